@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings and the two functions by which every folder declares itself.
+include(GNUInstallDirs)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(linnet_options INTERFACE)
+target_compile_options(linnet_options INTERFACE -Wall -Wextra -Wpedantic)
+# A sum must not be contracted or regrouped differently by two instruction sets on a whim.
+target_compile_options(linnet_options INTERFACE -ffp-contract=off)
+if(LINNET_WERROR)
+  target_compile_options(linnet_options INTERFACE -Werror)
+endif()
+if(LINNET_SANITIZE)
+  target_compile_options(linnet_options INTERFACE -fsanitize=${LINNET_SANITIZE}
+                                                  -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(linnet_options INTERFACE -fsanitize=${LINNET_SANITIZE})
+endif()
+
+# linnet_layer(name SOURCES ... DEPENDS layers... LINK libraries...)
+# One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
+# headers and no others' (tools/check_includes.py keeps it).
+function(linnet_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_library(linnet_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(linnet_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
+                                                   ${PROJECT_SOURCE_DIR}/include)
+  list(TRANSFORM ARG_DEPENDS PREPEND linnet_)
+  target_link_libraries(linnet_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK} linnet_options)
+  set_property(GLOBAL APPEND PROPERTY LINNET_LAYERS linnet_${name})
+endfunction()
+
+# linnet_test(name SOURCES ... LAYERS ... [LINK ...]): one GoogleTest program, every case of it seen by ctest.
+function(linnet_test name)
+  if(NOT LINNET_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  list(TRANSFORM ARG_LAYERS PREPEND linnet_)
+  target_link_libraries(${name} PRIVATE ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main linnet_options)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()

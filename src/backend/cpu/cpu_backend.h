@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/kernel.h"
+#include "base/thread_team.h"
+#include "runtime/backend.h"
+
+namespace linnet::cpu {
+
+/// The CPU: kernels of a registry on a team of threads that all its programs share.
+class CpuBackend final : public Backend {
+ public:
+  /// threads: 0 takes all processors that this process may use.
+  explicit CpuBackend(Registry registry, int threads = 0);
+
+  std::string_view name() const override { return "cpu"; }
+  int threads() const { return team_->threads(); }
+  bool supports(const Op& op, std::span<const ValueType> inputs,
+                std::span<const ValueType> outputs) const override;
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
+  void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
+  void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
+  std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
+
+ private:
+  Registry registry_;
+  std::shared_ptr<ThreadTeam> team_;
+};
+
+}  // namespace linnet::cpu

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/memory.h"
+
+#include <sys/mman.h>
+
+#include "base/check.h"
+
+namespace linnet::cpu {
+namespace {
+
+class HostBuffer final : public Buffer {
+ public:
+  explicit HostBuffer(std::size_t bytes) : bytes_(bytes) {
+    constexpr std::size_t kHuge = std::size_t{2} << 20;
+    if (bytes == 0) return;
+    // Room to start at a huge page's boundary; untouched pages cost nothing.
+    mapped_bytes_ = bytes >= kHuge ? bytes + kHuge : bytes;
+    mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                   0);
+    require(mapped_ != MAP_FAILED, "out of memory: {} bytes were asked for", bytes);
+    data_ = static_cast<std::byte*>(mapped_);
+    if (bytes >= kHuge) {
+      const auto address = reinterpret_cast<std::uintptr_t>(data_);
+      data_ += (kHuge - address % kHuge) % kHuge;
+      madvise(data_, bytes, MADV_HUGEPAGE);  // advice: the kernel may refuse
+    }
+  }
+  ~HostBuffer() override {
+    if (mapped_bytes_ > 0) munmap(mapped_, mapped_bytes_);
+  }
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+
+  std::byte* data() override { return data_; }
+  std::size_t bytes() const override { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::size_t mapped_bytes_ = 0;
+  void* mapped_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Buffer> allocate(std::size_t bytes) { return std::make_unique<HostBuffer>(bytes); }
+
+}  // namespace linnet::cpu

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/backend.h"
+
+namespace linnet::cpu {
+
+/// Zero-filled host memory, aligned to a page (a huge page from 2 MiB on). Throws Error if the
+/// system has none left.
+std::unique_ptr<Buffer> allocate(std::size_t bytes);
+
+}  // namespace linnet::cpu

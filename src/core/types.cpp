@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/types.h>
+
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+struct DTypeInfo {
+  std::string_view name;
+  std::size_t size;
+};
+constexpr std::array<DTypeInfo, 5> kDTypes{
+    {{"f32", 4}, {"f64", 8}, {"bf16", 2}, {"u8", 1}, {"i32", 4}}};
+
+const DTypeInfo& info(DType dtype) { return kDTypes.at(static_cast<std::size_t>(dtype)); }
+
+}  // namespace
+
+std::size_t size_of(DType dtype) { return info(dtype).size; }
+
+std::string_view to_string(DType dtype) { return info(dtype).name; }
+
+DType dtype_from_string(std::string_view name) {
+  for (std::size_t i = 0; i < kDTypes.size(); ++i) {
+    if (kDTypes[i].name == name) return static_cast<DType>(i);
+  }
+  fail("unknown element type '{}'; expected f32, f64, bf16, u8 or i32", name);
+}
+
+std::int64_t Shape::operator[](int axis) const {
+  const int rank = static_cast<int>(dims_.size());
+  const int index = axis < 0 ? axis + rank : axis;
+  LINNET_ASSERT(index >= 0 && index < rank);
+  return dims_[static_cast<std::size_t>(index)];
+}
+
+std::int64_t Shape::elements() const {
+  std::int64_t product = 1;
+  for (std::int64_t dim : dims_) product *= dim;
+  return product;
+}
+
+Shape Shape::with_batch(std::int64_t batch) const { return sample().batched(batch); }
+
+Shape Shape::sample() const {
+  LINNET_ASSERT(!dims_.empty());
+  return Shape(std::vector<std::int64_t>(dims_.begin() + 1, dims_.end()));
+}
+
+Shape Shape::batched(std::int64_t batch) const {
+  std::vector<std::int64_t> dims{batch};
+  dims.insert(dims.end(), dims_.begin(), dims_.end());
+  return Shape(std::move(dims));
+}
+
+std::string to_string(const Shape& shape) {
+  return fmt::format("({})", fmt::join(shape.dims(), ", "));
+}
+
+}  // namespace linnet

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/interpreter.h"
+
+#include <limits>
+
+namespace linnet {
+
+Interpreter::Interpreter(const Graph& graph) : graph_(graph), tensors_(graph.value_count()) {
+  for (std::size_t id = 0; id < tensors_.size(); ++id) {
+    const ValueInfo& info = graph.info(Value{static_cast<int>(id)});
+    const double fill = info.storage == Storage::constant
+                            ? info.fill
+                            : std::numeric_limits<double>::quiet_NaN();
+    tensors_[id].shape = info.type.shape;
+    tensors_[id].data.assign(static_cast<std::size_t>(info.type.shape.elements()), fill);
+  }
+}
+
+ReferenceTensor& Interpreter::operator[](Value value) {
+  return tensors_.at(static_cast<std::size_t>(value.id));
+}
+
+void Interpreter::run(const StepInfo& step) {
+  for (const Node& node : graph_.nodes()) {
+    std::vector<ReferenceTensor*> inputs;
+    std::vector<ReferenceTensor*> outputs;
+    for (Value v : node.inputs) inputs.push_back(&(*this)[v]);
+    for (Value v : node.outputs) {
+      outputs.push_back(&(*this)[v]);
+      outputs.back()->data.assign(outputs.back()->data.size(),
+                                  std::numeric_limits<double>::quiet_NaN());
+    }
+    node.op->reference({inputs, outputs, step});
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace linnet {
+
+/// All that differs from one step to the next. Everything random or scheduled is a function of it,
+/// so a step can be repeated, resumed, or run on a device without the host.
+struct StepInfo {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;      ///< optimizer steps done before this one, over the whole training
+  std::uint64_t epoch = 0;     ///< keys the shuffle
+  std::uint64_t position = 0;  ///< index in the epoch of the batch's first sample
+};
+
+}  // namespace linnet

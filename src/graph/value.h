@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/types.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace linnet {
+
+/// Where a value lives. All but `arena` outlast a step.
+enum class Storage : std::uint8_t {
+  arena,      ///< between operators of one step; its offset is the planner's
+  external,   ///< the caller's memory, bound by slot: data sets, labels, inputs, outputs
+  constant,   ///< filled once with one number
+  parameter,  ///< the flat arena of trainable weights
+  gradient,   ///< the flat arena of their gradients, laid out like `parameter`
+  optimizer,  ///< moments, one flat arena after the other
+  state,      ///< running statistics, metrics, counters
+};
+inline constexpr std::size_t kStorages = 7;
+std::string_view to_string(Storage storage);
+
+/// An element type and a static shape.
+struct ValueType {
+  DType dtype = DType::f32;
+  Shape shape;
+
+  std::size_t bytes() const {
+    return size_of(dtype) * static_cast<std::size_t>(shape.elements());
+  }
+  bool operator==(const ValueType&) const = default;
+};
+
+/// "f32 (128, 28, 28, 1)"
+std::string to_string(const ValueType& type);
+/// "x=(128, 28, 28, 1), w=(16, 3, 3, 1)", for errors.
+std::string to_string(const std::vector<std::string>& names, const std::vector<ValueType>& types);
+
+/// A handle of a value in one Graph; empty by default.
+struct Value {
+  int id = -1;
+  explicit operator bool() const { return id >= 0; }
+  bool operator==(const Value&) const = default;
+};
+
+struct ValueInfo {
+  ValueType type;
+  std::string name;
+  Storage storage = Storage::arena;
+  std::size_t offset = 0;    ///< in bytes in its storage; the slot of an external value
+  double fill = 0;           ///< of a constant
+  int producer = -1;         ///< index of the node that writes it, -1 for none
+};
+
+}  // namespace linnet

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/activation/activation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "graph/registry.h"
+
+namespace linnet {
+
+double activate(Activation kind, double x) {
+  switch (kind) {
+    case Activation::none: return x;
+    case Activation::relu: return x < 0 ? 0 : x;  // keeps NaN
+    case Activation::tanh: return std::tanh(x);
+    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+    case Activation::gelu: return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  }
+  return x;
+}
+
+double activation_slope(Activation kind, double x) {
+  if (kind != Activation::gelu) return activation_slope_from_output(kind, activate(kind, x));
+  const double density = std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi);
+  return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)) + x * density;
+}
+
+double activation_slope_from_output(Activation kind, double y) {
+  switch (kind) {
+    case Activation::relu: return y > 0 ? 1 : 0;
+    case Activation::tanh: return 1 - y * y;
+    case Activation::sigmoid: return y * (1 - y);
+    default: return 1;
+  }
+}
+
+std::vector<ValueType> ActivationOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {inputs[0]};
+}
+
+std::vector<Value> ActivationOp::gradient(const GradientArgs& args) const {
+  const Value dy = args.output_gradients[0];
+  if (attrs().kind == Activation::none) return {dy};
+  const Value saved =
+      slope_from_output(attrs().kind) ? args.node.outputs[0] : args.node.inputs[0];
+  return {args.graph.emit(ActivationGradOp(attrs()), {dy, saved}, args.node.name)};
+}
+
+void ActivationOp::reference(const ReferenceArgs& args) const {
+  for (std::size_t i = 0; i < args.in(0).data.size(); ++i) {
+    args.out(0).data[i] = activate(attrs().kind, args.in(0).data[i]);
+  }
+}
+
+std::vector<ValueType> ActivationGradOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 2 && inputs[0] == inputs[1], "expected two operands of one type; got {}",
+          to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
+  return {inputs[0]};
+}
+
+void ActivationGradOp::reference(const ReferenceArgs& args) const {
+  for (std::size_t i = 0; i < args.in(0).data.size(); ++i) {
+    const double saved = args.in(1).data[i];
+    args.out(0).data[i] =
+        args.in(0).data[i] * (slope_from_output(attrs().kind)
+                                  ? activation_slope_from_output(attrs().kind, saved)
+                                  : activation_slope(attrs().kind, saved));
+  }
+}
+
+Value activation_gradient_from_output(Graph& graph, Activation kind, Value dy, Value y,
+                                      const std::string& name) {
+  if (kind == Activation::none) return dy;
+  LINNET_ASSERT(slope_from_output(kind));
+  return graph.emit(ActivationGradOp({kind}), {dy, y}, name);
+}
+
+void register_activation(OpRegistry& registry) {
+  registry.add<ActivationOp>();
+  registry.add<ActivationGradOp>();
+}
+
+}  // namespace linnet

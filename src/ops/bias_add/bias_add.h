@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// y[..., c] = x[..., c] + b[c]: x of any rank from 1 on, b (C). f32.
+class BiasAddOp final : public OpBase<BiasAddOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "bias_add";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+  std::vector<int> in_place() const override { return {0}; }
+};
+
+/// db[c] = sum of dy[..., c] over all but the last axis. f32, summed in a fixed order.
+class BiasGradOp final : public OpBase<BiasGradOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "bias_grad";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+};
+
+}  // namespace linnet

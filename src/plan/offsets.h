@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace linnet {
+
+inline constexpr std::size_t kAlignment = 64;  // a cache line, and a 512-bit vector
+constexpr std::size_t align_up(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// A block of memory wanted from node `first` to node `last`, both included.
+struct Interval {
+  std::size_t bytes = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+  std::size_t offset = 0;  ///< the answer
+};
+
+/// Gives every interval an offset such that two that are alive together don't overlap; returns the
+/// bytes needed. Largest first, each into the smallest gap that holds it (greedy by size; Pisarchyk
+/// and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
+std::size_t assign_offsets(std::vector<Interval>& intervals);
+
+}  // namespace linnet

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+#include "plan/offsets.h"
+
+namespace linnet {
+namespace {
+
+std::size_t index_of(Value value) { return static_cast<std::size_t>(value.id); }
+
+/// Groups the values that share memory and knows from which node to which each group is alive.
+class AliasGroups {
+ public:
+  explicit AliasGroups(const Graph& graph) : roots_(graph.value_count()), live_(roots_.size()) {
+    std::iota(roots_.begin(), roots_.end(), 0);
+    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+      for (Value v : graph.nodes()[n].outputs) live_[index_of(v)] = {n, n};
+      for (Value v : graph.nodes()[n].inputs) live_[index_of(v)].last = n;
+    }
+  }
+
+  std::size_t root(Value value) const { return roots_[index_of(value)]; }
+  std::size_t last_use(Value value) const { return live_[root(value)].last; }
+  std::size_t first_use(Value value) const { return live_[root(value)].first; }
+
+  void join(Value output, Value input) {
+    const std::size_t from = root(output);
+    const std::size_t to = root(input);
+    for (std::size_t& r : roots_) {
+      if (r == from) r = to;
+    }
+    live_[to].last = std::max(live_[to].last, live_[from].last);
+  }
+
+ private:
+  struct Life {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  std::vector<std::size_t> roots_;
+  std::vector<Life> live_;
+};
+
+bool in_arena(const Graph& graph, Value value) {
+  return graph.info(value).storage == Storage::arena;
+}
+
+/// Whether output 0 of the node is input `i`'s memory from here on.
+bool can_take_over(const Graph& graph, const AliasGroups& groups, std::size_t n, Value input) {
+  const Node& node = graph.nodes()[n];
+  const Value output = node.outputs[0];
+  if (!in_arena(graph, output) || !in_arena(graph, input)) return false;
+  const Value root{static_cast<int>(groups.root(input))};
+  if (!in_arena(graph, root) || groups.last_use(input) != n) return false;
+  if (graph.type(input).bytes() != graph.type(output).bytes() ||
+      graph.type(root).bytes() != graph.type(output).bytes()) {
+    return false;
+  }
+  // Another operand of the same node that shares this memory would be overwritten while being read.
+  return std::count_if(node.inputs.begin(), node.inputs.end(), [&](Value v) {
+           return groups.root(v) == groups.root(input);
+         }) == 1;
+}
+
+void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& groups) {
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (node.op->is_view()) {
+      if (in_arena(graph, node.outputs[0])) groups.join(node.outputs[0], node.inputs[0]);
+      continue;
+    }
+    if (!options.in_place) continue;
+    for (int i : node.op->in_place()) {
+      const Value input = node.inputs[static_cast<std::size_t>(i)];
+      if (can_take_over(graph, groups, n, input)) {
+        groups.join(node.outputs[0], input);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool Plan::runs(std::size_t node) const {
+  const Node& n = graph.nodes()[node];
+  // A view into memory of its own (a parameter's gradient) is a copy.
+  return !n.op->is_view() || values[index_of(n.outputs[0])].root == n.outputs[0].id;
+}
+
+std::size_t Plan::total_bytes() const {
+  return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+}
+
+Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& options) {
+  Plan plan;
+  plan.graph = std::move(graph);
+  const Graph& g = plan.graph;
+  AliasGroups groups(g);
+  join_aliases(g, options, groups);
+
+  plan.values.resize(g.value_count());
+  plan.workspaces.resize(g.nodes().size());
+  std::vector<Interval> intervals;
+  std::vector<std::size_t> interval_of(g.value_count(), ~std::size_t{0});
+  const std::size_t end = g.nodes().size();
+  for (std::size_t id = 0; id < g.value_count(); ++id) {
+    const Value value{static_cast<int>(id)};
+    const ValueInfo& info = g.info(value);
+    Placement& place = plan.values[id];
+    place = {info.storage, info.offset, info.type.bytes(), static_cast<int>(groups.root(value))};
+    if (info.storage == Storage::constant) {
+      place.offset = plan.bytes[static_cast<std::size_t>(Storage::constant)];
+    }
+    if (info.storage != Storage::arena) {
+      if (info.storage != Storage::external) {
+        std::size_t& total = plan.bytes[static_cast<std::size_t>(info.storage)];
+        total = std::max(total, align_up(place.offset + place.bytes));
+      }
+      continue;
+    }
+    if (groups.root(value) != id || info.producer < 0) continue;
+    interval_of[id] = intervals.size();
+    intervals.push_back({.bytes = place.bytes,
+                         .first = options.reuse ? groups.first_use(value) : 0,
+                         .last = options.reuse ? groups.last_use(value) : end});
+    plan.unshared_bytes += align_up(place.bytes);
+  }
+  std::vector<std::pair<std::size_t, std::size_t>> workspace_intervals;
+  for (std::size_t n = 0; n < end; ++n) {
+    const std::size_t bytes = workspace(g.nodes()[n]);
+    if (bytes == 0) continue;
+    workspace_intervals.emplace_back(n, intervals.size());
+    intervals.push_back({.bytes = bytes,
+                         .first = options.reuse ? n : 0,
+                         .last = options.reuse ? n : end});
+    plan.unshared_bytes += align_up(bytes);
+  }
+  plan.bytes[static_cast<std::size_t>(Storage::arena)] = assign_offsets(intervals);
+
+  for (std::size_t id = 0; id < g.value_count(); ++id) {
+    Placement& place = plan.values[id];
+    if (place.storage != Storage::arena) continue;
+    const auto root = static_cast<std::size_t>(place.root);
+    if (interval_of[root] != ~std::size_t{0}) {
+      place.offset = intervals[interval_of[root]].offset;
+    } else {  // a view of memory outside the arena
+      place.storage = plan.values[root].storage;
+      place.offset = plan.values[root].offset;
+    }
+  }
+  for (const auto& [n, interval] : workspace_intervals) {
+    plan.workspaces[n] = {intervals[interval].offset, intervals[interval].bytes};
+  }
+  for (std::size_t n = 0; n < end; ++n) {
+    if (!plan.runs(n)) continue;
+    const Node& node = g.nodes()[n];
+    const Cost cost = node.op->cost(g.types(node.inputs), g.types(node.outputs));
+    plan.cost.flops += cost.flops;
+    plan.cost.bytes += cost.bytes;
+  }
+  return plan;
+}
+
+}  // namespace linnet

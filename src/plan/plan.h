@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// Where a value lies: bytes [offset, offset + bytes) of its storage. Values of one root share
+/// memory (views, in-place results); the root is the first of them.
+struct Placement {
+  Storage storage = Storage::arena;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  int root = -1;
+};
+
+/// Memory that a kernel wants for itself while it runs, in the arena.
+struct Workspace {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+struct PlanOptions {
+  bool reuse = true;     ///< values that never live together may share memory
+  bool in_place = true;  ///< results may take over the memory of a dying operand
+};
+
+/// A graph with every address decided. Immutable once made.
+struct Plan {
+  Graph graph;
+  std::vector<Placement> values;      ///< by value id
+  std::vector<Workspace> workspaces;  ///< by node index
+  std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
+  std::size_t unshared_bytes = 0;  ///< the arena if nothing were shared
+  Cost cost;
+
+  /// Views don't run: they are another name for memory.
+  bool runs(std::size_t node) const;
+  /// Arena, parameters, gradients, optimizer state, constants and other state together.
+  std::size_t total_bytes() const;
+};
+
+using WorkspaceQuery = std::function<std::size_t(const Node& node)>;
+
+/// Decides liveness, aliases and offsets. `workspace` tells how many bytes a node's kernel wants.
+Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& options = {});
+
+/// Throws InternalError if two values that live at the same time overlap without being aliases, or
+/// a value is read that nothing has written.
+void verify_plan(const Plan& plan);
+
+/// One node a line with the offset and size of every operand, then the peak.
+std::string dump(const Plan& plan);
+
+}  // namespace linnet

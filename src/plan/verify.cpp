@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include "base/check.h"
+#include "plan/plan.h"
+
+namespace linnet {
+namespace {
+
+/// Which alias group owns each byte range of the arena as the plan is walked in order.
+class Ownership {
+ public:
+  void write(std::size_t offset, std::size_t bytes, int root) {
+    forget(offset, offset + bytes);
+    if (bytes > 0) ranges_[offset] = {offset + bytes, root};
+  }
+  bool owns(std::size_t offset, std::size_t bytes, int root) const {
+    const auto range = ranges_.find(offset);
+    return bytes == 0 || (range != ranges_.end() && range->second.end == offset + bytes &&
+                          range->second.root == root);
+  }
+
+ private:
+  struct Range {
+    std::size_t end;
+    int root;
+  };
+  void forget(std::size_t begin, std::size_t end) {
+    for (auto it = ranges_.begin(); it != ranges_.end();) {
+      it = it->first < end && begin < it->second.end ? ranges_.erase(it) : std::next(it);
+    }
+  }
+  std::map<std::size_t, Range> ranges_;
+};
+
+}  // namespace
+
+void verify_plan(const Plan& plan) {
+  const Graph& graph = plan.graph;
+  Ownership owners;
+  const auto place = [&](Value v) -> const Placement& {
+    return plan.values[static_cast<std::size_t>(v.id)];
+  };
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    for (Value v : node.inputs) {
+      const Placement& p = place(v);
+      if (p.storage == Storage::arena && !owners.owns(p.offset, p.bytes, p.root)) {
+        throw InternalError(fmt::format(
+            "[{} '{}'] reads value %{} at {} (+{}), which nothing has written or something has "
+            "overwritten",
+            node.op->name(), node.name, v.id, p.offset, p.bytes));
+      }
+    }
+    if (!plan.runs(n)) continue;
+    const Workspace& workspace = plan.workspaces[n];
+    owners.write(workspace.offset, workspace.bytes, -2);
+    for (Value v : node.outputs) {
+      const Placement& p = place(v);
+      if (p.storage == Storage::arena) owners.write(p.offset, p.bytes, p.root);
+    }
+    // Neither an output nor the workspace may have overwritten another operand; an operand that an
+    // output has taken over has the same root.
+    for (const auto& operands : {node.inputs, node.outputs}) {
+      for (Value v : operands) {
+        const Placement& p = place(v);
+        LINNET_ASSERT(p.storage != Storage::arena || owners.owns(p.offset, p.bytes, p.root));
+      }
+    }
+  }
+}
+
+}  // namespace linnet

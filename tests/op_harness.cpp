@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op_harness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "backend/cpu/cpu_backend.h"
+#include "graph/differentiate.h"
+#include "graph/interpreter.h"
+#include "ops/cpu_kernels.h"
+#include "ops/ops.h"
+
+namespace linnet::testing {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+/// FNV-1a: a seed from a name, the same on every platform.
+std::uint64_t seed_of(const std::string& name) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return hash;
+}
+
+std::vector<double> random_data(const ValueType& type, const Fill& fill, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> uniform(fill.low, fill.high);
+  std::vector<double> data(static_cast<std::size_t>(type.shape.elements()));
+  for (double& x : data) {
+    x = uniform(random);
+    // What the device can hold exactly, so that only the kernel's own rounding is measured.
+    x = type.dtype == DType::f32 ? static_cast<double>(static_cast<float>(x)) : std::floor(x);
+  }
+  return data;
+}
+
+Bytes to_bytes(const ValueType& type, const std::vector<double>& data) {
+  Bytes bytes(type.bytes());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto put = [&](auto value) {
+      std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));
+    };
+    switch (type.dtype) {
+      case DType::f32: put(static_cast<float>(data[i])); break;
+      case DType::f64: put(data[i]); break;
+      case DType::i32: put(static_cast<std::int32_t>(data[i])); break;
+      case DType::u8: put(static_cast<std::uint8_t>(data[i])); break;
+      case DType::bf16: throw InternalError("no bf16 here");
+    }
+  }
+  return bytes;
+}
+
+std::vector<double> to_doubles(const ValueType& type, const Bytes& bytes) {
+  std::vector<double> data(static_cast<std::size_t>(type.shape.elements()));
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const auto get = [&](auto value) {
+      std::memcpy(&value, bytes.data() + i * sizeof(value), sizeof(value));
+      return static_cast<double>(value);
+    };
+    switch (type.dtype) {
+      case DType::f32: data[i] = get(float{}); break;
+      case DType::f64: data[i] = get(double{}); break;
+      case DType::i32: data[i] = get(std::int32_t{}); break;
+      case DType::u8: data[i] = get(std::uint8_t{}); break;
+      case DType::bf16: throw InternalError("no bf16 here");
+    }
+  }
+  return data;
+}
+
+cpu::CpuBackend& backend(int threads) {
+  static std::map<int, std::unique_ptr<cpu::CpuBackend>> backends;
+  auto& entry = backends[threads];
+  if (!entry) {
+    cpu::Registry registry;
+    cpu::register_cpu_kernels(registry);
+    entry = std::make_unique<cpu::CpuBackend>(std::move(registry), threads);
+  }
+  return *entry;
+}
+
+/// Runs `graph` on the CPU with `inputs` as external slots in their order; returns the bytes of
+/// `outputs`, which become external too (so that the planner can't recycle them).
+std::vector<Bytes> run_on_cpu(Graph graph, const std::vector<Value>& inputs,
+                              std::vector<Bytes> data, const std::vector<Value>& outputs,
+                              const StepInfo& step, int threads, bool checked, bool aliasing) {
+  std::vector<Bytes> results;
+  std::vector<void*> addresses;
+  for (Bytes& bytes : data) addresses.push_back(bytes.data());
+  for (Value v : outputs) results.emplace_back(graph.type(v).bytes());
+  for (std::size_t i = 0; i < inputs.size(); ++i) graph.info(inputs[i]).offset = i;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (graph.info(outputs[i]).storage != Storage::arena) continue;
+    graph.info(outputs[i]).storage = Storage::external;
+    graph.info(outputs[i]).offset = inputs.size() + i;
+  }
+  cpu::CpuBackend& cpu = backend(threads);
+  const auto program = cpu.prepare(std::move(graph), {.reuse = aliasing, .in_place = aliasing});
+  verify_plan(program->plan());
+  Memory memory;
+  for (std::size_t s = 0; s < kStorages; ++s) {
+    memory.buffers[s] = cpu.allocate(program->plan().bytes[s]);
+    if (memory.buffers[s]->bytes() > 0) {
+      std::memset(memory.buffers[s]->data(), 0xFF, memory.buffers[s]->bytes());
+    }
+  }
+  program->attach(memory);
+  for (std::size_t i = 0; i < inputs.size(); ++i) program->bind(i, addresses[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    program->bind(inputs.size() + i, results[i].data());
+  }
+  if (checked) {
+    program->run_checked(step);
+  } else {
+    program->run(step, 1, 0);
+  }
+  // Operands that the operator mutates count as results where they are asked for.
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k] == outputs[i]) results[i] = data[k];
+    }
+  }
+  return results;
+}
+
+void expect_close(const std::vector<double>& actual, const std::vector<double>& expected,
+                  double tolerance, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double scale = 1e-30;
+  for (double e : expected) {
+    if (std::isfinite(e)) scale = std::max(scale, std::abs(e));
+  }
+  std::size_t worst = 0;
+  double worst_error = -1;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i]))) continue;
+    const double error = std::abs(actual[i] - expected[i]) / scale;
+    if (!(error <= worst_error)) {
+      worst_error = error;
+      worst = i;
+    }
+  }
+  EXPECT_FALSE(worst_error > tolerance || std::isnan(worst_error))
+      << what << ": element " << worst << " is " << actual[worst] << ", expected "
+      << expected[worst] << " (relative error " << worst_error << ", allowed " << tolerance << ")";
+}
+
+std::vector<Bytes> all_bytes(const Graph& graph, const std::vector<Value>& values,
+                             const std::vector<std::vector<double>>& data) {
+  std::vector<Bytes> out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out.push_back(to_bytes(graph.type(values[i]), data[i]));
+  }
+  return out;
+}
+
+/// Sum over outputs of <output, cotangent>, by the reference.
+double project(const Graph& graph, const std::vector<Value>& inputs,
+               const std::vector<std::vector<double>>& data, const std::vector<Value>& outputs,
+               const std::vector<std::vector<double>>& cotangents, const StepInfo& step) {
+  Interpreter interpreter(graph);
+  for (std::size_t i = 0; i < inputs.size(); ++i) interpreter[inputs[i]].data = data[i];
+  interpreter.run(step);
+  double sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::vector<double>& out = interpreter[outputs[i]].data;
+    for (std::size_t k = 0; k < out.size(); ++k) sum += out[k] * cotangents[i][k];
+  }
+  return sum;
+}
+
+void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
+                    std::vector<std::vector<double>> data, std::vector<Value> outputs,
+                    std::mt19937_64& random) {
+  const Graph forward = graph;
+  std::vector<Value> wrt;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool wanted = i < c.differentiable.size() ? c.differentiable[i]
+                                                    : c.differentiable.empty();
+    if (wanted && graph.type(inputs[i]).dtype == DType::f32) wrt.push_back(inputs[i]);
+  }
+  std::vector<Value> roots;
+  std::vector<Value> cotangents;
+  std::vector<std::vector<double>> cotangent_data;
+  for (Value v : outputs) {
+    if (graph.type(v).dtype != DType::f32) continue;
+    roots.push_back(v);
+    cotangents.push_back(graph.add_value("cotangent", graph.type(v), Storage::external));
+    cotangent_data.push_back(random_data(graph.type(v), {-1, 1}, random));
+  }
+  const std::vector<Value> gradients = differentiate(graph, roots, cotangents, wrt);
+  graph.verify();
+
+  const std::size_t forward_inputs = inputs.size();
+  std::vector<Value> all_inputs = inputs;
+  std::vector<std::vector<double>> all_data = data;
+  all_inputs.insert(all_inputs.end(), cotangents.begin(), cotangents.end());
+  all_data.insert(all_data.end(), cotangent_data.begin(), cotangent_data.end());
+  Interpreter interpreter(graph);
+  for (std::size_t i = 0; i < all_inputs.size(); ++i) {
+    interpreter[all_inputs[i]].data = all_data[i];
+  }
+  interpreter.run(c.step);
+
+  // A gradient that is an operand itself (identity) needs no kernel and no comparison.
+  std::vector<Value> computed;
+  for (std::size_t w = 0; w < wrt.size(); ++w) {
+    ASSERT_TRUE(gradients[w]) << c.name << ": no gradient for input " << w;
+    if (graph.producer(gradients[w]) != nullptr) computed.push_back(gradients[w]);
+    const auto input = static_cast<std::size_t>(
+        std::find(inputs.begin(), inputs.end(), wrt[w]) - inputs.begin());
+    const std::vector<double>& analytic = interpreter[gradients[w]].data;
+    const std::size_t count = std::min<std::size_t>(analytic.size(), 48);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t element = analytic.size() <= 48 ? k : random() % analytic.size();
+      const double h = 1e-5;
+      std::vector<std::vector<double>> moved = data;
+      moved[input][element] += h;
+      const double up = project(forward, inputs, moved, roots, cotangent_data, c.step);
+      moved[input][element] -= 2 * h;
+      const double down = project(forward, inputs, moved, roots, cotangent_data, c.step);
+      const double numeric = (up - down) / (2 * h);
+      EXPECT_NEAR(analytic[element], numeric, 1e-6 * std::max(1.0, std::abs(numeric)))
+          << c.name << ": gradient of input " << input << " at element " << element;
+    }
+  }
+  ASSERT_GE(all_inputs.size(), forward_inputs);
+  std::sort(computed.begin(), computed.end(), [](Value a, Value b) { return a.id < b.id; });
+  computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
+  compare_with_reference(graph, all_inputs, all_data, computed, c.tolerance, c.step);
+}
+
+}  // namespace
+
+void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs,
+                            const std::vector<std::vector<double>>& data,
+                            const std::vector<Value>& outputs, double tolerance,
+                            const StepInfo& step) {
+  Interpreter interpreter(graph);
+  for (std::size_t i = 0; i < inputs.size(); ++i) interpreter[inputs[i]].data = data[i];
+  interpreter.run(step);
+  const std::vector<Bytes> bytes = all_bytes(graph, inputs, data);
+  const std::vector<Bytes> first =
+      run_on_cpu(graph, inputs, bytes, outputs, step, 1, true, true);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Node* node = graph.producer(outputs[i]);
+    expect_close(to_doubles(graph.type(outputs[i]), first[i]), interpreter[outputs[i]].data,
+                 tolerance,
+                 std::string(node != nullptr ? node->op->name() : "operand") + " on the CPU");
+  }
+  for (int threads : {1, 2, 4}) {
+    EXPECT_EQ(run_on_cpu(graph, inputs, bytes, outputs, step, threads, false, true), first)
+        << "other bits at " << threads << " threads";
+  }
+  EXPECT_EQ(run_on_cpu(graph, inputs, bytes, outputs, step, 2, false, false), first)
+      << "other bits without aliasing";
+}
+
+void check(const OpCase& c) {
+  SCOPED_TRACE(c.name + ": " + std::string(c.op->name()) + " " + to_string(c.op->attributes()));
+  OpRegistry registry;
+  register_ops(registry);
+  EXPECT_TRUE(registry.read(c.op->name(), c.op->attributes())->same(*c.op))
+      << "the operator does not survive being written and read";
+
+  std::mt19937_64 random(seed_of(c.name));
+  Graph graph;
+  std::vector<Value> inputs;
+  std::vector<std::vector<double>> data;
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    const Fill fill = c.fills.empty() ? Fill{} : c.fills[std::min(i, c.fills.size() - 1)];
+    inputs.push_back(
+        graph.add_value("input" + std::to_string(i), c.inputs[i], Storage::external, i));
+    data.push_back(random_data(c.inputs[i], fill, random));
+  }
+  std::vector<Value> outputs = graph.add(c.op, inputs, c.name);
+  graph.verify();
+  std::vector<Value> compared = outputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (c.op->mutates(i)) compared.push_back(inputs[i]);
+  }
+  if (c.op->is_view()) {
+    // Memory of its own makes the copy kernel run.
+    compare_with_reference(graph, inputs, data, compared, 0, c.step);
+  } else {
+    compare_with_reference(graph, inputs, data, compared, c.tolerance, c.step);
+  }
+  if (c.gradient) check_gradient(c, graph, inputs, data, outputs, random);
+}
+
+std::string inference_error(OpPtr op, const std::vector<ValueType>& inputs,
+                            const std::string& layer) {
+  Graph graph;
+  std::vector<Value> values;
+  for (const ValueType& type : inputs) {
+    values.push_back(graph.add_value("input", type, Storage::external));
+  }
+  try {
+    graph.add(std::move(op), values, layer);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace linnet::testing

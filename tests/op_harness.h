@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace linnet::testing {
+
+/// How one operand of a case is filled: uniform in [low, high) (whole numbers for i32 and u8), from
+/// a generator seeded by the case's name.
+struct Fill {
+  double low = -1;
+  double high = 1;
+};
+
+/// One operator with operands of given types. check() then shows
+///  - that inference accepts them and the graph verifies,
+///  - that the CPU kernel agrees with the double-precision reference, on poisoned memory, leaving
+///    nothing unwritten,
+///  - that its bits are the same twice, at 1, 2 and 4 threads, and without aliasing,
+///  - if `gradient`: that the gradient graph's reference agrees with central differences of the
+///    forward reference, and its CPU kernels with its reference,
+///  - that the operator survives being written to attributes and read back.
+struct OpCase {
+  std::string name;
+  OpPtr op;
+  std::vector<ValueType> inputs;
+  std::vector<Fill> fills = {};       ///< by input; the last one counts for the rest
+  bool gradient = true;
+  std::vector<bool> differentiable = {};  ///< by input; default: every f32 input
+  double tolerance = 2e-5;  ///< relative to the largest magnitude of the reference's output
+  StepInfo step = {.seed = 7, .step = 3, .epoch = 1, .position = 0};
+};
+
+/// Runs all checks; failures are GoogleTest failures that name the case.
+void check(const OpCase& op_case);
+
+template <class O>
+OpPtr make_op(O op) {
+  return std::make_shared<O>(std::move(op));
+}
+
+inline ValueType f32(Shape shape) { return {DType::f32, std::move(shape)}; }
+inline ValueType i32(Shape shape) { return {DType::i32, std::move(shape)}; }
+inline ValueType u8(Shape shape) { return {DType::u8, std::move(shape)}; }
+
+/// The message of the linnet::Error that adding this node throws ("" if it does not).
+std::string inference_error(OpPtr op, const std::vector<ValueType>& inputs,
+                            const std::string& layer = "layer");
+
+/// A graph built by hand, its external inputs given (rounded to their types), run on the CPU and by
+/// the reference; compares all values of `outputs`. For compositions that check() can't express.
+void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs,
+                            const std::vector<std::vector<double>>& data,
+                            const std::vector<Value>& outputs, double tolerance = 2e-5,
+                            const StepInfo& step = {});
+
+}  // namespace linnet::testing
