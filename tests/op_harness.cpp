@@ -37,7 +37,7 @@ std::vector<double> random_data(const ValueType& type, const Fill& fill, std::mt
 }
 
 Bytes to_bytes(const ValueType& type, const std::vector<double>& data) {
-  Bytes bytes(type.bytes());
+  Bytes bytes(size_of(type.dtype) * data.size());  // more than the type says for a data set
   for (std::size_t i = 0; i < data.size(); ++i) {
     const auto put = [&](auto value) {
       std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));

@@ -4,12 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace linnet {
+#include "core/align.h"
 
-inline constexpr std::size_t kAlignment = 64;  // a cache line, and a 512-bit vector
-constexpr std::size_t align_up(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+namespace linnet {
 
 /// A block of memory wanted from node `first` to node `last`, both included.
 struct Interval {

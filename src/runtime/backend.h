@@ -21,7 +21,7 @@ class Buffer {
 
 /// The memory that programs of one model share: one buffer a storage. Must outlive them.
 struct Memory {
-  std::array<std::unique_ptr<Buffer>, kStorages> buffers;
+  std::array<std::shared_ptr<Buffer>, kStorages> buffers;
   Buffer* operator[](Storage storage) const {
     return buffers[static_cast<std::size_t>(storage)].get();
   }
@@ -32,6 +32,8 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual const Plan& plan() const = 0;
+  /// Memory besides the storages that it shares: constants, and scratch by thread.
+  virtual std::size_t private_bytes() const = 0;
   /// Gives the program its memory; every buffer must hold at least plan().bytes of its storage.
   /// Fills the constants, which are the program's own.
   virtual void attach(const Memory& memory) = 0;
@@ -50,6 +52,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  /// Host threads that compute; 0 where the device does.
+  virtual int threads() const = 0;
   /// Whether a kernel takes this operator with these operands. Asked by passes before they fuse.
   virtual bool supports(const Op& op, std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const = 0;

@@ -16,7 +16,7 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(Registry registry, int threads = 0);
 
   std::string_view name() const override { return "cpu"; }
-  int threads() const { return team_->threads(); }
+  int threads() const override { return team_->threads(); }
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;

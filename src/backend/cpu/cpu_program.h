@@ -16,6 +16,7 @@ class CpuProgram final : public Program {
   CpuProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<ThreadTeam> team);
 
   const Plan& plan() const override { return plan_; }
+  std::size_t private_bytes() const override { return constants_->bytes() + scratch_->bytes(); }
   void attach(const Memory& memory) override;
   void bind(std::size_t slot, const void* address) override;
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;

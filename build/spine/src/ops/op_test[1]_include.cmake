@@ -1,5 +1,0 @@
-if(EXISTS "/work/main/build/spine/src/ops/op_test[1]_tests.cmake")
-  include("/work/main/build/spine/src/ops/op_test[1]_tests.cmake")
-else()
-  add_test(op_test_NOT_BUILT op_test_NOT_BUILT)
-endif()

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/network.h>
+#include <linnet/trainer.h>
+
+#include <string>
+#include <vector>
+
+namespace linnet {
+
+/// One operator of a network as it stands before any fusion.
+struct LayerSummary {
+  std::string name;
+  std::string kind;  ///< the operator, e.g. "conv2d"
+  Shape output;      ///< of a sample
+  std::int64_t parameters = 0;
+  double flops_per_sample = 0;
+};
+
+struct NetworkSummary {
+  std::vector<LayerSummary> layers;
+  std::int64_t parameters = 0;
+  double flops_per_sample = 0;  ///< forward
+  std::int64_t batch = 0;
+  std::size_t train_peak_bytes = 0;    ///< everything a training step needs, as planned
+  std::size_t predict_peak_bytes = 0;  ///< everything an inference step needs
+};
+
+/// Plans training and inference at this batch on the CPU, without running anything.
+NetworkSummary summarize(const Network& network, std::int64_t batch,
+                         const TrainingOptions& options = {});
+
+enum class Dump : std::uint8_t { graph, plan };
+/// The compiled training step as text: operators in order after fusion, and for `plan` the arena
+/// offset of every operand and the peak.
+std::string dump_training_step(const Network& network, std::int64_t batch, Dump what,
+                               const TrainingOptions& options = {});
+
+}  // namespace linnet

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Everything a program that uses Linnet needs.
+#include <linnet/dataset.h>
+#include <linnet/error.h>
+#include <linnet/inspect.h>
+#include <linnet/layers.h>
+#include <linnet/model.h>
+#include <linnet/network.h>
+#include <linnet/optimizer.h>
+#include <linnet/trainer.h>
+#include <linnet/types.h>
+#include <linnet/zoo.h>

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cpu/kernel.h"
+
+namespace linnet::cpu {
+
+/// out[i] = the sum of partials[p * stride + i] over p = 0, 1, ... `count` - 1 in that order, for i
+/// in `range`.
+inline void add_partials(const float* partials, int count, std::int64_t stride, Range range,
+                         float* out) {
+  std::copy(partials + range.begin, partials + range.end, out + range.begin);
+  for (int p = 1; p < count; ++p) {
+    const float* from = partials + p * stride;
+    for (std::int64_t i = range.begin; i < range.end; ++i) out[i] += from[i];
+  }
+}
+
+/// A stage that adds `count` partial results of `elements`, one after the other from the workspace's
+/// byte 0 on, into output `output`.
+inline Stage add_partials_stage(int count, std::int64_t elements, std::size_t output) {
+  const int tasks = tasks_for(elements, 0.2 * count);
+  return {tasks, [=](const Args& args, const Task& task) {
+            add_partials(args.work(), count, elements, split(elements, tasks, task.index),
+                         args.out(output));
+          }};
+}
+
+}  // namespace linnet::cpu

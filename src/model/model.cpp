@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/model.h>
+
+#include <algorithm>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/check.h"
+#include "model/model_state.h"
+#include "ops/cpu_kernels.h"
+
+namespace linnet {
+namespace {
+
+const ParameterSpec& find_parameter(const NetworkDefinition& network, const std::string& name) {
+  for (const ParameterSpec& spec : network.parameters) {
+    if (spec.name == name) return spec;
+  }
+  fail("the model has no parameter '{}'", name);
+}
+
+void upload(const ModelState& state, const ParameterSpec& spec, std::span<const float> values) {
+  state.backend->upload(state.buffer_of(spec), spec.offset, std::as_bytes(values));
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> open_backend(const std::string& device, int threads) {
+  require(device == "auto" || device == "cpu" || device == "cuda",
+          "unknown device '{}'; expected auto, cpu or cuda", device);
+  require(device != "cuda", "the device 'cuda' is not available: this build has no CUDA backend");
+  cpu::Registry registry;
+  cpu::register_cpu_kernels(registry);
+  return std::make_unique<cpu::CpuBackend>(std::move(registry), threads);
+}
+
+Model::Model(Network network, ModelOptions options)
+    : state_(new ModelState{.network = std::move(network), .backend = nullptr, .device = {},
+                            .parameters = nullptr, .statistics = nullptr, .class_names = {}}) {
+  ModelState& s = *state_;
+  s.backend = open_backend(options.device, options.threads);
+  s.device = s.backend->name();
+  s.threads = s.backend->threads();
+  s.parameters = s.backend->allocate(s.definition().bytes(true));
+  s.statistics = s.backend->allocate(s.counters_offset() + align_up(sizeof(double) * kCounters));
+  std::vector<float> values;
+  for (std::size_t i = 0; i < s.definition().parameters.size(); ++i) {
+    const ParameterSpec& spec = s.definition().parameters[i];
+    initialize(spec, i, options.seed, values);
+    upload(s, spec, values);
+  }
+}
+
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+const Network& Model::network() const { return state_->network; }
+const std::string& Model::device() const { return state_->device; }
+int Model::threads() const { return state_->threads; }
+const std::vector<std::string>& Model::class_names() const { return state_->class_names; }
+void Model::set_class_names(std::vector<std::string> names) {
+  state_->class_names = std::move(names);
+}
+
+std::vector<std::string> Model::parameter_names() const {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : state_->definition().parameters) names.push_back(spec.name);
+  return names;
+}
+
+Shape Model::parameter_shape(const std::string& name) const {
+  return find_parameter(state_->definition(), name).shape;
+}
+
+std::vector<float> Model::parameter(const std::string& name) const {
+  const ParameterSpec& spec = find_parameter(state_->definition(), name);
+  std::vector<float> values(static_cast<std::size_t>(spec.shape.elements()));
+  state_->backend->download(state_->buffer_of(spec), spec.offset,
+                            std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+void Model::set_parameter(const std::string& name, std::span<const float> values) {
+  const ParameterSpec& spec = find_parameter(state_->definition(), name);
+  require(static_cast<std::int64_t>(values.size()) == spec.shape.elements(),
+          "parameter '{}' is {}, {} elements; got {}", name, to_string(spec.shape),
+          spec.shape.elements(), values.size());
+  upload(*state_, spec, values);
+}
+
+}  // namespace linnet

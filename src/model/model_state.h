@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <memory>
+
+#include "core/align.h"
+#include "nn/definition.h"
+#include "ops/metrics/metrics.h"
+#include "runtime/backend.h"
+
+namespace linnet {
+
+/// What a Model owns: the network, the device, and the weights that lie there.
+struct ModelState {
+  Network network;
+  std::unique_ptr<Backend> backend;
+  int threads = 1;
+  std::string device;
+  std::shared_ptr<Buffer> parameters;
+  std::shared_ptr<Buffer> statistics;  ///< Storage::state: running statistics, then the counters
+  std::vector<std::string> class_names;
+
+  const NetworkDefinition& definition() const { return network.definition(); }
+  std::size_t counters_offset() const { return definition().bytes(false); }
+  Buffer& buffer_of(const ParameterSpec& spec) const {
+    return spec.trainable ? *parameters : *statistics;
+  }
+};
+
+/// Opens "auto", "cpu" or "cuda". Throws Error for a device that is not there.
+std::unique_ptr<Backend> open_backend(const std::string& device, int threads);
+
+}  // namespace linnet

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/builder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace linnet {
+
+std::string NetworkBuilder::layer_name(const std::string& wanted, std::string_view kind) {
+  const std::string name =
+      wanted.empty() ? fmt::format("{}_{}", kind, ++network_.kinds[std::string(kind)]) : wanted;
+  const auto& nodes = graph().nodes();
+  require(std::none_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; }),
+          "[{} '{}'] another layer has this name", kind, name);
+  return name;
+}
+
+Value NetworkBuilder::weight(const std::string& layer, std::string_view role, Shape shape,
+                             const Initializer& initializer, std::int64_t fan_in,
+                             std::int64_t fan_out) {
+  ParameterSpec spec;
+  spec.shape = std::move(shape);
+  spec.initializer = initializer;
+  spec.fan_in = fan_in;
+  spec.fan_out = fan_out;
+  return add(layer, role, std::move(spec));
+}
+
+Value NetworkBuilder::statistic(const std::string& layer, std::string_view role, Shape shape,
+                                const Initializer& initializer) {
+  ParameterSpec spec;
+  spec.shape = std::move(shape);
+  spec.initializer = initializer;
+  spec.trainable = false;
+  return add(layer, role, std::move(spec));
+}
+
+Value NetworkBuilder::add(const std::string& layer, std::string_view role, ParameterSpec spec) {
+  spec.name = fmt::format("{}.{}", layer, role);
+  spec.offset = network_.bytes(spec.trainable);
+  spec.value = graph().add_value(spec.name, {DType::f32, spec.shape},
+                                 spec.trainable ? Storage::parameter : Storage::state,
+                                 spec.offset);
+  network_.parameters.push_back(spec);
+  return spec.value;
+}
+
+}  // namespace linnet

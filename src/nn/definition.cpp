@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/definition.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "core/align.h"
+
+namespace linnet {
+
+std::size_t NetworkDefinition::bytes(bool trainable) const {
+  std::size_t end = 0;
+  for (const ParameterSpec& spec : parameters) {
+    if (spec.trainable != trainable) continue;
+    end = spec.offset + align_up(sizeof(float) * static_cast<std::size_t>(spec.shape.elements()));
+  }
+  return end;
+}
+
+Value instantiate(const NetworkDefinition& network, Graph& graph, Value x, Mode mode,
+                  std::vector<Value>& parameters) {
+  const Shape& given = graph.shape(x);
+  require(given.rank() > 0 && given.sample() == network.input_sample,
+          "expected samples of {}; got {}", to_string(network.input_sample), to_string(given));
+  std::vector<Value> map(network.graph.value_count());
+  const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
+  mapped(network.input) = x;
+  parameters.clear();
+  for (const ParameterSpec& spec : network.parameters) {
+    const ValueInfo& info = network.graph.info(spec.value);
+    mapped(spec.value) = graph.add_value(spec.name, info.type, info.storage, spec.offset);
+    parameters.push_back(mapped(spec.value));
+  }
+  for (const Node& node : network.graph.nodes()) {
+    const OpPtr op = mode == Mode::inference ? node.op->at_inference(node.op) : node.op;
+    if (op == nullptr) {
+      mapped(node.outputs[0]) = mapped(node.inputs[0]);
+      continue;
+    }
+    std::vector<Value> inputs;
+    for (Value v : node.inputs) inputs.push_back(mapped(v));
+    const std::vector<Value> outputs = graph.add(op, std::move(inputs), node.name);
+    LINNET_ASSERT(outputs.size() <= node.outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];
+  }
+  return mapped(network.output);
+}
+
+void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed,
+                std::vector<float>& values) {
+  using Kind = Initializer::Kind;
+  const Kind kind = spec.initializer.kind;
+  const auto fan_in = static_cast<double>(spec.fan_in);
+  const auto fan_sum = static_cast<double>(spec.fan_in + spec.fan_out);
+  double bound = spec.initializer.value;  // or the standard deviation
+  if (kind == Kind::glorot_uniform) bound = std::sqrt(6 / fan_sum);
+  if (kind == Kind::glorot_normal) bound = std::sqrt(2 / fan_sum);
+  if (kind == Kind::he_uniform) bound = std::sqrt(6 / fan_in);
+  if (kind == Kind::he_normal) bound = std::sqrt(2 / fan_in);
+  const bool normal =
+      kind == Kind::normal || kind == Kind::glorot_normal || kind == Kind::he_normal;
+  const auto scale = static_cast<float>(bound);
+
+  values.assign(static_cast<std::size_t>(spec.shape.elements()), scale);
+  if (kind == Kind::constant) return;
+  const std::uint64_t key = random_key(seed, RandomStream::initializer, index);
+  for (std::size_t i = 0; i < values.size(); i += 4) {
+    const std::array<std::uint32_t, 4> words = philox(key, i / 4, 0);
+    for (std::size_t k = 0; k < 4 && i + k < values.size(); ++k) {
+      values[i + k] = scale * (normal ? normal_pair(words[k / 2 * 2], words[k / 2 * 2 + 1])[k % 2]
+                                      : 2 * unit_float(words[k]) - 1);
+    }
+  }
+}
+
+}  // namespace linnet

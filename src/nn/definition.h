@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/layers.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// A weight or a running statistic of a network.
+struct ParameterSpec {
+  std::string name;  ///< "<layer>.weight", "<layer>.bias", "<layer>.running_mean", ...
+  Shape shape;
+  Initializer initializer;
+  std::int64_t fan_in = 1;
+  std::int64_t fan_out = 1;
+  bool trainable = true;  ///< else it lies in Storage::state
+  std::size_t offset = 0;  ///< in bytes in its storage, aligned
+  Value value;  ///< in the template graph
+};
+
+/// The batch at which a network's shapes are checked as it is built. Two, since one sample has no
+/// deviation for a batch norm.
+inline constexpr std::int64_t kTemplateBatch = 2;
+
+/// A network as a template: its forward graph in training mode at kTemplateBatch.
+struct NetworkDefinition {
+  Shape input_sample;
+  Graph graph;
+  Value input;
+  Value output;
+  std::vector<ParameterSpec> parameters;
+  std::map<std::string, int> kinds;  ///< how many layers of each kind were named by number
+
+  /// Bytes of the storage that holds the trainable weights, or the other ones.
+  std::size_t bytes(bool trainable) const;
+  Shape output_sample() const { return graph.shape(output).sample(); }
+};
+
+enum class Mode : std::uint8_t { training, inference };
+
+/// Adds the network to `graph` behind `x`, (N, ...) of any N, with its parameters as values of
+/// Storage::parameter and Storage::state; returns its output. `parameters` gets the values of the
+/// specs, in order (empty ones for statistics that inference does not read).
+Value instantiate(const NetworkDefinition& network, Graph& graph, Value x, Mode mode,
+                  std::vector<Value>& parameters);
+
+/// Writes the initial values of parameter `index`: a function of the seed, the index and the
+/// element alone.
+void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed,
+                std::vector<float>& values);
+
+}  // namespace linnet

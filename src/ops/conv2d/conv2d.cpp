@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d/conv2d.h"
+
+#include <algorithm>
+
+#include "graph/registry.h"
+#include "ops/bias_add/bias_add.h"
+
+namespace linnet {
+namespace {
+
+/// Padding before and after one axis so that it has ceil(in / stride) outputs.
+std::pair<std::int64_t, std::int64_t> same_axis(std::int64_t in, std::int64_t kernel,
+                                                std::int64_t stride, std::int64_t dilation) {
+  const std::int64_t out = (in + stride - 1) / stride;
+  const std::int64_t reach = (out - 1) * stride + (kernel - 1) * dilation + 1;
+  const std::int64_t total = std::max<std::int64_t>(reach - in, 0);
+  return {total / 2, total - total / 2};
+}
+
+std::string operands(std::vector<std::string> names, std::span<const ValueType> inputs) {
+  return to_string(names, {inputs.begin(), inputs.end()});
+}
+
+bool images(std::span<const ValueType> inputs) {
+  return inputs.size() >= 2 && inputs[0].shape.rank() == 4 && inputs[1].shape.rank() == 4;
+}
+
+Cost conv_cost(const ConvShape& s, std::span<const ValueType> inputs,
+               std::span<const ValueType> outputs) {
+  Cost cost{.flops = static_cast<double>(s.n) * s.flops_per_sample()};
+  for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
+  for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
+  return cost;
+}
+
+}  // namespace
+
+Padding same_padding(Extent2d in, Extent2d kernel, Extent2d stride, Extent2d dilation) {
+  const auto [top, bottom] = same_axis(in.h, kernel.h, stride.h, dilation.h);
+  const auto [left, right] = same_axis(in.w, kernel.w, stride.w, dilation.w);
+  return {top, bottom, left, right};
+}
+
+Conv2dAttrs Conv2dAttrs::plain() const {
+  Conv2dAttrs attrs = *this;
+  attrs.bias = false;
+  attrs.activation = Activation::none;
+  return attrs;
+}
+
+ConvShape conv_shape(const Conv2dAttrs& a, const Shape& x, const Shape& w,
+                     const std::string& operands) {
+  require(a.stride_h >= 1 && a.stride_w >= 1 && a.dilation_h >= 1 && a.dilation_w >= 1 &&
+              a.groups >= 1,
+          "expected strides, dilations and groups of at least 1; got strides ({}, {}), dilations "
+          "({}, {}), {} groups",
+          a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.groups);
+  require(a.pad_top >= 0 && a.pad_bottom >= 0 && a.pad_left >= 0 && a.pad_right >= 0,
+          "expected no negative padding; got top {}, bottom {}, left {}, right {}", a.pad_top,
+          a.pad_bottom, a.pad_left, a.pad_right);
+  require(w.elements() > 0, "expected a kernel with elements; got {}", operands);
+  require(x[3] == w[3] * a.groups, "expected {} input channels; got {}", w[3] * a.groups, operands);
+  require(w[0] % a.groups == 0, "expected a multiple of {} output channels (groups); got {}",
+          a.groups, operands);
+  const std::int64_t height = x[1] + a.pad_top + a.pad_bottom;
+  const std::int64_t width = x[2] + a.pad_left + a.pad_right;
+  const std::int64_t reach_h = (w[1] - 1) * a.dilation_h + 1;
+  const std::int64_t reach_w = (w[2] - 1) * a.dilation_w + 1;
+  require(reach_h <= height && reach_w <= width,
+          "kernel ({}, {}) is larger than the padded input ({}, {}); got {}", reach_h, reach_w,
+          height, width, operands);
+  return {.n = x[0],
+          .h = x[1],
+          .w = x[2],
+          .c = x[3],
+          .oh = (height - reach_h) / a.stride_h + 1,
+          .ow = (width - reach_w) / a.stride_w + 1,
+          .co = w[0],
+          .kh = w[1],
+          .kw = w[2],
+          .attrs = a.plain()};
+}
+
+std::vector<ValueType> Conv2dOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got = operands({"x", "w", "b"}, inputs);
+  require(images(inputs), "expected x (N, H, W, C) and w (C_out, KH, KW, C/groups); got {}", got);
+  const ConvShape s = conv_shape(attrs(), inputs[0].shape, inputs[1].shape, got);
+  require(inputs.size() == (attrs().bias ? 3U : 2U) &&
+              (!attrs().bias || inputs[2].shape == Shape{s.co}),
+          "expected {} of {} channels; got {}", attrs().bias ? "a bias" : "no bias", s.co, got);
+  return {{DType::f32, Shape{s.n, s.oh, s.ow, s.co}}};
+}
+
+std::vector<Value> Conv2dOp::gradient(const GradientArgs& args) const {
+  Graph& graph = args.graph;
+  const Node& node = args.node;
+  const Shape x = graph.shape(node.inputs[0]);
+  const Shape w = graph.shape(node.inputs[1]);
+  const Value dz = activation_gradient_from_output(graph, attrs().activation,
+                                                   args.output_gradients[0], node.outputs[0],
+                                                   node.name);
+  const Conv2dAttrs plain = attrs().plain();
+  std::vector<Value> gradients(node.inputs.size());
+  if (attrs().bias && args.needed[2]) gradients[2] = graph.emit(BiasGradOp(), {dz}, node.name);
+  if (args.needed[1]) {
+    gradients[1] =
+        graph.emit(Conv2dGradWeightOp({plain, w[1], w[2]}), {node.inputs[0], dz}, node.name);
+  }
+  if (args.needed[0]) {
+    gradients[0] =
+        graph.emit(Conv2dGradInputOp({plain, x[1], x[2]}), {dz, node.inputs[1]}, node.name);
+  }
+  return gradients;
+}
+
+Cost Conv2dOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
+  return conv_cost(conv_shape(attrs(), inputs[0].shape, inputs[1].shape, ""), inputs, outputs);
+}
+
+ConvShape Conv2dGradInputOp::shape(const Shape& dz, const Shape& w) const {
+  const Shape x{dz[0], attrs().in_h, attrs().in_w, w[3] * attrs().conv.groups};
+  return conv_shape(attrs().conv, x, w,
+                    "dz=" + to_string(dz) + ", w=" + to_string(w) + ", x=" + to_string(x));
+}
+
+std::vector<ValueType> Conv2dGradInputOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got = operands({"dz", "w"}, inputs);
+  require(images(inputs) && inputs.size() == 2,
+          "expected dz (N, OH, OW, C_out) and w (C_out, KH, KW, C/groups); got {}", got);
+  const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
+  require(inputs[0].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
+          to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
+  return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
+}
+
+Cost Conv2dGradInputOp::cost(std::span<const ValueType> inputs,
+                             std::span<const ValueType> outputs) const {
+  return conv_cost(shape(inputs[0].shape, inputs[1].shape), inputs, outputs);
+}
+
+ConvShape Conv2dGradWeightOp::shape(const Shape& x, const Shape& dz) const {
+  const std::int64_t groups = std::max<std::int64_t>(attrs().conv.groups, 1);
+  const Shape w{dz[3], attrs().kernel_h, attrs().kernel_w, x[3] / groups};
+  return conv_shape(attrs().conv, x, w,
+                    "x=" + to_string(x) + ", dz=" + to_string(dz) + ", w=" + to_string(w));
+}
+
+std::vector<ValueType> Conv2dGradWeightOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got = operands({"x", "dz"}, inputs);
+  require(images(inputs) && inputs.size() == 2,
+          "expected x (N, H, W, C) and dz (N, OH, OW, C_out); got {}", got);
+  const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
+  require(inputs[1].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
+          to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
+  return {{DType::f32, Shape{s.co, s.kh, s.kw, s.group_in()}}};
+}
+
+Cost Conv2dGradWeightOp::cost(std::span<const ValueType> inputs,
+                              std::span<const ValueType> outputs) const {
+  return conv_cost(shape(inputs[0].shape, inputs[1].shape), inputs, outputs);
+}
+
+void register_conv2d(OpRegistry& registry) {
+  registry.add<Conv2dOp>();
+  registry.add<Conv2dGradInputOp>();
+  registry.add<Conv2dGradWeightOp>();
+}
+
+}  // namespace linnet

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/partial_sums.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/engine_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+bool takes(const ConvShape& s) { return s.attrs.groups == s.c && s.co == s.c; }
+
+double sample_cost(const ConvShape& s) { return 4 * conv_cost(s.flops_per_sample()); }
+
+/// Calls f(input pixel, tap, output pixel) for every tap inside the image of one sample.
+template <class F>
+void for_each_tap(const ConvShape& s, F f) {
+  const Conv2dAttrs& a = s.attrs;
+  for (std::int64_t i = 0; i < s.oh; ++i) {
+    for (std::int64_t j = 0; j < s.ow; ++j) {
+      for (std::int64_t k = 0; k < s.kh; ++k) {
+        const std::int64_t row = i * a.stride_h - a.pad_top + k * a.dilation_h;
+        if (row < 0 || row >= s.h) continue;
+        for (std::int64_t l = 0; l < s.kw; ++l) {
+          const std::int64_t column = j * a.stride_w - a.pad_left + l * a.dilation_w;
+          if (column < 0 || column >= s.w) continue;
+          f(row * s.w + column, k * s.kw + l, i * s.ow + j);
+        }
+      }
+    }
+  }
+}
+
+/// sums[i] += a[i] * b[i], one vector of channels.
+inline void multiply_add(const float* a, const float* b, float* sums, std::int64_t channels) {
+  for (std::int64_t c = 0; c < channels; ++c) sums[c] += a[c] * b[c];
+}
+
+/// A stage that puts w (C, taps) as (taps, C) into the workspace, where channels are vectors.
+Stage transpose_weights(const ConvShape& s, std::size_t operand) {
+  const std::int64_t taps = s.kh * s.kw;
+  return {1, [=](const Args& args, const Task&) {
+            const float* w = args.in(operand);
+            for (std::int64_t c = 0; c < s.c; ++c) {
+              for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.c + c] = w[c * taps + t];
+            }
+          }};
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  if (!takes(s)) return std::nullopt;
+  const int tasks = tasks_for(s.n, sample_cost(s));
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
+  kernel.stages.push_back(transpose_weights(s, 1));
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+    const Range samples = split(s.n, tasks, task.index);
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      const float* x = args.in(0) + n * s.in_pixels() * s.c;
+      float* y = args.out(0) + n * s.out_pixels() * s.c;
+      std::fill_n(y, s.out_pixels() * s.c, 0.0F);
+      for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+        multiply_add(x + in * s.c, args.work() + tap * s.c, y + out * s.c, s.c);
+      });
+      add_bias_and_activate(y, s.out_pixels(), s.c, tail.bias ? args.in(2) : nullptr,
+                            tail.activation);
+    }
+  }});
+  return kernel;
+}
+
+std::optional<Kernel> grad_input(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const int tasks = tasks_for(s.n, sample_cost(s));
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
+  kernel.stages.push_back(transpose_weights(s, 1));
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+    const Range samples = split(s.n, tasks, task.index);
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      const float* dz = args.in(0) + n * s.out_pixels() * s.c;
+      float* dx = args.out(0) + n * s.in_pixels() * s.c;
+      std::fill_n(dx, s.in_pixels() * s.c, 0.0F);
+      for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+        multiply_add(dz + out * s.c, args.work() + tap * s.c, dx + in * s.c, s.c);
+      });
+    }
+  }});
+  return kernel;
+}
+
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const int tasks = partial_gradients(s, s.n, sample_cost(s));
+  const std::int64_t taps = s.kh * s.kw;
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
+  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+    float* sums = reinterpret_cast<float*>(task.scratch);  // (taps, C)
+    std::fill_n(sums, s.weights(), 0.0F);
+    const Range samples = split(s.n, tasks, task.index);
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      const float* x = args.in(0) + n * s.in_pixels() * s.c;
+      const float* dz = args.in(1) + n * s.out_pixels() * s.c;
+      for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+        multiply_add(x + in * s.c, dz + out * s.c, sums + tap * s.c, s.c);
+      });
+    }
+    float* dw = args.work() + task.index * s.weights();  // (C, taps)
+    for (std::int64_t c = 0; c < s.c; ++c) {
+      for (std::int64_t t = 0; t < taps; ++t) dw[c * taps + t] = sums[t * s.c + c];
+    }
+  }});
+  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), 0));
+  return kernel;
+}
+
+}  // namespace
+
+const ConvEngine& depthwise_engine() {
+  static const ConvEngine engine{forward, grad_input, grad_weight};
+  return engine;
+}
+
+}  // namespace linnet::cpu

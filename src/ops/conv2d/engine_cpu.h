@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cpu/kernel.h"
+#include "ops/conv2d/conv2d.h"
+
+namespace linnet::cpu {
+
+/// What follows the sums of a forward convolution.
+struct ConvTail {
+  bool bias = false;
+  Activation activation = Activation::none;
+};
+
+/// One way to compute convolutions. Operands are those of Conv2dOp (x, w, [b] -> y),
+/// Conv2dGradInputOp (dz, w -> dx) and Conv2dGradWeightOp (x, dz -> dw). Each function is null
+/// where the engine does not take the shape; every shape has the im2col engine.
+struct ConvEngine {
+  std::optional<Kernel> (*forward)(const ConvShape& shape, const ConvTail& tail);
+  std::optional<Kernel> (*grad_input)(const ConvShape& shape);
+  std::optional<Kernel> (*grad_weight)(const ConvShape& shape);
+};
+
+/// 1x1 kernels at stride 1 without padding and groups: matrix products on the images themselves.
+const ConvEngine& pointwise_engine();
+/// Matrix products on patches that are gathered block by block. Takes everything.
+const ConvEngine& im2col_engine();
+/// groups == C == C_out: loops over pixels, vectors over channels.
+const ConvEngine& depthwise_engine();
+/// oneDNN's convolutions, one sequential primitive a block of samples.
+const ConvEngine& onednn_engine();
+
+/// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
+inline double conv_cost(double flops) { return flops / 40; }
+
+/// How many partial weight gradients are worth it: bounded by the work and by 64 MiB of them.
+inline int partial_gradients(const ConvShape& shape, std::int64_t items, double cost_each) {
+  const std::int64_t fit = (std::int64_t{16} << 20) / std::max<std::int64_t>(shape.weights(), 1);
+  return std::min(tasks_for(items, cost_each),
+                  static_cast<int>(std::clamp<std::int64_t>(fit, 2, 16)));
+}
+
+}  // namespace linnet::cpu

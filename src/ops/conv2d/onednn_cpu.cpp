@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <memory>
+
+#include "backend/cpu/partial_sums.h"
+#include "backend/cpu/sequential_openmp.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/engine_cpu.h"
+#include "ops/conv2d/onednn_primitives_cpu.h"
+#include "plan/offsets.h"
+
+namespace linnet::cpu {
+namespace {
+
+using dnnl::memory;
+
+void check_status(dnnl_status_t status) {
+  if (status != dnnl_success) {
+    throw InternalError(fmt::format("a oneDNN convolution returned status {}",
+                                    static_cast<int>(status)));
+  }
+}
+
+memory unbound(const memory::desc& desc, const dnnl::engine& engine) {
+  return {desc, engine, nullptr};
+}
+
+/// One task's primitive with its operands: made once, given addresses at every run.
+class Call {
+ public:
+  Call(const OneDnnConvolution& conv, const dnnl::engine& engine) : conv_(conv), stream_(engine) {}
+
+  void operand(int name, const memory& value) {
+    arguments_.at(count_++) = {name, value.get()};
+  }
+  void execute() const {
+    check_status(dnnl_primitive_execute(conv_.primitive.get(), stream_.get(),
+                                        static_cast<int>(count_), arguments_.data()));
+  }
+
+ private:
+  OneDnnConvolution conv_;
+  dnnl::stream stream_;
+  std::array<dnnl_exec_arg_t, 5> arguments_{};
+  std::size_t count_ = 0;
+};
+
+/// The batch in blocks of equal size (the last may be smaller), a task and a primitive each.
+struct Blocks {
+  Blocks(const ConvShape& s, int wanted)
+      : size((s.n + wanted - 1) / wanted), count(static_cast<int>((s.n + size - 1) / size)) {}
+  Range samples(std::int64_t n, int index) const {
+    return {index * size, std::min((index + 1) * size, n)};
+  }
+  std::int64_t size;
+  int count;
+};
+
+/// Operands of one block of samples. Weights are shared where they are read.
+struct BlockOperands {
+  memory image_in;
+  memory image_out;
+  memory weights;
+  memory bias;
+  memory scratchpad;
+  std::optional<Call> call;
+};
+
+/// Everything that oneDNN needs at run time. Only the addresses change; a task touches its own block.
+struct State {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  std::vector<BlockOperands> blocks;
+  memory::desc weights;           ///< oneDNN's layout
+  std::size_t scratchpad_bytes = 0;
+
+  // Between Linnet's layout of the weights and oneDNN's.
+  dnnl::reorder reorder;
+  memory plain;
+  memory own;
+};
+
+/// A primitive for every block, or null if oneDNN does not take the shape. The layout of the weights
+/// must be the same for the last, smaller block: Tag::any could choose another.
+std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Blocks& blocks,
+                                  bool bias) {
+  const SequentialOpenMp sequential;
+  auto state = std::make_shared<State>();
+  const std::int64_t n = s.n;
+  std::optional<OneDnnConvolution> conv;
+  for (int i = 0; i < blocks.count; ++i) {
+    const std::int64_t size = blocks.samples(n, i).size();
+    if (i == 0 || size != s.n) {
+      s.n = size;
+      conv = make_convolution(state->engine, direction, s, bias);
+      if (!conv || (i > 0 && conv->weights != state->weights)) return nullptr;
+      state->weights = conv->weights;
+      state->scratchpad_bytes =
+          std::max(state->scratchpad_bytes, align_up(conv->scratchpad.get_size()));
+    }
+    BlockOperands& b = state->blocks.emplace_back();
+    b.image_in = unbound(conv->image_in, state->engine);
+    b.image_out = unbound(conv->image_out, state->engine);
+    b.bias = unbound(conv->bias, state->engine);
+    b.scratchpad = unbound(conv->scratchpad, state->engine);
+    b.call.emplace(*conv, state->engine);
+  }
+  state->plain = unbound(plain_weights(s), state->engine);
+  state->own = unbound(state->weights, state->engine);
+  return state;
+}
+
+/// The first stage of forward and grad_input: the weights in oneDNN's layout at the workspace's
+/// start. One task, so the shared weights get their address before anyone reads them.
+Stage reorder_weights(const std::shared_ptr<State>& state) {
+  state->reorder = dnnl::reorder(state->plain, state->own);
+  return {1, [state, stream = dnnl::stream(state->engine)](const Args& args, const Task&) {
+            const SequentialOpenMp sequential;
+            state->plain.set_data_handle(const_cast<float*>(args.in(1)));
+            state->own.set_data_handle(args.workspace);
+            const std::array<dnnl_exec_arg_t, 2> arguments{
+                {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
+            check_status(dnnl_primitive_execute(state->reorder.get(), stream.get(), 2,
+                                                arguments.data()));
+          }};
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  if (s.n == 0) return std::nullopt;
+  const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
+  const auto state = make_state(s, ConvDirection::forward, blocks, tail.bias);
+  if (!state) return std::nullopt;
+  for (BlockOperands& b : state->blocks) {
+    b.call->operand(DNNL_ARG_SRC, b.image_in);
+    b.call->operand(DNNL_ARG_WEIGHTS, state->own);
+    b.call->operand(DNNL_ARG_DST, b.image_out);
+    b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
+    if (tail.bias) b.call->operand(DNNL_ARG_BIAS, b.bias);
+  }
+  Kernel kernel;
+  kernel.workspace_bytes = state->weights.get_size();
+  kernel.scratch_bytes = state->scratchpad_bytes;
+  kernel.stages.push_back(reorder_weights(state));
+  kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
+    const SequentialOpenMp sequential;
+    const Range samples = blocks.samples(s.n, task.index);
+    BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
+    float* y = args.out(0) + samples.begin * s.out_pixels() * s.co;
+    b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
+                               samples.begin * s.in_pixels() * s.c);
+    b.image_out.set_data_handle(y);
+    if (tail.bias) b.bias.set_data_handle(const_cast<float*>(args.in(2)));
+    b.scratchpad.set_data_handle(task.scratch);
+    b.call->execute();
+    // Not oneDNN's own: its ReLU turns NaN into 0.
+    if (tail.activation != Activation::none) {
+      add_bias_and_activate(y, samples.size() * s.out_pixels(), s.co, nullptr, tail.activation);
+    }
+  }});
+  return kernel;
+}
+
+std::optional<Kernel> grad_input(const ConvShape& s) {
+  if (s.n == 0) return std::nullopt;
+  const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
+  const auto state = make_state(s, ConvDirection::grad_input, blocks, false);
+  if (!state) return std::nullopt;
+  for (BlockOperands& b : state->blocks) {
+    b.call->operand(DNNL_ARG_DIFF_SRC, b.image_in);
+    b.call->operand(DNNL_ARG_WEIGHTS, state->own);
+    b.call->operand(DNNL_ARG_DIFF_DST, b.image_out);
+    b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
+  }
+  Kernel kernel;
+  kernel.workspace_bytes = state->weights.get_size();
+  kernel.scratch_bytes = state->scratchpad_bytes;
+  kernel.stages.push_back(reorder_weights(state));
+  kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
+    const SequentialOpenMp sequential;
+    const Range samples = blocks.samples(s.n, task.index);
+    BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
+    b.image_out.set_data_handle(const_cast<float*>(args.in(0)) +
+                                samples.begin * s.out_pixels() * s.co);
+    b.image_in.set_data_handle(args.out(0) + samples.begin * s.in_pixels() * s.c);
+    b.scratchpad.set_data_handle(task.scratch);
+    b.call->execute();
+  }});
+  return kernel;
+}
+
+/// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace in
+/// Linnet's; a second stage adds them.
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  if (s.n == 0) return std::nullopt;
+  const Blocks blocks(s, partial_gradients(s, s.n, conv_cost(s.flops_per_sample())));
+  const auto state = make_state(s, ConvDirection::grad_weight, blocks, false);
+  if (!state) return std::nullopt;
+  state->reorder = dnnl::reorder(state->own, state->plain);
+  std::vector<memory> plain;
+  std::vector<dnnl::stream> streams;
+  for (BlockOperands& b : state->blocks) {
+    b.weights = unbound(state->weights, state->engine);
+    b.call->operand(DNNL_ARG_SRC, b.image_in);
+    b.call->operand(DNNL_ARG_DIFF_WEIGHTS, b.weights);
+    b.call->operand(DNNL_ARG_DIFF_DST, b.image_out);
+    b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
+    plain.push_back(unbound(plain_weights(s), state->engine));
+    streams.emplace_back(state->engine);
+  }
+  Kernel kernel;
+  const std::size_t own_bytes = align_up(state->weights.get_size());
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(blocks.count * s.weights());
+  kernel.scratch_bytes = own_bytes + state->scratchpad_bytes;
+  kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
+    const SequentialOpenMp sequential;
+    const auto index = static_cast<std::size_t>(task.index);
+    const Range samples = blocks.samples(s.n, task.index);
+    BlockOperands& b = state->blocks[index];
+    b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
+                               samples.begin * s.in_pixels() * s.c);
+    b.image_out.set_data_handle(const_cast<float*>(args.in(1)) +
+                                samples.begin * s.out_pixels() * s.co);
+    b.weights.set_data_handle(task.scratch);
+    b.scratchpad.set_data_handle(task.scratch + own_bytes);
+    b.call->execute();
+    plain[index].set_data_handle(args.work() + task.index * s.weights());
+    const std::array<dnnl_exec_arg_t, 2> arguments{
+        {{DNNL_ARG_FROM, b.weights.get()}, {DNNL_ARG_TO, plain[index].get()}}};
+    check_status(dnnl_primitive_execute(state->reorder.get(), streams[index].get(), 2,
+                                        arguments.data()));
+  }});
+  kernel.stages.push_back(add_partials_stage(blocks.count, s.weights(), 0));
+  return kernel;
+}
+
+}  // namespace
+
+const ConvEngine& onednn_engine() {
+  static const ConvEngine engine{forward, grad_input, grad_weight};
+  return engine;
+}
+
+}  // namespace linnet::cpu

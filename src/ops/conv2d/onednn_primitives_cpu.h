@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dnnl.hpp>
+
+#include <optional>
+
+#include "ops/conv2d/conv2d.h"
+
+namespace linnet::cpu {
+
+enum class ConvDirection : std::uint8_t { forward, grad_input, grad_weight };
+
+/// A oneDNN convolution for a fixed number of samples: images in nhwc, weights as it likes them.
+struct OneDnnConvolution {
+  dnnl::primitive primitive;
+  dnnl::memory::desc image_in;    ///< x or dx
+  dnnl::memory::desc weights;     ///< w or dw
+  dnnl::memory::desc image_out;   ///< y or dz
+  dnnl::memory::desc bias;
+  dnnl::memory::desc scratchpad;  ///< the caller's, see execute
+};
+
+/// Where oneDNN has nothing better than a naive loop: null. Call within SequentialOpenMp.
+std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
+                                                  ConvDirection direction, const ConvShape& shape,
+                                                  bool bias);
+
+/// The weights as Linnet keeps them: (C_out, KH, KW, C/groups).
+dnnl::memory::desc plain_weights(const ConvShape& shape);
+
+}  // namespace linnet::cpu

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/partial_sums.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/engine_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+bool takes(const ConvShape& s) {
+  const Conv2dAttrs& a = s.attrs;
+  return s.kh == 1 && s.kw == 1 && a.stride_h == 1 && a.stride_w == 1 && a.groups == 1 &&
+         a.pad_top == 0 && a.pad_bottom == 0 && a.pad_left == 0 && a.pad_right == 0;
+}
+
+/// Of x (pixels, C), w (C_out, C) and y (pixels, C_out).
+double cost(std::int64_t a, std::int64_t b) {
+  return conv_cost(2.0 * static_cast<double>(a) * static_cast<double>(b));
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  if (!takes(s)) return std::nullopt;
+  const std::int64_t pixels = s.n * s.in_pixels();
+  const std::int64_t c = s.c;
+  const std::int64_t co = s.co;
+  const int tasks = tasks_for(pixels, cost(c, co));
+  Kernel kernel;
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const Range rows = split(pixels, tasks, task.index);
+         float* y = args.out(0) + rows.begin * co;
+         gemm(rows.size(), co, c, {args.in(0) + rows.begin * c, c}, {args.in(1), c, true}, y, co);
+         add_bias_and_activate(y, rows.size(), co, tail.bias ? args.in(2) : nullptr,
+                               tail.activation);
+       }});
+  return kernel;
+}
+
+std::optional<Kernel> grad_input(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const std::int64_t pixels = s.n * s.in_pixels();
+  const std::int64_t c = s.c;
+  const std::int64_t co = s.co;
+  const int tasks = tasks_for(pixels, cost(c, co));
+  Kernel kernel;
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range rows = split(pixels, tasks, task.index);
+                             gemm(rows.size(), c, co, {args.in(0) + rows.begin * co, co},
+                                  {args.in(1), c}, args.out(0) + rows.begin * c, c);
+                           }});
+  return kernel;
+}
+
+/// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take rows or
+/// columns of dw and sum over all pixels themselves.
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const std::int64_t pixels = s.n * s.in_pixels();
+  const std::int64_t c = s.c;
+  const std::int64_t co = s.co;
+  Kernel kernel;
+  if (pixels > 4 * std::max(c, co)) {
+    const int tasks = partial_gradients(s, pixels, cost(c, co));
+    kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * co * c);
+    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                               const Range rows = split(pixels, tasks, task.index);
+                               float* dw = args.work() + task.index * co * c;
+                               gemm(co, c, rows.size(), {args.in(1) + rows.begin * co, co, true},
+                                    {args.in(0) + rows.begin * c, c}, dw, c);
+                             }});
+    kernel.stages.push_back(add_partials_stage(tasks, co * c, 0));
+    return kernel;
+  }
+  const bool by_columns = c >= co;
+  const int tasks = by_columns ? tasks_for(c, cost(co, pixels)) : tasks_for(co, cost(c, pixels));
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range part = split(by_columns ? c : co, tasks, task.index);
+                             if (by_columns) {
+                               gemm(co, part.size(), pixels, {args.in(1), co, true},
+                                    {args.in(0) + part.begin, c}, args.out(0) + part.begin, c);
+                             } else {
+                               gemm(part.size(), c, pixels, {args.in(1) + part.begin, co, true},
+                                    {args.in(0), c}, args.out(0) + part.begin * c, c);
+                             }
+                           }});
+  return kernel;
+}
+
+}  // namespace
+
+const ConvEngine& pointwise_engine() {
+  static const ConvEngine engine{forward, grad_input, grad_weight};
+  return engine;
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gather_batch/gather_batch.h"
+
+#include "graph/registry.h"
+
+namespace linnet {
+
+RecordIndex::RecordIndex(const StepInfo& step, bool shuffle)
+    : first_(step.position),
+      begin_(step.begin),
+      shuffle_(shuffle),
+      part_(step.samples != step.records),
+      order_(random_key(step.seed, RandomStream::shuffle, step.epoch),
+             std::max<std::uint64_t>(step.samples, 1)),
+      split_(random_key(step.seed, RandomStream::split), std::max<std::uint64_t>(step.records, 1)) {
+}
+
+std::vector<ValueType> GatherBatchOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 1 && inputs[0].shape.rank() >= 1 && inputs[0].shape[0] == 1,
+          "expected records as (1, ...); got {}",
+          to_string({"data"}, {inputs.begin(), inputs.end()}));
+  const bool labels = inputs[0].dtype == DType::i32;
+  require(labels || inputs[0].dtype == DType::u8 || inputs[0].dtype == DType::f32,
+          "expected u8, f32 or i32 records; got {}", to_string(inputs[0]));
+  return {{labels ? DType::i32 : DType::f32, inputs[0].shape.with_batch(attrs().batch)}};
+}
+
+void GatherBatchOp::reference(const ReferenceArgs& args) const {
+  const std::int64_t size = args.out(0).shape.sample().elements();
+  const RecordIndex index(args.step, attrs().shuffle);
+  for (std::int64_t i = 0; i < attrs().batch; ++i) {
+    const auto record = static_cast<std::int64_t>(index(i));
+    for (std::int64_t k = 0; k < size; ++k) {
+      args.out(0)[i * size + k] = args.in(0)[record * size + k] * attrs().scale + attrs().shift;
+    }
+  }
+}
+
+void register_gather_batch(OpRegistry& registry) { registry.add<GatherBatchOp>(); }
+
+}  // namespace linnet

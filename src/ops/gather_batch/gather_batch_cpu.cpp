@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "backend/cpu/kernel.h"
+#include "ops/gather_batch/gather_batch.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// One record of `size` elements, converted.
+using Convert = void (*)(const void* from, void* to, std::int64_t size, float scale, float shift);
+
+void convert_u8(const void* from, void* to, std::int64_t size, float scale, float shift) {
+  const auto* x = static_cast<const std::uint8_t*>(from);
+  auto* y = static_cast<float*>(to);
+  for (std::int64_t k = 0; k < size; ++k) y[k] = static_cast<float>(x[k]) * scale + shift;
+}
+
+void convert_f32(const void* from, void* to, std::int64_t size, float scale, float shift) {
+  const auto* x = static_cast<const float*>(from);
+  auto* y = static_cast<float*>(to);
+  for (std::int64_t k = 0; k < size; ++k) y[k] = x[k] * scale + shift;
+}
+
+void copy_i32(const void* from, void* to, std::int64_t size, float /*scale*/, float /*shift*/) {
+  std::memcpy(to, from, sizeof(std::int32_t) * static_cast<std::size_t>(size));
+}
+
+Convert converter(DType dtype) {
+  switch (dtype) {
+    case DType::u8: return convert_u8;
+    case DType::f32: return convert_f32;
+    case DType::i32: return copy_i32;
+    default: return nullptr;
+  }
+}
+
+std::optional<Kernel> prepare(const NodeView& node) {
+  const GatherBatchAttrs attrs = node.attrs<GatherBatchOp>();
+  const Convert convert = converter(node.inputs[0].dtype);
+  if (convert == nullptr) return std::nullopt;
+  const std::int64_t size = node.out(0).sample().elements();
+  const std::size_t record_bytes = node.inputs[0].bytes();
+  const std::size_t out_bytes = size_of(node.outputs[0].dtype) * static_cast<std::size_t>(size);
+  const auto scale = static_cast<float>(attrs.scale);
+  const auto shift = static_cast<float>(attrs.shift);
+  const int tasks = tasks_for(attrs.batch, 0.4 * static_cast<double>(size) + 20);
+  Kernel kernel;
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const RecordIndex index(*task.step, attrs.shuffle);
+         const Range range = split(attrs.batch, tasks, task.index);
+         for (std::int64_t i = range.begin; i < range.end; ++i) {
+           convert(args.in<std::byte>(0) + index(i) * record_bytes,
+                   args.out<std::byte>(0) + static_cast<std::size_t>(i) * out_bytes, size, scale,
+                   shift);
+         }
+       }});
+  return kernel;
+}
+
+}  // namespace
+
+void register_gather_batch(Registry& registry) { registry.add(GatherBatchOp::kName, prepare); }
+
+}  // namespace linnet::cpu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// The counters that a MetricsOp adds to, in this order; all f64.
+enum class Counter : std::uint8_t {
+  loss,        ///< sum over the samples of their batch's mean loss
+  correct,     ///< samples whose largest score is their label's
+  samples,
+  not_finite,  ///< batches whose loss was NaN or infinite
+  last_loss,   ///< of the newest batch alone
+};
+inline constexpr std::int64_t kCounters = 5;
+
+struct MetricsAttrs {
+  std::int64_t batch = 1;
+  bool classification = true;  ///< with scores and labels
+  template <class V>
+  void fields(V&& visit) {
+    visit("batch", batch);
+    visit("classification", classification);
+  }
+  bool operator==(const MetricsAttrs&) const = default;
+};
+
+/// Adds a batch to the counters, f64 (kCounters), which it mutates. Operands: counters, loss (), and
+/// for classification scores (N, C) and labels i32 (N). The first of equal scores counts.
+class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
+ public:
+  static constexpr std::string_view kName = "metrics";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  bool mutates(std::size_t input) const override { return input == 0; }
+};
+
+}  // namespace linnet

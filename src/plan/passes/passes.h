@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// Whether the backend has a kernel for an operator that a pass would like to write.
+using Supports = std::function<bool(const Op& op, std::span<const ValueType> inputs,
+                                    std::span<const ValueType> outputs)>;
+
+/// A named rewriting of a graph that keeps its meaning.
+struct Pass {
+  std::string_view name;
+  void (*run)(Graph& graph, const Supports& supports);
+};
+
+/// gather_batch -> scale becomes one gather.
+void fuse_gather_scale(Graph& graph, const Supports& supports);
+/// softmax or log_softmax -> cross_entropy becomes softmax_cross_entropy.
+void fuse_softmax_cross_entropy(Graph& graph, const Supports& supports);
+/// conv2d or dense -> bias_add -> activation becomes one operator.
+void fuse_epilogue(Graph& graph, const Supports& supports);
+/// conv2d -> max_pool2d becomes conv2d_pool where the backend has it.
+void fuse_conv2d_pool(Graph& graph, const Supports& supports);
+/// Drops nodes whose results nobody reads.
+void remove_dead(Graph& graph, const Supports& supports);
+
+/// In this order, on the forward graph before it is differentiated.
+std::span<const Pass> forward_passes();
+/// In this order, on the whole graph.
+std::span<const Pass> final_passes();
+
+/// Runs the passes but those named in `disabled`, and verifies the graph after each.
+void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
+                const std::set<std::string, std::less<>>& disabled = {});
+
+}  // namespace linnet

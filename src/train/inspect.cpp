@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/inspect.h>
+
+#include <map>
+
+#include "backend/cpu/cpu_backend.h"
+#include "model/model_state.h"
+#include "model/step_graph.h"
+
+namespace linnet {
+namespace {
+
+/// Records such as the network would be trained on: pixels, and labels or values.
+Records assumed_records(const NetworkDefinition& network, Loss loss) {
+  Records records{{DType::u8, network.input_sample.batched(1)}, {DType::i32, Shape{1}}};
+  if (loss != Loss::cross_entropy) {
+    records.targets = {DType::f32, network.output_sample().batched(1)};
+  }
+  return records;
+}
+
+Loss assumed_loss(const NetworkDefinition& network, Loss loss) {
+  if (loss != Loss::automatic) return loss;
+  const Shape outputs = network.output_sample();
+  return outputs.rank() == 1 && outputs[0] > 1 ? Loss::cross_entropy : Loss::mse;
+}
+
+Supports supports_of(const Backend& backend) {
+  return [&backend](const Op& op, std::span<const ValueType> in, std::span<const ValueType> out) {
+    return backend.supports(op, in, out);
+  };
+}
+
+Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
+                     const TrainingOptions& options, const Backend& backend) {
+  const Loss loss = assumed_loss(network, options.loss);
+  return training_step(network, assumed_records(network, loss),
+                       {.batch = batch,
+                        .shuffle = options.shuffle,
+                        .loss = loss,
+                        .optimizer = resolve(options.optimizer, options.epochs, 1)},
+                       supports_of(backend));
+}
+
+std::size_t needed_bytes(const Program& program) {
+  return program.plan().total_bytes() + program.private_bytes();
+}
+
+}  // namespace
+
+NetworkSummary summarize(const Network& network, std::int64_t batch,
+                         const TrainingOptions& options) {
+  require(batch >= 1, "expected a batch of at least 1; got {}", batch);
+  const NetworkDefinition& definition = network.definition();
+  NetworkSummary summary{.layers = {}, .parameters = network.parameters(), .batch = batch};
+  std::map<std::string, std::int64_t> parameters;  // by layer
+  for (const ParameterSpec& spec : definition.parameters) {
+    if (spec.trainable) {
+      parameters[spec.name.substr(0, spec.name.rfind('.'))] += spec.shape.elements();
+    }
+  }
+  for (const Node& node : definition.graph.nodes()) {
+    const Graph& graph = definition.graph;
+    const double flops = node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops /
+                         static_cast<double>(kTemplateBatch);
+    summary.flops_per_sample += node.op->is_view() ? 0 : flops;
+    if (!summary.layers.empty() && summary.layers.back().name == node.name) {
+      summary.layers.back().flops_per_sample += flops;  // a layer of several operators
+      continue;
+    }
+    summary.layers.push_back({.name = node.name,
+                              .kind = std::string(node.op->name()),
+                              .output = graph.shape(node.outputs[0]).sample(),
+                              .parameters = parameters[node.name],
+                              .flops_per_sample = node.op->is_view() ? 0 : flops});
+  }
+  const auto backend = open_backend("cpu", 0);
+  const auto training =
+      backend->prepare(training_graph(definition, batch, options, *backend), {});
+  const auto inference = backend->prepare(
+      prediction_step(definition, {DType::u8, definition.input_sample.batched(1)}, batch, false,
+                      supports_of(*backend)),
+      {});
+  summary.train_peak_bytes = needed_bytes(*training);
+  summary.predict_peak_bytes = needed_bytes(*inference);
+  return summary;
+}
+
+std::string dump_training_step(const Network& network, std::int64_t batch, Dump what,
+                               const TrainingOptions& options) {
+  require(batch >= 1, "expected a batch of at least 1; got {}", batch);
+  const auto backend = open_backend("cpu", 1);
+  Graph graph = training_graph(network.definition(), batch, options, *backend);
+  if (what == Dump::graph) return dump(graph);
+  return dump(backend->prepare(std::move(graph), {})->plan());
+}
+
+}  // namespace linnet

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/trainer.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/check.h"
+#include "model/bind_data.h"
+#include "model/session.h"
+#include "train/chunks.h"
+#include "train/early_stopping.h"
+
+namespace linnet {
+namespace {
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Part [begin, begin + samples) of a data set, with the programs that go through it.
+struct Part {
+  const Dataset* data = nullptr;
+  std::uint64_t begin = 0;
+  std::int64_t samples = 0;
+  Sweep sweep;
+
+  StepInfo first_step(std::uint64_t seed) const {
+    return {.seed = seed,
+            .records = static_cast<std::uint64_t>(data->size()),
+            .begin = begin,
+            .samples = static_cast<std::uint64_t>(samples)};
+  }
+};
+
+void check_options(const TrainingOptions& o) {
+  require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
+  require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
+  require(o.validation >= 0 && o.validation < 1,
+          "the validation part must lie in [0, 1); got {}", o.validation);
+  require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
+}
+
+/// One training: its programs, and the loop over epochs.
+class Training {
+ public:
+  Training(Model& model, const Dataset& data, const TrainingOptions& options, const Dataset* test,
+           Callback& callback)
+      : model_(model.state()), options_(options), callback_(callback), session_(model_) {
+    check_options(options);
+    loss_ = check_data(model_.definition(), data, options.loss);
+    if (test != nullptr && test->size() > 0) check_data(model_.definition(), *test, loss_);
+    const auto held_out = static_cast<std::int64_t>(
+        std::llround(static_cast<double>(data.size()) * options.validation));
+    require(held_out < data.size(), "the validation part leaves nothing of {} samples to train on",
+            data.size());
+    train_ = {&data, 0, data.size() - held_out, {}};
+    if (held_out > 0) validation_ = {&data, static_cast<std::uint64_t>(train_.samples), held_out, {}};
+    if (test != nullptr && test->size() > 0) test_ = {test, 0, test->size(), {}};
+    build();
+    if (!data.class_names.empty()) model.set_class_names(data.class_names);
+  }
+
+  History run(Clock::time_point start) {
+    History history;
+    history.planned_bytes = session_.planned_bytes();
+    history.startup_seconds = seconds_since(start);
+    training_start_ = Clock::now();
+    EarlyStopping patience(options_.patience);
+    for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
+      EpochReport report;
+      report.epoch = epoch;
+      history.interrupted = !train_epoch(report);
+      if (report.train.samples > 0) {
+        report.validation = evaluate(validation_);
+        report.test = evaluate(test_);
+        history.epochs.push_back(report);
+        callback_.on_epoch(report);
+      }
+      if (history.interrupted) break;
+      history.stopped_early = patience.should_stop(report);
+      if (history.stopped_early) break;
+    }
+    return history;
+  }
+
+ private:
+  void build() {
+    const NetworkDefinition& network = model_.definition();
+    const Supports supports = session_.supports();
+    const std::int64_t steps = (train_.samples + options_.batch - 1) / options_.batch;
+    optimizer_ = resolve(options_.optimizer, options_.epochs, steps);
+    train_.sweep = session_.add_sweep(train_.samples, options_.batch, [&](std::int64_t batch) {
+      return training_step(network, records_of(*train_.data),
+                           {.batch = batch,
+                            .shuffle = options_.shuffle,
+                            .loss = loss_,
+                            .optimizer = optimizer_},
+                           supports);
+    });
+    for (Part* part : {&validation_, &test_}) {
+      if (part->samples == 0) continue;
+      part->sweep = session_.add_sweep(part->samples, options_.batch, [&](std::int64_t batch) {
+        return evaluation_step(network, records_of(*part->data), batch, loss_, supports);
+      });
+    }
+    session_.attach();
+    for (Part* part : {&train_, &validation_, &test_}) {
+      if (part->samples > 0) bind_data(part->sweep, *part->data);
+    }
+  }
+
+  /// False if it was interrupted.
+  bool train_epoch(EpochReport& report) {
+    session_.reset_counters();
+    const std::uint64_t steps = train_.sweep.steps();
+    StepInfo first = train_.first_step(options_.seed);
+    first.epoch = static_cast<std::uint64_t>(report.epoch);
+    first.step = (first.epoch - 1) * steps;
+    const Clock::time_point start = Clock::now();
+    bool stopped = false;
+    std::uint64_t step = 0;
+    for (Chunks chunks(steps); step < steps && !stopped;) {
+      const std::uint64_t end = chunks.next(step);
+      train_.sweep.run(first, step, end);
+      step = end;
+      const Counters counters = session_.counters();
+      require(counters.not_finite == 0,
+              "the loss became NaN or infinite in epoch {} before sample {}; a lower learning rate, "
+              "gradient clipping or scaled inputs may help",
+              report.epoch, static_cast<std::int64_t>(counters.samples));
+      report.train = counters.evaluation(loss_ == Loss::cross_entropy);
+      report.seconds = seconds_since(start);
+      callback_.on_progress(progress(report));
+      stopped = callback_.stop_requested();
+    }
+    report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
+    report.learning_rate = learning_rate_at(optimizer_, first.step + step - 1);
+    return !stopped;
+  }
+
+  Progress progress(const EpochReport& report) const {
+    const auto done = static_cast<double>((report.epoch - 1) * train_.samples + report.train.samples);
+    const auto total = static_cast<double>(options_.epochs * train_.samples);
+    return {.epoch = report.epoch,
+            .epochs = options_.epochs,
+            .samples_done = report.train.samples,
+            .samples = train_.samples,
+            .loss = report.train.loss,
+            .accuracy = report.train.accuracy,
+            .samples_per_second = static_cast<double>(report.train.samples) / report.seconds,
+            .seconds_left = seconds_since(training_start_) * (total - done) / done};
+  }
+
+  Evaluation evaluate(const Part& part) {
+    if (part.samples == 0) return {};
+    session_.reset_counters();
+    part.sweep.run(part.first_step(options_.seed), 0, part.sweep.steps());
+    return session_.counters().evaluation(loss_ == Loss::cross_entropy);
+  }
+
+  ModelState& model_;
+  const TrainingOptions& options_;
+  Callback& callback_;
+  Session session_;
+  Loss loss_ = Loss::automatic;
+  OptimizerAttrs optimizer_;
+  Part train_;
+  Part validation_;
+  Part test_;
+  Clock::time_point training_start_;
+};
+
+}  // namespace
+
+History train(Model& model, const Dataset& data, const TrainingOptions& options,
+              const Dataset* test, Callback* callback) {
+  const Clock::time_point start = Clock::now();
+  Callback silent;
+  Training training(model, data, options, test, callback != nullptr ? *callback : silent);
+  return training.run(start);
+}
+
+Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t batch) {
+  ModelState& state = model.state();
+  const NetworkDefinition& network = state.definition();
+  loss = check_data(network, data, loss);
+  Session session(state);
+  const Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {
+    return evaluation_step(network, records_of(data), n, loss, session.supports());
+  });
+  session.attach();
+  bind_data(sweep, data);
+  session.reset_counters();
+  const auto samples = static_cast<std::uint64_t>(data.size());
+  sweep.run({.records = samples, .samples = samples}, 0, sweep.steps());
+  return session.counters().evaluation(loss == Loss::cross_entropy);
+}
+
+}  // namespace linnet
