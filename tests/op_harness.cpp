@@ -185,8 +185,9 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   std::vector<Value> roots;
   std::vector<Value> cotangents;
   std::vector<std::vector<double>> cotangent_data;
-  for (Value v : outputs) {
-    if (graph.type(v).dtype != DType::f32) continue;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Value v = outputs[i];
+    if (graph.type(v).dtype != DType::f32 || (i < c.roots.size() && !c.roots[i])) continue;
     roots.push_back(v);
     cotangents.push_back(graph.add_value("cotangent", graph.type(v), Storage::external));
     cotangent_data.push_back(random_data(graph.type(v), {-1, 1}, random));
@@ -289,6 +290,18 @@ void check(const OpCase& c) {
     compare_with_reference(graph, inputs, data, compared, c.tolerance, c.step);
   }
   if (c.gradient) check_gradient(c, graph, inputs, data, outputs, random);
+}
+
+std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
+                                     const std::vector<std::vector<double>>& data,
+                                     const std::vector<Value>& outputs, const StepInfo& step) {
+  const std::vector<Bytes> bytes = run_on_cpu(graph, inputs, all_bytes(graph, inputs, data),
+                                              outputs, step, 2, false, true);
+  std::vector<std::vector<double>> values;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    values.push_back(to_doubles(graph.type(outputs[i]), bytes[i]));
+  }
+  return values;
 }
 
 std::string inference_error(OpPtr op, const std::vector<ValueType>& inputs,

@@ -32,6 +32,8 @@ struct OpCase {
   std::vector<Fill> fills = {};       ///< by input; the last one counts for the rest
   bool gradient = true;
   std::vector<bool> differentiable = {};  ///< by input; default: every f32 input
+  /// By output; default: every f32 output. A saved by-product has no gradient.
+  std::vector<bool> roots = {};
   double tolerance = 2e-5;  ///< relative to the largest magnitude of the reference's output
   StepInfo step = {.seed = 7, .step = 3, .epoch = 1, .position = 0};
 };
@@ -58,5 +60,11 @@ void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs
                             const std::vector<std::vector<double>>& data,
                             const std::vector<Value>& outputs, double tolerance = 2e-5,
                             const StepInfo& step = {});
+
+/// The values of `outputs` of a graph run once on the CPU with two threads.
+std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
+                                     const std::vector<std::vector<double>>& data,
+                                     const std::vector<Value>& outputs,
+                                     const StepInfo& step = {});
 
 }  // namespace linnet::testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "backend/cpu/kernel.h"
+#include "backend/cpu/element_wise.h"
 #include "ops/activation/activation.h"
 
 namespace linnet::cpu {
@@ -9,36 +9,6 @@ namespace {
 
 constexpr float kInvSqrt2 = 0.70710678F;
 constexpr float kInvSqrt2Pi = 0.39894228F;
-
-template <class F>
-Kernel element_wise(std::int64_t elements, double cost_each, F f) {
-  const int tasks = tasks_for(elements, cost_each);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range range = split(elements, tasks, task.index);
-                             f(args, range);
-                           }});
-  return kernel;
-}
-
-template <class F>
-Kernel map(std::int64_t elements, double cost_each, F f) {
-  return element_wise(elements, cost_each, [f](const Args& args, Range range) {
-    const float* x = args.in(0);
-    float* y = args.out(0);
-    for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(x[i]);
-  });
-}
-
-template <class F>
-Kernel zip(std::int64_t elements, double cost_each, F f) {
-  return element_wise(elements, cost_each, [f](const Args& args, Range range) {
-    const float* a = args.in(0);
-    const float* b = args.in(1);
-    float* y = args.out(0);
-    for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(a[i], b[i]);
-  });
-}
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t n = node.out(0).elements();

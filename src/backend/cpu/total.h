@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cpu/kernel.h"
+
+namespace linnet::cpu {
+
+/// The scalar output 0 = `factor` * the sum of f(args, range) over equal ranges of `items`, added up
+/// in double precision in a fixed order. f returns a double. Uses the workspace from byte 0 on.
+template <class F>
+Kernel total(std::int64_t items, double cost_each, double factor, F f) {
+  const int tasks = tasks_for(items, cost_each);
+  Kernel kernel;
+  if (tasks == 1) {
+    kernel.stages.push_back({1, [=](const Args& args, const Task&) {
+                               *args.out(0) = static_cast<float>(factor * f(args, Range{0, items}));
+                             }});
+    return kernel;
+  }
+  kernel.workspace_bytes = sizeof(double) * static_cast<std::size_t>(tasks);
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             args.work<double>()[task.index] =
+                                 f(args, split(items, tasks, task.index));
+                           }});
+  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
+                             double sum = 0;
+                             for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
+                             *args.out(0) = static_cast<float>(factor * sum);
+                           }});
+  return kernel;
+}
+
+/// 1 / count, and 0 for an empty batch, whose loss is 0.
+constexpr double mean_factor(std::int64_t count) {
+  return count > 0 ? 1.0 / static_cast<double>(count) : 0.0;
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/arithmetic/arithmetic.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/sum.h"
+#include "op_harness.h"
+
+namespace linnet::testing {
+namespace {
+
+TEST(Arithmetic, AgreesWithTheReference) {
+  for (Arithmetic kind : {Arithmetic::add, Arithmetic::subtract, Arithmetic::multiply,
+                          Arithmetic::divide}) {
+    const OpPtr op = make_op(ArithmeticOp({kind}));
+    const std::vector<Fill> fills{{-2, 2}, {0.5, 2}};
+    check({"arithmetic equal shapes", op, {f32({3, 5}), f32({3, 5})}, fills});
+    check({"arithmetic one", op, {f32({1}), f32({1})}, fills});
+    check({"arithmetic scalar operand", op, {f32({4, 3}), f32({})}, fills});
+    check({"arithmetic last axis", op, {f32({2, 3, 4, 5}), f32({5})}, fills});
+    check({"arithmetic last two axes", op, {f32({3, 4, 7}), f32({4, 7})}, fills});
+    check({"arithmetic no sample", op, {f32({0, 4}), f32({4})}, fills, false});
+    check({"arithmetic many tasks", op, {f32({300, 31, 33}), f32({33})}, fills, false});
+    check({"arithmetic large", op, {f32({40}), f32({40})}, {{-1e18, 1e18}, {1, 1e18}}, false});
+  }
+}
+
+TEST(Arithmetic, NamesTheLayerAndTheShapes) {
+  EXPECT_EQ(inference_error(make_op(ArithmeticOp({Arithmetic::multiply})),
+                            {f32({8, 5}), f32({8})}, "gate"),
+            "[arithmetic 'gate'] expected b of a's shape or of its last axes; got a=(8, 5), b=(8)");
+}
+
+TEST(SumLeading, AgreesWithTheReference) {
+  check({"sum_leading one axis", make_op(SumLeadingOp({1})), {f32({5, 3})}, {}, false});
+  check({"sum_leading all axes", make_op(SumLeadingOp({2})), {f32({5, 3})}, {}, false});
+  check({"sum_leading no sample", make_op(SumLeadingOp({1})), {f32({0, 3})}, {}, false});
+  check({"sum_leading many tasks", make_op(SumLeadingOp({2})), {f32({64, 31, 67})}, {}, false});
+}
+
+TEST(Scale, AgreesWithTheReference) {
+  check({"scale", make_op(ScaleOp({.alpha = -1.5, .beta = 0.25})), {f32({3, 5})}});
+  check({"scale pixels", make_op(ScaleOp({.alpha = 1.0 / 255})), {f32({40})}, {{0, 255}}});
+  check({"scale empty", make_op(ScaleOp({.alpha = 2})), {f32({0, 4})}, {}, false});
+  check({"scale many tasks", make_op(ScaleOp({.alpha = 3, .beta = 1})), {f32({333, 257})}, {},
+         false});
+}
+
+TEST(Sum, AgreesWithTheReference) {
+  check({"sum", make_op(SumOp()), {f32({3, 5}), f32({3, 5})}});
+  check({"sum empty", make_op(SumOp()), {f32({0, 5}), f32({0, 5})}, {}, false});
+  check({"sum many tasks", make_op(SumOp()), {f32({256, 333}), f32({256, 333})}, {}, false});
+}
+
+}  // namespace
+}  // namespace linnet::testing

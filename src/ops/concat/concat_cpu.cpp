@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/concat/concat.h"
+#include "ops/slice/axis.h"
+#include "ops/slice/rows_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// One operand: its elements of a row of the result.
+struct Part {
+  std::size_t input = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Rows are written once and in order, each from all operands: the result streams to memory.
+std::optional<Kernel> prepare(const NodeView& node) {
+  const int axis = node.attrs<ConcatOp>().axis;
+  const AxisView y = axis_view(node.out(0), axis);
+  const std::int64_t size = y.row();
+  std::vector<Part> parts;
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const std::int64_t end = begin + axis_view(node.in(i), axis).row();
+    if (end > begin) parts.push_back({i, begin, end});
+    begin = end;
+  }
+  return for_rows(y.outer, size, kMoveCost + 3.0 * static_cast<double>(parts.size()) /
+                                                static_cast<double>(std::max<std::int64_t>(size, 1)),
+                  [=](const Args& args, std::int64_t row, std::int64_t first, std::int64_t last) {
+                    float* to = args.out(0) + row * size;
+                    for (const Part& part : parts) {
+                      const std::int64_t low = std::max(part.begin, first);
+                      const std::int64_t high = std::min(part.end, last);
+                      const float* from = args.in(part.input) + row * (part.end - part.begin);
+                      if (low < high) copy_floats(from + (low - part.begin), to + low, high - low);
+                    }
+                  });
+}
+
+}  // namespace
+
+void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare); }
+
+}  // namespace linnet::cpu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "ops/conv2d/engine_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+using Data = std::vector<float>;
+
+Data random_data(std::int64_t count, std::uint32_t seed) {
+  std::minstd_rand random(seed);
+  Data data(static_cast<std::size_t>(count));
+  for (float& x : data) x = static_cast<float>(random() % 2001) / 1000.0F - 1.0F;
+  return data;
+}
+
+/// Runs a kernel's tasks one after the other on memory that starts as NaN.
+Data run(const Kernel& kernel, const Data& a, const Data& b, std::int64_t outputs) {
+  Data out(static_cast<std::size_t>(outputs), std::numeric_limits<float>::quiet_NaN());
+  std::vector<std::byte> workspace(kernel.workspace_bytes + 64, std::byte{0xFF});
+  std::vector<std::byte> scratch(kernel.scratch_bytes + 64, std::byte{0xFF});
+  std::vector<void*> inputs{const_cast<float*>(a.data()), const_cast<float*>(b.data())};
+  std::vector<void*> results{out.data()};
+  const auto aligned = [](std::vector<std::byte>& bytes) {
+    return bytes.data() + (64 - reinterpret_cast<std::uintptr_t>(bytes.data()) % 64) % 64;
+  };
+  const Args args{inputs, results, aligned(workspace)};
+  const StepInfo step;
+  for (const Stage& stage : kernel.stages) {
+    for (int task = 0; task < stage.tasks; ++task) {
+      stage.run(args, {task, aligned(scratch), &step});
+    }
+  }
+  return out;
+}
+
+void expect_close(const Data& actual, const Data& expected, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_NEAR(actual[i], expected[i], 2e-4) << what << " at " << i;
+  }
+}
+
+/// Every engine that takes a shape computes what im2col does, which the operator's own test checks
+/// against the reference.
+TEST(ConvEngines, AgreeWithIm2col) {
+  struct Case {
+    Shape x, w;
+    Conv2dAttrs attrs;
+  };
+  const std::vector<Case> cases{
+      {{3, 8, 9, 16}, {24, 3, 3, 16}, {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
+      {{3, 8, 9, 3}, {16, 5, 5, 3}, {.stride_h = 2, .stride_w = 2}},
+      {{5, 7, 7, 16}, {32, 1, 1, 16}, {}},
+      {{3, 7, 7, 16}, {16, 3, 3, 1}, {.groups = 16, .pad_top = 1, .pad_right = 2}},
+      {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
+      {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
+  };
+  const std::vector<std::pair<std::string, const ConvEngine*>> engines{
+      {"pointwise", &pointwise_engine()},
+      {"depthwise", &depthwise_engine()},
+      {"onednn", &onednn_engine()}};
+  std::vector<int> taken(engines.size(), 0);
+  for (const auto& [x, w, attrs] : cases) {
+    const ConvShape s = conv_shape(attrs, x, w, "");
+    const Data image = random_data(x.elements(), 1);
+    const Data weights = random_data(w.elements(), 2);
+    const Data dz = random_data(s.n * s.out_pixels() * s.co, 3);
+    const auto outputs = static_cast<std::int64_t>(dz.size());
+    const ConvEngine& base = im2col_engine();
+    for (std::size_t e = 0; e < engines.size(); ++e) {
+      const auto& [name, engine] = engines[e];
+      const std::string what = name + " on x=" + to_string(x) + ", w=" + to_string(w);
+      if (const auto kernel = engine->forward(s, {false, Activation::relu})) {
+        expect_close(run(*kernel, image, weights, outputs),
+                     run(*base.forward(s, {false, Activation::relu}), image, weights, outputs),
+                     what);
+        ++taken[e];
+      }
+      if (const auto kernel = engine->grad_input(s)) {
+        expect_close(run(*kernel, dz, weights, x.elements()),
+                     run(*base.grad_input(s), dz, weights, x.elements()), what + " grad_input");
+        ++taken[e];
+      }
+      if (const auto kernel = engine->grad_weight(s)) {
+        expect_close(run(*kernel, image, dz, w.elements()),
+                     run(*base.grad_weight(s), image, dz, w.elements()), what + " grad_weight");
+        ++taken[e];
+      }
+    }
+  }
+  EXPECT_GT(taken[0], 0);
+  EXPECT_GT(taken[1], 0);
+  // oneDNN's own engines depend on the processor: none is promised.
+  RecordProperty("onednn", taken[2]);
+}
+
+}  // namespace
+}  // namespace linnet::cpu

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// What the scores of a cross-entropy are. (Logits go through log_softmax first.)
+enum class CrossEntropyInput : std::uint8_t { log_probabilities, probabilities };
+constexpr std::array<std::string_view, 2> enum_names(CrossEntropyInput) {
+  return {"log_probabilities", "probabilities"};
+}
+
+struct CrossEntropyAttrs {
+  CrossEntropyInput input = CrossEntropyInput::log_probabilities;
+  template <class V>
+  void fields(V&& visit) {
+    visit("input", input);
+  }
+  bool operator==(const CrossEntropyAttrs&) const = default;
+};
+
+/// The mean over the batch of -log p[label]: scores f32 (N, C), labels i32 (N); a scalar f32, summed
+/// in f64. 0 for an empty batch, NaN where a label lies outside [0, C).
+class CrossEntropyOp final : public OpBase<CrossEntropyOp, CrossEntropyAttrs> {
+ public:
+  static constexpr std::string_view kName = "cross_entropy";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+};
+
+/// d(scores) from (dloss, scores, labels).
+class CrossEntropyGradOp final : public OpBase<CrossEntropyGradOp, CrossEntropyAttrs> {
+ public:
+  static constexpr std::string_view kName = "cross_entropy_grad";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+};
+
+/// Throws Error unless scores are f32 (N, C) with C >= 1, and labels i32 (N).
+void require_scores_and_labels(const ValueType& scores, const ValueType& labels);
+
+}  // namespace linnet

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/dropout/dropout.h"
+
+#include "base/random.h"
+#include "graph/registry.h"
+
+namespace linnet {
+
+std::array<float, 4> dropout_factors(const DropoutAttrs& attrs, const StepInfo& step,
+                                     std::uint64_t block) {
+  const std::uint64_t key = random_key(step.seed, RandomStream::dropout,
+                                       static_cast<std::uint64_t>(attrs.stream), step.step);
+  const std::array<std::uint32_t, 4> words = philox(key, block, 0);
+  const auto rate = static_cast<float>(attrs.rate);
+  const auto scale = static_cast<float>(1 / (1 - attrs.rate));
+  std::array<float, 4> factors{};
+  for (std::size_t i = 0; i < 4; ++i) factors[i] = unit_float(words[i]) < rate ? 0.0F : scale;
+  return factors;
+}
+
+std::vector<ValueType> DropoutOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  require(attrs().rate >= 0 && attrs().rate < 1, "expected a rate in [0, 1); got {}", attrs().rate);
+  return {inputs[0]};
+}
+
+std::vector<Value> DropoutOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(DropoutOp(attrs()), {args.output_gradients[0]}, args.node.name)};
+}
+
+void DropoutOp::reference(const ReferenceArgs& args) const {
+  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    const double factor = dropout_factors(attrs(), args.step, at / 4)[at % 4];
+    args.out(0)[i] = factor == 0 ? 0 : args.in(0)[i] * factor;
+  }
+}
+
+std::shared_ptr<const Op> DropoutOp::at_inference(std::shared_ptr<const Op> /*self*/) const {
+  return nullptr;
+}
+
+void register_dropout(OpRegistry& registry) { registry.add<DropoutOp>(); }
+
+}  // namespace linnet

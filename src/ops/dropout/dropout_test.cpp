@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/dropout/dropout.h"
+
+#include <gtest/gtest.h>
+
+#include "op_harness.h"
+
+namespace linnet::testing {
+namespace {
+
+TEST(Dropout, AgreesWithTheReference) {
+  for (double rate : {0.0, 0.3, 0.5, 0.99}) {
+    const OpPtr op = make_op(DropoutOp({.rate = rate, .stream = 3}));
+    check({"dropout", op, {f32({3, 7})}});
+    check({"dropout one", op, {f32({1})}});
+    check({"dropout no sample", op, {f32({0, 4})}, {}, false});
+    check({"dropout many tasks", op, {f32({100, 301})}, {}, false});
+  }
+}
+
+std::vector<double> drop(double rate, std::int64_t stream, const StepInfo& step, std::int64_t n) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({n}), Storage::external, 0);
+  const Value y = graph.emit(DropoutOp({rate, stream}), {x}, "dropout");
+  return run(graph, {x}, {std::vector<double>(static_cast<std::size_t>(n), 1.0)}, {y}, step)[0];
+}
+
+TEST(Dropout, DropsItsShareAndKeepsTheMean) {
+  for (double rate : {0.1, 0.5, 0.8}) {
+    const std::vector<double> y = drop(rate, 0, {.seed = 1}, 100000);
+    double dropped = 0;
+    double sum = 0;
+    for (double v : y) {
+      dropped += v == 0 ? 1 : 0;
+      sum += v;
+    }
+    EXPECT_NEAR(dropped / 1e5, rate, 0.005);
+    EXPECT_NEAR(sum / 1e5, 1.0, 0.03);
+  }
+}
+
+TEST(Dropout, DiffersBySeedStreamAndStepOnly) {
+  const std::vector<double> first = drop(0.5, 0, {.seed = 1, .step = 2}, 64);
+  EXPECT_EQ(first, drop(0.5, 0, {.seed = 1, .step = 2, .epoch = 9, .position = 5}, 64));
+  EXPECT_NE(first, drop(0.5, 0, {.seed = 2, .step = 2}, 64));
+  EXPECT_NE(first, drop(0.5, 1, {.seed = 1, .step = 2}, 64));
+  EXPECT_NE(first, drop(0.5, 0, {.seed = 1, .step = 3}, 64));
+}
+
+TEST(Dropout, NamesTheLayerAndTheRate) {
+  EXPECT_EQ(inference_error(make_op(DropoutOp({.rate = 1})), {f32({4})}, "drop"),
+            "[dropout 'drop'] expected a rate in [0, 1); got 1");
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/global_pool/global_pool.h"
+
+#include <cmath>
+
+#include "graph/registry.h"
+
+namespace linnet {
+namespace {
+
+Shape infer_channels(std::span<const ValueType> inputs) {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4 &&
+              inputs[0].shape[1] >= 1 && inputs[0].shape[2] >= 1,
+          "expected images (N, H, W, C) with pixels; got {}",
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {inputs[0].shape[0], inputs[0].shape[3]};
+}
+
+std::vector<ValueType> infer_images(const GlobalPoolGradAttrs& attrs,
+                                    std::span<const ValueType> inputs, std::size_t operands) {
+  require(inputs.size() == operands && inputs[0].dtype == DType::f32 &&
+              inputs[0].shape.rank() == 2 && attrs.in_h >= 1 && attrs.in_w >= 1 &&
+              (operands < 2 || inputs[1] == ValueType{DType::i32, inputs[0].shape}),
+          "expected dy (N, C); got {}",
+          to_string({"dy", "winner"}, {inputs.begin(), inputs.end()}));
+  return {{DType::f32, Shape{inputs[0].shape[0], attrs.in_h, attrs.in_w, inputs[0].shape[1]}}};
+}
+
+GlobalPoolGradAttrs gradient_attributes(const GradientArgs& args) {
+  const Shape& x = args.graph.shape(args.node.inputs[0]);
+  return {x[1], x[2]};
+}
+
+/// Calls f(index in (N, C), index in (N, H, W, C), pixel) for every element of images.
+template <class F>
+void for_elements(const Shape& images, F f) {
+  const std::int64_t pixels = images[1] * images[2];
+  const std::int64_t channels = images[3];
+  for (std::int64_t n = 0; n < images[0]; ++n) {
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        f(n * channels + c, (n * pixels + p) * channels + c, p);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ValueType> GlobalAvgPoolOp::infer(std::span<const ValueType> inputs) const {
+  return {{DType::f32, infer_channels(inputs)}};
+}
+
+std::vector<Value> GlobalAvgPoolOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(GlobalAvgPoolGradOp(gradient_attributes(args)),
+                          {args.output_gradients[0]}, args.node.name)};
+}
+
+void GlobalAvgPoolOp::reference(const ReferenceArgs& args) const {
+  const Shape& x = args.in(0).shape;
+  for (double& y : args.out(0).data) y = 0;
+  for_elements(x, [&](std::int64_t out, std::int64_t in, std::int64_t) {
+    args.out(0)[out] += args.in(0)[in] / static_cast<double>(x[1] * x[2]);
+  });
+}
+
+std::vector<ValueType> GlobalMaxPoolOp::infer(std::span<const ValueType> inputs) const {
+  const Shape y = infer_channels(inputs);
+  return {{DType::f32, y}, {DType::i32, y}};
+}
+
+std::vector<Value> GlobalMaxPoolOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(GlobalMaxPoolGradOp(gradient_attributes(args)),
+                          {args.output_gradients[0], args.node.outputs[1]}, args.node.name)};
+}
+
+void GlobalMaxPoolOp::reference(const ReferenceArgs& args) const {
+  for_elements(args.in(0).shape, [&](std::int64_t out, std::int64_t in, std::int64_t pixel) {
+    const double x = args.in(0)[in];
+    const double best = args.out(0)[out];
+    if (pixel > 0 && !(x > best) && !(std::isnan(x) && !std::isnan(best))) return;
+    args.out(0)[out] = x;
+    args.out(1)[out] = static_cast<double>(pixel);
+  });
+}
+
+std::vector<ValueType> GlobalAvgPoolGradOp::infer(std::span<const ValueType> inputs) const {
+  return infer_images(attrs(), inputs, 1);
+}
+
+void GlobalAvgPoolGradOp::reference(const ReferenceArgs& args) const {
+  const Shape& x = args.out(0).shape;
+  for_elements(x, [&](std::int64_t out, std::int64_t in, std::int64_t) {
+    args.out(0)[in] = args.in(0)[out] / static_cast<double>(x[1] * x[2]);
+  });
+}
+
+std::vector<ValueType> GlobalMaxPoolGradOp::infer(std::span<const ValueType> inputs) const {
+  return infer_images(attrs(), inputs, 2);
+}
+
+void GlobalMaxPoolGradOp::reference(const ReferenceArgs& args) const {
+  for_elements(args.out(0).shape, [&](std::int64_t out, std::int64_t in, std::int64_t pixel) {
+    const bool won = args.in(1)[out] == static_cast<double>(pixel);
+    args.out(0)[in] = won ? args.in(0)[out] : 0;
+  });
+}
+
+void register_global_pool(OpRegistry& registry) {
+  registry.add<GlobalAvgPoolOp>();
+  registry.add<GlobalMaxPoolOp>();
+  registry.add<GlobalAvgPoolGradOp>();
+  registry.add<GlobalMaxPoolGradOp>();
+}
+
+}  // namespace linnet

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/global_pool/global_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "op_harness.h"
+
+namespace linnet::testing {
+namespace {
+
+TEST(GlobalPool, AgreesWithTheReference) {
+  for (const OpPtr& op : {make_op(GlobalAvgPoolOp()), make_op(GlobalMaxPoolOp())}) {
+    check({"global_pool", op, {f32({2, 5, 3, 4})}});
+    check({"global_pool one pixel", op, {f32({3, 1, 1, 2})}});
+    check({"global_pool no sample", op, {f32({0, 5, 3, 4})}, {}, false});
+    check({"global_pool many tasks", op, {f32({67, 31, 17, 9})}, {}, false});
+    check({"global_pool extreme", op, {f32({3, 4, 4, 5})}, {{-1e30, 1e30}}, false});
+  }
+}
+
+TEST(GlobalPool, GradientsAtManyTasks) {
+  check({"global_avg_pool_grad", make_op(GlobalAvgPoolGradOp({31, 17})), {f32({67, 9})}, {}, false});
+  check({"global_max_pool_grad", make_op(GlobalMaxPoolGradOp({31, 17})),
+         {f32({67, 9}), i32({67, 9})}, {{-1, 1}, {0, 31 * 17}}, false});
+}
+
+TEST(GlobalMaxPool, NaNWins) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 1, 3, 1}), Storage::external, 0);
+  const Value y = graph.add(make_op(GlobalMaxPoolOp()), {x}, "pool")[0];
+  for (std::size_t at = 0; at < 3; ++at) {
+    std::vector<double> pixels{3, 2, 1};
+    pixels[at] = std::nan("");
+    EXPECT_TRUE(std::isnan(run(graph, {x}, {pixels}, {y})[0][0])) << at;
+  }
+}
+
+TEST(GlobalPool, NamesTheLayerAndTheShape) {
+  EXPECT_EQ(inference_error(make_op(GlobalAvgPoolOp()), {f32({4, 8})}, "pool"),
+            "[global_avg_pool 'pool'] expected images (N, H, W, C) with pixels; got x=(4, 8)");
+}
+
+}  // namespace
+}  // namespace linnet::testing

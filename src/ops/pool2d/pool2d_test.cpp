@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/pool2d/pool2d.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "op_harness.h"
+
+namespace linnet::testing {
+namespace {
+
+const std::vector<std::pair<std::string, Pool2dAttrs>> kWindows{
+    {"2x2", {}},
+    {"3x3 overlapping", {.size_h = 3, .size_w = 3}},
+    {"stride 1", {.stride_h = 1, .stride_w = 1}},
+    {"stride beyond the window", {.stride_h = 3, .stride_w = 4}},
+    {"1x3", {.size_h = 1, .size_w = 3, .stride_h = 1, .stride_w = 2}},
+    {"padded", {.size_h = 3, .size_w = 3, .pad_top = 1, .pad_bottom = 1, .pad_left = 1,
+                .pad_right = 1}},
+    {"padded unevenly", {.size_h = 3, .size_w = 2, .pad_bottom = 2, .pad_right = 1}},
+};
+
+TEST(Pool2d, AgreesWithTheReference) {
+  for (const auto& [name, attrs] : kWindows) {
+    for (const OpPtr& op : {make_op(MaxPool2dOp(attrs)), make_op(AvgPool2dOp(attrs))}) {
+      check({"pool2d " + name, op, {f32({2, 6, 8, 3})}});
+      check({"pool2d odd " + name, op, {f32({1, 7, 5, 1})}});
+      check({"pool2d no sample " + name, op, {f32({0, 6, 8, 3})}, {}, false});
+      check({"pool2d many tasks " + name, op, {f32({9, 33, 31, 17})}, {}, false});
+      check({"pool2d extreme " + name, op, {f32({2, 6, 8, 3})}, {{-1e30, 1e30}}, false});
+    }
+  }
+}
+
+TEST(Pool2d, GradientsAtManyTasks) {
+  const Pool2dGradAttrs attrs{{.size_h = 3, .size_w = 3}, 33, 31};
+  check({"avg_pool2d_grad", make_op(AvgPool2dGradOp(attrs)), {f32({70, 16, 15, 9})}, {}, false});
+  check({"max_pool2d_grad", make_op(MaxPool2dGradOp(attrs)),
+         {f32({70, 16, 15, 9}), i32({70, 16, 15, 9})}, {{-1, 1}, {0, 9}}, false});
+}
+
+TEST(MaxPool2d, NaNWins) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 2, 2, 1}), Storage::external, 0);
+  const Value y = graph.add(make_op(MaxPool2dOp()), {x}, "pool")[0];
+  for (std::size_t at = 0; at < 4; ++at) {
+    std::vector<double> pixels{4, 3, 2, 1};
+    pixels[at] = std::nan("");
+    EXPECT_TRUE(std::isnan(run(graph, {x}, {pixels}, {y})[0][0])) << at;
+  }
+}
+
+TEST(Pool2d, NamesTheLayerAndTheShapes) {
+  EXPECT_EQ(inference_error(make_op(MaxPool2dOp({.size_h = 5})), {f32({1, 4, 8, 3})}, "pool"),
+            "[max_pool2d 'pool'] window (5, 2) is larger than the padded input (4, 8); got x=(1, 4, "
+            "8, 3)");
+  EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.pad_top = 2})), {f32({1, 4, 8, 3})}, "pool"),
+            "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 2, bottom "
+            "0, left 0, right 0");
+  EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.stride_w = 0})), {f32({1, 4, 8, 3})}, "pool"),
+            "[avg_pool2d 'pool'] expected a window and strides of at least 1; got (2, 2) and (2, 0)");
+  EXPECT_EQ(inference_error(make_op(AvgPool2dOp()), {f32({4, 8})}, "pool"),
+            "[avg_pool2d 'pool'] expected images (N, H, W, C); got x=(4, 8)");
+}
+
+}  // namespace
+}  // namespace linnet::testing

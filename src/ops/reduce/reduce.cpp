@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/reduce.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "graph/registry.h"
+
+namespace linnet {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+bool contains(const Extents& axes, std::size_t axis) {
+  return std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis));
+}
+
+/// Ascending, none of them the batch, all below `rank`.
+bool are_sample_axes(const Extents& axes, std::size_t rank) {
+  return !axes.empty() && axes.front() >= 1 && axes.back() < static_cast<std::int64_t>(rank) &&
+         std::adjacent_find(axes.begin(), axes.end(), std::greater_equal<>()) == axes.end();
+}
+
+Shape reduced_shape(const Shape& shape, const Extents& axes, bool keep_dims) {
+  Extents dims;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    if (!contains(axes, i)) dims.push_back(shape.dims()[i]);
+    else if (keep_dims) dims.push_back(1);
+  }
+  return Shape(std::move(dims));
+}
+
+std::int64_t reduced_elements(const Shape& shape, const Extents& axes) {
+  std::int64_t count = 1;
+  for (std::int64_t axis : axes) count *= shape.dims()[static_cast<std::size_t>(axis)];
+  return count;
+}
+
+/// For each element of an array, in order, the element of the reduced array that it belongs to.
+Extents reduced_places(const Shape& shape, const Extents& axes) {
+  Extents places = {0};
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const std::int64_t extent = shape.dims()[i];
+    Extents finer;
+    for (std::int64_t place : places) {
+      for (std::int64_t k = 0; k < extent; ++k) {
+        finer.push_back(contains(axes, i) ? place : place * extent + k);
+      }
+    }
+    places = std::move(finer);
+  }
+  return places;
+}
+
+double identity_of(Reduction kind) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return kind == Reduction::max ? -kInfinity : kind == Reduction::min ? kInfinity : 0;
+}
+
+double combine(Reduction kind, double total, double x) {
+  if (std::isnan(total) || std::isnan(x)) return std::numeric_limits<double>::quiet_NaN();
+  if (kind == Reduction::max) return std::max(total, x);
+  if (kind == Reduction::min) return std::min(total, x);
+  return total + x;
+}
+
+}  // namespace
+
+std::vector<ValueType> ReduceOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 &&
+              are_sample_axes(attrs().axes, inputs[0].shape.rank()),
+          "expected one f32 operand with the axes ({}), ascending, behind the batch; got {}",
+          fmt::join(attrs().axes, ", "), to_string({"x"}, {inputs.begin(), inputs.end()}));
+  require(reduced_elements(inputs[0].shape, attrs().axes) > 0,
+          "expected elements along the axes ({}); got {}", fmt::join(attrs().axes, ", "),
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {{DType::f32, reduced_shape(inputs[0].shape, attrs().axes, attrs().keep_dims)}};
+}
+
+std::vector<Value> ReduceOp::gradient(const GradientArgs& args) const {
+  const auto& [kind, axes, keep_dims] = attrs();
+  const Value dy = args.output_gradients[0];
+  const Value x = args.node.inputs[0];
+  if (kind == Reduction::max || kind == Reduction::min) {
+    return {args.graph.emit(ReduceSelectGradOp({.axes = axes, .keep_dims = keep_dims}),
+                            {dy, x, args.node.outputs[0]}, args.node.name)};
+  }
+  Extents extents;
+  for (std::int64_t axis : axes) {
+    extents.push_back(args.graph.shape(x)[static_cast<int>(axis)]);
+  }
+  return {args.graph.emit(
+      ReduceGradOp({.kind = kind, .axes = axes, .extents = extents, .keep_dims = keep_dims}), {dy},
+      args.node.name)};
+}
+
+void ReduceOp::reference(const ReferenceArgs& args) const {
+  const Extents places = reduced_places(args.in(0).shape, attrs().axes);
+  for (double& y : args.out(0).data) y = identity_of(attrs().kind);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    double& y = args.out(0)[places[i]];
+    y = combine(attrs().kind, y, args.in(0).data[i]);
+  }
+  if (attrs().kind != Reduction::mean) return;
+  const std::int64_t count = reduced_elements(args.in(0).shape, attrs().axes);
+  for (double& y : args.out(0).data) y /= static_cast<double>(count);
+}
+
+Cost ReduceOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
+  return {.flops = static_cast<double>(inputs[0].shape.elements()),
+          .bytes = static_cast<double>(inputs[0].bytes() + outputs[0].bytes())};
+}
+
+std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) const {
+  const auto& [kind, axes, extents, keep_dims] = attrs();
+  require(kind == Reduction::sum || kind == Reduction::mean, "expected the kind sum or mean");
+  require(axes.size() == extents.size() && std::ranges::all_of(extents, [](auto e) { return e > 0; }),
+          "expected as many positive extents as axes; got axes ({}) and extents ({})",
+          fmt::join(axes, ", "), fmt::join(extents, ", "));
+  bool fits = inputs.size() == 1 && inputs[0].dtype == DType::f32;
+  Extents dims = fits ? inputs[0].shape.dims() : Extents{};
+  fits = fits && are_sample_axes(axes, dims.size() + (keep_dims ? 0 : axes.size()));
+  for (std::size_t i = 0; fits && i < axes.size(); ++i) {
+    // Ascending axes: each is inserted at its final place.
+    const auto at = dims.begin() + std::min(axes[i], static_cast<std::int64_t>(dims.size()));
+    if (!keep_dims) {
+      fits = at - dims.begin() == axes[i];
+      dims.insert(at, extents[i]);
+    } else {
+      fits = *at == 1;
+      *at = extents[i];
+    }
+  }
+  require(fits, "expected one f32 operand to repeat along the axes ({}); got {}",
+          fmt::join(axes, ", "), to_string({"dy"}, {inputs.begin(), inputs.end()}));
+  return {{DType::f32, Shape(std::move(dims))}};
+}
+
+std::vector<Value> ReduceGradOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(ReduceOp({.kind = attrs().kind,
+                                    .axes = attrs().axes,
+                                    .keep_dims = attrs().keep_dims}),
+                          {args.output_gradients[0]}, args.node.name)};
+}
+
+void ReduceGradOp::reference(const ReferenceArgs& args) const {
+  const Extents places = reduced_places(args.out(0).shape, attrs().axes);
+  const bool mean = attrs().kind == Reduction::mean;
+  const std::int64_t count = mean ? reduced_elements(args.out(0).shape, attrs().axes) : 1;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    args.out(0).data[i] = args.in(0)[places[i]] / static_cast<double>(count);
+  }
+}
+
+std::vector<ValueType> ReduceSelectGradOp::infer(std::span<const ValueType> inputs) const {
+  const auto& [axes, keep_dims] = attrs();
+  require(inputs.size() == 3 && inputs[1].dtype == DType::f32 &&
+              are_sample_axes(axes, inputs[1].shape.rank()) && inputs[0] == inputs[2] &&
+              inputs[0] == ValueType{DType::f32, reduced_shape(inputs[1].shape, axes, keep_dims)},
+          "expected f32 operands, dy and y as x without the axes ({}); got {}",
+          fmt::join(axes, ", "), to_string({"dy", "x", "y"}, {inputs.begin(), inputs.end()}));
+  return {inputs[1]};
+}
+
+void ReduceSelectGradOp::reference(const ReferenceArgs& args) const {
+  const ReferenceTensor& x = args.in(1);
+  const Extents places = reduced_places(x.shape, attrs().axes);
+  std::vector<bool> found(args.in(2).data.size(), false);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double y = args.in(2)[places[i]];
+    const auto place = static_cast<std::size_t>(places[i]);
+    const bool selected = x.data[i] == y || (std::isnan(x.data[i]) && std::isnan(y));
+    args.out(0).data[i] = selected && !found[place] ? args.in(0)[places[i]] : 0;
+    if (selected) found[place] = true;
+  }
+}
+
+void register_reduce(OpRegistry& registry) {
+  registry.add<ReduceOp>();
+  registry.add<ReduceGradOp>();
+  registry.add<ReduceSelectGradOp>();
+}
+
+}  // namespace linnet

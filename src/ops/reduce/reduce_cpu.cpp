@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/reduce.h"
+
+#include <limits>
+
+#include "backend/cpu/element_wise.h"
+#include "ops/reduce/layout_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+constexpr std::int64_t kTile = 64;    // columns that a task works on at a time, in the L1 cache
+constexpr std::int64_t kLanes = 16;   // partial results of a contiguous run
+constexpr std::int64_t kBlock = 128;  // elements summed before they join the total: smaller errors
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Sum {
+  static constexpr float kIdentity = 0;
+  static float apply(float total, float x) { return total + x; }
+};
+// A NaN, once met, stays: it compares as neither greater nor smaller.
+struct Max {
+  static constexpr float kIdentity = -kInfinity;
+  static float apply(float total, float x) { return (x > total) | (x != x) ? x : total; }
+};
+struct Min {
+  static constexpr float kIdentity = kInfinity;
+  static float apply(float total, float x) { return (x < total) | (x != x) ? x : total; }
+};
+
+/// A contiguous run.
+template <class F>
+float fold_run(const float* x, std::int64_t run) {
+  float total = F::kIdentity;
+  std::int64_t i = 0;
+  if (run >= kLanes) {
+    float lanes[kLanes];
+    std::fill_n(lanes, kLanes, F::kIdentity);
+    for (; i + kLanes <= run; i += kLanes) {
+      for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] = F::apply(lanes[k], x[i + k]);
+    }
+    for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
+      for (std::int64_t k = 0; k < half; ++k) lanes[k] = F::apply(lanes[k], lanes[k + half]);
+    }
+    total = lanes[0];
+  }
+  for (; i < run; ++i) total = F::apply(total, x[i]);
+  return total;
+}
+
+/// All elements of `width` neighbouring outputs, their runs `step` apart.
+template <class F>
+void fold_tile(const ReduceLayout& layout, const float* x, std::int64_t width, float* total) {
+  std::fill_n(total, width, F::kIdentity);
+  for (std::int64_t offset : layout.offsets) {
+    for (std::int64_t first = 0; first < layout.run; first += kBlock) {
+      float part[kTile];
+      std::fill_n(part, width, F::kIdentity);
+      const std::int64_t last = std::min(layout.run, first + kBlock);
+      for (std::int64_t r = first; r < last; ++r) {
+        const float* from = x + offset + r * layout.step;
+        for (std::int64_t c = 0; c < width; ++c) part[c] = F::apply(part[c], from[c]);
+      }
+      for (std::int64_t c = 0; c < width; ++c) total[c] = F::apply(total[c], part[c]);
+    }
+  }
+}
+
+/// tile(args, x_begin, y_begin, width) for all outputs in tiles of at most kTile columns; `cost` is
+/// of one element of x.
+template <class Tile>
+Kernel for_tiles(const ReduceLayout& layout, double cost, Tile tile) {
+  const std::int64_t columns = layout.columns;
+  const std::int64_t tiles = (columns + kTile - 1) / kTile;
+  const double width = static_cast<double>(std::min(columns, kTile));
+  return element_wise(layout.rows() * tiles, cost * width * layout.elements_per_output() + 1,
+                      [=](const Args& args, Range range) {
+                        for (std::int64_t i = range.begin; i < range.end; ++i) {
+                          const std::int64_t row = i / tiles;
+                          const std::int64_t first = i % tiles * kTile;
+                          tile(args, layout.base(row) + first, row * columns + first,
+                               std::min(kTile, columns - first));
+                        }
+                      });
+}
+
+/// One output after the other, of contiguous runs.
+bool in_rows(const ReduceLayout& layout) { return layout.columns == 1 && layout.step == 1; }
+
+template <class F>
+Kernel reduce_kernel(const ReduceLayout& layout, float scale) {
+  if (in_rows(layout)) {
+    return for_tiles(layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t out, auto) {
+      float total = F::kIdentity;
+      for (std::int64_t offset : layout.offsets) {
+        total = F::apply(total, fold_run<F>(args.in(0) + at + offset, layout.run));
+      }
+      args.out(0)[out] = total * scale;
+    });
+  }
+  return for_tiles(
+      layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
+        float total[kTile];
+        if (width == kTile) {
+          fold_tile<F>(layout, args.in(0) + at, kTile, total);  // a width the compiler knows
+        } else {
+          fold_tile<F>(layout, args.in(0) + at, width, total);
+        }
+        for (std::int64_t c = 0; c < width; ++c) args.out(0)[out + c] = total[c] * scale;
+      });
+}
+
+float scale_of(Reduction kind, const ReduceLayout& layout) {
+  return kind == Reduction::mean ? static_cast<float>(1 / layout.elements_per_output()) : 1.0F;
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node) {
+  const ReduceAttrs& attrs = node.attrs<ReduceOp>();
+  const ReduceLayout layout = reduce_layout(node.in(0), attrs.axes);
+  const float scale = scale_of(attrs.kind, layout);
+  switch (attrs.kind) {
+    case Reduction::sum:
+    case Reduction::mean: return reduce_kernel<Sum>(layout, scale);
+    case Reduction::max: return reduce_kernel<Max>(layout, scale);
+    case Reduction::min: return reduce_kernel<Min>(layout, scale);
+  }
+  return std::nullopt;
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  const ReduceGradAttrs& attrs = node.attrs<ReduceGradOp>();
+  const ReduceLayout layout = reduce_layout(node.out(0), attrs.axes);
+  const float scale = scale_of(attrs.kind, layout);
+  if (in_rows(layout)) {
+    return for_tiles(layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t in, auto) {
+      const float value = args.in(0)[in] * scale;
+      for (std::int64_t offset : layout.offsets) {
+        std::fill_n(args.out(0) + at + offset, layout.run, value);
+      }
+    });
+  }
+  return for_tiles(
+      layout, 0.3, [=](const Args& args, std::int64_t at, std::int64_t in, std::int64_t width) {
+        float value[kTile];
+        for (std::int64_t c = 0; c < width; ++c) value[c] = args.in(0)[in + c] * scale;
+        for (std::int64_t offset : layout.offsets) {
+          for (std::int64_t r = 0; r < layout.run; ++r) {
+            std::copy_n(value, width, args.out(0) + at + offset + r * layout.step);
+          }
+        }
+      });
+}
+
+bool attains(float x, float y) { return (x == y) | ((x != x) & (y != y)); }
+
+std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
+  const ReduceLayout layout = reduce_layout(node.in(1), node.attrs<ReduceSelectGradOp>().axes);
+  if (in_rows(layout)) {
+    return for_tiles(layout, 0.5, [=](const Args& args, std::int64_t at, std::int64_t out, auto) {
+      const float y = args.in(2)[out];
+      bool found = false;
+      for (std::int64_t offset : layout.offsets) {
+        const float* x = args.in(1) + at + offset;
+        float* dx = args.out(0) + at + offset;
+        std::fill_n(dx, layout.run, 0.0F);
+        for (std::int64_t r = 0; r < layout.run && !found; ++r) {
+          found = attains(x[r], y);
+          if (found) dx[r] = args.in(0)[out];
+        }
+      }
+    });
+  }
+  // `left` is what an output still has to give: its dy until an element attains it, then 0.
+  return for_tiles(
+      layout, 0.5, [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
+        float left[kTile];
+        std::copy_n(args.in(0) + out, width, left);
+        const float* y = args.in(2) + out;
+        for (std::int64_t offset : layout.offsets) {
+          for (std::int64_t r = 0; r < layout.run; ++r) {
+            const std::int64_t begin = at + offset + r * layout.step;
+            const float* x = args.in(1) + begin;
+            float* dx = args.out(0) + begin;
+            for (std::int64_t c = 0; c < width; ++c) {
+              const bool hit = attains(x[c], y[c]);
+              dx[c] = hit ? left[c] : 0.0F;
+              left[c] = hit ? 0.0F : left[c];
+            }
+          }
+        }
+      });
+}
+
+}  // namespace
+
+void register_reduce(Registry& registry) {
+  registry.add(ReduceOp::kName, prepare_forward);
+  registry.add(ReduceGradOp::kName, prepare_gradient);
+  registry.add(ReduceSelectGradOp::kName, prepare_select_gradient);
+}
+
+}  // namespace linnet::cpu

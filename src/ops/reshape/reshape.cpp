@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reshape/reshape.h"
+
+#include <algorithm>
+
+#include "graph/registry.h"
+
+namespace linnet {
+
+std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got = to_string({"x"}, {inputs.begin(), inputs.end()});
+  require(inputs.size() == 1, "expected one operand; got {}", got);
+  std::vector<std::int64_t> dims = attrs().shape;
+  const auto open = std::find(dims.begin(), dims.end(), -1);
+  std::int64_t known = 1;
+  for (std::int64_t extent : dims) {
+    // Extents from a file may be anything: their product must not overflow.
+    require(extent == -1 || (extent >= 0 && extent <= (std::int64_t{1} << 40)),
+            "expected extents of at least 0, one of them -1; got {}", to_string(Shape(dims)));
+    if (extent != -1) known = std::min(known * extent, std::int64_t{1} << 40);
+  }
+  require(std::count(dims.begin(), dims.end(), -1) <= 1, "expected at most one extent of -1; got {}",
+          to_string(Shape(dims)));
+  const std::int64_t elements = inputs[0].shape.elements();
+  if (open != dims.end() && known > 0 && elements % known == 0) *open = elements / known;
+  const Shape shape(dims);
+  require(std::count(dims.begin(), dims.end(), -1) == 0 && shape.elements() == elements,
+          "{} elements don't fit into the shape {}; got {}", elements,
+          to_string(Shape(attrs().shape)), got);
+  return {{inputs[0].dtype, shape}};
+}
+
+std::vector<Value> ReshapeOp::gradient(const GradientArgs& args) const {
+  const Shape before = args.graph.shape(args.node.inputs[0]);
+  // The batch stays open, so that the gradient's attributes don't depend on it.
+  const ReshapeAttrs back{before.rank() > 0 ? before.with_batch(-1).dims() : before.dims()};
+  return {args.graph.emit(ReshapeOp(back), {args.output_gradients[0]}, args.node.name)};
+}
+
+void ReshapeOp::reference(const ReferenceArgs& args) const { args.out(0).data = args.in(0).data; }
+
+std::vector<ValueType> CopyOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 1, "expected one operand; got {}", inputs.size());
+  return {inputs[0]};
+}
+
+std::vector<Value> CopyOp::gradient(const GradientArgs& args) const {
+  return {args.output_gradients[0]};
+}
+
+void CopyOp::reference(const ReferenceArgs& args) const { args.out(0).data = args.in(0).data; }
+
+Value flatten(Graph& graph, Value x, const std::string& name) {
+  const Shape& shape = graph.shape(x);
+  require(shape.rank() >= 1, "[flatten '{}'] expected (N, ...); got {}", name, to_string(shape));
+  return graph.emit(ReshapeOp({{-1, shape.sample().elements()}}), {x}, name);
+}
+
+void register_reshape(OpRegistry& registry) {
+  registry.add<ReshapeOp>();
+  registry.add<CopyOp>();
+}
+
+}  // namespace linnet

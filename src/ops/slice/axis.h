@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "graph/value.h"
+
+namespace linnet {
+
+/// An array seen as (outer, extent, inner) around one of its axes.
+struct AxisView {
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+
+  std::int64_t row() const { return extent * inner; }  ///< elements from one outer index to the next
+};
+
+inline std::int64_t product(std::span<const std::int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// `axis` must be one of the shape's.
+inline AxisView axis_view(const Shape& shape, int axis) {
+  const std::span<const std::int64_t> dims = shape.dims();
+  const auto at = static_cast<std::size_t>(axis);
+  return {product(dims.first(at)), dims[at], product(dims.subspan(at + 1))};
+}
+
+/// The same shape with the extent of `axis` replaced.
+inline Shape with_extent(const Shape& shape, int axis, std::int64_t extent) {
+  std::vector<std::int64_t> dims = shape.dims();
+  dims[static_cast<std::size_t>(axis)] = extent;
+  return Shape(std::move(dims));
+}
+
+/// Whether `axis` is one of the shape's and not the batch.
+inline bool is_sample_axis(const Shape& shape, std::int64_t axis) {
+  return axis >= 1 && axis < static_cast<std::int64_t>(shape.rank());
+}
+
+}  // namespace linnet

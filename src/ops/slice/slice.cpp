@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/slice/slice.h"
+
+#include "graph/registry.h"
+#include "ops/slice/axis.h"
+
+namespace linnet {
+namespace {
+
+void require_sample_axis(std::span<const ValueType> inputs, int axis, const char* operand) {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 &&
+              is_sample_axis(inputs[0].shape, axis),
+          "expected one f32 operand with an axis {} behind the batch; got {}", axis,
+          to_string({operand}, {inputs.begin(), inputs.end()}));
+}
+
+}  // namespace
+
+std::vector<ValueType> SliceOp::infer(std::span<const ValueType> inputs) const {
+  const auto& [axis, begin, end] = attrs();
+  require_sample_axis(inputs, axis, "x");
+  require(0 <= begin && begin <= end && end <= inputs[0].shape[axis],
+          "expected axis {} to hold [{}, {}); got {}", axis, begin, end,
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {{DType::f32, with_extent(inputs[0].shape, axis, end - begin)}};
+}
+
+std::vector<Value> SliceOp::gradient(const GradientArgs& args) const {
+  const std::int64_t extent = args.graph.shape(args.node.inputs[0])[attrs().axis];
+  return {args.graph.emit(
+      SliceGradOp({.axis = attrs().axis, .begin = attrs().begin, .extent = extent}),
+      {args.output_gradients[0]}, args.node.name)};
+}
+
+void SliceOp::reference(const ReferenceArgs& args) const {
+  const AxisView from = axis_view(args.in(0).shape, attrs().axis);
+  const AxisView to = axis_view(args.out(0).shape, attrs().axis);
+  for (std::int64_t o = 0; o < to.outer; ++o) {
+    for (std::int64_t k = 0; k < to.row(); ++k) {
+      args.out(0)[o * to.row() + k] = args.in(0)[o * from.row() + attrs().begin * from.inner + k];
+    }
+  }
+}
+
+std::vector<ValueType> SliceGradOp::infer(std::span<const ValueType> inputs) const {
+  const auto& [axis, begin, extent] = attrs();
+  require_sample_axis(inputs, axis, "dy");
+  require(0 <= begin && begin <= extent - inputs[0].shape[axis],
+          "expected axis {} to fit from {} on into an extent of {}; got {}", axis, begin, extent,
+          to_string({"dy"}, {inputs.begin(), inputs.end()}));
+  return {{DType::f32, with_extent(inputs[0].shape, axis, extent)}};
+}
+
+std::vector<Value> SliceGradOp::gradient(const GradientArgs& args) const {
+  const std::int64_t extent = args.graph.shape(args.node.inputs[0])[attrs().axis];
+  return {args.graph.emit(SliceOp({.axis = attrs().axis,
+                                   .begin = attrs().begin,
+                                   .end = attrs().begin + extent}),
+                          {args.output_gradients[0]}, args.node.name)};
+}
+
+void SliceGradOp::reference(const ReferenceArgs& args) const {
+  const AxisView from = axis_view(args.in(0).shape, attrs().axis);
+  const AxisView to = axis_view(args.out(0).shape, attrs().axis);
+  for (double& dx : args.out(0).data) dx = 0;
+  for (std::int64_t o = 0; o < from.outer; ++o) {
+    for (std::int64_t k = 0; k < from.row(); ++k) {
+      args.out(0)[o * to.row() + attrs().begin * to.inner + k] = args.in(0)[o * from.row() + k];
+    }
+  }
+}
+
+void register_slice(OpRegistry& registry) {
+  registry.add<SliceOp>();
+  registry.add<SliceGradOp>();
+}
+
+}  // namespace linnet

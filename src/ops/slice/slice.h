@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+struct SliceAttrs {
+  int axis = 1;  ///< from the front, never the batch's 0
+  std::int64_t begin = 0;
+  std::int64_t end = 1;
+  template <class V>
+  void fields(V&& visit) {
+    visit("axis", axis);
+    visit("begin", begin);
+    visit("end", end);
+  }
+  bool operator==(const SliceAttrs&) const = default;
+};
+
+/// The elements [begin, end) of x along one axis: y has the extent end - begin there. f32, any rank
+/// from 2 on. Throws Error unless 1 <= axis < rank and 0 <= begin <= end <= x's extent.
+class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
+ public:
+  static constexpr std::string_view kName = "slice";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+};
+
+struct SliceGradAttrs {
+  int axis = 1;
+  std::int64_t begin = 0;   ///< where the operand starts in the result
+  std::int64_t extent = 1;  ///< of the result along the axis
+  template <class V>
+  void fields(V&& visit) {
+    visit("axis", axis);
+    visit("begin", begin);
+    visit("extent", extent);
+  }
+  bool operator==(const SliceGradAttrs&) const = default;
+};
+
+/// dy with zeros around it along one axis: a slice's gradient by its operand. f32. Throws Error
+/// unless 1 <= axis < rank and the operand fits: 0 <= begin, begin + dy's extent <= extent.
+class SliceGradOp final : public OpBase<SliceGradOp, SliceGradAttrs> {
+ public:
+  static constexpr std::string_view kName = "slice_grad";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+};
+
+}  // namespace linnet

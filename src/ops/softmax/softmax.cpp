@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/softmax/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/registry.h"
+
+namespace linnet {
+namespace {
+
+std::vector<ValueType> infer_rows(std::span<const ValueType> inputs) {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() >= 1 &&
+              inputs[0].shape[-1] >= 1,
+          "expected an f32 operand with a last axis of at least 1; got {}",
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {inputs[0]};
+}
+
+std::vector<ValueType> infer_gradient(std::span<const ValueType> inputs) {
+  require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].shape.rank() >= 1,
+          "expected two operands of one type; got {}",
+          to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
+  return {inputs[0]};
+}
+
+/// Calls f(first element, past the last) for every row.
+template <class F>
+void for_rows(const Shape& shape, F f) {
+  const std::int64_t columns = shape[-1];
+  for (std::int64_t i = 0; i < shape.elements(); i += columns) f(i, i + columns);
+}
+
+double log_sum_exp(const ReferenceTensor& x, std::int64_t begin, std::int64_t end) {
+  const double top = *std::max_element(x.data.begin() + begin, x.data.begin() + end);
+  double sum = 0;
+  for (std::int64_t i = begin; i < end; ++i) sum += std::exp(x[i] - top);
+  return top + std::log(sum);
+}
+
+}  // namespace
+
+std::vector<ValueType> SoftmaxOp::infer(std::span<const ValueType> inputs) const {
+  return infer_rows(inputs);
+}
+
+std::vector<Value> SoftmaxOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(SoftmaxGradOp(), {args.output_gradients[0], args.node.outputs[0]},
+                          args.node.name)};
+}
+
+void SoftmaxOp::reference(const ReferenceArgs& args) const {
+  for_rows(args.in(0).shape, [&](std::int64_t begin, std::int64_t end) {
+    const double total = log_sum_exp(args.in(0), begin, end);
+    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = std::exp(args.in(0)[i] - total);
+  });
+}
+
+std::vector<ValueType> SoftmaxGradOp::infer(std::span<const ValueType> inputs) const {
+  return infer_gradient(inputs);
+}
+
+void SoftmaxGradOp::reference(const ReferenceArgs& args) const {
+  const ReferenceTensor& dy = args.in(0);
+  const ReferenceTensor& y = args.in(1);
+  for_rows(dy.shape, [&](std::int64_t begin, std::int64_t end) {
+    double dot = 0;
+    for (std::int64_t i = begin; i < end; ++i) dot += dy[i] * y[i];
+    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = y[i] * (dy[i] - dot);
+  });
+}
+
+std::vector<ValueType> LogSoftmaxOp::infer(std::span<const ValueType> inputs) const {
+  return infer_rows(inputs);
+}
+
+std::vector<Value> LogSoftmaxOp::gradient(const GradientArgs& args) const {
+  return {args.graph.emit(LogSoftmaxGradOp(), {args.output_gradients[0], args.node.outputs[0]},
+                          args.node.name)};
+}
+
+void LogSoftmaxOp::reference(const ReferenceArgs& args) const {
+  for_rows(args.in(0).shape, [&](std::int64_t begin, std::int64_t end) {
+    const double total = log_sum_exp(args.in(0), begin, end);
+    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = args.in(0)[i] - total;
+  });
+}
+
+std::vector<ValueType> LogSoftmaxGradOp::infer(std::span<const ValueType> inputs) const {
+  return infer_gradient(inputs);
+}
+
+void LogSoftmaxGradOp::reference(const ReferenceArgs& args) const {
+  const ReferenceTensor& dy = args.in(0);
+  const ReferenceTensor& y = args.in(1);
+  for_rows(dy.shape, [&](std::int64_t begin, std::int64_t end) {
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) sum += dy[i];
+    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = dy[i] - std::exp(y[i]) * sum;
+  });
+}
+
+void register_softmax(OpRegistry& registry) {
+  registry.add<SoftmaxOp>();
+  registry.add<SoftmaxGradOp>();
+  registry.add<LogSoftmaxOp>();
+  registry.add<LogSoftmaxGradOp>();
+}
+
+}  // namespace linnet

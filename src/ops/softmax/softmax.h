@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+/// y = exp(x) / sum(exp(x)) over the last axis, f32; the largest element is subtracted first, so
+/// nothing overflows.
+class SoftmaxOp final : public OpBase<SoftmaxOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "softmax";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+  std::vector<int> in_place() const override { return {0}; }
+};
+
+/// dx = y * (dy - sum(dy * y)) from (dy, y), y = softmax(x).
+class SoftmaxGradOp final : public OpBase<SoftmaxGradOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "softmax_grad";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  std::vector<int> in_place() const override { return {0}; }
+};
+
+/// y = x - log(sum(exp(x))) over the last axis, f32.
+class LogSoftmaxOp final : public OpBase<LogSoftmaxOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "log_softmax";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+  std::vector<int> in_place() const override { return {0}; }
+};
+
+/// dx = dy - exp(y) * sum(dy) from (dy, y), y = log_softmax(x).
+class LogSoftmaxGradOp final : public OpBase<LogSoftmaxGradOp, NoAttributes> {
+ public:
+  static constexpr std::string_view kName = "log_softmax_grad";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  std::vector<int> in_place() const override { return {0}; }
+};
+
+}  // namespace linnet

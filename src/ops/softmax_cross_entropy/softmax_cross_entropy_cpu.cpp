@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
+
+#include <limits>
+
+#include "backend/cpu/element_wise.h"
+#include "backend/cpu/total.h"
+#include "ops/softmax/row_softmax_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+std::optional<Kernel> prepare_forward(const NodeView& node) {
+  const std::int64_t n = node.in(0)[0];
+  const std::int64_t classes = node.in(0)[1];
+  const double cost = 2.0 * static_cast<double>(classes) + 10;
+  return total(n, cost, mean_factor(n), [=](const Args& args, Range range) {
+    const auto* labels = args.in<std::int32_t>(1);
+    double sum = 0;
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const float* x = args.in(0) + i * classes;
+      const std::int32_t label = labels[i];
+      const float log_sum = softmax_row(x, classes, args.out(1) + i * classes);
+      const bool known = label >= 0 && label < classes;
+      sum += known ? log_sum - x[label] : std::numeric_limits<double>::quiet_NaN();
+    }
+    return sum;
+  });
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  const std::int64_t n = node.in(0)[0];
+  const std::int64_t classes = node.in(0)[1];
+  const auto factor = static_cast<float>(mean_factor(n));
+  return element_wise(n, 0.4 * static_cast<double>(classes), [=](const Args& args, Range range) {
+    const float slope = factor * *args.in(2);
+    const auto* labels = args.in<std::int32_t>(1);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const float* p = args.in(0) + i * classes;
+      float* dx = args.out(0) + i * classes;
+      for (std::int64_t c = 0; c < classes; ++c) dx[c] = slope * p[c];
+      if (labels[i] >= 0 && labels[i] < classes) dx[labels[i]] -= slope;
+    }
+  });
+}
+
+}  // namespace
+
+void register_softmax_cross_entropy(Registry& registry) {
+  registry.add(SoftmaxCrossEntropyOp::kName, prepare_forward);
+  registry.add(SoftmaxCrossEntropyGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "graph/graph.h"
+
+namespace linnet {
+
+struct TransposeAttrs {
+  std::vector<std::int64_t> permutation = {0};  ///< axis i of the result is this axis of the operand
+  template <class V>
+  void fields(V&& visit) {
+    visit("permutation", permutation);
+  }
+  bool operator==(const TransposeAttrs&) const = default;
+};
+
+/// y's axis i is x's axis permutation[i]. f32, any rank from 1 on. Throws Error unless the
+/// permutation names every axis of x once and leaves the batch in front: permutation[0] == 0. The
+/// gradient is the inverse permutation of dy.
+class TransposeOp final : public OpBase<TransposeOp, TransposeAttrs> {
+ public:
+  static constexpr std::string_view kName = "transpose";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+};
+
+}  // namespace linnet

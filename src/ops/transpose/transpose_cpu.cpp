@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/transpose/transpose.h"
+
+#include "ops/slice/rows_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+constexpr std::int64_t kTile = 32;  // rows and columns that stay in the L1 cache
+constexpr std::int64_t kBlock = 4;  // and in registers
+
+struct Axis {
+  std::int64_t extent;
+  std::int64_t from_stride;
+  std::int64_t to_stride;
+};
+
+/// The axes in the result's order: neighbours that stay neighbours count as one, those of extent 1
+/// as none.
+std::vector<Axis> merged_axes(const Shape& from, const std::vector<std::int64_t>& permutation) {
+  std::vector<std::int64_t> strides(from.rank(), 1);
+  for (std::size_t i = from.rank() - 1; i > 0; --i) strides[i - 1] = strides[i] * from.dims()[i];
+  std::vector<Axis> axes;
+  for (std::int64_t at : permutation) {
+    const std::int64_t extent = from.dims()[static_cast<std::size_t>(at)];
+    const std::int64_t stride = strides[static_cast<std::size_t>(at)];
+    if (extent == 1) continue;
+    if (!axes.empty() && axes.back().from_stride == extent * stride) {
+      axes.back().extent *= extent;
+      axes.back().from_stride = stride;
+    } else {
+      axes.push_back({extent, stride, 1});
+    }
+  }
+  if (axes.empty()) axes.push_back({1, 1, 1});
+  for (std::size_t i = axes.size() - 1; i > 0; --i) {
+    axes[i - 1].to_stride = axes[i].to_stride * axes[i].extent;
+  }
+  return axes;
+}
+
+/// Where index `i` over `axes` stands in the operand and in the result.
+struct Place {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+Place place(const std::vector<Axis>& axes, std::int64_t i) {
+  Place at;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    const std::int64_t index = axes.size() == 1 ? i : i % axes[k].extent;
+    at.from += index * axes[k].from_stride;
+    at.to += index * axes[k].to_stride;
+    i /= axes[k].extent;
+  }
+  return at;
+}
+
+std::int64_t indices(const std::vector<Axis>& axes) {
+  std::int64_t count = 1;
+  for (const Axis& axis : axes) count *= axis.extent;
+  return count;
+}
+
+/// to[a * to_stride + b] = from[b * from_stride + a] for a, b < kBlock.
+void transpose_block(const float* from, std::int64_t from_stride, float* to,
+                     std::int64_t to_stride) {
+  float block[kBlock][kBlock];
+  for (std::int64_t b = 0; b < kBlock; ++b) {
+    for (std::int64_t a = 0; a < kBlock; ++a) block[a][b] = from[b * from_stride + a];
+  }
+  for (std::int64_t a = 0; a < kBlock; ++a) {
+    std::memcpy(to + a * to_stride, block[a], sizeof(block[a]));
+  }
+}
+
+/// The same for a < rows, b < columns.
+void transpose_tile(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
+                    std::int64_t rows, std::int64_t columns) {
+  std::int64_t a = 0;
+  for (; a + kBlock <= rows; a += kBlock) {
+    std::int64_t b = 0;
+    for (; b + kBlock <= columns; b += kBlock) {
+      transpose_block(from + b * from_stride + a, from_stride, to + a * to_stride + b, to_stride);
+    }
+    for (; b < columns; ++b) {
+      for (std::int64_t k = a; k < a + kBlock; ++k) {
+        to[k * to_stride + b] = from[b * from_stride + k];
+      }
+    }
+  }
+  for (; a < rows; ++a) {
+    for (std::int64_t b = 0; b < columns; ++b) to[a * to_stride + b] = from[b * from_stride + a];
+  }
+}
+
+/// A whole tile. It goes through a copy: rows far apart by a power of two share the cache's sets, and
+/// this way each of their lines is touched once.
+void transpose_whole_tile(const float* from, std::int64_t from_stride, float* to,
+                          std::int64_t to_stride) {
+  float tile[kTile * kTile];
+  for (std::int64_t b = 0; b < kTile; ++b) {
+    std::memcpy(tile + b * kTile, from + b * from_stride, sizeof(float) * kTile);
+  }
+  transpose_tile(tile, kTile, to, to_stride, kTile, kTile);
+}
+
+/// The last axis stays the last: rows of it move.
+Kernel move_rows(const std::vector<Axis>& axes) {
+  const std::vector<Axis> outer(axes.begin(), axes.end() - 1);
+  const std::int64_t size = axes.back().extent;
+  const double cost = kMoveCost + 8.0 / static_cast<double>(std::max<std::int64_t>(size, 1));
+  return for_rows(indices(outer), size, cost,
+                  [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
+                    copy_floats(args.in(0) + place(outer, row).from + begin,
+                                args.out(0) + row * size + begin, end - begin);
+                  });
+}
+
+/// Planes of the operand's last axis (rows of the result) and the result's last axis, in tiles.
+Kernel transpose_planes(std::vector<Axis> axes) {
+  const Axis column = axes.back();
+  axes.pop_back();
+  const auto last = std::find_if(axes.begin(), axes.end(),
+                                 [](const Axis& axis) { return axis.from_stride == 1; });
+  const Axis row = *last;
+  axes.erase(last);
+  const std::int64_t row_tiles = (row.extent + kTile - 1) / kTile;
+  const std::int64_t column_tiles = (column.extent + kTile - 1) / kTile;
+  const std::int64_t tiles = row_tiles * column_tiles;
+  const double cost = 10 + 0.6 * static_cast<double>(std::min(row.extent, kTile)) *
+                               static_cast<double>(std::min(column.extent, kTile));
+  return element_wise(indices(axes) * tiles, cost, [=](const Args& args, Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const Place plane = place(axes, i / tiles);
+      const std::int64_t a = i % tiles / column_tiles * kTile;
+      const std::int64_t b = i % column_tiles * kTile;
+      const float* from = args.in(0) + plane.from + b * column.from_stride + a;
+      float* to = args.out(0) + plane.to + a * row.to_stride + b;
+      if (row.extent - a >= kTile && column.extent - b >= kTile) {
+        transpose_whole_tile(from, column.from_stride, to, row.to_stride);
+      } else {
+        transpose_tile(from, column.from_stride, to, row.to_stride,
+                       std::min(kTile, row.extent - a), std::min(kTile, column.extent - b));
+      }
+    }
+  });
+}
+
+std::optional<Kernel> prepare(const NodeView& node) {
+  if (node.in(0).elements() == 0) return Kernel{};
+  const std::vector<Axis> axes =
+      merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
+  return axes.back().from_stride == 1 ? move_rows(axes) : transpose_planes(axes);
+}
+
+}  // namespace
+
+void register_transpose(Registry& registry) { registry.add(TransposeOp::kName, prepare); }
+
+}  // namespace linnet::cpu
