@@ -1,1 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
+# `cmake --install`: the shared library, include/linnet, the package for find_package(linnet), and the
+# command with its shell completions. Included last.
+if(NOT TARGET linnet)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+set(linnet_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/linnet)
+
+install(TARGETS linnet EXPORT linnetTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/linnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/linnet)
+
+install(EXPORT linnetTargets NAMESPACE linnet:: DESTINATION ${linnet_package_dir})
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/linnetConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/linnetConfig.cmake
+  INSTALL_DESTINATION ${linnet_package_dir} NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a new minor version may change the interface.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/linnetConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linnetConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/linnetConfigVersion.cmake
+        DESTINATION ${linnet_package_dir})
+
+# linnet_install_completion(shell directory file): what `linnet completion <shell>` prints.
+function(linnet_install_completion shell directory file)
+  set(written ${CMAKE_CURRENT_BINARY_DIR}/completions/${file})
+  install(CODE "
+    execute_process(COMMAND \"$<TARGET_FILE:linnet_command>\" completion ${shell}
+                    OUTPUT_VARIABLE text RESULT_VARIABLE result ERROR_QUIET)
+    if(result EQUAL 0)
+      file(WRITE \"${written}\" \"\${text}\")
+      file(INSTALL \"${written}\"
+           DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${directory}\")
+    endif()")
+endfunction()
+
+if(TARGET linnet_command)
+  set_target_properties(linnet_command PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS linnet_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  linnet_install_completion(bash bash-completion/completions linnet)
+  linnet_install_completion(zsh zsh/site-functions _linnet)
+  linnet_install_completion(fish fish/vendor_completions.d linnet.fish)
+endif()

@@ -27,6 +27,8 @@ struct TrainingOptions {
   std::int64_t patience = 0;
   bool shuffle = true;
   std::uint64_t seed = 0;  ///< of shuffle, split and dropout
+  /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
+  std::vector<std::string> disabled_passes = {};
 };
 
 /// Loss (mean over the samples) and accuracy (NaN for regression).

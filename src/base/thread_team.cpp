@@ -56,7 +56,7 @@ ThreadTeam::ThreadTeam(int threads) : ticket_(kClosed) {
 
 ThreadTeam::~ThreadTeam() {
   stopping_.store(true);
-  publish(kClosed | 1);  // a value that differs from the one the sleepers saw
+  publish(ticket_.load() + 1);
   for (std::thread& thread : workers_) thread.join();
 }
 

@@ -74,7 +74,7 @@ Graph training_step(const NetworkDefinition& network, const Records& records,
   const Value y = instantiate(network, graph, batch.x, Mode::training, parameters);
   const Value loss = add_loss(graph, step.loss, y, batch.target);
   add_metrics(graph, network, step.batch, step.loss, loss, y, batch.target);
-  run_passes(graph, forward_passes(), supports);
+  run_passes(graph, forward_passes(), supports, step.disabled_passes);
 
   std::vector<Value> trainable;
   std::vector<const ParameterSpec*> specs;
@@ -88,7 +88,7 @@ Graph training_step(const NetworkDefinition& network, const Records& records,
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
   add_update(graph, network, step.optimizer);
-  run_passes(graph, final_passes(), supports);
+  run_passes(graph, final_passes(), supports, step.disabled_passes);
   return graph;
 }
 

@@ -33,6 +33,7 @@ struct TrainingStep {
   bool shuffle = true;
   Loss loss = Loss::cross_entropy;
   OptimizerAttrs optimizer;
+  std::vector<std::string> disabled_passes = {};
 };
 
 /// Gather, forward, loss, metrics, backward and update as one graph, all passes run.

@@ -38,6 +38,7 @@ class Ownership {
 void verify_plan(const Plan& plan) {
   const Graph& graph = plan.graph;
   Ownership owners;
+  const std::size_t arena = plan.bytes[static_cast<std::size_t>(Storage::arena)];
   const auto place = [&](Value v) -> const Placement& {
     return plan.values[static_cast<std::size_t>(v.id)];
   };
@@ -54,11 +55,15 @@ void verify_plan(const Plan& plan) {
     }
     if (!plan.runs(n)) continue;
     const Workspace& workspace = plan.workspaces[n];
+    LINNET_ASSERT(workspace.offset + workspace.bytes <= arena);
     owners.write(workspace.offset, workspace.bytes, -2);
     for (Value v : node.outputs) {
       const Placement& p = place(v);
+      LINNET_ASSERT(p.storage == Storage::external ||
+                    p.offset + p.bytes <= plan.bytes[static_cast<std::size_t>(p.storage)]);
       if (p.storage == Storage::arena) owners.write(p.offset, p.bytes, p.root);
     }
+    LINNET_ASSERT(owners.owns(workspace.offset, workspace.bytes, -2));
     // Neither an output nor the workspace may have overwritten another operand; an operand that an
     // output has taken over has the same root.
     for (const auto& operands : {node.inputs, node.outputs}) {

@@ -38,7 +38,8 @@ Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                        {.batch = batch,
                         .shuffle = options.shuffle,
                         .loss = loss,
-                        .optimizer = resolve(options.optimizer, options.epochs, 1)},
+                        .optimizer = resolve(options.optimizer, options.epochs, 1),
+                        .disabled_passes = options.disabled_passes},
                        supports_of(backend));
 }
 

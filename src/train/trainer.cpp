@@ -95,7 +95,8 @@ class Training {
                            {.batch = batch,
                             .shuffle = options_.shuffle,
                             .loss = loss_,
-                            .optimizer = optimizer_},
+                            .optimizer = optimizer_,
+                            .disabled_passes = options_.disabled_passes},
                            supports);
     });
     for (Part* part : {&validation_, &test_}) {

@@ -145,7 +145,9 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
 void CpuProgram::poison_outputs(const Node& node, const BoundNode& bound) const {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const Placement& place = plan_.values[static_cast<std::size_t>(node.outputs[i].id)];
-    if (place.root == node.outputs[i].id) std::memset(bound.outputs[i], 0xFF, place.bytes);
+    if (place.root == node.outputs[i].id && place.bytes > 0) {
+      std::memset(bound.outputs[i], 0xFF, place.bytes);
+    }
   }
 }
 

@@ -25,8 +25,9 @@ std::optional<Kernel> prepare(const NodeView& node) {
     if (end > begin) parts.push_back({i, begin, end});
     begin = end;
   }
-  return for_rows(y.outer, size, kMoveCost + 3.0 * static_cast<double>(parts.size()) /
-                                                static_cast<double>(std::max<std::int64_t>(size, 1)),
+  const double calls = static_cast<double>(parts.size());
+  const double cost = kMoveCost + 3 * calls / static_cast<double>(std::max<std::int64_t>(size, 1));
+  return for_rows(y.outer, size, cost,
                   [=](const Args& args, std::int64_t row, std::int64_t first, std::int64_t last) {
                     float* to = args.out(0) + row * size;
                     for (const Part& part : parts) {

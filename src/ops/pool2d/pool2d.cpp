@@ -48,7 +48,7 @@ std::vector<ValueType> infer_gradient(const Pool2dGradAttrs& attrs,
           "expected dy (N, OH, OW, C); got {}", to_string({"dy", "winner"}, types));
   const PoolShape s = pool_shape(attrs, inputs[0].shape);
   require(inputs[0].shape == output_shape(s) &&
-              (!winner || inputs[1] == ValueType{DType::i32, inputs[0].shape}),
+              (!winner || inputs[1] == ValueType{winner_type(attrs.pool), inputs[0].shape}),
           "expected dy={}; got {}", to_string(output_shape(s)),
           to_string({"dy", "winner"}, types));
   return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
@@ -92,7 +92,7 @@ PoolShape pool_shape(const Pool2dGradAttrs& attrs, const Shape& dy) {
 
 std::vector<ValueType> MaxPool2dOp::infer(std::span<const ValueType> inputs) const {
   const Shape y = output_shape(infer_pool(attrs(), inputs));
-  return {{DType::f32, y}, {DType::i32, y}};
+  return {{DType::f32, y}, {winner_type(attrs()), y}};
 }
 
 std::vector<Value> MaxPool2dOp::gradient(const GradientArgs& args) const {

@@ -51,9 +51,14 @@ struct PoolShape {
 /// Throws Error where windows don't fit images x (N, H, W, C).
 PoolShape pool_shape(const Pool2dAttrs& attrs, const Shape& x);
 
+/// The type of a position in a window: u8 where it holds it.
+constexpr DType winner_type(const Pool2dAttrs& attrs) {
+  return attrs.size_h * attrs.size_w <= 256 ? DType::u8 : DType::i32;
+}
+
 /// y (N, OH, OW, C): the largest pixel of each window; padding never wins, NaN always does. x f32.
-/// The second output, `winner` (i32, y's shape), is k * size_w + l of the pixel that won, the first
-/// of equal ones: the gradient needs nothing else.
+/// The second output, `winner` (winner_type, y's shape), is k * size_w + l of the pixel that won, the
+/// first of equal ones: the gradient needs nothing else.
 class MaxPool2dOp final : public OpBase<MaxPool2dOp, Pool2dAttrs> {
  public:
   static constexpr std::string_view kName = "max_pool2d";

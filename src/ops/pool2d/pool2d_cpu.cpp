@@ -24,21 +24,21 @@ Kernel by_output_rows(const PoolShape& s, F f) {
                       });
 }
 
-std::optional<Kernel> prepare_max(const NodeView& node) {
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(0));
+template <class Winner>
+Kernel max_kernel(const PoolShape& s) {
   return by_output_rows(s, [=](const Args& args, std::int64_t n, std::int64_t i) {
     const Window rows = rows_of(s, i);
     for (std::int64_t j = 0; j < s.ow; ++j) {
       const Window columns = columns_of(s, j);
       const std::int64_t at = ((n * s.oh + i) * s.ow + j) * s.c;
       float* y = args.out(0) + at;
-      auto* winner = args.out<std::int32_t>(1) + at;
+      auto* winner = args.out<Winner>(1) + at;
       for (std::int64_t k = 0; k < rows.size; ++k) {
         for (std::int64_t l = 0; l < columns.size; ++l) {
           const float* x =
               args.in(0) + ((n * s.h + rows.begin + k) * s.w + columns.begin + l) * s.c;
           const auto position =
-              static_cast<std::int32_t>((rows.skip + k) * s.attrs.size_w + columns.skip + l);
+              static_cast<Winner>((rows.skip + k) * s.attrs.size_w + columns.skip + l);
           if (k == 0 && l == 0) {
             std::copy_n(x, s.c, y);
             std::fill_n(winner, s.c, position);
@@ -53,6 +53,12 @@ std::optional<Kernel> prepare_max(const NodeView& node) {
       }
     }
   });
+}
+
+std::optional<Kernel> prepare_max(const NodeView& node) {
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(0));
+  return winner_type(s.attrs) == DType::u8 ? max_kernel<std::uint8_t>(s)
+                                           : max_kernel<std::int32_t>(s);
 }
 
 std::optional<Kernel> prepare_average(const NodeView& node) {
@@ -96,12 +102,12 @@ Kernel scatter(const PoolShape& s, F add) {
   });
 }
 
-std::optional<Kernel> prepare_max_grad(const NodeView& node) {
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(0));
+template <class Winner>
+Kernel max_grad_kernel(const PoolShape& s) {
   return scatter(s, [=](const Args& args, std::int64_t at, float* dx, std::int64_t i,
                         std::int64_t j) {
     const float* dy = args.in(0) + at;
-    const auto* winner = args.in<std::int32_t>(1) + at;
+    const auto* winner = args.in<Winner>(1) + at;
     const Pool2dAttrs& a = s.attrs;
     const std::int64_t top = i * a.stride_h - a.pad_top;
     const std::int64_t left = j * a.stride_w - a.pad_left;
@@ -111,6 +117,12 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node) {
       dx[(row * s.w + column) * s.c + c] += dy[c];
     }
   });
+}
+
+std::optional<Kernel> prepare_max_grad(const NodeView& node) {
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(0));
+  return winner_type(s.attrs) == DType::u8 ? max_grad_kernel<std::uint8_t>(s)
+                                           : max_grad_kernel<std::int32_t>(s);
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node) {

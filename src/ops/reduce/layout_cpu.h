@@ -9,8 +9,8 @@
 
 namespace linnet::cpu {
 
-/// How the elements of a reduction lie in memory. An output's elements are, for each of `offsets`, a
-/// run of `run` elements, `step` apart; outputs come in rows of `columns` that lie side by side.
+/// How the elements of a reduction lie in memory. An output's elements are, for each of `offsets`,
+/// a run of `run` elements, `step` apart; outputs come in rows of `columns` that lie side by side.
 struct ReduceLayout {
   struct Axis {
     std::int64_t extent;

@@ -118,7 +118,8 @@ Cost ReduceOp::cost(std::span<const ValueType> inputs, std::span<const ValueType
 std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) const {
   const auto& [kind, axes, extents, keep_dims] = attrs();
   require(kind == Reduction::sum || kind == Reduction::mean, "expected the kind sum or mean");
-  require(axes.size() == extents.size() && std::ranges::all_of(extents, [](auto e) { return e > 0; }),
+  const bool positive = std::ranges::all_of(extents, [](std::int64_t e) { return e > 0; });
+  require(axes.size() == extents.size() && positive,
           "expected as many positive extents as axes; got axes ({}) and extents ({})",
           fmt::join(axes, ", "), fmt::join(extents, ", "));
   bool fits = inputs.size() == 1 && inputs[0].dtype == DType::f32;

@@ -26,8 +26,8 @@ struct ReduceAttrs {
 };
 
 /// y = the sum, mean, maximum or minimum of x over `axes`. f32, any rank from 2 on, accumulated in
-/// f32 in a fixed order; a NaN among the elements makes the result NaN. Throws Error unless the axes
-/// are ascending, within [1, rank) and of one element or more.
+/// f32 in a fixed order; a NaN among the elements makes the result NaN. Throws Error unless the
+/// axes are ascending, within [1, rank) and of one element or more.
 class ReduceOp final : public OpBase<ReduceOp, ReduceAttrs> {
  public:
   static constexpr std::string_view kName = "reduce";
@@ -53,8 +53,8 @@ struct ReduceGradAttrs {
   bool operator==(const ReduceGradAttrs&) const = default;
 };
 
-/// dx from dy of a sum or a mean: dy repeated along `axes`, divided by the number of repetitions for
-/// a mean. f32.
+/// dx from dy of a sum or a mean: dy repeated along `axes`, divided by the number of repetitions
+/// for a mean. f32. Throws Error unless dy is what the reduction over `axes` leaves.
 class ReduceGradOp final : public OpBase<ReduceGradOp, ReduceGradAttrs> {
  public:
   static constexpr std::string_view kName = "reduce_grad";

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/reduce/run_kernel.h"
+#include "ops/reduce/run_kernel_test.h"
 
 namespace linnet::testing {
 namespace {

@@ -15,7 +15,7 @@ struct AxisView {
   std::int64_t extent = 1;
   std::int64_t inner = 1;
 
-  std::int64_t row() const { return extent * inner; }  ///< elements from one outer index to the next
+  std::int64_t row() const { return extent * inner; }  ///< elements between two outer indices
 };
 
 inline std::int64_t product(std::span<const std::int64_t> extents) {

@@ -42,6 +42,11 @@ void SliceOp::reference(const ReferenceArgs& args) const {
   }
 }
 
+Cost SliceOp::cost(std::span<const ValueType> /*inputs*/,
+                   std::span<const ValueType> outputs) const {
+  return {.flops = 0, .bytes = 2 * static_cast<double>(outputs[0].bytes())};
+}
+
 std::vector<ValueType> SliceGradOp::infer(std::span<const ValueType> inputs) const {
   const auto& [axis, begin, extent] = attrs();
   require_sample_axis(inputs, axis, "dy");

@@ -27,6 +27,7 @@ class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
 struct SliceGradAttrs {

@@ -37,7 +37,8 @@ TEST(Slice, ShortRowsAgreeWithTheReference) {
 }
 
 TEST(Slice, ManyTasksAgreeWithTheReference) {
-  check({"slice many rows", slice(1, 1, 50), {f32({9000, 51})}, {}, false});
+  // Numbers of rows for which tasks end within a row.
+  check({"slice many rows", slice(1, 1, 48), {f32({9001, 51})}, {}, false});
   check({"slice one long row", slice(1, 1, 700001), {f32({1, 700003})}, {}, false});
 }
 
@@ -50,7 +51,7 @@ TEST(SliceGrad, AgreesWithTheReference) {
   check({"pad channels", pad(3, 1, 9), {f32({2, 5, 3, 7})}});
   check({"pad an empty axis", pad(1, 1, 3), {f32({2, 0})}, {}, false});
   check({"pad no sample", pad(1, 1, 9), {f32({0, 5})}, {}, false});
-  check({"pad many rows", pad(1, 3, 50), {f32({9000, 41})}, {}, false});
+  check({"pad many rows", pad(1, 3, 50), {f32({9001, 41})}, {}, false});
   check({"pad one long row", pad(1, 300001, 700003), {f32({1, 100003})}, {}, false});
 }
 
@@ -58,7 +59,8 @@ TEST(Slice, NamesTheAxisAndTheShape) {
   EXPECT_EQ(inference_error(slice(1, 3, 8), {f32({2, 7})}, "head"),
             "[slice 'head'] expected axis 1 to hold [3, 8); got x=(2, 7)");
   EXPECT_EQ(inference_error(slice(0, 0, 1), {f32({2, 7})}, "head"),
-            "[slice 'head'] expected one f32 operand with an axis 0 behind the batch; got x=(2, 7)");
+            "[slice 'head'] expected one f32 operand with an axis 0 behind the batch; got "
+            "x=(2, 7)");
   EXPECT_EQ(inference_error(pad(1, 3, 8), {f32({2, 7})}, "head"),
             "[slice_grad 'head'] expected axis 1 to fit from 3 on into an extent of 8; got "
             "dy=(2, 7)");

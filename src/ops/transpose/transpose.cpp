@@ -26,7 +26,8 @@ bool is_sample_permutation(const std::vector<std::int64_t>& permutation, std::si
 std::vector<ValueType> TransposeOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[0].dtype == DType::f32 &&
               is_sample_permutation(attrs().permutation, inputs[0].shape.rank()),
-          "expected one f32 operand and a permutation of its axes, the batch first; got ({}) and {}",
+          "expected one f32 operand and a permutation of its axes, the batch first; got ({}) and "
+          "{}",
           fmt::join(attrs().permutation, ", "), to_string({"x"}, {inputs.begin(), inputs.end()}));
   std::vector<std::int64_t> dims;
   for (std::int64_t axis : attrs().permutation) {

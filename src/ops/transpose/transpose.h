@@ -6,7 +6,7 @@
 namespace linnet {
 
 struct TransposeAttrs {
-  std::vector<std::int64_t> permutation = {0};  ///< axis i of the result is this axis of the operand
+  std::vector<std::int64_t> permutation = {0};  ///< of axis i of the result: the operand's axis
   template <class V>
   void fields(V&& visit) {
     visit("permutation", permutation);

@@ -93,17 +93,6 @@ void transpose_tile(const float* from, std::int64_t from_stride, float* to, std:
   }
 }
 
-/// A whole tile. It goes through a copy: rows far apart by a power of two share the cache's sets, and
-/// this way each of their lines is touched once.
-void transpose_whole_tile(const float* from, std::int64_t from_stride, float* to,
-                          std::int64_t to_stride) {
-  float tile[kTile * kTile];
-  for (std::int64_t b = 0; b < kTile; ++b) {
-    std::memcpy(tile + b * kTile, from + b * from_stride, sizeof(float) * kTile);
-  }
-  transpose_tile(tile, kTile, to, to_stride, kTile, kTile);
-}
-
 /// The last axis stays the last: rows of it move.
 Kernel move_rows(const std::vector<Axis>& axes) {
   const std::vector<Axis> outer(axes.begin(), axes.end() - 1);
@@ -134,14 +123,9 @@ Kernel transpose_planes(std::vector<Axis> axes) {
       const Place plane = place(axes, i / tiles);
       const std::int64_t a = i % tiles / column_tiles * kTile;
       const std::int64_t b = i % column_tiles * kTile;
-      const float* from = args.in(0) + plane.from + b * column.from_stride + a;
-      float* to = args.out(0) + plane.to + a * row.to_stride + b;
-      if (row.extent - a >= kTile && column.extent - b >= kTile) {
-        transpose_whole_tile(from, column.from_stride, to, row.to_stride);
-      } else {
-        transpose_tile(from, column.from_stride, to, row.to_stride,
-                       std::min(kTile, row.extent - a), std::min(kTile, column.extent - b));
-      }
+      transpose_tile(args.in(0) + plane.from + b * column.from_stride + a, column.from_stride,
+                     args.out(0) + plane.to + a * row.to_stride + b, row.to_stride,
+                     std::min(kTile, row.extent - a), std::min(kTile, column.extent - b));
     }
   });
 }

@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/passes/passes.h"
 
+#include <algorithm>
 #include <array>
 
 namespace linnet {
+namespace {
+
+bool is_pass(std::string_view name) {
+  const auto named = [&](const Pass& pass) { return pass.name == name; };
+  return std::any_of(forward_passes().begin(), forward_passes().end(), named) ||
+         std::any_of(final_passes().begin(), final_passes().end(), named);
+}
+
+std::string pass_names() {
+  std::string names;
+  for (const Pass& pass : forward_passes()) {
+    names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  }
+  return names;
+}
+
+}  // namespace
 
 std::span<const Pass> forward_passes() {
   static constexpr std::array kPasses{
@@ -22,9 +40,12 @@ std::span<const Pass> final_passes() {
 }
 
 void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
-                const std::set<std::string, std::less<>>& disabled) {
+                std::span<const std::string> disabled) {
+  for (const std::string& name : disabled) {
+    require(is_pass(name), "there is no pass '{}'; the passes are {}", name, pass_names());
+  }
   for (const Pass& pass : passes) {
-    if (disabled.count(pass.name) > 0) continue;
+    if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;
     pass.run(graph, supports);
     graph.verify();
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,8 +36,9 @@ std::span<const Pass> forward_passes();
 /// In this order, on the whole graph.
 std::span<const Pass> final_passes();
 
-/// Runs the passes but those named in `disabled`, and verifies the graph after each.
+/// Runs the passes but those named in `disabled`, and verifies the graph after each. Throws Error for
+/// a name in `disabled` that no pass has.
 void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
-                const std::set<std::string, std::less<>>& disabled = {});
+                std::span<const std::string> disabled = {});
 
 }  // namespace linnet

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.h"
+
+#include "base/check.h"
+#include "base/files.h"
+#include "config_layers.h"
+#include "config_section.h"
+
+namespace linnet::command {
+namespace {
+
+/// The parts of one file, each table at most once.
+class Config {
+ public:
+  Config(const toml::table& root, const std::filesystem::path& path)
+      : root_(root), path_(path), file_(path.string()), top_(root, file_, "the file") {}
+
+  Job read() {
+    Job job{.name = path_.stem().string(), .network = network()};
+    data(job);
+    optimizer(job.training.optimizer);
+    schedule(job.training.optimizer.schedule);
+    training(job);
+    top_.close();
+    return job;
+  }
+
+ private:
+  /// An absent table reads as an empty one.
+  Section section(std::string_view key) {
+    static const toml::table kEmpty;
+    const toml::node* found = top_.node(key);
+    if (found != nullptr && !found->is_table()) top_.refuse_type(key, "a table");
+    return {found != nullptr ? *found->as_table() : kEmpty, file_, fmt::format("[{}]", key)};
+  }
+
+  Network network() {
+    if (!top_.has("network")) {
+      for (const char* known : {"data", "network", "optimizer", "schedule", "training"})
+        top_.node(known);
+      top_.need("network").close();
+    }
+    Section s = section("network");
+    s.need("input").need("layers");
+    const Shape input(s.integers("input"));
+    const toml::node* layers = s.node("layers");
+    s.close();
+    if (input.rank() == 0) s.refuse("input", "'input' in [network] must not be empty");
+    if (!layers->is_array()) s.refuse_type("layers", "an array of tables");
+    Network network(input);
+    int number = 0;
+    for (const toml::node& entry : *layers->as_array()) {
+      const std::string where = fmt::format("[network.layers {}]", ++number);
+      if (!entry.is_table()) {
+        fail("{}{} must be a table such as {{type = \"relu\"}}", place_of(file_, entry.source()),
+             where);
+      }
+      const Layer layer = read_layer(*entry.as_table(), file_, where);
+      try {
+        network.add(layer);
+      } catch (const Error& error) {
+        throw Error(place_of(file_, entry.source()) + error.what());
+      }
+    }
+    return network;
+  }
+
+  void data(Job& job) {
+    Section s = section("data");
+    const std::string name = s.text("name", "");
+    const std::string path = s.text("path", "");
+    job.training.validation = s.number("validation", 0);
+    s.close();
+    if (!name.empty() && !path.empty()) {
+      s.refuse("path", "[data] takes 'name' or 'path', not both");
+    }
+    if (s.has("name")) s.choice("name", 0, {"fashion-mnist", "digits"});
+    if (job.training.validation < 0 || job.training.validation >= 1) {
+      s.refuse("validation", fmt::format("'validation' in [data] must lie in [0, 1); got {}",
+                                         job.training.validation));
+    }
+    job.data = path.empty() ? name : (path_.parent_path() / path).string();
+  }
+
+  void optimizer(Optimizer& o) {
+    Section s = section("optimizer");
+    const auto kind = static_cast<std::size_t>(Optimizer::Kind::adam);
+    o = default_optimizer(static_cast<Optimizer::Kind>(s.choice("kind", kind, optimizer_names())));
+    o.learning_rate = s.number("learning_rate", o.learning_rate);
+    o.momentum = s.number("momentum", o.momentum);
+    o.nesterov = s.flag("nesterov", o.nesterov);
+    o.beta1 = s.number("beta1", o.beta1);
+    o.beta2 = s.number("beta2", o.beta2);
+    o.epsilon = s.number("epsilon", o.epsilon);
+    o.alpha = s.number("alpha", o.alpha);
+    o.weight_decay = s.number("weight_decay", o.weight_decay);
+    s.close();
+  }
+
+  void schedule(Schedule& schedule) {
+    Section s = section("schedule");
+    schedule.kind =
+        static_cast<Schedule::Kind>(s.choice("kind", 0, {"constant", "step", "cosine"}));
+    schedule.warmup_epochs = s.number("warmup_epochs", schedule.warmup_epochs);
+    schedule.every_epochs = s.number("every_epochs", schedule.every_epochs);
+    schedule.gamma = s.number("gamma", schedule.gamma);
+    schedule.floor = s.number("floor", schedule.floor);
+    s.close();
+  }
+
+  void training(Job& job) {
+    Section s = section("training");
+    TrainingOptions& t = job.training;
+    t.epochs = s.integer("epochs", t.epochs, 1);
+    t.batch = s.integer("batch", t.batch, 1);
+    t.seed = static_cast<std::uint64_t>(s.integer("seed", 0));
+    t.loss = static_cast<Loss>(
+        s.choice("loss", 0, {"automatic", "cross_entropy", "mse", "mae", "binary_cross_entropy"}));
+    t.patience = s.integer("patience", t.patience);
+    t.shuffle = s.flag("shuffle", t.shuffle);
+    t.optimizer.clip_norm = s.number("clip_norm", t.optimizer.clip_norm);
+    job.model.threads = static_cast<int>(s.integer("threads", 0));
+    const std::vector<std::string> devices{"auto", "cpu", "cuda"};
+    job.model.device = devices[s.choice("device", 0, devices)];
+    const std::vector<std::string> precisions{"fp32", "bf16"};
+    job.precision = precisions[s.choice("precision", 0, precisions)];
+    job.model.seed = t.seed;
+    s.close();
+  }
+
+  const toml::table& root_;
+  const std::filesystem::path& path_;
+  std::string file_;
+  Section top_;
+};
+
+}  // namespace
+
+Job read_config(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  toml::table root;
+  try {
+    root = toml::parse(text, path.string());
+  } catch (const toml::parse_error& error) {
+    throw Error(place_of(path.string(), error.source()) + std::string(error.description()));
+  }
+  return Config(root, path).read();
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <toml++/toml.h>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace linnet::command {
+
+/// One table of a configuration file, read key by key. Each getter makes its key known and gives
+/// `otherwise` where the table lacks it; close() then refuses every key that nobody asked for.
+/// All errors are linnet::Error that begin with "file:line:column: ".
+class Section {
+ public:
+  /// `where` is how errors call it, e.g. "[network.layers 1]". Keeps references to the table.
+  Section(const toml::table& table, std::string file, std::string where);
+
+  bool has(std::string_view key) const { return table_.contains(key); }
+  double number(std::string_view key, double otherwise);
+  /// An integer of at least `least`.
+  std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t least = 0);
+  bool flag(std::string_view key, bool otherwise);
+  std::string text(std::string_view key, std::string otherwise);
+  /// The index of the key's text in `names`; an unknown name is an error with the nearest one.
+  std::size_t choice(std::string_view key, std::size_t otherwise,
+                     const std::vector<std::string>& names);
+  /// An array of integers of at least 1.
+  std::vector<std::int64_t> integers(std::string_view key);
+  /// The value itself, or null; for keys of several types.
+  const toml::node* node(std::string_view key);
+  /// Marks a key as needed; close() complains where it is missing.
+  Section& need(std::string_view key);
+
+  void close() const;
+  /// Throws Error at the key's value (or at the table, if the key is missing).
+  [[noreturn]] void refuse(std::string_view key, const std::string& sentence) const;
+  [[noreturn]] void refuse_type(std::string_view key, std::string_view expected) const;
+  /// "file:line:column: " of the table.
+  std::string place() const;
+
+ private:
+  const toml::table& table_;
+  std::string file_;
+  std::string where_;
+  std::vector<std::string> known_;
+  std::vector<std::string> needed_;
+};
+
+/// "config.toml:7:3: "
+std::string place_of(const std::string& file, const toml::source_region& source);
+
+}  // namespace linnet::command

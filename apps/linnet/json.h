@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/trainer.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace linnet::command {
+
+/// Keys in the order in which they are set.
+using Json = nlohmann::ordered_json;
+
+/// A line of history.jsonl. What was not measured is null.
+Json to_json(const EpochReport& report, bool complete);
+Json to_json(const Shape& shape);
+
+/// Text on standard output. Throws Error where it cannot be written, e.g. on a full disk.
+void print_out(std::string_view text);
+/// One line on standard output.
+void print_json(const Json& json);
+
+}  // namespace linnet::command

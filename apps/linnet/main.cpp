@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `linnet`: arguments, errors and exit status; each subcommand has a file of its own.
+#include <fmt/format.h>
+#include <linnet/error.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "commit.h"
+#include "json.h"
+#include "nearest.h"
+#include "options.h"
+
+namespace linnet::command {
+namespace {
+
+int report(int status, std::string sentence) {
+  while (!sentence.empty() && (sentence.back() == '\n' || sentence.back() == ' ')) {
+    sentence.pop_back();
+  }
+  fmt::print(stderr, "linnet: error: {}\n", sentence);
+  return status;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+/// The subcommand that the arguments chose, for its help and its options.
+const CLI::App& chosen(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : chosen(*parsed.front());
+}
+
+/// CLI11 names the arguments that are left over; this adds what may have been meant.
+std::string unexpected(const CLI::App& app) {
+  const CLI::App& command = chosen(app);
+  const std::vector<std::string> left = app.remaining(true);
+  if (left.empty()) return "there are arguments that nobody expects";
+  const std::string& first = left.front();
+  if (first.empty() || first[0] != '-') {
+    return fmt::format("unexpected argument '{}'{}", first,
+                       &command == &app ? did_you_mean(first, subcommand_names(app)) : "");
+  }
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  const std::string given = first.substr(0, first.find('='));
+  return fmt::format("unknown option '{}'{}", given, did_you_mean(given, options));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Linnet trains and runs neural networks with nothing left to decide.", "linnet");
+  app.set_version_flag("--version", fmt::format("linnet {} ({})", kVersion, kCommit));
+  app.require_subcommand(1);
+  app.footer("Example: linnet train --workload mnist-cnn --data fashion-mnist");
+  Action action;
+  add_train(app, action);
+  add_predict(app, action);
+  add_summary(app, action);
+  add_plan(app, action);
+  add_devices(app, action);
+  add_data(app, action);
+  add_completion(app, action);
+  const std::vector<std::string> commands = subcommand_names(app);
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {
+    const std::string near = did_you_mean(argv[1], commands);
+    return report(kUserError, fmt::format("there is no command '{}'{}", argv[1],
+                                          near.empty() ? "; expected " + listed(commands) : near));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    print_out(chosen(app).help());
+    return kSuccess;
+  } catch (const CLI::CallForVersion& version) {
+    print_out(std::string(version.what()) + "\n");
+    return kSuccess;
+  } catch (const CLI::ExtrasError&) {
+    return report(kUserError, unexpected(app));
+  } catch (const CLI::ParseError& error) {
+    return report(kUserError, error.what());
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace linnet::command
+
+int main(int argc, char** argv) {
+  using namespace linnet::command;
+  try {
+    return run(argc, argv);
+  } catch (const linnet::Error& error) {
+    return report(kUserError, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(kUserError, "out of memory; a smaller --batch needs less");
+  } catch (const std::exception& error) {
+    return report(kInternalError,
+                  fmt::format("internal error, please report it: {}", error.what()));
+  }
+}

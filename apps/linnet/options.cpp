@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "nearest.h"
+
+namespace linnet::command {
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const auto check = [names](std::string& given) -> std::string {
+    if (std::find(names.begin(), names.end(), given) != names.end()) return {};
+    return fmt::format("expected {}; got '{}'{}", listed(names), given, did_you_mean(given, names));
+  };
+  return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ",")));
+}
+
+CLI::Validator at_least(long long least) {
+  const auto check = [least](std::string& given) -> std::string {
+    long long value = 0;
+    const char* end = given.data() + given.size();
+    const auto [stop, error] = std::from_chars(given.data(), end, value);
+    if (error == std::errc() && stop == end && value >= least) return {};
+    return fmt::format("expected an integer of at least {}; got '{}'", least, given);
+  };
+  return CLI::Validator(check, "N");
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/model.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "base/check.h"
+#include "inputs.h"
+#include "io/npy.h"
+#include "json.h"
+#include "options.h"
+
+namespace linnet::command {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string device = "auto";
+  std::int64_t batch = 256;
+  int threads = 0;
+  bool json = false;
+};
+
+std::string class_name(const Model& model, std::size_t index) {
+  const std::vector<std::string>& names = model.class_names();
+  return index < names.size() ? names[index] : std::to_string(index);
+}
+
+std::string line_text(const Model& model, const std::string& name, std::span<const float> outputs) {
+  if (model.class_names().empty()) return fmt::format("{}\t{}\n", name, fmt::join(outputs, "\t"));
+  const auto best = std::max_element(outputs.begin(), outputs.end());
+  const auto index = static_cast<std::size_t>(best - outputs.begin());
+  return fmt::format("{}\t{}\t{:.4f}\n", name, class_name(model, index), *best);
+}
+
+Json line_json(const Model& model, const std::string& name, std::span<const float> outputs) {
+  Json json;
+  json["input"] = name;
+  if (!model.class_names().empty()) {
+    const auto best = std::max_element(outputs.begin(), outputs.end());
+    json["class"] = class_name(model, static_cast<std::size_t>(best - outputs.begin()));
+    json["probability"] = *best;
+  }
+  json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
+  return json;
+}
+
+int predict(const PredictOptions& options) {
+  Model model = Model::load(options.model, {.device = options.device, .threads = options.threads});
+  const Inputs inputs = read_inputs(options.inputs, model.network().input_shape());
+  const std::int64_t samples = inputs.data.size();
+  require(samples > 0, "'{}' holds no samples", options.inputs.front());
+  // Without class names the network is no classifier; its outputs are given as they are.
+  const std::vector<float> outputs = model.class_names().empty()
+                                         ? model.predict(inputs.data, options.batch)
+                                         : model.predict_probabilities(inputs.data, options.batch);
+  if (!options.output.empty()) {
+    write_npy(options.output, DType::f32, model.network().output_shape().batched(samples),
+              std::as_bytes(std::span(outputs)));
+  }
+  const std::size_t width = outputs.size() / static_cast<std::size_t>(samples);
+  std::string text;
+  Json json = Json::array();
+  for (std::size_t i = 0; i < inputs.names.size(); ++i) {
+    const std::span<const float> row(outputs.data() + i * width, width);
+    if (options.json) {
+      json.push_back(line_json(model, inputs.names[i], row));
+    } else {
+      text += line_text(model, inputs.names[i], row);
+    }
+  }
+  if (options.json) {
+    print_json({{"model", options.model}, {"predictions", std::move(json)}});
+  } else {
+    print_out(text);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& action) {
+  auto o = std::make_shared<PredictOptions>();
+  CLI::App* command = app.add_subcommand(
+      "predict", "Prints path, class and probability of every input, tab-separated");
+  command->add_option("MODEL", o->model, "A trained model (.safetensors)")->required();
+  command->add_option("INPUT", o->inputs, "Pictures, folders of them, IDX files or .npy arrays")
+      ->required();
+  command->add_option("--output", o->output,
+                      "Write all probabilities to this .npy file, (N, classes)");
+  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  command->add_option("--device", o->device, "Where to run")
+      ->check(one_of({"auto", "cpu", "cuda"}));
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer(
+      "Example: linnet predict runs/first/model.safetensors photo.png --output out.npy");
+  command->callback([&action, o] { action = [o] { return predict(*o); }; });
+}
+
+}  // namespace linnet::command

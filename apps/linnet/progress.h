@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/trainer.h>
+
+#include <chrono>
+#include <string>
+
+namespace linnet::command {
+
+/// "epoch 2/5 [=====>    ] 40 %  ..." without the epoch's end; the text of both kinds of output.
+std::string progress_text(const Progress& progress, int bar_width);
+/// "epoch 2/5: loss 0.1234, accuracy 96.51 %; test loss ..."
+std::string epoch_text(const EpochReport& report, std::int64_t epochs);
+/// "1 h 02 min", "3 min 20 s" or "12 s"
+std::string duration_text(double seconds);
+
+/// Shows a training on standard error: one line that is drawn again and again in a terminal, plain
+/// lines (the first state, then one every few seconds, and one an epoch) elsewhere.
+class ProgressDisplay {
+ public:
+  ProgressDisplay();
+  void progress(const Progress& progress);
+  void epoch(const EpochReport& report, std::int64_t epochs);
+  /// A whole line that does not belong to the bar.
+  void line(const std::string& text);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void clear_bar();
+
+  bool terminal_;
+  bool bar_shown_ = false;
+  bool any_ = false;
+  Clock::time_point last_{};
+};
+
+}  // namespace linnet::command

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/trainer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "commit.h"
+#include "json.h"
+#include "machine.h"
+#include "options.h"
+#include "progress.h"
+#include "run_folder.h"
+#include "training_report.h"
+#include "workloads.h"
+
+namespace linnet::command {
+namespace {
+
+struct TrainOptions {
+  std::string config;
+  std::string workload;
+  std::optional<std::string> data;
+  std::optional<std::string> device;
+  std::optional<std::string> precision;
+  std::optional<std::string> optimizer;
+  std::optional<double> learning_rate;
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> epochs;
+  std::optional<int> threads;
+  std::optional<std::uint64_t> seed;
+  std::string out;
+  bool json = false;
+};
+
+/// Set by the first Ctrl-C; the second one finds the system's own handler and kills.
+volatile std::sig_atomic_t interrupted = 0;
+
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = 1; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+Job job_of(const TrainOptions& options) {
+  Job job = job_from(options.config, options.workload, "linnet train");
+  TrainingOptions& t = job.training;
+  if (options.optimizer) {
+    const Schedule schedule = t.optimizer.schedule;
+    const double clip_norm = t.optimizer.clip_norm;
+    const auto kind =
+        std::find(optimizer_names().begin(), optimizer_names().end(), *options.optimizer);
+    t.optimizer = default_optimizer(
+        static_cast<Optimizer::Kind>(std::distance(optimizer_names().begin(), kind)));
+    t.optimizer.schedule = schedule;
+    t.optimizer.clip_norm = clip_norm;
+  }
+  if (options.learning_rate) t.optimizer.learning_rate = *options.learning_rate;
+  if (options.seed) t.seed = *options.seed;
+  job.data = options.data.value_or(job.data);
+  job.precision = options.precision.value_or(job.precision);
+  job.model.device = options.device.value_or(job.model.device);
+  job.model.threads = options.threads.value_or(job.model.threads);
+  job.model.seed = t.seed;
+  t.batch = options.batch.value_or(t.batch);
+  t.epochs = options.epochs.value_or(t.epochs);
+  require(job.precision == "fp32", "training in {} is not built yet; use --precision fp32",
+          job.precision);
+  return job;
+}
+
+/// Shows, saves and records a training as it goes.
+class Watcher : public Callback {
+ public:
+  Watcher(Model& model, RunFolder& folder, std::int64_t epochs)
+      : model_(model), folder_(folder), epochs_(epochs) {}
+
+  void on_progress(const Progress& progress) override {
+    samples_ = progress.samples;
+    display_.progress(progress);
+  }
+  void on_epoch(const EpochReport& report) override {
+    display_.epoch(report, epochs_);
+    model_.save(folder_.model());
+    folder_.append_history(to_json(report, report.train.samples >= samples_));
+  }
+  bool stop_requested() override { return interrupted != 0; }
+
+  void line(const std::string& text) { display_.line(text); }
+
+ private:
+  Model& model_;
+  RunFolder& folder_;
+  std::int64_t epochs_;
+  std::int64_t samples_ = 0;
+  ProgressDisplay display_;
+};
+
+/// Median, least and most seconds of the whole epochs (of all, if none is whole).
+struct EpochSeconds {
+  double median = 0;
+  double min = 0;
+  double max = 0;
+  double samples_per_second = 0;  ///< at the median
+};
+
+EpochSeconds epoch_seconds(const History& history) {
+  std::vector<EpochReport> epochs = history.epochs;
+  if (history.interrupted && epochs.size() > 1) epochs.pop_back();
+  if (epochs.empty()) return {};
+  std::vector<double> seconds;
+  for (const EpochReport& epoch : epochs) seconds.push_back(epoch.seconds);
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t n = seconds.size();
+  const double median = n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
+  return {median, seconds.front(), seconds.back(),
+          static_cast<double>(epochs.front().train.samples) / median};
+}
+
+Json summary_json(const Job& job, const Model& model, const History& history,
+                  const LoadedData& data, const RunFolder& folder) {
+  const EpochReport last = history.epochs.empty() ? EpochReport{} : history.epochs.back();
+  const EpochSeconds seconds = epoch_seconds(history);
+  const Machine machine = this_machine();
+  const Json epoch = to_json(last, !history.interrupted);
+  Json json;
+  json["workload"] = job.name;
+  json["data"] = data.parts.train.name;
+  json["train_samples"] = data.parts.train.size();
+  json["test_samples"] = data.parts.test.size();
+  json["device"] = model.device();
+  json["precision"] = job.precision;
+  json["threads"] = model.threads();
+  json["seed"] = job.training.seed;
+  json["batch"] = job.training.batch;
+  json["epochs"] = history.epochs.size();
+  json["optimizer"] = optimizer_names()[static_cast<std::size_t>(job.training.optimizer.kind)];
+  json["learning_rate"] = job.training.optimizer.learning_rate;
+  json["parameters"] = model.network().parameters();
+  for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
+                          "test_loss", "test_accuracy"}) {
+    json[key] = epoch[key];
+  }
+  json["samples_per_second"] = seconds.samples_per_second;
+  json["epoch_seconds"] = {{"median", seconds.median}, {"min", seconds.min}, {"max", seconds.max}};
+  json["startup_seconds"] = history.startup_seconds;
+  json["peak_bytes"] = peak_bytes();
+  json["planned_bytes"] = history.planned_bytes;
+  json["interrupted"] = history.interrupted;
+  json["stopped_early"] = history.stopped_early;
+  json["version"] = kVersion;
+  json["commit"] = kCommit;
+  json["machine"] = {{"processor", machine.processor},
+                     {"cores", machine.cores},
+                     {"memory_bytes", machine.memory_bytes},
+                     {"flags", machine.flags}};
+  json["folder"] = folder.path().string();
+  return json;
+}
+
+std::string percent(const Json& part) {
+  const double value = part.is_number() ? part.get<double>() : ReportEpoch::kNone;
+  return std::isfinite(value) ? fmt::format("{:.2f} %", 100 * value) : std::string("–");
+}
+
+void write_report(const Job& job, const Json& summary, const History& history, Model& model,
+                  const LoadedData& data, const RunFolder& folder) {
+  Report report;
+  report.title = fmt::format("{} on {}", job.name, data.parts.train.name);
+  report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", kVersion, kCommit,
+                                summary["machine"]["processor"].get<std::string>());
+  if (!data.note.empty()) report.subtitle += ". " + data.note;
+  add_epochs(report, history);
+  add_mistakes(report, model, data.parts.test);
+  const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
+  const auto text = [&](const char* key) {
+    return summary[key].is_string() ? summary[key].get<std::string>() : summary[key].dump();
+  };
+  report.facts = {
+      {"test accuracy", percent(summary["test_accuracy"])},
+      {"training accuracy", percent(summary["train_accuracy"])},
+      {"samples per second", fmt::format("{:.0f}", summary["samples_per_second"].get<double>())},
+      {"median epoch", fmt::format("{:.3f} s", summary["epoch_seconds"]["median"].get<double>())},
+      {"start-up", fmt::format("{:.3f} s", history.startup_seconds)},
+      {"memory planned / held", bytes("planned_bytes") + " / " + bytes("peak_bytes")},
+      {"parameters", text("parameters")},
+      {"device, threads", fmt::format("{}, {}", model.device(), model.threads())},
+      {"batch", text("batch")},
+      {"epochs", text("epochs") + (history.interrupted     ? " (interrupted)"
+                                   : history.stopped_early ? " (stopped early)"
+                                                           : "")},
+      {"optimizer", fmt::format("{}, {}", text("optimizer"), job.training.optimizer.learning_rate)},
+      {"seed", text("seed")},
+  };
+  write_file_atomically(folder.report(), html_report(report));
+}
+
+int train_job(const TrainOptions& options) {
+  const Job job = job_of(options);
+  const LoadedData data = load_data(job.data, job.training.seed);
+  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  Model model(job.network, job.model);
+  RunFolder folder(options.out, job.name);
+  Watcher watcher(model, folder, job.training.epochs);
+  const Dataset* test = data.parts.test.size() > 0 ? &data.parts.test : nullptr;
+  History history;
+  {
+    const InterruptGuard guard;
+    history = train(model, data.parts.train, job.training, test, &watcher);
+  }
+  model.save(folder.model());
+  const Json summary = summary_json(job, model, history, data, folder);
+  write_file_atomically(folder.summary(),
+                        summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_report(job, summary, history, model, data, folder);
+  if (history.interrupted) {
+    watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",
+                             folder.path().string()));
+  } else {
+    if (history.stopped_early)
+      watcher.line("linnet: stopped early: the held-out loss did not improve");
+    watcher.line(fmt::format("linnet: test accuracy {}; report: {}",
+                             percent(summary["test_accuracy"]), folder.report().string()));
+  }
+  if (options.json) print_json(summary);
+  return history.interrupted ? kInterrupted : kSuccess;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  auto o = std::make_shared<TrainOptions>();
+  CLI::App* command =
+      app.add_subcommand("train", "Trains a network and leaves a run folder behind");
+  command->add_option("CONFIG", o->config, "Configuration file (TOML)");
+  command->add_option("--workload", o->workload, "A built-in training, e.g. mnist-cnn");
+  command->add_option("--data", o->data, "A folder of data, fashion-mnist or digits");
+  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  command->add_option("--epochs", o->epochs, "Passes over the data")->check(at_least(1));
+  command->add_option("--device", o->device, "Where to train")
+      ->check(one_of({"auto", "cpu", "cuda"}));
+  command->add_option("--precision", o->precision, "Arithmetic")->check(one_of({"fp32", "bf16"}));
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_option("--seed", o->seed, "Of weights, shuffle and dropout")->check(at_least(0));
+  command->add_option("--optimizer", o->optimizer, "Update rule")->check(one_of(optimizer_names()));
+  command->add_option("--lr", o->learning_rate, "Learning rate");
+  command->add_option("--out", o->out, "Run folder; runs/<name>-<time> if not given");
+  command->add_flag("--json", o->json, "Print the summary as one JSON object");
+  command->footer(
+      "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
+      "runs/first");
+  command->callback([&action, o] { action = [o] { return train_job(*o); }; });
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training_report.h"
+
+#include <algorithm>
+
+#include "data/image.h"
+
+namespace linnet::command {
+namespace {
+
+constexpr std::size_t kWorstImages = 24;
+
+struct Mistake {
+  std::size_t sample = 0;
+  std::size_t predicted = 0;
+  float probability = 0;
+};
+
+bool is_picture(const Dataset& data) {
+  const Shape& shape = data.sample_shape;
+  return data.sample_dtype == DType::u8 && shape.rank() == 3 && (shape[2] == 1 || shape[2] == 3);
+}
+
+std::string png_of(const Dataset& data, std::size_t sample) {
+  const auto size = static_cast<std::size_t>(data.sample_shape.elements());
+  const auto begin = data.bytes.begin() + static_cast<std::ptrdiff_t>(sample * size);
+  return encode_png({.height = data.sample_shape[0],
+                     .width = data.sample_shape[1],
+                     .channels = data.sample_shape[2],
+                     .pixels = {begin, begin + static_cast<std::ptrdiff_t>(size)}});
+}
+
+}  // namespace
+
+void add_epochs(Report& report, const History& history) {
+  const bool tested = !history.epochs.empty() && history.epochs.front().test.samples > 0;
+  report.held_out = tested ? "test" : "validation";
+  for (const EpochReport& epoch : history.epochs) {
+    ReportEpoch row{.epoch = epoch.epoch,
+                    .train_loss = epoch.train.loss,
+                    .train_accuracy = epoch.train.accuracy,
+                    .seconds = epoch.seconds,
+                    .samples_per_second = epoch.samples_per_second};
+    const Evaluation& held_out = tested ? epoch.test : epoch.validation;
+    if (held_out.samples > 0) {
+      row.test_loss = held_out.loss;
+      row.test_accuracy = held_out.accuracy;
+    }
+    report.epochs.push_back(row);
+  }
+}
+
+void add_mistakes(Report& report, Model& model, const Dataset& test) {
+  if (test.size() == 0 || test.labels.empty() || test.classes() == 0) return;
+  const std::vector<float> probabilities = model.predict_probabilities(test);
+  const auto classes = static_cast<std::size_t>(test.classes());
+  const std::size_t outputs = probabilities.size() / test.labels.size();
+  report.class_names = test.class_names;
+  report.confusion.assign(classes * classes, 0);
+  std::vector<Mistake> mistakes;
+  for (std::size_t i = 0; i < test.labels.size(); ++i) {
+    // A network may have more outputs than the data has classes; those are never right.
+    const auto begin = probabilities.begin() + static_cast<std::ptrdiff_t>(i * outputs);
+    const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes));
+    const auto predicted = static_cast<std::size_t>(best - begin);
+    const auto truth = static_cast<std::size_t>(test.labels[i]);
+    ++report.confusion[truth * classes + predicted];
+    if (predicted != truth) mistakes.push_back({i, predicted, *best});
+  }
+  if (!is_picture(test)) return;
+  const std::size_t shown = std::min(kWorstImages, mistakes.size());
+  std::partial_sort(mistakes.begin(), mistakes.begin() + static_cast<std::ptrdiff_t>(shown),
+                    mistakes.end(), [](const Mistake& a, const Mistake& b) {
+                      return a.probability != b.probability ? a.probability > b.probability
+                                                            : a.sample < b.sample;
+                    });
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Mistake& m = mistakes[i];
+    report.worst_images.push_back(
+        {.png = png_of(test, m.sample),
+         .truth = test.class_names[static_cast<std::size_t>(test.labels[m.sample])],
+         .predicted = test.class_names[m.predicted],
+         .probability = m.probability});
+  }
+}
+
+}  // namespace linnet::command

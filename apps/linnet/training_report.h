@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/trainer.h>
+
+#include "io/html_report.h"
+
+namespace linnet::command {
+
+/// The curves of a history, with the test part where there is one, else the held-out part.
+void add_epochs(Report& report, const History& history);
+
+/// Runs `model` over `test` and adds the confusion matrix, the class names and the worst mistakes
+/// (pictures of 1 or 3 channels in bytes only). Nothing happens for a data set without labels.
+void add_mistakes(Report& report, Model& model, const Dataset& test);
+
+}  // namespace linnet::command

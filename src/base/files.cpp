@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kReadBlock = std::size_t{1} << 20;
+
+[[noreturn]] void fail_with(const char* action, const fs::path& path, int error) {
+  fail("cannot {} '{}': {}", action, path.string(), std::generic_category().message(error));
+}
+
+/// Closes on leaving a scope; close() itself reports what the destructor can't.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+  /// Returns 0 or the error: network file systems report a full disk only here.
+  int close() { return ::close(std::exchange(value_, -1)) == 0 ? 0 : errno; }
+
+ private:
+  int value_;
+};
+
+/// Returns 0 or the error.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+/// Returns 0 or the error. Some file systems have nothing to bring to a disk and say EINVAL.
+int synchronise(int descriptor) {
+  return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+/// The file that `path` stands for: where it links to, else itself.
+fs::path target_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return path;
+  fs::path target = fs::weakly_canonical(path, error);
+  if (error) fail_with("write", path, error.value());
+  return target;
+}
+
+/// Writes the pieces to an open file, which then allows what `old` did; returns 0 or the error.
+int write_pieces(int descriptor, std::span<const std::string_view> pieces,
+                 const std::optional<mode_t>& mode) {
+  if (mode && ::fchmod(descriptor, *mode) != 0) return errno;
+  for (const std::string_view piece : pieces) {
+    if (const int error = write_all(descriptor, piece); error != 0) return error;
+  }
+  return synchronise(descriptor);
+}
+
+/// A device or a pipe can't be replaced: it gets the bytes as they come.
+void write_in_place(const fs::path& path, std::span<const std::string_view> pieces) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) fail_with("write", path, errno);
+  if (const int error = write_pieces(file.get(), pieces, {}); error != 0) {
+    fail_with("write", path, error);
+  }
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail_with("read", path, errno);
+  if (S_ISDIR(status.st_mode)) fail_with("read", path, EISDIR);
+  std::string content;
+  std::size_t used = 0;
+  // The size is a hint (a pipe has none): one byte more lets the end be seen without growing.
+  content.resize(status.st_size > 0 ? static_cast<std::size_t>(status.st_size) + 1 : kReadBlock);
+  while (true) {
+    if (used == content.size()) content.resize(content.size() + std::max(used / 2, kReadBlock));
+    const ssize_t count = ::read(file.get(), content.data() + used, content.size() - used);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_with("read", path, errno);
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
+  }
+  content.resize(used);
+  return content;
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  write_file_atomically(path, std::span<const std::string_view>(&content, 1));
+}
+
+void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
+  const fs::path target = target_of(path);
+  if (!target.has_filename()) fail_with("write", path, target.empty() ? ENOENT : EISDIR);
+  std::optional<mode_t> mode;
+  if (struct stat old{}; ::stat(target.c_str(), &old) == 0) {
+    if (S_ISDIR(old.st_mode)) fail_with("write", path, EISDIR);
+    if (!S_ISREG(old.st_mode)) return write_in_place(target, pieces);
+    mode = old.st_mode & 0777U;
+  }
+
+  // The process id alone would not part two threads; O_EXCL finds a name that is free.
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  fs::path temporary;
+  int opened = -1;
+  for (int attempt = 0; opened < 0; ++attempt) {
+    temporary = folder / fmt::format(".linnet-{}-{}.tmp", ::getpid(), attempt);
+    opened =
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
+    if (opened < 0 && errno != EEXIST) fail_with("write", path, errno);
+  }
+  Descriptor file(opened);
+  int error = write_pieces(file.get(), pieces, mode);
+  if (const int closing = file.close(); error == 0) error = closing;
+  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+  if (error != 0) {
+    ::unlink(temporary.c_str());
+    fail_with("write", path, error);
+  }
+  // So that the rename outlives a power cut; it has happened, so that this can't fail the call.
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() >= 0) synchronise(directory.get());
+}
+
+AppendFile::AppendFile(fs::path path)
+    : path_(std::move(path)),
+      descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) fail_with("write", path_, errno);
+}
+
+AppendFile::AppendFile(AppendFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+AppendFile::~AppendFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void AppendFile::append_line(std::string_view line) {
+  std::string text(line);
+  text += '\n';
+  const off_t before = ::lseek(descriptor_, 0, SEEK_END);
+  if (const int error = write_all(descriptor_, text); error != 0) {
+    // A pipe has no end to go back to.
+    if (before >= 0 && ::ftruncate(descriptor_, before) != 0) fail_with("write", path_, errno);
+    fail_with("write", path_, error);
+  }
+}
+
+}  // namespace linnet

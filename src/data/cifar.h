@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <filesystem>
+
+namespace linnet {
+
+/// Whether a folder holds files named like CIFAR-10's (data_batch_*.bin, test_batch.bin) or
+/// CIFAR-100's (train.bin, test.bin) binary version.
+bool holds_cifar(const std::filesystem::path& folder);
+
+/// CIFAR-10 or CIFAR-100 (the fine labels) as (32, 32, 3) u8, source: Krizhevsky, "Learning
+/// Multiple Layers of Features from Tiny Images", 2009. All data_batch_*.bin that are there are the
+/// training part. Class names come from batches.meta.txt or fine_label_names.txt if there.
+/// Throws Error naming the file that is missing, of a wrong size, or holds a wrong label.
+DatasetPair load_cifar(const std::filesystem::path& folder);
+
+}  // namespace linnet

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/folder.h"
+
+#include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "base/check.h"
+#include "base/files.h"
+
+namespace linnet {
+namespace fs = std::filesystem;
+
+Listing list_folder(const fs::path& folder) {
+  Listing listing;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (path.filename().string().starts_with('.')) continue;
+    // A dangling link is listed as a file, so that reading it says what is wrong.
+    std::error_code ignored;
+    (fs::is_directory(path, ignored) ? listing.folders : listing.files).push_back(path);
+  }
+  require(!error, "cannot read '{}': {}", folder.string(), error.message());
+  std::sort(listing.folders.begin(), listing.folders.end());
+  std::sort(listing.files.begin(), listing.files.end());
+  return listing;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_directory(path, error);
+}
+
+std::string folder_name(const fs::path& folder) {
+  std::error_code error;
+  fs::path whole = fs::weakly_canonical(folder, error);
+  if (error) whole = folder.lexically_normal();
+  const fs::path name = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+  return name.empty() ? folder.string() : name.string();
+}
+
+std::vector<std::string> read_names(const fs::path& path) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::string content = read_file(path);
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    std::string_view line = std::string_view(content).substr(begin, end - begin);
+    line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
+    line = line.substr(0, line.find_last_not_of(kSpace) + 1);
+    if (!line.empty()) names.emplace_back(line);
+    begin = end + 1;
+  }
+  return names;
+}
+
+std::vector<std::string> numbered_names(std::int64_t classes) {
+  std::vector<std::string> names;
+  for (std::int64_t c = 0; c < classes; ++c) names.push_back(std::to_string(c));
+  return names;
+}
+
+}  // namespace linnet

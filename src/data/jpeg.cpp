@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>
+
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+#include "base/check.h"
+#include "data/image_formats.h"
+
+namespace linnet {
+namespace {
+
+/// libjpeg leaves by longjmp on an error. Each function below that calls it sets its own target and
+/// holds nothing with a destructor, so that no such jump passes one by.
+struct Reader {
+  jpeg_decompress_struct info{};
+  jpeg_error_mgr errors{};
+  std::jmp_buf target{};
+  char message[JMSG_LENGTH_MAX] = {};
+  bool damaged = false;
+
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() { jpeg_destroy_decompress(&info); }
+};
+
+void on_error(j_common_ptr info) {
+  auto* reader = static_cast<Reader*>(info->client_data);
+  info->err->format_message(info, reader->message);
+  std::longjmp(reader->target, 1);
+}
+
+/// libjpeg fills what is missing with grey and only warns; for training that is a damaged file.
+void on_message(j_common_ptr info, int level) {
+  auto* reader = static_cast<Reader*>(info->client_data);
+  if (level >= 0 || reader->damaged) return;
+  switch (info->err->msg_code) {
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_JPEG_EOF:
+    case JWRN_MUST_RESYNC:
+      reader->damaged = true;
+      info->err->format_message(info, reader->message);
+      break;
+    default: break;  // odd but complete, e.g. bytes of a camera's between two markers
+  }
+}
+
+void on_output(j_common_ptr) {}
+
+bool read_header(Reader* reader, const unsigned char* bytes, std::size_t size) {
+  reader->info.err = jpeg_std_error(&reader->errors);
+  reader->errors.error_exit = on_error;
+  reader->errors.emit_message = on_message;
+  reader->errors.output_message = on_output;
+  reader->info.client_data = reader;
+  if (setjmp(reader->target) != 0) return false;
+  jpeg_create_decompress(&reader->info);
+  jpeg_mem_src(&reader->info, bytes, size);
+  jpeg_read_header(&reader->info, TRUE);
+  return true;
+}
+
+bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t row_bytes) {
+  if (setjmp(reader->target) != 0) return false;
+  jpeg_start_decompress(&reader->info);
+  while (reader->info.output_scanline < reader->info.output_height) {
+    JSAMPROW row = pixels + reader->info.output_scanline * row_bytes;
+    jpeg_read_scanlines(&reader->info, &row, 1);
+  }
+  jpeg_finish_decompress(&reader->info);
+  return !reader->damaged;
+}
+
+}  // namespace
+
+Image decode_jpeg(std::string_view bytes, const std::filesystem::path& path) {
+  Reader reader;
+  require(read_header(&reader, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()),
+          "'{}' is a damaged JPEG: {}", path.string(), reader.message);
+  jpeg_decompress_struct& info = reader.info;
+  require(info.num_components == 1 || info.num_components == 3,
+          "'{}' is a JPEG of {} colour components; expected 1 (grey) or 3 (colour)", path.string(),
+          info.num_components);
+  const bool grey = info.num_components == 1;
+  info.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
+  info.dct_method = JDCT_ISLOW;
+  Image image = blank_image(info.image_height, info.image_width, grey ? 1 : 3, path);
+  const auto row_bytes = static_cast<std::size_t>(image.width * image.channels);
+  require(read_pixels(&reader, image.pixels.data(), row_bytes), "'{}' is a damaged JPEG: {}",
+          path.string(), reader.message);
+  return image;
+}
+
+}  // namespace linnet

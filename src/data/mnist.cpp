@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/mnist.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "data/folder.h"
+#include "data/idx.h"
+
+namespace linnet {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file in the folder under one of the names in use: a dot or a dash, packed or not.
+std::optional<fs::path> find_file(const fs::path& folder, std::string_view part,
+                                  std::string_view kind) {
+  for (const char mark : {'-', '.'}) {
+    for (const std::string_view end : {"", ".gz"}) {
+      fs::path path = folder / fmt::format("{}{}{}-ubyte{}", part, mark, kind, end);
+      if (is_file(path)) return path;
+    }
+  }
+  return std::nullopt;
+}
+
+fs::path require_file(const fs::path& folder, std::string_view part, std::string_view kind) {
+  const std::optional<fs::path> path = find_file(folder, part, kind);
+  require(path.has_value(), "'{}' has no {}-{}-ubyte (or .gz) beside its other IDX files",
+          folder.string(), part, kind);
+  return *path;
+}
+
+/// One part, without the names of its classes.
+Dataset load_part(const fs::path& folder, std::string_view part) {
+  const fs::path image_path = require_file(folder, fmt::format("{}-images", part), "idx3");
+  const fs::path label_path = require_file(folder, fmt::format("{}-labels", part), "idx1");
+  IdxArray images = read_idx(image_path, 3);
+  const IdxArray labels = read_idx(label_path, 1);
+  require(images.extents[0] == labels.extents[0], "'{}' has {} images but '{}' has {} labels",
+          image_path.string(), images.extents[0], label_path.string(), labels.extents[0]);
+  require(images.extents[1] > 0 && images.extents[2] > 0,
+          "the images of '{}' are {} x {} pixels; expected at least one", image_path.string(),
+          images.extents[1], images.extents[2]);
+  Dataset data;
+  data.name = folder_name(folder);
+  data.sample_shape = {images.extents[1], images.extents[2], 1};
+  data.bytes = std::move(images.bytes);
+  data.labels.assign(labels.bytes.begin(), labels.bytes.end());
+  return data;
+}
+
+std::int64_t classes_of(const Dataset& data) {
+  const auto largest = std::max_element(data.labels.begin(), data.labels.end());
+  return largest == data.labels.end() ? 0 : *largest + 1;
+}
+
+}  // namespace
+
+bool holds_mnist(const fs::path& folder) {
+  for (const std::string_view part : {"train", "t10k"}) {
+    if (find_file(folder, fmt::format("{}-images", part), "idx3")) return true;
+    if (find_file(folder, fmt::format("{}-labels", part), "idx1")) return true;
+  }
+  return false;
+}
+
+DatasetPair load_mnist(const fs::path& folder) {
+  DatasetPair pair{load_part(folder, "train"), load_part(folder, "t10k")};
+  require(pair.train.sample_shape == pair.test.sample_shape,
+          "the images of '{}' are {} for training but {} for testing", folder.string(),
+          to_string(pair.train.sample_shape), to_string(pair.test.sample_shape));
+  const std::int64_t classes = std::max(classes_of(pair.train), classes_of(pair.test));
+  std::vector<std::string> names = numbered_names(classes);
+  if (const fs::path list = folder / "classes.txt"; is_file(list)) {
+    names = read_names(list);
+    require(static_cast<std::int64_t>(names.size()) >= classes,
+            "'{}' names {} classes but the labels beside it go up to {}", list.string(),
+            names.size(), classes - 1);
+  }
+  pair.train.class_names = names;
+  pair.test.class_names = std::move(names);
+  pair.train.validate();
+  pair.test.validate();
+  return pair;
+}
+
+}  // namespace linnet

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/html_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::string_view kStyle = R"css(
+:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#16191f;
+--soft:#5c6470;--line:#dfe3e8;
+--train:#2a78d6;--held:#d9541e;--good:42,120,214;--bad:217,84,30}
+@media(prefers-color-scheme:dark){:root{--page:#101318;--card:#191d24;--ink:#e8ebf0;--soft:#9aa3b0;
+--line:#2c323c;--train:#5b9df0;--held:#f08a4f;--good:60,130,225;--bad:226,104,52}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+main{max-width:1080px;margin:0 auto;padding:28px 16px 56px}
+h1{font-size:1.7rem;line-height:1.2;margin:0;overflow-wrap:anywhere}
+h2{font-size:1.05rem;margin:0 0 12px}
+.subtitle{color:var(--soft);margin:4px 0 20px;overflow-wrap:anywhere}
+.pair{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
+section{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px;
+margin-bottom:16px;min-width:0}
+.pair section{margin-bottom:0}.pair{margin-bottom:16px}
+dl{display:grid;gap:12px 24px;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));margin:0}
+dt{color:var(--soft);font-size:.8rem}
+dd{margin:0;font-weight:600;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+svg{display:block;width:100%;height:auto}
+svg text{fill:var(--soft);font-size:12.5px;font-variant-numeric:tabular-nums}
+.grid{stroke:var(--line)}.axis{stroke:var(--soft)}
+.train{stroke:var(--train)}.held{stroke:var(--held)}
+polyline{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}
+polyline.held{stroke-dasharray:7 5}
+circle{stroke-width:2;fill:var(--card)}
+.legend{display:flex;gap:18px;color:var(--soft);font-size:.85rem;margin-bottom:4px}
+.legend i{display:inline-block;width:22px;margin-right:6px;vertical-align:middle;
+border-top:3px solid var(--train)}
+.legend i.held{border-top:3px dashed var(--held)}
+.wide{overflow-x:auto}
+table{border-collapse:separate;border-spacing:2px;font-size:.85rem;
+font-variant-numeric:tabular-nums}
+.matrix td{min-width:40px;height:32px;text-align:center;border-radius:4px;padding:0 4px}
+.matrix.dense td{min-width:10px;width:10px;height:12px;padding:0;border-radius:1px}
+.matrix.dense{font-size:.6rem;border-spacing:1px}
+.matrix th{font-weight:400;color:var(--soft);text-align:right;padding:0 8px 0 0;white-space:nowrap}
+.matrix thead th{writing-mode:vertical-rl;transform:rotate(180deg);text-align:left;padding:8px 0 0}
+.matrix .strong{color:#fff}.zero{color:transparent}
+td.recall{color:var(--soft);padding-left:12px}
+.rows th,.rows td{text-align:right;padding:4px 14px 4px 0;white-space:nowrap}
+.rows th{color:var(--soft);font-weight:400}
+.images{display:grid;gap:12px;grid-template-columns:repeat(auto-fill,minmax(104px,1fr))}
+figure{margin:0;font-size:.78rem;line-height:1.35}
+figure img{display:block;width:100%;aspect-ratio:1;object-fit:contain;image-rendering:pixelated;
+background:#0002;border-radius:6px;margin-bottom:4px}
+figcaption b{color:var(--held)}
+.note{color:var(--soft);font-size:.85rem;margin:0 0 12px}
+footer{color:var(--soft);font-size:.8rem}
+)css";
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const bool there = i + k < bytes.size();
+      word = word << 8 | (there ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      out += i + k <= bytes.size() ? kDigits[word >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return out;
+}
+
+std::string percent(double part) {
+  return std::isfinite(part) ? fmt::format("{:.2f} %", 100 * part) : std::string("–");
+}
+
+std::string figure(double value) {
+  return std::isfinite(value) ? fmt::format("{:.4f}", value) : std::string("–");
+}
+
+/// Ticks at 1, 2 or 5 times a power of ten that span [low, high] in about six steps.
+struct Ticks {
+  double first = 0;
+  double step = 1;
+  int count = 1;
+  double last() const { return first + step * (count - 1); }
+  double at(int i) const { return first + step * i; }
+};
+
+Ticks ticks_over(double low, double high, double least_step) {
+  if (!(high > low)) high = low + std::max(least_step, std::abs(low) * 0.1 + 1e-6);
+  const double raw = (high - low) / 6;
+  const double power = std::pow(10, std::floor(std::log10(raw)));
+  const double ratio = raw / power;
+  double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+  step = std::max(step, least_step);
+  const double first = std::floor(low / step + 1e-9) * step;
+  return {first, step, static_cast<int>(std::ceil((high - first) / step - 1e-9)) + 1};
+}
+
+struct Curve {
+  std::string_view style;
+  std::string label;
+  double ReportEpoch::*value;
+};
+
+/// A chart of one or two curves over the epochs, as inline SVG.
+class Chart {
+ public:
+  Chart(const std::vector<ReportEpoch>& epochs, std::string title, bool percents)
+      : epochs_(epochs), title_(std::move(title)), percents_(percents) {}
+
+  void add(Curve curve) {
+    const bool any = std::any_of(epochs_.begin(), epochs_.end(), [&](const ReportEpoch& e) {
+      return std::isfinite(e.*curve.value);
+    });
+    if (any) curves_.push_back(std::move(curve));
+  }
+
+  bool empty() const { return curves_.empty(); }
+
+  std::string html() {
+    span();
+    std::string out = fmt::format("<section><h2>{}</h2>\n<div class=\"legend\">", escape(title_));
+    for (const Curve& c : curves_) {
+      out += fmt::format("<span><i class=\"{}\"></i>{}</span>", c.style, escape(c.label));
+    }
+    out += fmt::format(
+        "</div>\n<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{} over epochs\">\n", kWidth,
+        kHeight, escape(title_));
+    draw_axes(out);
+    for (const Curve& c : curves_) draw(out, c);
+    return out + "</svg></section>\n";
+  }
+
+ private:
+  static constexpr double kWidth = 430;
+  static constexpr double kHeight = 270;
+  static constexpr double kLeft = 56;
+  static constexpr double kRight = 14;
+  static constexpr double kTop = 10;
+  static constexpr double kBottom = 44;
+
+  void span() {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const Curve& c : curves_) {
+      for (const ReportEpoch& e : epochs_) {
+        if (!std::isfinite(e.*c.value)) continue;
+        low = std::min(low, e.*c.value);
+        high = std::max(high, e.*c.value);
+      }
+    }
+    // A loss near zero is read against zero; an accuracy keeps its detail near the top.
+    if (!percents_ && low > 0 && low < 0.5 * high) low = 0;
+    y_ = ticks_over(low, high, percents_ ? 0.001 : 1e-9);
+    x_ = ticks_over(static_cast<double>(epochs_.front().epoch),
+                    static_cast<double>(epochs_.back().epoch), 1);
+    x_low_ = static_cast<double>(epochs_.front().epoch);
+    x_high_ = std::max(static_cast<double>(epochs_.back().epoch), x_low_ + 1);
+  }
+
+  double x(double epoch) const {
+    return kLeft + (epoch - x_low_) / (x_high_ - x_low_) * (kWidth - kLeft - kRight);
+  }
+  double y(double value) const {
+    const double part = (value - y_.first) / (y_.last() - y_.first);
+    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
+  }
+
+  std::string label(double value) const {
+    if (percents_) return fmt::format("{:.{}f} %", 100 * value, y_.step < 0.0095 ? 1 : 0);
+    const int digits = static_cast<int>(std::max(0.0, std::ceil(-std::log10(y_.step) - 1e-9)));
+    return fmt::format("{:.{}f}", value, digits);
+  }
+
+  void draw_axes(std::string& out) const {
+    for (int i = 0; i < y_.count; ++i) {
+      const double at = y(y_.at(i));
+      out += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+                         i == 0 ? "axis" : "grid", kLeft, kWidth - kRight, at, at);
+      out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 8,
+                         at + 4, label(y_.at(i)));
+    }
+    for (int i = 0; i < x_.count; ++i) {
+      const double epoch = x_.at(i);
+      if (epoch < x_low_ || epoch > static_cast<double>(epochs_.back().epoch)) continue;
+      const double at = x(epoch);
+      out +=
+          fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>",
+                      at, kHeight - kBottom, kHeight - kBottom + 5);
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
+                         kHeight - kBottom + 19, epoch);
+    }
+    out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">epoch</text>\n",
+                       (kLeft + kWidth - kRight) / 2, kHeight - 6);
+  }
+
+  void draw(std::string& out, const Curve& curve) const {
+    std::string line;
+    std::string dots;
+    for (const ReportEpoch& e : epochs_) {
+      const double value = e.*curve.value;
+      if (!std::isfinite(value)) continue;
+      const double cx = x(static_cast<double>(e.epoch));
+      line += fmt::format("{:.1f},{:.1f} ", cx, y(value));
+      dots += fmt::format(
+          "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>epoch {}, {}: "
+          "{}</title>"
+          "</circle>\n",
+          curve.style, cx, y(value), epochs_.size() > 40 ? 1.5 : 3.5, e.epoch, escape(curve.label),
+          percents_ ? percent(value) : figure(value));
+    }
+    out += fmt::format("<polyline class=\"{}\" points=\"{}\"/>\n", curve.style, line) + dots;
+  }
+
+  const std::vector<ReportEpoch>& epochs_;
+  std::string title_;
+  bool percents_;
+  std::vector<Curve> curves_;
+  Ticks x_;
+  Ticks y_;
+  double x_low_ = 1;
+  double x_high_ = 2;
+};
+
+std::string facts_html(const Report& report) {
+  if (report.facts.empty()) return {};
+  std::string out = "<section><dl>\n";
+  for (const auto& [key, value] : report.facts) {
+    out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(key), escape(value));
+  }
+  return out + "</dl></section>\n";
+}
+
+std::string curves_html(const Report& report) {
+  if (report.epochs.empty()) return {};
+  Chart loss(report.epochs, "Loss", false);
+  loss.add({"train", "training", &ReportEpoch::train_loss});
+  loss.add({"held", report.held_out, &ReportEpoch::test_loss});
+  Chart accuracy(report.epochs, "Accuracy", true);
+  accuracy.add({"train", "training", &ReportEpoch::train_accuracy});
+  accuracy.add({"held", report.held_out, &ReportEpoch::test_accuracy});
+  std::string out = "<div class=\"pair\">\n";
+  if (!loss.empty()) out += loss.html();
+  if (!accuracy.empty()) out += accuracy.html();
+  return out + "</div>\n";
+}
+
+std::string confusion_html(const Report& report) {
+  const std::size_t classes = report.class_names.size();
+  require(report.confusion.empty() || report.confusion.size() == classes * classes,
+          "expected a confusion matrix of ({0}, {0}) for {0} class names; got {1} counts", classes,
+          report.confusion.size());
+  if (report.confusion.empty()) return {};
+  const bool dense = classes > 24;
+  std::string out = fmt::format(
+      "<section><h2>Confusion matrix ({})</h2>\n<p class=\"note\">Row: true class. Column: what "
+      "the "
+      "network said. Last column: part of the row that is right.</p>\n"
+      "<div class=\"wide\"><table class=\"matrix{}\"><thead><tr><td></td>",
+      escape(report.held_out), dense ? " dense" : "");
+  for (const std::string& name : report.class_names) {
+    out += fmt::format("<th>{}</th>", escape(name));
+  }
+  out += "</tr></thead><tbody>\n";
+  for (std::size_t row = 0; row < classes; ++row) {
+    const auto begin = report.confusion.begin() + static_cast<std::ptrdiff_t>(row * classes);
+    const auto total =
+        std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(classes), std::int64_t{0});
+    out += fmt::format("<tr><th>{}</th>", escape(report.class_names[row]));
+    for (std::size_t column = 0; column < classes; ++column) {
+      const std::int64_t count = begin[static_cast<std::ptrdiff_t>(column)];
+      const double part = total > 0 ? static_cast<double>(count) / static_cast<double>(total) : 0;
+      // Errors are few: the square root lets a share of 1 % still be seen.
+      const double shade = row == column ? part : std::sqrt(part);
+      const char* text = shade > 0.6 ? " class=\"strong\"" : count == 0 ? " class=\"zero\"" : "";
+      out += fmt::format(
+          "<td{} style=\"background:rgba(var(--{}),{:.2f})\" title=\"{} taken for {}: {}\">", text,
+          row == column ? "good" : "bad", 0.04 + 0.9 * shade, escape(report.class_names[row]),
+          escape(report.class_names[column]), count);
+      out += dense ? "</td>" : fmt::format("{}</td>", count);
+    }
+    const double right = total > 0 ? static_cast<double>(begin[static_cast<std::ptrdiff_t>(row)]) /
+                                         static_cast<double>(total)
+                                   : std::numeric_limits<double>::quiet_NaN();
+    out += dense ? "</tr>\n" : fmt::format("<td class=\"recall\">{}</td></tr>\n", percent(right));
+  }
+  return out + "</tbody></table></div></section>\n";
+}
+
+std::string images_html(const Report& report) {
+  if (report.worst_images.empty()) return {};
+  std::string out = fmt::format(
+      "<section><h2>Worst mistakes</h2>\n<p class=\"note\">{} images on which the network was most "
+      "sure of the wrong class.</p>\n<div class=\"images\">\n",
+      report.worst_images.size());
+  for (const ReportImage& image : report.worst_images) {
+    out += fmt::format(
+        "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"><figcaption>{0}, taken for "
+        "<b>{2}</b><br>{3}</figcaption></figure>\n",
+        escape(image.truth), base64(image.png), escape(image.predicted),
+        percent(image.probability));
+  }
+  return out + "</div></section>\n";
+}
+
+std::string epochs_html(const Report& report) {
+  if (report.epochs.empty()) return {};
+  std::string out = fmt::format(
+      "<section><h2>Epochs</h2>\n<div class=\"wide\"><table "
+      "class=\"rows\"><thead><tr><th>epoch</th>"
+      "<th>training loss</th><th>training accuracy</th><th>{0} loss</th><th>{0} accuracy</th>"
+      "<th>seconds</th><th>samples/s</th></tr></thead><tbody>\n",
+      escape(report.held_out));
+  for (const ReportEpoch& e : report.epochs) {
+    out += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3f}</td><td>{:.0f}</td>"
+        "</tr>\n",
+        e.epoch, figure(e.train_loss), percent(e.train_accuracy), figure(e.test_loss),
+        percent(e.test_accuracy), e.seconds, e.samples_per_second);
+  }
+  return out + "</tbody></table></div></section>\n";
+}
+
+}  // namespace
+
+std::string html_report(const Report& report) {
+  std::string out =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
+  out += escape(report.title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n</head>\n";
+  out += fmt::format("<body><main>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
+                     escape(report.title), escape(report.subtitle));
+  out += facts_html(report) + curves_html(report) + confusion_html(report) + images_html(report) +
+         epochs_html(report);
+  return out + "<footer>Written by Linnet.</footer>\n</main></body>\n</html>\n";
+}
+
+}  // namespace linnet

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace linnet {
+
+/// One epoch of a report. NaN stands for what was not measured; accuracies lie in [0, 1].
+struct ReportEpoch {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t epoch = 0;  ///< from 1
+  double train_loss = kNone;
+  double train_accuracy = kNone;
+  double test_loss = kNone;
+  double test_accuracy = kNone;
+  double seconds = kNone;
+  double samples_per_second = kNone;
+};
+
+/// A test image that the network took for something else.
+struct ReportImage {
+  std::string png;  ///< the bytes of a PNG file
+  std::string truth;
+  std::string predicted;
+  double probability = 0;  ///< given to `predicted`, in [0, 1]
+};
+
+/// What a training has to show. Every part may be empty; its section is left out then.
+struct Report {
+  std::string title = {};
+  std::string subtitle = {};
+  std::vector<std::pair<std::string, std::string>> facts = {};  ///< key and value, in this order
+  std::vector<ReportEpoch> epochs = {};
+  std::string held_out = "test";  ///< what the test_* curves were measured on
+  std::vector<std::string> class_names = {};
+  std::vector<std::int64_t> confusion = {};    ///< (classes, classes), row: true, column: predicted
+  std::vector<ReportImage> worst_images = {};  ///< worst first
+};
+
+/// The report as one HTML file that needs nothing else: no script, no font and no picture from
+/// elsewhere; light or dark as the reader's system is. All text is escaped.
+/// Throws Error where `confusion` is neither empty nor (classes, classes).
+std::string html_report(const Report& report);
+
+}  // namespace linnet

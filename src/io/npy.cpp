@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/npy.h"
+
+#include <fmt/ranges.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/files.h"
+
+namespace linnet {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the file's bytes are used as they are");
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kDataAlignment = 64;  // of the data in a file, by the format's advice
+constexpr std::string_view kInt64 = "<i8";
+
+struct TypeName {
+  DType dtype;
+  std::string_view name;
+};
+constexpr std::array<TypeName, 4> kTypeNames{
+    {{DType::f32, "<f4"}, {DType::f64, "<f8"}, {DType::u8, "|u1"}, {DType::i32, "<i4"}}};
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::int64_t> dims;
+};
+
+/// Reads the Python literal "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".
+class HeaderReader {
+ public:
+  explicit HeaderReader(std::string_view text) : text_(text) {}
+
+  Header read() {
+    Header header;
+    bool descr = false;
+    bool order = false;
+    bool shape = false;
+    expect('{');
+    while (!take('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !descr) {
+        header.descr = string();
+        descr = true;
+      } else if (key == "fortran_order" && !order) {
+        header.fortran_order = truth();
+        order = true;
+      } else if (key == "shape" && !shape) {
+        header.dims = tuple();
+        shape = true;
+      } else {
+        fail("its header has the unknown or repeated key '{}'", key);
+      }
+      if (!take(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_space();
+    require(text_.empty() && descr && order && shape,
+            "its header does not give descr, fortran_order and shape alone");
+    return header;
+  }
+
+ private:
+  void skip_space() {
+    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n')) {
+      text_.remove_prefix(1);
+    }
+  }
+  bool take(char c) {
+    skip_space();
+    if (!text_.starts_with(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) { require(take(c), "its header is damaged: expected '{}'", c); }
+  /// A list of fields (a structured type) is no string either.
+  std::string string() {
+    skip_space();
+    const char quote = text_.starts_with('"') ? '"' : '\'';
+    require(text_.starts_with(quote), "its header is damaged or has a structured type");
+    const std::size_t end = text_.find(quote, 1);
+    require(end != std::string_view::npos, "its header is damaged: a string has no end");
+    std::string value(text_.substr(1, end - 1));
+    text_.remove_prefix(end + 1);
+    return value;
+  }
+  bool truth() {
+    skip_space();
+    for (const std::string_view word : {"True", "False"}) {
+      if (!text_.starts_with(word)) continue;
+      text_.remove_prefix(word.size());
+      return word == "True";
+    }
+    fail("its header is damaged: fortran_order is neither True nor False");
+  }
+  std::vector<std::int64_t> tuple() {
+    std::vector<std::int64_t> dims;
+    expect('(');
+    while (!take(')')) {
+      skip_space();
+      std::int64_t dim = -1;
+      const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), dim);
+      require(error == std::errc() && dim >= 0,
+              "its header is damaged: the shape is no tuple of "
+              "whole numbers");
+      text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+      dims.push_back(dim);
+      if (!take(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return dims;
+  }
+
+  std::string_view text_;
+};
+
+/// Takes the magic string, the version and the header off the front of `file`.
+Header take_header(std::string_view& file) {
+  require(file.starts_with(kMagic) && file.size() >= kMagic.size() + 2,
+          "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
+  const int major = static_cast<unsigned char>(file[kMagic.size()]);
+  const int minor = static_cast<unsigned char>(file[kMagic.size() + 1]);
+  file.remove_prefix(kMagic.size() + 2);
+  require(major >= 1 && major <= 3 && minor == 0, "expected version 1.0, 2.0 or 3.0; got {}.{}",
+          major, minor);
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  std::uint32_t length = 0;
+  require(file.size() >= length_bytes, "it is cut within its header");
+  std::memcpy(&length, file.data(), length_bytes);
+  file.remove_prefix(length_bytes);
+  require(length <= file.size(), "it is cut: its header should have {} bytes, and {} are left",
+          length, file.size());
+  const std::string_view text = file.substr(0, length);
+  file.remove_prefix(length);
+  return HeaderReader(text).read();
+}
+
+std::vector<std::byte> narrow(std::string_view data) {
+  const std::size_t count = data.size() / sizeof(std::int64_t);
+  std::vector<std::byte> bytes(count * sizeof(std::int32_t));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t wide = 0;
+    std::memcpy(&wide, data.data() + i * sizeof(wide), sizeof(wide));
+    const auto number = static_cast<std::int32_t>(wide);
+    require(number == wide, "element {} is {}, which does not fit 32 bits", i, wide);
+    std::memcpy(bytes.data() + i * sizeof(number), &number, sizeof(number));
+  }
+  return bytes;
+}
+
+NpyArray parse(std::string_view file) {
+  const Header header = take_header(file);
+  std::optional<DType> dtype;
+  for (const TypeName& type : kTypeNames) {
+    if (type.name == header.descr) dtype = type.dtype;
+  }
+  const bool wide = header.descr == kInt64;
+  require(dtype || wide, "its elements are '{}'; expected '<f4', '<f8', '|u1', '<i4' or '<i8'",
+          header.descr);
+  require(!header.fortran_order, "it is in Fortran order; save numpy.ascontiguousarray(x)");
+  std::uint64_t expected = wide ? sizeof(std::int64_t) : size_of(*dtype);
+  for (const std::int64_t dim : header.dims) {
+    require(!__builtin_mul_overflow(expected, static_cast<std::uint64_t>(dim), &expected),
+            "its shape {} is impossible", to_string(Shape(header.dims)));
+  }
+  require(expected == file.size(), "its shape {} asks for {} bytes of data; it has {}",
+          to_string(Shape(header.dims)), expected, file.size());
+  NpyArray array{Shape(header.dims), dtype.value_or(DType::i32), {}};
+  if (wide) {
+    array.bytes = narrow(file);
+  } else {
+    const auto data = std::as_bytes(std::span(file));
+    array.bytes.assign(data.begin(), data.end());
+  }
+  return array;
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::filesystem::path& path) {
+  const std::string file = read_file(path);
+  try {
+    return parse(file);
+  } catch (const Error& error) {
+    fail("cannot read '{}': {}", path.string(), error.what());
+  }
+}
+
+void write_npy(const std::filesystem::path& path, DType dtype, const Shape& shape,
+               std::span<const std::byte> data) {
+  std::string_view descr;
+  for (const TypeName& type : kTypeNames) {
+    if (type.dtype == dtype) descr = type.name;
+  }
+  LINNET_ASSERT(!descr.empty());
+  LINNET_ASSERT(data.size() == size_of(dtype) * static_cast<std::size_t>(shape.elements()));
+  const char* comma = shape.rank() == 1 ? "," : "";  // a tuple of one is written (3,)
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                 descr, fmt::join(shape.dims(), ", "), comma);
+  const std::size_t before = kMagic.size() + 2 + sizeof(std::uint16_t);
+  const std::size_t total =
+      (before + text.size() + 1 + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+  text.resize(total - before - 1, ' ');
+  text += '\n';
+  require(text.size() <= std::numeric_limits<std::uint16_t>::max(),
+          "cannot write '{}': a shape of rank {} has no place in a header", path.string(),
+          shape.rank());
+  std::string header(kMagic);
+  header += {'\x01', '\x00', static_cast<char>(text.size() & 0xFFU),
+             static_cast<char>(text.size() >> 8U)};
+  header += text;
+  const std::array<std::string_view, 2> pieces{
+      header, std::string_view(reinterpret_cast<const char*>(data.data()), data.size())};
+  write_file_atomically(path, pieces);
+}
+
+}  // namespace linnet

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "base/check.h"
+#include "base/files.h"
+
+namespace linnet {
+namespace {
+
+using Json = nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "the file's bytes are used as they are");
+
+constexpr const char* kMetadata = "__metadata__";
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+constexpr int kMaxDepth = 3;                       // the header, a tensor, its shape or offsets
+
+struct TypeName {
+  DType dtype;
+  std::string_view name;
+};
+constexpr std::array<TypeName, 5> kTypeNames{{{DType::f32, "F32"},
+                                              {DType::f64, "F64"},
+                                              {DType::bf16, "BF16"},
+                                              {DType::u8, "U8"},
+                                              {DType::i32, "I32"}}};
+
+std::string_view name_of(DType dtype) {
+  return std::find_if(kTypeNames.begin(), kTypeNames.end(),
+                      [&](const TypeName& t) { return t.dtype == dtype; })
+      ->name;
+}
+
+/// Bytes of such a tensor, or nothing where that many can't be counted.
+std::optional<std::uint64_t> bytes_of(DType dtype, const Shape& shape) {
+  std::uint64_t bytes = size_of(dtype);
+  for (const std::int64_t dim : shape.dims()) {
+    if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim), &bytes)) {
+      return {};
+    }
+  }
+  return bytes;
+}
+
+/// Parses JSON and refuses what the library would let pass: repeated names and deep nesting.
+Json parse_header(std::string_view text) {
+  require(text.starts_with('{') && text.find('\0') == std::string_view::npos,
+          "its header is no JSON object");
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start || event == Event::array_start) {
+      require(depth < kMaxDepth, "its header is nested too deeply");
+    }
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event == Event::key) {
+      require(keys.back().insert(value.get<std::string>()).second, "its header names '{}' twice",
+              value.get<std::string>());
+    }
+    return true;
+  };
+  try {
+    return Json::parse(text, watch);
+  } catch (const Json::parse_error& error) {
+    fail("its header is no valid JSON (byte {})", error.byte);
+  } catch (const Json::exception&) {
+    fail("its header is no valid JSON");
+  }
+}
+
+/// A list of whole numbers that fit an int64, or nothing.
+std::optional<std::vector<std::int64_t>> whole_numbers(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return {};
+  std::vector<std::int64_t> numbers;
+  for (const Json& number : *found) {
+    if (!number.is_number_unsigned()) return {};
+    const auto value = number.get<std::uint64_t>();
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return {};
+    numbers.push_back(static_cast<std::int64_t>(value));
+  }
+  return numbers;
+}
+
+DType read_dtype(const std::string& name, const Json& object) {
+  const auto found = object.find("dtype");
+  require(found != object.end() && found->is_string(), "tensor '{}' has no dtype", name);
+  const auto& text = found->get_ref<const std::string&>();
+  for (const TypeName& type : kTypeNames) {
+    if (type.name == text) return type.dtype;
+  }
+  fail("tensor '{}' has the element type '{}'; expected F32, F64, BF16, U8 or I32", name, text);
+}
+
+TensorView read_tensor(const std::string& name, const Json& object,
+                       std::span<const std::byte> data) {
+  require(object.is_object() && object.size() == 3,
+          "tensor '{}' is not described by dtype, shape and data_offsets alone", name);
+  const DType dtype = read_dtype(name, object);
+  const auto dims = whole_numbers(object, "shape");
+  require(dims.has_value(), "tensor '{}' has no shape of whole numbers", name);
+  const auto offsets = whole_numbers(object, "data_offsets");
+  require(offsets.has_value() && offsets->size() == 2 && offsets->front() <= offsets->back(),
+          "tensor '{}' has no data_offsets of the form [begin, end]", name);
+  const auto begin = static_cast<std::uint64_t>(offsets->front());
+  const auto end = static_cast<std::uint64_t>(offsets->back());
+  require(end <= data.size(), "tensor '{}' ends at byte {} of {} bytes of data", name, end,
+          data.size());
+  Shape shape(*dims);
+  require(bytes_of(dtype, shape) == end - begin, "tensor '{}', {} {}, does not fit into {} bytes",
+          name, to_string(dtype), to_string(shape), end - begin);
+  return {name, dtype, std::move(shape), data.subspan(begin, end - begin)};
+}
+
+std::map<std::string, std::string> read_metadata(const Json& object) {
+  require(object.is_object(), "its __metadata__ is no JSON object");
+  std::map<std::string, std::string> metadata;
+  for (const auto& [key, value] : object.items()) {
+    require(value.is_string(), "'{}' of its __metadata__ is no string", key);
+    metadata[key] = value.get<std::string>();
+  }
+  return metadata;
+}
+
+/// Sorts the tensors by their place and throws unless they cover the data exactly once.
+void require_cover(std::vector<TensorView>& tensors, std::span<const std::byte> data) {
+  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
+    return std::pair(a.data.data(), a.data.size()) < std::pair(b.data.data(), b.data.size());
+  });
+  std::size_t covered = 0;
+  for (const TensorView& tensor : tensors) {
+    const auto begin = static_cast<std::size_t>(tensor.data.data() - data.data());
+    require(begin >= covered, "tensor '{}' overlaps the one before it", tensor.name);
+    require(begin == covered, "no tensor covers bytes {} to {} of the data", covered, begin);
+    covered += tensor.data.size();
+  }
+  require(covered == data.size(), "its last {} bytes belong to no tensor", data.size() - covered);
+}
+
+}  // namespace
+
+std::vector<float> to_floats(const TensorView& tensor) {
+  std::vector<float> floats(tensor.data.size() / size_of(tensor.dtype));
+  const auto convert = [&]<class T>(T element, auto&& to_float) {
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+      std::memcpy(&element, tensor.data.data() + i * sizeof(T), sizeof(T));
+      floats[i] = to_float(element);
+    }
+  };
+  const auto cast = [](auto element) { return static_cast<float>(element); };
+  switch (tensor.dtype) {
+    case DType::f32: convert(float{}, cast); break;
+    case DType::f64: convert(double{}, cast); break;
+    case DType::u8: convert(std::uint8_t{}, cast); break;
+    case DType::i32: convert(std::int32_t{}, cast); break;
+    case DType::bf16:
+      convert(std::uint16_t{},
+              [](std::uint16_t b) { return std::bit_cast<float>(std::uint32_t{b} << 16); });
+      break;
+  }
+  return floats;
+}
+
+const TensorView* SafetensorsFile::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &tensors_[found->second];
+}
+
+const TensorView& SafetensorsFile::at(std::string_view name) const {
+  const TensorView* tensor = find(name);
+  require(tensor != nullptr, "'{}' holds no tensor '{}'", path_, name);
+  return *tensor;
+}
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  SafetensorsFile file;
+  file.path_ = path.string();
+  file.bytes_ = std::make_shared<const std::string>(read_file(path));
+  const std::string_view bytes = *file.bytes_;
+  try {
+    require(bytes.size() >= kLengthBytes, "it has {} bytes, too few for a safetensors file",
+            bytes.size());
+    std::uint64_t length = 0;
+    std::memcpy(&length, bytes.data(), kLengthBytes);
+    require(length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
+            "it is cut or no safetensors file: its header should have {} bytes, and {} are left",
+            length, bytes.size() - kLengthBytes);
+    const Json header = parse_header(bytes.substr(kLengthBytes, length));
+    const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
+    for (const auto& [name, value] : header.items()) {
+      if (name == kMetadata) {
+        file.metadata_ = read_metadata(value);
+      } else {
+        file.tensors_.push_back(read_tensor(name, value, data));
+      }
+    }
+    require_cover(file.tensors_, data);
+  } catch (const Error& error) {
+    fail("cannot read '{}': {}", path.string(), error.what());
+  }
+  for (std::size_t i = 0; i < file.tensors_.size(); ++i) file.index_[file.tensors_[i].name] = i;
+  return file;
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  std::set<std::string_view> names;
+  std::vector<std::string_view> pieces(2);  // the length and the header, known at the end
+  std::uint64_t offset = 0;
+  std::string text;
+  const auto entry = [&](const std::string& name, const Json& value) {
+    text += (text.empty() ? '{' : ',') + Json(name).dump() + ':' + value.dump();
+  };
+  try {
+    if (!metadata.empty()) entry(kMetadata, metadata);
+    for (const TensorView& tensor : tensors) {
+      require(!tensor.name.empty() && tensor.name != kMetadata && names.insert(tensor.name).second,
+              "cannot write '{}': the tensor name '{}' is empty, reserved or repeated",
+              path.string(), tensor.name);
+      LINNET_ASSERT(bytes_of(tensor.dtype, tensor.shape) == tensor.data.size());
+      const std::uint64_t end = offset + tensor.data.size();
+      entry(tensor.name, {{"dtype", name_of(tensor.dtype)},
+                          {"shape", tensor.shape.dims()},
+                          {"data_offsets", {offset, end}}});
+      pieces.emplace_back(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
+      offset = end;
+    }
+  } catch (const Json::exception&) {
+    fail("cannot write '{}': a name or its metadata is no valid UTF-8", path.string());
+  }
+  text += text.empty() ? "{}" : "}";
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  pieces[0] = {reinterpret_cast<const char*>(&length), kLengthBytes};
+  pieces[1] = text;
+  write_file_atomically(path, pieces);
+}
+
+}  // namespace linnet

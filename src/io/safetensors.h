@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace linnet {
+
+/// A named array in somebody's memory: dense, row-major, little-endian, size_of(dtype) times
+/// shape.elements() bytes. From a file it may stand at any address: copy it, don't cast it.
+struct TensorView {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::span<const std::byte> data;
+};
+
+/// The elements as f32. Exact from f32, bf16, u8; rounded from f64 and i32.
+std::vector<float> to_floats(const TensorView& tensor);
+
+/// A safetensors file in memory (https://github.com/huggingface/safetensors: 8 bytes of header
+/// length, a JSON header, the data). Copies share the bytes; views live as long as any of them.
+class SafetensorsFile {
+ public:
+  /// In the order of their data in the file.
+  const std::vector<TensorView>& tensors() const { return tensors_; }
+  /// Null if there is none of that name.
+  const TensorView* find(std::string_view name) const;
+  /// Throws Error naming the file.
+  const TensorView& at(std::string_view name) const;
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+ private:
+  friend SafetensorsFile read_safetensors(const std::filesystem::path& path);
+  std::string path_;
+  std::shared_ptr<const std::string> bytes_;
+  std::vector<TensorView> tensors_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// Reads F32, F64, BF16, U8 and I32 tensors. Throws Error "cannot read 'x': ..." for a file that is
+/// cut, has bytes left over, or whose header is damaged, repeats a name, has another element type,
+/// or does not cover the data exactly once. Needs memory for the file and its header alone,
+/// whatever the header says.
+SafetensorsFile read_safetensors(const std::filesystem::path& path);
+
+/// Writes the tensors in the order given, without gaps, behind a header that is padded to 8 bytes.
+/// The file appears whole or not at all. Throws Error where it can't be written, or where a name is
+/// repeated, empty, "__metadata__" or no UTF-8.
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace linnet

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d_pool/conv2d_pool_cpu.h"
+
+#include "backend/cpu/kernel.h"
+#include "core/align.h"
+#include "ops/conv2d_pool/conv2d_pool.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// What of a convolution the loops take, and the shape of a sample with its padding.
+bool takes(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
+  const Conv2dAttrs& c = attrs.conv;
+  return c.stride_h == 1 && c.stride_w == 1 && c.dilation_h == 1 && c.dilation_w == 1 &&
+         c.groups == 1 && attrs.pool == Pool2dAttrs{} && s.co % 8 == 0 &&
+         (c.activation == Activation::none || c.activation == Activation::relu) &&
+         conv_pool_has(s.kh, s.kw * s.c);
+}
+
+struct Images {
+  ConvPoolSample sample;
+  std::int64_t floats = 0;  ///< of a padded image
+};
+
+Images padded_images(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
+  const Conv2dAttrs& c = attrs.conv;
+  const std::int64_t row = (s.w + c.pad_left + c.pad_right) * s.c;
+  return {{.pooled_h = s.oh / 2,
+           .pooled_w = s.ow / 2,
+           .row = row,
+           .channels = s.c,
+           .out_channels = s.co,
+           .kernel_h = s.kh,
+           .kernel_row = s.kw * s.c,
+           .relu = c.activation == Activation::relu},
+          (s.h + c.pad_top + c.pad_bottom) * row};
+}
+
+/// Puts image n, with zeros around it, into `to`.
+void pad(const Conv2dPoolAttrs& attrs, const ConvShape& s, const Images& images, const float* x,
+         float* to) {
+  const Conv2dAttrs& c = attrs.conv;
+  std::fill_n(to, images.floats, 0.0F);
+  for (std::int64_t i = 0; i < s.h; ++i) {
+    std::copy_n(x + i * s.w * s.c, s.w * s.c,
+                to + (c.pad_top + i) * images.sample.row + c.pad_left * s.c);
+  }
+}
+
+double sample_cost(const ConvShape& s) { return s.flops_per_sample() / 60.0; }
+
+std::optional<Kernel> prepare_forward(const NodeView& node) {
+  const Conv2dPoolAttrs attrs = node.attrs<Conv2dPoolOp>();
+  const ConvShape s = conv_shape(attrs.conv, node.in(0), node.in(1), "");
+  if (!takes(attrs, s)) return std::nullopt;
+  const Images images = padded_images(attrs, s);
+  const std::int64_t taps = images.sample.taps();
+  const std::int64_t outputs = images.sample.pooled_h * images.sample.pooled_w * s.co;
+  const int tasks = tasks_for(s.n, sample_cost(s));
+  Kernel kernel;
+  // Weights as (taps, C_out), then the bias.
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
+  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
+  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
+    for (std::int64_t o = 0; o < s.co; ++o) {
+      for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.co + o] = args.in(1)[o * taps + t];
+      args.work()[taps * s.co + o] = attrs.conv.bias ? args.in(2)[o] : 0.0F;
+    }
+  }});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+    auto* image = reinterpret_cast<float*>(task.scratch);
+    const Range samples = split(s.n, tasks, task.index);
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
+      conv_pool_forward(images.sample, image, args.work(), args.work() + taps * s.co,
+                        args.out(0) + n * outputs, args.out<std::uint8_t>(1) + n * outputs);
+    }
+  }});
+  return kernel;
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  const auto& op = static_cast<const Conv2dPoolGradOp&>(node.op);
+  const Conv2dPoolAttrs attrs = op.attrs().forward;
+  const ConvShape s = op.shape(node.in(0), node.in(1));
+  if (!takes(attrs, s)) return std::nullopt;
+  const Images images = padded_images(attrs, s);
+  const std::int64_t taps = images.sample.taps();
+  const std::int64_t outputs = images.sample.pooled_h * images.sample.pooled_w * s.co;
+  const std::int64_t sums = (taps + 1) * s.co;  // dw as (taps, C_out), then db
+  const int tasks = std::min(tasks_for(s.n, sample_cost(s)), 16);
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * sums);
+  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+    auto* image = reinterpret_cast<float*>(task.scratch);
+    float* dw = args.work() + task.index * sums;
+    std::fill_n(dw, sums, 0.0F);
+    const Range samples = split(s.n, tasks, task.index);
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
+      conv_pool_backward(images.sample, image, args.in(1) + n * outputs, args.in(2) + n * outputs,
+                         args.in<std::uint8_t>(3) + n * outputs, dw, dw + taps * s.co);
+    }
+  }});
+  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
+    float* total = args.work();
+    for (int t = 1; t < tasks; ++t) {
+      for (std::int64_t i = 0; i < sums; ++i) total[i] += args.work()[t * sums + i];
+    }
+    for (std::int64_t o = 0; o < s.co; ++o) {
+      for (std::int64_t t = 0; t < taps; ++t) args.out(0)[o * taps + t] = total[t * s.co + o];
+    }
+    std::copy_n(total + taps * s.co, s.co, args.out(1));
+  }});
+  return kernel;
+}
+
+}  // namespace
+
+void register_conv2d_pool(Registry& registry) {
+  registry.add(Conv2dPoolOp::kName, prepare_forward);
+  registry.add(Conv2dPoolGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time. Vectors run over
+// output channels. (Accumulators are arrays of vectors, which sizeless ones can't be.)
+#include <hwy/detect_targets.h>
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/conv2d_pool/conv2d_pool_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/conv2d_pool/conv2d_pool_cpu.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The larger of `best` and `z` where z is the window's position `index`; NaN wins.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void compete(D d, V z, float index, V& best, V& winner) {
+  const auto wins = hn::Or(hn::Gt(z, best), hn::And(hn::Ne(z, z), hn::Eq(best, best)));
+  best = hn::IfThenElse(wins, z, best);
+  winner = hn::IfThenElse(wins, hn::Set(d, index), winner);
+}
+
+/// Channels [c0, c0 + kVectors * lanes) of all pooled pixels: the four convolution results of a
+/// window are summed in registers, and only the largest leaves them.
+template <int kVectors, int kRows, int kRow, class D>
+HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, const float* image,
+                                 const float* w, const float* b, float* y, std::uint8_t* winner) {
+  using V = hn::Vec<D>;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const hn::Rebind<std::int32_t, D> integers;
+  const hn::Rebind<std::uint8_t, D> bytes;
+  for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+    for (std::int64_t j = 0; j < s.pooled_w; ++j) {
+      const float* x = image + 2 * i * s.row + 2 * j * s.channels;
+      V sums[4][kVectors];
+      for (int v = 0; v < kVectors; ++v) {
+        const V bias = hn::LoadU(d, b + c0 + v * lanes);
+        for (auto& sum : sums) sum[v] = bias;
+      }
+      for (int k = 0; k < kRows; ++k) {
+        HWY_UNROLL(16)
+        for (int t = 0; t < kRow; ++t) {
+          const float* weights = w + (k * kRow + t) * s.out_channels + c0;
+          const V x00 = hn::Set(d, x[k * s.row + t]);
+          const V x01 = hn::Set(d, x[k * s.row + s.channels + t]);
+          const V x10 = hn::Set(d, x[(k + 1) * s.row + t]);
+          const V x11 = hn::Set(d, x[(k + 1) * s.row + s.channels + t]);
+          for (int v = 0; v < kVectors; ++v) {
+            const V weight = hn::LoadU(d, weights + v * lanes);
+            sums[0][v] = hn::MulAdd(x00, weight, sums[0][v]);
+            sums[1][v] = hn::MulAdd(x01, weight, sums[1][v]);
+            sums[2][v] = hn::MulAdd(x10, weight, sums[2][v]);
+            sums[3][v] = hn::MulAdd(x11, weight, sums[3][v]);
+          }
+        }
+      }
+      const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
+      for (int v = 0; v < kVectors; ++v) {
+        V best = sums[0][v];
+        V index = hn::Zero(d);
+        compete(d, sums[1][v], 1, best, index);
+        compete(d, sums[2][v], 2, best, index);
+        compete(d, sums[3][v], 3, best, index);
+        if (s.relu) {
+          // Where nothing is positive the activated window is all zeros, and its first one wins.
+          const auto none = hn::Le(best, hn::Zero(d));
+          best = hn::IfThenZeroElse(none, best);
+          index = hn::IfThenZeroElse(none, index);
+        }
+        hn::StoreU(best, d, y + at + v * lanes);
+        hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(integers, index)), bytes,
+                   winner + at + v * lanes);
+      }
+    }
+  }
+}
+
+/// Rows [k0, k0 + kRows) of dw for channels [c0, c0 + lanes), and db where `with_bias`: every window
+/// adds its gradient times what its winner multiplied; the three others add nothing.
+template <int kRows, int kRow, class D>
+HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0, std::int64_t k0,
+                                  bool with_bias, const float* image, const float* dy,
+                                  const float* y, const std::uint8_t* winner, float* dw,
+                                  float* db) {
+  using V = hn::Vec<D>;
+  const hn::Rebind<std::int32_t, D> integers;
+  const hn::Rebind<std::uint8_t, D> bytes;
+  const V zero = hn::Zero(d);
+  V sums[kRows][kRow];
+  for (int k = 0; k < kRows; ++k) {
+    for (int t = 0; t < kRow; ++t) {
+      sums[k][t] = hn::LoadU(d, dw + ((k0 + k) * kRow + t) * s.out_channels + c0);
+    }
+  }
+  V bias = hn::LoadU(d, db + c0);
+  for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+    for (std::int64_t j = 0; j < s.pooled_w; ++j) {
+      const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
+      V g = hn::LoadU(d, dy + at);
+      if (s.relu) g = hn::IfThenElseZero(hn::Gt(hn::LoadU(d, y + at), zero), g);
+      bias = hn::Add(bias, g);
+      const auto index = hn::PromoteTo(integers, hn::LoadU(bytes, winner + at));
+      const auto gradient_of = [&](std::int32_t position) {
+        return hn::IfThenElseZero(
+            hn::RebindMask(d, hn::Eq(index, hn::Set(integers, position))), g);
+      };
+      const V g00 = gradient_of(0);
+      const V g01 = gradient_of(1);
+      const V g10 = gradient_of(2);
+      const V g11 = gradient_of(3);
+      const float* x = image + (2 * i + k0) * s.row + 2 * j * s.channels;
+      for (int k = 0; k < kRows; ++k) {
+        HWY_UNROLL(16)
+        for (int t = 0; t < kRow; ++t) {
+          V sum = sums[k][t];
+          sum = hn::MulAdd(g00, hn::Set(d, x[k * s.row + t]), sum);
+          sum = hn::MulAdd(g01, hn::Set(d, x[k * s.row + s.channels + t]), sum);
+          sum = hn::MulAdd(g10, hn::Set(d, x[(k + 1) * s.row + t]), sum);
+          sum = hn::MulAdd(g11, hn::Set(d, x[(k + 1) * s.row + s.channels + t]), sum);
+          sums[k][t] = sum;
+        }
+      }
+    }
+  }
+  for (int k = 0; k < kRows; ++k) {
+    for (int t = 0; t < kRow; ++t) {
+      hn::StoreU(sums[k][t], d, dw + ((k0 + k) * kRow + t) * s.out_channels + c0);
+    }
+  }
+  if (with_bias) hn::StoreU(bias, d, db + c0);
+}
+
+/// Vectors of 8 at most: what every multiple of 8 channels is made of, and what leaves registers for
+/// the sums.
+using Tag = hn::CappedTag<float, 8>;
+
+template <int kRows, int kRow>
+void forward(const ConvPoolSample& s, const float* image, const float* w, const float* b, float* y,
+             std::uint8_t* winner) {
+  const Tag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t c = 0;
+  for (; c + 2 * lanes <= s.out_channels; c += 2 * lanes) {
+    forward_channels<2, kRows, kRow>(d, s, c, image, w, b, y, winner);
+  }
+  for (; c < s.out_channels; c += lanes) {
+    forward_channels<1, kRows, kRow>(d, s, c, image, w, b, y, winner);
+  }
+}
+
+/// kAtOnce rows of the kernel have their sums in registers together.
+template <int kRows, int kRow, int kAtOnce>
+void backward(const ConvPoolSample& s, const float* image, const float* dy, const float* y,
+              const std::uint8_t* winner, float* dw, float* db) {
+  const Tag d;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  for (std::int64_t c = 0; c < s.out_channels; c += lanes) {
+    for (std::int64_t k = 0; k < kRows; k += kAtOnce) {
+      backward_channels<kAtOnce, kRow>(d, s, c, k, k == 0, image, dy, y, winner, dw, db);
+    }
+  }
+}
+
+void Forward(const ConvPoolSample& s, const float* image, const float* w, const float* b, float* y,
+             std::uint8_t* winner) {
+  const auto is = [&](std::int64_t rows, std::int64_t row) {
+    return s.kernel_h == rows && s.kernel_row == row;
+  };
+  if (is(3, 3)) return forward<3, 3>(s, image, w, b, y, winner);
+  if (is(3, 9)) return forward<3, 9>(s, image, w, b, y, winner);
+  if (is(5, 5)) return forward<5, 5>(s, image, w, b, y, winner);
+  if (is(5, 15)) return forward<5, 15>(s, image, w, b, y, winner);
+}
+
+void Backward(const ConvPoolSample& s, const float* image, const float* dy, const float* y,
+              const std::uint8_t* winner, float* dw, float* db) {
+  const auto is = [&](std::int64_t rows, std::int64_t row) {
+    return s.kernel_h == rows && s.kernel_row == row;
+  };
+  if (is(3, 3)) return backward<3, 3, 3>(s, image, dy, y, winner, dw, db);
+  if (is(3, 9)) return backward<3, 9, 1>(s, image, dy, y, winner, dw, db);
+  if (is(5, 5)) return backward<5, 5, 1>(s, image, dy, y, winner, dw, db);
+  if (is(5, 15)) return backward<5, 15, 1>(s, image, dy, y, winner, dw, db);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(Forward);
+HWY_EXPORT(Backward);
+
+bool conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_row) {
+  return (kernel_h == 3 && (kernel_row == 3 || kernel_row == 9)) ||
+         (kernel_h == 5 && (kernel_row == 5 || kernel_row == 15));
+}
+
+void conv_pool_forward(const ConvPoolSample& sample, const float* image, const float* w,
+                       const float* b, float* y, std::uint8_t* winner) {
+  HWY_DYNAMIC_DISPATCH(Forward)(sample, image, w, b, y, winner);
+}
+
+void conv_pool_backward(const ConvPoolSample& sample, const float* image, const float* dy,
+                        const float* y, const std::uint8_t* winner, float* dw, float* db) {
+  HWY_DYNAMIC_DISPATCH(Backward)(sample, image, dy, y, winner, dw, db);
+}
+
+}  // namespace linnet::cpu
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d_pool/conv2d_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "op_harness.h"
+
+namespace linnet::testing {
+namespace {
+
+struct Case {
+  std::string name;
+  Shape x, w;
+  std::int64_t pad = 0;
+};
+
+const std::vector<Case> kCases{
+    {"1 to 8 3x3", {2, 6, 8, 1}, {8, 3, 3, 1}, 1},
+    {"1 to 16 3x3 odd", {3, 7, 9, 1}, {16, 3, 3, 1}, 1},
+    {"3 to 8 3x3", {2, 6, 6, 3}, {8, 3, 3, 3}, 1},
+    {"1 to 24 5x5", {1, 8, 9, 1}, {24, 5, 5, 1}, 0},
+    {"3 to 8 5x5", {1, 7, 8, 3}, {8, 5, 5, 3}, 1},
+};
+
+OpPtr conv_pool(std::int64_t pad, bool bias, Activation activation) {
+  return make_op(Conv2dPoolOp({{.pad_top = pad,
+                                .pad_bottom = pad,
+                                .pad_left = pad,
+                                .pad_right = pad,
+                                .bias = bias,
+                                .activation = activation},
+                               {}}));
+}
+
+TEST(Conv2dPool, AgreesWithTheReference) {
+  for (const auto& [name, x, w, pad] : kCases) {
+    check({"conv2d_pool " + name, conv_pool(pad, true, Activation::relu),
+           {f32(x), f32(w), f32({w[0]})}});
+    check({"conv2d_pool by weights " + name, conv_pool(pad, true, Activation::relu),
+           {f32(x), f32(w), f32({w[0]})}, {}, true, {false, true, true}});
+    check({"conv2d_pool plain " + name, conv_pool(pad, false, Activation::none), {f32(x), f32(w)},
+           {}, true, {false, true}});
+    check({"conv2d_pool no sample " + name, conv_pool(pad, true, Activation::relu),
+           {f32(x.with_batch(0)), f32(w), f32({w[0]})}, {}, false});
+  }
+}
+
+TEST(Conv2dPool, ManyTasks) {
+  const OpPtr op = conv_pool(1, true, Activation::relu);
+  check({"conv2d_pool many tasks", op, {f32({37, 28, 28, 1}), f32({16, 3, 3, 1}), f32({16})}, {},
+         false});
+  const auto& attrs = static_cast<const Conv2dPoolOp&>(*op).attrs();
+  const Shape y{37, 14, 14, 16};
+  check({"conv2d_pool_grad many tasks", make_op(Conv2dPoolGradOp({attrs, 3, 3})),
+         {f32({37, 28, 28, 1}), f32(y), f32(y), u8(y)}, {{-1, 1}, {-1, 1}, {-1, 1}, {0, 4}}, false});
+}
+
+TEST(Conv2dPool, NaNWins) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 2, 2, 1}), Storage::external, 0);
+  const Value w = graph.add_value("w", f32({8, 3, 3, 1}), Storage::external, 1);
+  const OpPtr op = conv_pool(1, false, Activation::relu);
+  const Value y = graph.add(op, {x, w}, "stem")[0];
+  std::vector<double> kernel(72, 0.0);
+  for (std::size_t o = 0; o < 8; ++o) kernel[o * 9 + 4] = 1;  // the identity
+  for (std::size_t at = 0; at < 4; ++at) {
+    std::vector<double> pixels{4, 3, 2, 1};
+    pixels[at] = std::nan("");
+    EXPECT_TRUE(std::isnan(run(graph, {x, w}, {pixels, kernel}, {y})[0][0])) << at;
+  }
+}
+
+TEST(Conv2dPool, NamesTheLayerAndTheShapes) {
+  EXPECT_EQ(inference_error(conv_pool(0, false, Activation::relu),
+                            {f32({1, 8, 8, 2}), f32({8, 3, 3, 1})}, "stem"),
+            "[conv2d_pool 'stem'] expected 1 input channels; got x=(1, 8, 8, 2), w=(8, 3, 3, 1)");
+}
+
+}  // namespace
+}  // namespace linnet::testing

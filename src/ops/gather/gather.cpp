@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gather/gather.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/registry.h"
+
+namespace linnet {
+
+std::vector<ValueType> GatherOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::i32 &&
+              inputs[0].shape.rank() >= 1 && inputs[1].shape.rank() >= 1,
+          "expected an f32 table (V, ...) and i32 indices (N, ...); got {}",
+          to_string({"table", "indices"}, {inputs.begin(), inputs.end()}));
+  std::vector<std::int64_t> dims = inputs[1].shape.dims();
+  const std::vector<std::int64_t>& table = inputs[0].shape.dims();
+  dims.insert(dims.end(), table.begin() + 1, table.end());
+  return {{DType::f32, Shape(std::move(dims))}};
+}
+
+std::vector<Value> GatherOp::gradient(const GradientArgs& args) const {
+  const std::int64_t rows = args.graph.shape(args.node.inputs[0])[0];
+  return {args.graph.emit(GatherGradOp({.rows = rows}),
+                          {args.output_gradients[0], args.node.inputs[1]}, args.node.name),
+          Value{}};
+}
+
+void GatherOp::reference(const ReferenceArgs& args) const {
+  const std::int64_t size = args.in(0).shape.sample().elements();
+  for (std::int64_t i = 0; i < args.in(1).shape.elements(); ++i) {
+    const double row = args.in(1)[i];
+    const bool inside = row >= 0 && row < static_cast<double>(args.in(0).shape[0]);
+    for (std::int64_t k = 0; k < size; ++k) {
+      args.out(0)[i * size + k] = inside ? args.in(0)[static_cast<std::int64_t>(row) * size + k]
+                                         : std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+}
+
+Cost GatherOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
+  // Of the table only the rows that are asked for.
+  return {.flops = 0, .bytes = static_cast<double>(inputs[1].bytes() + 2 * outputs[0].bytes())};
+}
+
+std::vector<ValueType> GatherGradOp::infer(std::span<const ValueType> inputs) const {
+  require(attrs().rows >= 0, "expected 0 rows or more; got {}", attrs().rows);
+  bool fits = inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::i32;
+  std::vector<std::int64_t> dims = {attrs().rows};
+  if (fits) {
+    const std::vector<std::int64_t>& dy = inputs[0].shape.dims();
+    const std::vector<std::int64_t>& indices = inputs[1].shape.dims();
+    fits = !indices.empty() && indices.size() <= dy.size() &&
+           std::equal(indices.begin(), indices.end(), dy.begin());
+    if (fits) {
+      dims.insert(dims.end(), dy.begin() + static_cast<std::ptrdiff_t>(indices.size()), dy.end());
+    }
+  }
+  require(fits, "expected f32 dy (N, ..., row) and i32 indices (N, ...); got {}",
+          to_string({"dy", "indices"}, {inputs.begin(), inputs.end()}));
+  return {{DType::f32, Shape(std::move(dims))}};
+}
+
+void GatherGradOp::reference(const ReferenceArgs& args) const {
+  const std::int64_t size = args.out(0).shape.sample().elements();
+  for (double& sum : args.out(0).data) sum = 0;
+  for (std::int64_t i = 0; i < args.in(1).shape.elements(); ++i) {
+    const double row = args.in(1)[i];
+    if (!(row >= 0 && row < static_cast<double>(attrs().rows))) continue;
+    for (std::int64_t k = 0; k < size; ++k) {
+      args.out(0)[static_cast<std::int64_t>(row) * size + k] += args.in(0)[i * size + k];
+    }
+  }
+}
+
+void register_gather(OpRegistry& registry) {
+  registry.add<GatherOp>();
+  registry.add<GatherGradOp>();
+}
+
+}  // namespace linnet

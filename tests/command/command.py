@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command share: starting it, and small data sets in a temporary folder."""
+import json
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+
+LINNET = os.environ.get("LINNET_COMMAND", "linnet")
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+
+def idx(extents, data):
+    """The bytes of an IDX file of unsigned bytes."""
+    return struct.pack(f">HBB{len(extents)}I", 0, 8, len(extents), *extents) + bytes(data)
+
+
+def patterns(count, seed):
+    """Images (28, 28) with a bright row band that tells the class, and their labels."""
+    rng = random.Random(seed)
+    pixels, labels = bytearray(), bytearray()
+    for i in range(count):
+        label = i % 10
+        image = bytearray(rng.randrange(60) for _ in range(28 * 28))
+        for row in (2 * label + 4, 2 * label + 5):
+            image[row * 28:row * 28 + 28] = bytes(200 + rng.randrange(56) for _ in range(28))
+        pixels += image
+        labels.append(label)
+    return pixels, labels
+
+
+def write_mnist(folder, train=400, test=100):
+    """The four files of an MNIST-style data set."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, count, seed in (("train", train, 1), ("t10k", test, 2)):
+        pixels, labels = patterns(count, seed)
+        (folder / f"{name}-images-idx3-ubyte").write_bytes(idx((count, 28, 28), pixels))
+        (folder / f"{name}-labels-idx1-ubyte").write_bytes(idx((count,), labels))
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-command-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([LINNET, *map(str, arguments)], cwd=self.folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def run_linnet(self, *arguments, status=0, **options):
+        """Runs the command; returns its standard output and standard error."""
+        process = subprocess.run([LINNET, *map(str, arguments)], cwd=self.folder, text=True,
+                                 timeout=240, **{"capture_output": True, **options})
+        self.assertEqual(process.returncode, status, process.stderr)
+        return process.stdout, process.stderr
+
+    def run_json(self, *arguments):
+        out, _ = self.run_linnet(*arguments, "--json")
+        self.assertEqual(out.count("\n"), 1, "exactly one line of JSON")
+        return json.loads(out)
+
+    def train(self, *arguments, out="run", epochs=2):
+        """A short training on small patterns; returns its summary and its folder."""
+        data = self.folder / "patterns"
+        if not data.exists():
+            write_mnist(data)
+        summary = self.run_json("train", "--workload", "mnist-cnn", "--data", data, "--epochs",
+                                epochs, "--batch", 32, "--threads", 1, "--out", out, *arguments)
+        return summary, self.folder / out
+
+    def assert_error(self, sentence, *arguments, status=2, **options):
+        """The command ends with `status`, and with exactly this sentence on standard error."""
+        _, err = self.run_linnet(*arguments, status=status, **options)
+        self.assertEqual(err, f"linnet: error: {sentence}\n")

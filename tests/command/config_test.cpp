@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config.h"
+
+#include <gtest/gtest.h>
+#include <linnet/error.h>
+#include <linnet/zoo.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Writes configurations into a folder of its own and reads them back.
+class ConfigTest : public testing::Test {
+ protected:
+  ConfigTest() {
+    std::string name = testing::TempDir() + "linnet-config-XXXXXX";
+    folder_ = mkdtemp(name.data());
+    path_ = folder_ / "config.toml";
+  }
+  ~ConfigTest() override { fs::remove_all(folder_); }
+
+  Job read(const std::string& text) {
+    std::ofstream(path_) << text;
+    return read_config(path_);
+  }
+
+  /// The message of the error, without the folder.
+  std::string error(const std::string& text) {
+    try {
+      read(text);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      const std::string prefix = folder_.string() + "/";
+      return message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+  fs::path path_;
+};
+
+const std::string kNetwork = R"([network]
+input = [28, 28, 1]
+layers = [
+  {type = "flatten"},
+  {type = "dense", units = 10},
+]
+)";
+
+TEST_F(ConfigTest, LeavesTheDefaultsWhereNothingIsSaid) {
+  const Job job = read(kNetwork);
+  const TrainingOptions defaults;
+  EXPECT_EQ(job.name, "config");
+  EXPECT_EQ(job.data, "");
+  EXPECT_EQ(job.network.parameters(), 7850);
+  EXPECT_EQ(job.training.epochs, defaults.epochs);
+  EXPECT_EQ(job.training.batch, defaults.batch);
+  EXPECT_EQ(job.training.optimizer.kind, Optimizer::Kind::adam);
+  EXPECT_EQ(job.training.optimizer.learning_rate, 1e-3);
+  EXPECT_EQ(job.model.device, "auto");
+}
+
+TEST_F(ConfigTest, ReadsEveryTable) {
+  const Job job = read(kNetwork + R"(
+[data]
+path = "images"
+validation = 0.25
+[optimizer]
+kind = "sgd"
+learning_rate = 1
+momentum = 0.9
+nesterov = true
+[schedule]
+kind = "cosine"
+warmup_epochs = 2
+floor = 0.1
+[training]
+epochs = 7
+batch = 32
+seed = 11
+loss = "cross_entropy"
+patience = 3
+shuffle = false
+threads = 2
+device = "cpu"
+clip_norm = 1.5
+precision = "bf16"
+)");
+  EXPECT_EQ(job.data, (folder_ / "images").string());
+  EXPECT_EQ(job.training.validation, 0.25);
+  EXPECT_EQ(job.training.optimizer.kind, Optimizer::Kind::sgd);
+  EXPECT_EQ(job.training.optimizer.learning_rate, 1.0);
+  EXPECT_EQ(job.training.optimizer.momentum, 0.9);
+  EXPECT_TRUE(job.training.optimizer.nesterov);
+  EXPECT_EQ(job.training.optimizer.clip_norm, 1.5);
+  EXPECT_EQ(job.training.optimizer.schedule.kind, Schedule::Kind::cosine);
+  EXPECT_EQ(job.training.optimizer.schedule.warmup_epochs, 2);
+  EXPECT_EQ(job.training.optimizer.schedule.floor, 0.1);
+  EXPECT_EQ(job.training.epochs, 7);
+  EXPECT_EQ(job.training.batch, 32);
+  EXPECT_EQ(job.training.seed, 11U);
+  EXPECT_EQ(job.model.seed, 11U);
+  EXPECT_EQ(job.training.loss, Loss::cross_entropy);
+  EXPECT_EQ(job.training.patience, 3);
+  EXPECT_FALSE(job.training.shuffle);
+  EXPECT_EQ(job.model.threads, 2);
+  EXPECT_EQ(job.model.device, "cpu");
+  EXPECT_EQ(job.precision, "bf16");
+}
+
+TEST_F(ConfigTest, TheExampleIsTheBuiltInWorkload) {
+  const Job job = read_config(LINNET_EXAMPLES "/mnist.toml");
+  const Job built_in = workload("mnist-cnn");
+  EXPECT_EQ(job.network.to_json(), built_in.network.to_json());
+  EXPECT_EQ(job.training.epochs, built_in.training.epochs);
+  EXPECT_EQ(job.training.batch, built_in.training.batch);
+  EXPECT_EQ(job.training.optimizer.learning_rate, built_in.training.optimizer.learning_rate);
+}
+
+TEST_F(ConfigTest, NamesTheNearestKeyWithLineAndColumn) {
+  EXPECT_EQ(error("[network]\ninput = [28, 28, 1]\nlayers = [\n"
+                  "  {type = \"conv2d\", filters = 4, kernal = 3},\n]\n"),
+            "config.toml:4:34: unknown key 'kernal' in [network.layers 1]; did you mean 'kernel'?");
+  EXPECT_EQ(error(kNetwork + "[training]\nepoch = 3\n"),
+            "config.toml:8:1: unknown key 'epoch' in [training]; did you mean 'epochs'?");
+  EXPECT_EQ(error(kNetwork + "[trainig]\nepochs = 3\n"),
+            "config.toml:7:2: unknown key 'trainig' in the file; did you mean 'training'?");
+  EXPECT_EQ(error(kNetwork + "[optimizer]\nzzzzzzzz = 3\n"),
+            "config.toml:8:1: unknown key 'zzzzzzzz' in [optimizer]");
+}
+
+TEST_F(ConfigTest, NamesTheNearestChoice) {
+  EXPECT_EQ(error("[network]\ninput = [4]\nlayers = [{type = \"dens\", units = 3}]\n"),
+            "config.toml:3:19: unknown layer type 'dens' in [network.layers 1]; did you mean "
+            "'dense'?");
+  EXPECT_EQ(
+      error(kNetwork + "[optimizer]\nkind = \"adan\"\n"),
+      "config.toml:8:8: 'kind' in [optimizer] must be sgd, adam, adamw or rmsprop; got 'adan'; "
+      "did you mean 'adam'?");
+}
+
+TEST_F(ConfigTest, RefusesWrongTypesAndRanges) {
+  EXPECT_EQ(error(kNetwork + "[training]\nepochs = \"five\"\n"),
+            "config.toml:8:10: 'epochs' in [training] must be an integer; got a string");
+  EXPECT_EQ(error(kNetwork + "[training]\nepochs = 2.5\n"),
+            "config.toml:8:10: 'epochs' in [training] must be an integer; got a number");
+  EXPECT_EQ(error(kNetwork + "[training]\nbatch = 0\n"),
+            "config.toml:8:9: 'batch' in [training] must be at least 1; got 0");
+  EXPECT_EQ(error(kNetwork + "[training]\nshuffle = 1\n"),
+            "config.toml:8:11: 'shuffle' in [training] must be true or false; got an integer");
+  EXPECT_EQ(error(kNetwork + "[data]\nvalidation = 1.0\n"),
+            "config.toml:8:14: 'validation' in [data] must lie in [0, 1); got 1");
+  EXPECT_EQ(error("training = 3\n" + kNetwork),
+            "config.toml:1:12: 'training' in the file must be a table; got an integer");
+  EXPECT_EQ(error("[network]\ninput = [28, 0]\nlayers = []\n"),
+            "config.toml:2:9: 'input' in [network] must hold integers of at least 1");
+  EXPECT_EQ(error("[network]\ninput = [4]\nlayers = [3]\n"),
+            "config.toml:3:11: [network.layers 1] must be a table such as {type = \"relu\"}");
+}
+
+TEST_F(ConfigTest, NamesWhatIsMissing) {
+  EXPECT_EQ(error("[training]\nepochs = 3\n"), "config.toml:1:1: the file needs the key 'network'");
+  EXPECT_EQ(error("[network]\nlayers = []\n"), "config.toml:1:1: [network] needs the key 'input'");
+  EXPECT_EQ(error("[network]\ninput = [4]\nlayers = [{type = \"dense\"}]\n"),
+            "config.toml:3:11: [network.layers 1] needs the key 'units'");
+  EXPECT_EQ(error("[network]\ninput = [4]\nlayers = [{units = 3}]\n"),
+            "config.toml:3:11: [network.layers 1] needs the key 'type'");
+}
+
+TEST_F(ConfigTest, ALayerThatDoesNotFitHasItsPlace) {
+  const std::string message = error(
+      "[network]\ninput = [28, 28, 1]\nlayers = [\n  {type = \"dense\", units = 3, name = "
+      "\"head\"},\n]\n");
+  EXPECT_EQ(message.rfind("config.toml:4:3: ", 0), 0U) << message;
+  EXPECT_NE(message.find("head"), std::string::npos) << message;
+}
+
+TEST_F(ConfigTest, ReadsPaddingAndSizesInEveryForm) {
+  const auto output = [&](const std::string& layer) {
+    return read("[network]\ninput = [8, 8, 1]\nlayers = [{type = \"conv2d\", filters = 2, " +
+                layer + "}]\n")
+        .network.output_shape();
+  };
+  EXPECT_EQ(output("kernel = 3"), (Shape{6, 6, 2}));
+  EXPECT_EQ(output("kernel = 3, padding = \"same\""), (Shape{8, 8, 2}));
+  EXPECT_EQ(output("kernel = 3, padding = 2"), (Shape{10, 10, 2}));
+  EXPECT_EQ(output("kernel = [3, 1]"), (Shape{6, 8, 2}));
+  EXPECT_EQ(output("kernel = 2, stride = [2, 4]"), (Shape{4, 2, 2}));
+  EXPECT_EQ(error("[network]\ninput = [8, 8, 1]\nlayers = [{type = \"max_pool2d\", size = [2]}]\n"),
+            "config.toml:3:40: 'size' in [network.layers 1] must be an integer or [height, width]; "
+            "got an array");
+}
+
+TEST_F(ConfigTest, SaysWhereTheFileIsDamaged) {
+  EXPECT_EQ(error("[network\n").rfind("config.toml:1:9: ", 0), 0U) << error("[network\n");
+  EXPECT_THROW(read_config(folder_ / "none.toml"), Error);
+}
+
+}  // namespace
+}  // namespace linnet::command

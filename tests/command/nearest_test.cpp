@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nearest.h"
+
+#include <gtest/gtest.h>
+
+namespace linnet::command {
+namespace {
+
+TEST(Nearest, FindsTheNameThatWasMeant) {
+  const std::vector<std::string> names{"filters", "kernel", "stride", "padding"};
+  EXPECT_EQ(nearest("kernal", names), "kernel");    // one letter replaced
+  EXPECT_EQ(nearest("filter", names), "filters");   // one left out
+  EXPECT_EQ(nearest("strride", names), "stride");   // one too many
+  EXPECT_EQ(nearest("paddign", names), "padding");  // two swapped
+}
+
+TEST(Nearest, ASwapCostsOneEdit) {
+  EXPECT_EQ(nearest("ab", {"ba", "cd"}), "ba");
+  EXPECT_EQ(nearest("abcd", {"axyd", "bacd"}), "bacd");
+}
+
+TEST(Nearest, SaysNothingWhereNothingIsNear) {
+  EXPECT_EQ(nearest("zzzzzz", {"kernel", "stride"}), "");
+  EXPECT_EQ(nearest("x", {"y"}), "");  // a whole name replaced is no guess
+  EXPECT_EQ(nearest("x", {}), "");
+  EXPECT_EQ(did_you_mean("zzzzzz", {"kernel"}), "");
+}
+
+TEST(Nearest, MakesSentences) {
+  EXPECT_EQ(did_you_mean("kernal", {"kernel"}), "; did you mean 'kernel'?");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b or c");
+  EXPECT_EQ(listed({"a"}), "a");
+  EXPECT_EQ(listed({}), "nothing");
+}
+
+}  // namespace
+}  // namespace linnet::command

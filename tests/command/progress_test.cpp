@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "progress.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace linnet::command {
+namespace {
+
+TEST(Progress, NamesEverythingThatIsKnown) {
+  const Progress progress{.epoch = 2,
+                          .epochs = 5,
+                          .samples_done = 500,
+                          .samples = 1000,
+                          .loss = 0.25,
+                          .accuracy = 0.875,
+                          .samples_per_second = 12345.4,
+                          .seconds_left = 83};
+  EXPECT_EQ(progress_text(progress, 0),
+            "epoch 2/5  50 %  12345 samples/s, loss 0.2500, accuracy 87.50 %, 1 min 23 s left");
+  EXPECT_EQ(progress_text(progress, 4).substr(0, 16), "epoch 2/5 [==  ]");
+}
+
+TEST(Progress, RegressionHasNoAccuracy) {
+  const EpochReport report{
+      .epoch = 1,
+      .train = {.loss = 2, .accuracy = std::numeric_limits<double>::quiet_NaN(), .samples = 10},
+      .validation = {},
+      .test = {},
+      .seconds = 0.5,
+      .samples_per_second = 20};
+  EXPECT_EQ(epoch_text(report, 3), "epoch 1/3: loss 2.0000; 0.50 s, 20 samples/s");
+}
+
+TEST(Progress, NamesTheHeldOutParts) {
+  const EpochReport report{.epoch = 3,
+                           .train = {.loss = 0.5, .accuracy = 0.75, .samples = 10},
+                           .validation = {.loss = 0.6, .accuracy = 0.7, .samples = 5},
+                           .test = {.loss = 0.7, .accuracy = 0.65, .samples = 5},
+                           .seconds = 0.5,
+                           .samples_per_second = 20};
+  EXPECT_EQ(epoch_text(report, 3),
+            "epoch 3/3: loss 0.5000, accuracy 75.00 %; validation loss 0.6000, accuracy 70.00 %; "
+            "test loss 0.7000, accuracy 65.00 %; 0.50 s, 20 samples/s");
+}
+
+TEST(Progress, Durations) {
+  EXPECT_EQ(duration_text(0.4), "0 s");
+  EXPECT_EQ(duration_text(59.6), "1 min 00 s");
+  EXPECT_EQ(duration_text(3600 + 120), "1 h 02 min");
+  EXPECT_EQ(duration_text(std::numeric_limits<double>::infinity()), "?");
+  EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "?");
+}
+
+}  // namespace
+}  // namespace linnet::command

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import command
+
+
+class Inspect(command.CommandTest):
+    def test_summary_of_a_workload(self):
+        summary = self.run_json("summary", "--workload", "mnist-cnn", "--batch", 64)
+        self.assertEqual(summary["parameters"], 31530)
+        self.assertEqual(summary["batch"], 64)
+        self.assertEqual(sum(layer["parameters"] for layer in summary["layers"]), 31530)
+        self.assertEqual(summary["layers"][-1]["output"], [10])
+        # Two for each multiplication: 28*28*16*9 in the convolution, 3136*10 in the dense layer.
+        self.assertGreaterEqual(summary["flops_per_sample"], 2 * (28 * 28 * 16 * 9 + 3136 * 10))
+        larger = self.run_json("summary", "--workload", "mnist-cnn", "--batch", 1024)
+        self.assertGreater(larger["train_peak_bytes"], summary["train_peak_bytes"])
+        self.assertGreater(summary["train_peak_bytes"], summary["predict_peak_bytes"])
+
+    def test_summary_of_a_model_and_of_a_configuration_agree(self):
+        _, folder = self.train()
+        workload = self.run_json("summary", "--workload", "mnist-cnn", "--batch", 8)
+        for file in (folder / "model.safetensors", command.EXAMPLES / "mnist.toml"):
+            summary = self.run_json("summary", file, "--batch", 8)
+            self.assertEqual({**summary, "name": ""}, {**workload, "name": ""})
+
+    def test_summary_as_text(self):
+        out, _ = self.run_linnet("summary", "--workload", "mnist-cnn")
+        self.assertIn("31530 parameters", out)
+        self.assertIn("memory at batch 128", out)
+
+    def test_plan(self):
+        arguments = ("plan", "--workload", "mnist-cnn", "--batch", 16)
+        graph, _ = self.run_linnet(*arguments, "--dump", "graph")
+        plan, _ = self.run_linnet(*arguments)
+        self.assertIn("conv2d", graph)
+        self.assertIn("optimizer", graph)
+        self.assertNotEqual(graph, plan)
+        self.assertTrue(plan.endswith("\n"))
+
+    def test_devices(self):
+        devices = self.run_json("devices")
+        self.assertGreaterEqual(devices["cpu"]["cores"], 1)
+        self.assertGreater(devices["cpu"]["memory_bytes"], 1 << 20)
+        self.assertIn("cuda", devices)
+        out, _ = self.run_linnet("devices")
+        self.assertIn(devices["cpu"]["name"], out)
+
+    def test_data_info(self):
+        command.write_mnist(self.folder / "patterns", train=30, test=20)
+        info = self.run_json("data", "info", "patterns")
+        self.assertEqual((info["train"]["samples"], info["test"]["samples"]), (30, 20))
+        self.assertEqual(info["train"]["sample_shape"], [28, 28, 1])
+        self.assertEqual(info["train"]["samples_by_class"], [3] * 10)
+        out, _ = self.run_linnet("data", "info", "patterns")
+        self.assertIn("30 samples of (28, 28, 1) u8", out)
+
+    def test_completion_scripts_parse(self):
+        for shell in ("bash", "zsh", "fish"):
+            out, _ = self.run_linnet("completion", shell)
+            for word in ("train", "predict", "precision", "bf16"):
+                self.assertIn(word, out)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=out, text=True, check=True)
+
+    def test_bash_completes(self):
+        script, _ = self.run_linnet("completion", "bash")
+        (self.folder / "script").write_text(script)
+        for words, expected in ((["linnet", "tr"], "train"),
+                                (["linnet", "train", "--devi"], "--device"),
+                                (["linnet", "train", "--device", "cu"], "cuda")):
+            out = subprocess.run(
+                ["bash", "-c", f"source {self.folder}/script; COMP_WORDS=({' '.join(words)}); "
+                 f"COMP_CWORD={len(words) - 1}; _linnet; echo \"${{COMPREPLY[@]}}\""],
+                capture_output=True, text=True, check=True).stdout
+            self.assertEqual(out.strip(), expected)
+
+    def test_help_has_an_example_everywhere(self):
+        for words in ([], ["train"], ["predict"], ["summary"], ["plan"], ["devices"], ["data"],
+                      ["data", "info"], ["completion"]):
+            out, err = self.run_linnet(*words, "--help")
+            self.assertIn("Example: linnet", out, words)
+            self.assertEqual(err, "")
+
+    def test_version(self):
+        out, _ = self.run_linnet("--version")
+        self.assertRegex(out, r"^linnet \d+\.\d+\.\d+ \([0-9a-f]+|unknown\)\n$")
+
+    def test_a_full_disk_is_one_sentence(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("no /dev/full")
+        for words in (["devices"], ["--help"], ["--version"], ["plan", "--workload", "mnist-cnn"]):
+            with open("/dev/full", "w") as full:
+                self.assert_error("cannot write to standard output: No space left on device",
+                                  *words, capture_output=False, stdout=full, stderr=-1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import pathlib
+import unittest
+
+import command
+
+
+class Train(command.CommandTest):
+    def test_json_has_every_key(self):
+        summary, folder = self.train("--seed", 3)
+        for key in ("workload", "device", "precision", "threads", "seed", "batch", "epochs",
+                    "parameters", "train_loss", "test_loss", "test_accuracy",
+                    "samples_per_second", "startup_seconds", "peak_bytes", "planned_bytes",
+                    "version", "commit", "machine"):
+            self.assertIn(key, summary)
+            self.assertIsNotNone(summary[key], key)
+        self.assertEqual(set(summary["epoch_seconds"]), {"median", "min", "max"})
+        self.assertEqual((summary["workload"], summary["device"], summary["precision"]),
+                         ("mnist-cnn", "cpu", "fp32"))
+        self.assertEqual((summary["batch"], summary["epochs"], summary["seed"], summary["threads"]),
+                         (32, 2, 3, 1))
+        self.assertEqual(summary["parameters"], 31530)
+        self.assertGreater(summary["samples_per_second"], 0)
+        self.assertGreater(summary["peak_bytes"], 1 << 20)
+        self.assertEqual(json.loads((folder / "summary.json").read_text()), summary)
+
+    def test_leaves_a_whole_run_folder(self):
+        summary, folder = self.train()
+        self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                         ["history.jsonl", "model.safetensors", "report.html", "summary.json"])
+        epochs = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+        self.assertEqual([epoch["epoch"] for epoch in epochs], [1, 2])
+        self.assertTrue(all(epoch["complete"] for epoch in epochs))
+        self.assertEqual(epochs[-1]["test_loss"], summary["test_loss"])
+        self.assertLess(epochs[1]["train_loss"], epochs[0]["train_loss"])
+        self.assertIsNone(epochs[0]["validation_loss"])
+        report = (folder / "report.html").read_text()
+        self.assertEqual(report.count("<svg"), 2)
+        self.assertIn("class=\"matrix\"", report)
+
+    def test_equal_seeds_give_equal_results(self):
+        first, _ = self.train("--seed", 5, out="a")
+        second, _ = self.train("--seed", 5, out="b")
+        other, _ = self.train("--seed", 6, out="c")
+        self.assertEqual(first["train_loss"], second["train_loss"])
+        self.assertNotEqual(first["train_loss"], other["train_loss"])
+
+    def test_learns_drawn_digits(self):
+        summary = self.run_json("train", "--workload", "mnist-cnn", "--data", "digits", "--epochs",
+                                1, "--out", "run")
+        self.assertEqual((summary["train_samples"], summary["test_samples"]), (20000, 4000))
+        self.assertGreater(summary["test_accuracy"], 0.5)  # guessing gives 0.1
+
+    def test_never_overwrites_a_run(self):
+        _, folder = self.train()
+        before = (folder / "summary.json").read_bytes()
+        self.assert_error("the folder 'run' holds a run already (model.safetensors); name another "
+                          "with --out", "train", "--workload", "mnist-cnn", "--data", "patterns",
+                          "--out", "run")
+        self.assertEqual((folder / "summary.json").read_bytes(), before)
+
+    def test_default_folders_differ(self):
+        command.write_mnist(self.folder / "patterns")
+        folders = [self.run_json("train", "--workload", "mnist-cnn", "--data", "patterns",
+                                 "--epochs", 1)["folder"] for _ in range(2)]
+        self.assertNotEqual(*folders)
+        for folder in folders:
+            self.assertRegex(folder, r"^runs/mnist-cnn-\d{8}-\d{6}(-\d+)?$")
+            self.assertTrue((self.folder / folder / "report.html").exists())
+
+    def test_configuration_and_its_overrides(self):
+        command.write_mnist(self.folder / "patterns")
+        text = (command.EXAMPLES / "mnist.toml").read_text()
+        text = text.replace('name = "fashion-mnist"', 'path = "patterns"')
+        text = text.replace("validation = 0.0", "validation = 0.25")
+        (self.folder / "mine.toml").write_text(text)
+        summary = self.run_json("train", "mine.toml", "--epochs", 1, "--optimizer", "sgd", "--lr",
+                                0.05, "--out", "run")
+        self.assertEqual((summary["workload"], summary["epochs"]), ("mine", 1))
+        self.assertEqual((summary["optimizer"], summary["learning_rate"]), ("sgd", 0.05))
+        self.assertIsNotNone(summary["validation_loss"])
+
+    def test_progress_is_plain_lines_without_a_terminal(self):
+        command.write_mnist(self.folder / "patterns")
+        out, err = self.run_linnet("train", "--workload", "mnist-cnn", "--data", "patterns",
+                                   "--epochs", 1, "--out", "run")
+        self.assertEqual(out, "")
+        self.assertNotIn("\r", err)
+        self.assertNotIn("\x1b", err)
+        self.assertIn("epoch 1/1: loss ", err)
+        self.assertRegex(err, r"linnet: test accuracy [\d.]+ %; report: run/report.html\n$")
+
+    def test_a_full_disk_is_one_sentence(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("no /dev/full")
+        command.write_mnist(self.folder / "patterns")
+        with open("/dev/full", "w") as full:
+            _, err = self.run_linnet("train", "--workload", "mnist-cnn", "--data", "patterns",
+                                     "--epochs", 1, "--out", "run", "--json", status=2,
+                                     capture_output=False, stdout=full, stderr=-1)
+        self.assertTrue(err.endswith("linnet: error: cannot write to standard output: No space "
+                                     "left on device\n"), err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/image_folder.h"
+
+#include "data/image_files.h"
+
+namespace linnet::test {
+namespace {
+
+std::string grey_png() { return encode_png(picture(2, 3, 1)); }
+std::string colour_png() { return encode_png(picture(2, 3, 3)); }
+
+TEST(ImageFolder, OneTreeIsAllTrainingPart) {
+  const TemporaryFolder folder;
+  folder.write("dog/b.png", grey_png());
+  folder.write("dog/a.PNG", grey_png());
+  folder.write("cat/x.jpeg", jpeg(50, 2, 3, 1));
+  folder.write("cat/notes.txt", "passed over");
+  folder.write("README.md", "passed over");
+  folder.write(".hidden/x.png", "passed over");
+  EXPECT_TRUE(holds_image_folders(folder.path()));
+  const DatasetPair pair = load_image_folders(folder.path());
+  EXPECT_EQ(pair.train.name, "linnet-ImageFolder-OneTreeIsAllTrainingPart");
+  EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 1}));
+  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{0, 1, 1}));
+  EXPECT_NEAR(pair.train.bytes[0], 50, 2);
+  EXPECT_EQ(std::vector<std::uint8_t>(pair.train.bytes.begin() + 6, pair.train.bytes.begin() + 12),
+            picture(2, 3, 1).pixels);
+  EXPECT_EQ(pair.test.size(), 0);
+  EXPECT_EQ(pair.test.sample_shape, pair.train.sample_shape);
+}
+
+TEST(ImageFolder, TrainBesideTestOrVal) {
+  for (const std::string other : {"test/", "val/"}) {
+    const TemporaryFolder folder;
+    folder.write("train/b/1.png", grey_png());
+    folder.write("train/a/1.png", grey_png());
+    folder.write(other + "b/1.png", grey_png());
+    EXPECT_TRUE(holds_image_folders(folder.path()));
+    const DatasetPair pair = load_image_folders(folder.path());
+    EXPECT_EQ(pair.train.size(), 2);
+    EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{1})) << other;
+    EXPECT_EQ(pair.test.class_names, pair.train.class_names);
+  }
+}
+
+TEST(ImageFolder, AClassMayBeCalledTrain) {
+  const TemporaryFolder folder;
+  folder.write("train/1.png", grey_png());
+  folder.write("ship/1.png", grey_png());
+  EXPECT_EQ(load_image_folders(folder.path()).train.class_names,
+            (std::vector<std::string>{"ship", "train"}));
+}
+
+TEST(ImageFolder, GreyBecomesColourWhereAnyIs) {
+  const TemporaryFolder folder;
+  folder.write("train/a/1.png", grey_png());
+  folder.write("train/a/2.png", colour_png());
+  folder.write("train/b/1.png", grey_png());
+  folder.write("test/a/1.png", grey_png());
+  const DatasetPair pair = load_image_folders(folder.path());
+  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 3}));
+  EXPECT_EQ(pair.test.sample_shape, (Shape{2, 3, 3}));
+  const std::vector<std::uint8_t> grey = picture(2, 3, 1).pixels;
+  for (std::size_t i = 0; i < 18; ++i) {
+    EXPECT_EQ(pair.train.bytes[i], grey[i / 3]);
+    EXPECT_EQ(pair.train.bytes[18 + i], picture(2, 3, 3).pixels[i]);
+    EXPECT_EQ(pair.train.bytes[36 + i], grey[i / 3]);
+    EXPECT_EQ(pair.test.bytes[i], grey[i / 3]);
+  }
+}
+
+TEST(ImageFolder, NamesTheFirstTwoOfDifferentSize) {
+  const TemporaryFolder folder;
+  const auto first = folder.write("a/1.png", grey_png());
+  folder.write("a/2.png", grey_png());
+  const auto second = folder.write("b/1.png", encode_png(picture(4, 5, 1)));
+  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+            std::string("all images must have one size, but ") + quoted(first) + " is 2 x 3 and " +
+                quoted(second) + " is 4 x 5 (height x width)");
+}
+
+TEST(ImageFolder, ComparesSizesAcrossBothParts) {
+  const TemporaryFolder folder;
+  folder.write("train/a/1.png", grey_png());
+  const auto other = folder.write("test/a/1.png", encode_png(picture(4, 5, 1)));
+  EXPECT_NE(error_of([&] { load_image_folders(folder.path()); }).find(other.string()),
+            std::string::npos);
+}
+
+TEST(ImageFolder, RefusesAnEmptyClass) {
+  const TemporaryFolder folder;
+  folder.write("a/1.png", grey_png());
+  const auto empty = folder.write("b/notes.txt", "").parent_path();
+  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+            std::string("the class folder ") + quoted(empty) +
+                " holds no images (*.png, *.jpg, *.jpeg, *.bmp)");
+}
+
+TEST(ImageFolder, RefusesATestClassThatTrainingLacks) {
+  const TemporaryFolder folder;
+  folder.write("train/a/1.png", grey_png());
+  folder.write("test/b/1.png", grey_png());
+  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+            std::string("the class 'b' of ") + quoted(folder / "test") + " is not among those of " +
+                quoted(folder / "train"));
+  std::filesystem::remove_all(folder / "test");
+  std::filesystem::create_directory(folder / "test");
+  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+            quoted(folder / "test") + " holds no class folders");
+}
+
+TEST(ImageFolder, NamesAFileThatIsDamagedOrUnreadable) {
+  const TemporaryFolder folder;
+  folder.write("a/1.png", grey_png());
+  const auto bad = folder.write("a/2.jpg", grey_png().substr(0, 50));
+  EXPECT_NE(error_of([&] {
+              load_image_folders(folder.path());
+            }).find(quoted(bad) + " is a damaged PNG: "),
+            std::string::npos);
+  std::filesystem::remove(bad);
+  std::filesystem::create_symlink("nowhere", bad);
+  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+            std::string("cannot read ") + quoted(bad) + ": No such file or directory");
+}
+
+}  // namespace
+}  // namespace linnet::test

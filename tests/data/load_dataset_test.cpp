@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/dataset.h>
+
+#include "data/image_files.h"
+
+namespace linnet::test {
+namespace {
+
+std::string cifar_record() { return std::string(3073, '\1'); }
+
+TEST(LoadDataset, KnowsIdxFiles) {
+  const TemporaryFolder folder;
+  write_mnist(folder);
+  EXPECT_EQ(load_dataset(folder.path()).train.size(), 6);
+  // A name that ends in a slash is still the folder's.
+  EXPECT_EQ(load_dataset(folder.path() / "").train.name, "linnet-LoadDataset-KnowsIdxFiles");
+}
+
+TEST(LoadDataset, KnowsCifarAlsoOneFolderDeeper) {
+  const TemporaryFolder folder;
+  folder.write("cifar-10-batches-bin/data_batch_1.bin", cifar_record());
+  folder.write("cifar-10-batches-bin/test_batch.bin", cifar_record());
+  EXPECT_EQ(load_dataset(folder / "cifar-10-batches-bin").train.name, "cifar-10");
+  EXPECT_EQ(load_dataset(folder.path()).train.name, "cifar-10");
+}
+
+TEST(LoadDataset, AsksWhichOfTwo) {
+  const TemporaryFolder folder;
+  write_mnist(folder, "one/");
+  folder.write("two/data_batch_1.bin", cifar_record());
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            quoted(folder.path()) + " holds two data sets, 'one' and 'two'; name one of them");
+}
+
+TEST(LoadDataset, KnowsImages) {
+  const TemporaryFolder folder;
+  folder.write("train/a/1.bmp", bmp_header(1, 1, 24) + "abcd");
+  folder.write("val/a/1.bmp", bmp_header(1, 1, 24) + "abcd");
+  const DatasetPair pair = load_dataset(folder.path());
+  EXPECT_EQ(pair.train.size(), 1);
+  EXPECT_EQ(pair.test.size(), 1);
+}
+
+TEST(LoadDataset, SaysWhatItLookedFor) {
+  const TemporaryFolder folder;
+  folder.write("inner/data.csv", "1,2");
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            quoted(folder.path()) +
+                " holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), "
+                "CIFAR batches (data_batch_*.bin or train.bin) and folders of images by class "
+                "(class/*.png, *.jpg, *.jpeg, *.bmp, also under train/ and test/ or val/)");
+}
+
+TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(error_of([&] { load_dataset(folder / "none"); }),
+            std::string("cannot read ") + quoted(folder / "none") + ": No such file or directory");
+  const auto file = folder.write("x.bin", "x");
+  EXPECT_EQ(error_of([&] { load_dataset(file); }),
+            quoted(file) + " is a file; a data set is a folder");
+}
+
+}  // namespace
+}  // namespace linnet::test

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "fixtures.h"
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};
+
+void* counted(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes); }
+void* operator new[](std::size_t bytes) { return counted(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace linnet::testing {
+namespace {
+
+/// Looks at the count from the first to the last progress of the second epoch.
+class Watch final : public Callback {
+ public:
+  void on_progress(const Progress& progress) override {
+    if (progress.epoch != 2) return;
+    if (first_ == 0) first_ = allocations;
+    last_ = allocations;
+    ++calls_;
+  }
+  std::uint64_t during() const { return last_ - first_; }
+  int calls() const { return calls_; }
+
+ private:
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;
+  int calls_ = 0;
+};
+
+TEST(Allocation, TheCounterCounts) {
+  const std::uint64_t before = allocations;
+  std::vector<int> vector(10);
+  vector.resize(10000);
+  EXPECT_GE(allocations - before, 2U);
+}
+
+TEST(Allocation, TheTrainingLoopAllocatesNothing) {
+  const Dataset data = make_digits(2000, 0, 6).train;
+  // Convolutions that oneDNN computes are left out: its C interface allocates at every call.
+  Network deep({28, 28, 1},
+               {Rescale{}, Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{}, MaxPool2d{},
+                BatchNorm{}, Conv2d{.filters = 12, .kernel = 5, .stride = 2}, Tanh{}, AvgPool2d{},
+                Flatten{}, Dropout{}, Dense{.units = 10}});
+  for (const Network& network : {zoo::mnist_cnn(), deep}) {
+    Model model(network, {.threads = 2});
+    Watch watch;
+    train(model, data, {.epochs = 2, .batch = 16}, nullptr, &watch);
+    EXPECT_GT(watch.calls(), 1);
+    EXPECT_EQ(watch.during(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "fixtures.h"
+
+namespace linnet::testing {
+namespace {
+
+/// A rival binds the flattened view of a scaled input to memory that training never writes: there
+/// this network does not learn at all.
+TEST(Learning, ScalingThenFlattenThenDenseLearns) {
+  const DatasetPair digits = make_digits(600, 200, 1);
+  Model model(Network({28, 28, 1}, {Rescale{}, Flatten{}, Dense{.units = 10}}));
+  const History history = train(
+      model, digits.train, {.epochs = 20, .batch = 16, .optimizer = adam(5e-3)}, &digits.test);
+  EXPECT_GT(history.epochs.front().train.loss, 1.0);
+  EXPECT_LT(history.epochs.back().train.loss, 0.6);
+  EXPECT_GT(history.epochs.back().test.accuracy, 0.8);
+}
+
+TEST(Learning, AConvolutionalNetworkLearns) {
+  const DatasetPair digits = make_digits(600, 200, 2);
+  Model model(zoo::mnist_cnn());
+  const History history = train(
+      model, digits.train, {.epochs = 12, .batch = 16, .optimizer = adam(4e-3)}, &digits.test);
+  EXPECT_GT(history.epochs.back().test.accuracy, 0.9);
+  const Evaluation evaluation = evaluate(model, digits.test);
+  EXPECT_NEAR(evaluation.loss, history.epochs.back().test.loss, 1e-6);
+  EXPECT_EQ(evaluation.accuracy, history.epochs.back().test.accuracy);
+}
+
+TEST(Learning, AnMlpLearnsARegression) {
+  const Dataset data = sums_data(512);
+  Model model(Network({2}, {Dense{.units = 16}, Tanh{}, Dense{.units = 2}}));
+  for (Loss loss : {Loss::mse, Loss::mae}) {
+    const History history =
+        train(model, data, {.epochs = 30, .batch = 16, .optimizer = adam(5e-3), .loss = loss});
+    EXPECT_LT(history.epochs.back().train.loss, loss == Loss::mse ? 0.01 : 0.05);
+    EXPECT_TRUE(std::isnan(history.epochs.back().train.accuracy));
+  }
+}
+
+TEST(Learning, BinaryCrossEntropyLearns) {
+  const Dataset circle = circle_data(400);
+  std::vector<float> samples;
+  for (std::uint8_t byte : circle.bytes) samples.push_back(static_cast<float>(byte) / 255);
+  const std::vector<float> values(circle.labels.begin(), circle.labels.end());
+  const Dataset data = make_dataset({2}, std::span<const float>(samples), {1}, values);
+  Model model(Network({2}, {Dense{.units = 16}, ReLU{}, Dense{.units = 1}}));
+  const History history = train(model, data, {.epochs = 60, .batch = 16, .optimizer = adam(1e-2),
+                                              .loss = Loss::binary_cross_entropy});
+  EXPECT_LT(history.epochs.back().train.loss, 0.25);
+}
+
+TEST(Learning, EveryOptimizerLearns) {
+  const Dataset data = circle_data(400);
+  const auto after = [&](Optimizer optimizer) {
+    Model model(Network({2}, {Rescale{.scale = 1.0 / 128, .shift = -1}, Dense{.units = 24}, ReLU{},
+                              Dense{.units = 2}}));
+    return train(model, data, {.epochs = 60, .batch = 16, .optimizer = optimizer})
+        .epochs.back()
+        .train.loss;
+  };
+  EXPECT_LT(after(sgd(0.2)), 0.25);
+  EXPECT_LT(after(sgd(0.05, 0.9)), 0.25);
+  EXPECT_LT(after(sgd(0.05, 0.9, true)), 0.25);
+  EXPECT_LT(after(adam(1e-2)), 0.25);
+  EXPECT_LT(after(adamw(1e-2)), 0.25);
+  EXPECT_LT(after(rmsprop(5e-3)), 0.25);
+  Optimizer clipped = sgd(0.2);
+  clipped.clip_norm = 0.5;
+  clipped.schedule = {.kind = Schedule::Kind::cosine, .warmup_epochs = 2, .floor = 0.1};
+  EXPECT_LT(after(clipped), 0.3);
+}
+
+TEST(Learning, EveryLayerTrains) {
+  const DatasetPair digits = make_digits(64, 0, 3);
+  Dataset data = digits.train;  // a corner of each digit, labelled by three groups
+  data.sample_shape = {8, 8, 1};
+  data.bytes.resize(64 * 64);
+  for (std::int64_t i = 0; i < 64; ++i) {
+    for (std::int64_t p = 0; p < 64; ++p) {
+      data.bytes[static_cast<std::size_t>(i * 64 + p)] =
+          digits.train.bytes[static_cast<std::size_t>(i * 784 + (p / 8 + 10) * 28 + p % 8 + 10)];
+    }
+  }
+  for (std::int32_t& label : data.labels) label %= 3;
+  data.class_names = {"a", "b", "c"};
+  Model model(every_layer());
+  const History history = train(model, data, {.epochs = 40, .batch = 16, .optimizer = adam(2e-2)});
+  EXPECT_LT(history.epochs.back().train.loss, 0.8 * history.epochs.front().train.loss);
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+#include "fixtures.h"
+
+namespace linnet::testing {
+namespace {
+
+std::string path_of(const std::string& name) {
+  return (std::filesystem::path(::testing::TempDir()) / ("linnet_" + name)).string();
+}
+
+std::string load_error(const std::string& path) {
+  try {
+    Model::load(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ModelFile, SavesAndLoadsEveryBit) {
+  const Dataset data = make_digits(60, 0, 1).train;
+  Model model(zoo::mnist_cnn(), {.seed = 9});
+  train(model, data, {.epochs = 1, .batch = 16});
+  model.set_class_names({"zero", "one", "\"two\"", "drei ö"});
+  const std::string path = path_of("saved.safetensors");
+  model.save(path);
+  Model loaded = Model::load(path, {.threads = 1});
+  EXPECT_EQ(loaded.class_names(), model.class_names());
+  EXPECT_EQ(loaded.network().to_json(), model.network().to_json());
+  EXPECT_EQ(loaded.predict(data), model.predict(data));
+  for (const std::string& name : model.parameter_names()) {
+    EXPECT_EQ(loaded.parameter(name), model.parameter(name)) << name;
+  }
+}
+
+TEST(ModelFile, KeepsRunningStatistics) {
+  Network network({4}, {Dense{.units = 3}, BatchNorm{.name = "norm"}, Dense{.units = 2}});
+  Model model(network);
+  const std::vector<float> mean{1, 2, 3};
+  model.set_parameter("norm.running_mean", mean);
+  const std::string path = path_of("statistics.safetensors");
+  model.save(path);
+  EXPECT_EQ(Model::load(path).parameter("norm.running_mean"), mean);
+}
+
+TEST(ModelFile, ACutFileIsAnErrorWhereverItIsCut) {
+  Model model(Network({3}, {Dense{.units = 2}}));
+  const std::string path = path_of("whole.safetensors");
+  model.save(path);
+  const std::string bytes = read_file(path);
+  const std::string cut = path_of("cut.safetensors");
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    std::ofstream(cut, std::ios::binary) << bytes.substr(0, size);
+    EXPECT_NE(load_error(cut), "") << size;
+  }
+}
+
+TEST(ModelFile, ADamagedByteIsAnErrorOrAnotherModel) {
+  Model model(Network({3}, {Dense{.units = 2}, ReLU{}}));
+  const std::string path = path_of("whole.safetensors");
+  model.save(path);
+  const std::string bytes = read_file(path);
+  const std::string damaged = path_of("damaged.safetensors");
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (int mask : {0x01, 0x80, 0x20}) {
+      std::string copy = bytes;
+      copy[at] = static_cast<char>(copy[at] ^ mask);
+      std::ofstream(damaged, std::ios::binary) << copy;
+      load_error(damaged);  // anything but a crash
+    }
+  }
+}
+
+TEST(ModelFile, SaysWhatIsWrong) {
+  EXPECT_EQ(load_error("/nowhere/model.safetensors"),
+            "cannot read '/nowhere/model.safetensors': No such file or directory");
+  const std::string path = path_of("other.safetensors");
+  std::ofstream(path, std::ios::binary) << std::string("\x02\0\0\0\0\0\0\0{}", 10);
+  EXPECT_EQ(load_error(path), "cannot load the model '" + path +
+                                  "': it holds weights, but no Linnet network");
+}
+
+TEST(ModelFile, AFullDiskIsAnErrorAndKeepsTheOldFile) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
+  Model model(Network({3}, {Dense{.units = 2}}));
+  try {
+    model.save("/dev/full");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "cannot write '/dev/full': No space left on device");
+  }
+}
+
+TEST(Model, ParametersAreCheckedByNameAndSize) {
+  Model model(Network({3}, {Dense{.units = 2, .name = "head"}}));
+  EXPECT_EQ(model.parameter_names(), (std::vector<std::string>{"head.weight", "head.bias"}));
+  const std::vector<float> five(5);
+  try {
+    model.set_parameter("head.weight", five);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "parameter 'head.weight' is (2, 3), 6 elements; got 5");
+  }
+  try {
+    model.parameter("tail.weight");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the model has no parameter 'tail.weight'");
+  }
+}
+
+TEST(Model, AMissingDeviceIsAnError) {
+  try {
+    Model(zoo::mnist_cnn(), {.device = "cuda"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "the device 'cuda' is not available: this build has no CUDA backend");
+  }
+  try {
+    Model(zoo::mnist_cnn(), {.device = "tpu"});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "unknown device 'tpu'; expected auto, cpu or cuda");
+  }
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "fixtures.h"
+
+namespace linnet::testing {
+namespace {
+
+Dataset small_images(std::int64_t count) {
+  Dataset data = make_digits(count, 0, 4).train;
+  data.sample_shape = {8, 8, 1};
+  data.bytes.resize(static_cast<std::size_t>(count * 64));
+  for (std::int32_t& label : data.labels) label %= 3;
+  data.class_names = {"a", "b", "c"};
+  return data;
+}
+
+TEST(Reproducible, SharingMemoryChangesNoBit) {
+  const Dataset data = small_images(40);
+  const std::vector<float> shared = weights_after(every_layer(), data, {});
+  for (const PlanOptions plan : {PlanOptions{.reuse = false, .in_place = false},
+                                 PlanOptions{.reuse = true, .in_place = false},
+                                 PlanOptions{.reuse = false, .in_place = true}}) {
+    EXPECT_EQ(weights_after(every_layer(), data, {.plan = plan}), shared);
+  }
+}
+
+TEST(Reproducible, NoOperatorReadsWhatNobodyWrote) {
+  const Dataset data = small_images(40);
+  EXPECT_EQ(weights_after(every_layer(), data, {.checked = true}),
+            weights_after(every_layer(), data, {}));
+  const Dataset digits = make_digits(40, 0, 4).train;
+  EXPECT_EQ(weights_after(zoo::mnist_cnn(), digits, {.checked = true}),
+            weights_after(zoo::mnist_cnn(), digits, {}));
+}
+
+TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
+  const Dataset data = small_images(40);
+  const Dataset digits = make_digits(600, 0, 4).train;
+  const std::vector<float> one = weights_after(every_layer(), data, {.threads = 1});
+  const std::vector<float> cnn =
+      weights_after(zoo::mnist_cnn(), digits, {.batch = 128, .threads = 1, .steps = 4});
+  for (int threads : {1, 2, 3, 4}) {
+    EXPECT_EQ(weights_after(every_layer(), data, {.threads = threads}), one) << threads;
+    EXPECT_EQ(weights_after(zoo::mnist_cnn(), digits,
+                            {.batch = 128, .threads = threads, .steps = 4}),
+              cnn)
+        << threads;
+  }
+}
+
+std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {
+  const DatasetPair digits = make_digits(300, 50, 5);
+  Model model(zoo::mnist_cnn(), {.threads = threads, .seed = seed});
+  std::vector<double> result;
+  for (const EpochReport& epoch :
+       train(model, digits.train, {.epochs = 2, .batch = batch, .seed = seed}, &digits.test).epochs) {
+    result.push_back(epoch.train.loss);
+    result.push_back(epoch.test.loss);
+  }
+  return result;
+}
+
+TEST(Reproducible, TheSameSeedGivesTheSameRun) {
+  const std::vector<double> first = losses(1, 1, 64);
+  EXPECT_EQ(losses(1, 1, 64), first);
+  EXPECT_EQ(losses(4, 1, 64), first);
+  EXPECT_NE(losses(1, 2, 64), first);
+}
+
+}  // namespace
+}  // namespace linnet::testing

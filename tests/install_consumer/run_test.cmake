@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Installs LINNET_BINARY_DIR into WORK_DIR, moves that prefix, then configures, builds and runs the
+# project in CONSUMER_DIR against it.
+function(run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
+                  ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(NOTICE "${output}")
+    message(FATAL_ERROR "${what} failed (${result}).")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR})
+run("Installing" ${CMAKE_COMMAND} --install ${LINNET_BINARY_DIR} --prefix ${WORK_DIR}/first)
+# An installed package must not know where it was installed.
+file(RENAME ${WORK_DIR}/first ${WORK_DIR}/prefix)
+
+set(flags "")
+if(SANITIZE)
+  set(flags -DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
+endif()
+run("Configuring the consumer" ${CMAKE_COMMAND} -S ${CONSUMER_DIR} -B ${WORK_DIR}/build
+    -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX}
+    -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_BUILD_TYPE=Release ${flags})
+run("Building the consumer" ${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run("Running the consumer" ${CMAKE_COMMAND} -E chdir ${WORK_DIR} ${WORK_DIR}/build/consumer)
+if(NOT output MATCHES "the same accuracy after loading")
+  message(NOTICE "${output}")
+  message(FATAL_ERROR "The consumer did not come to its end.")
+endif()

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shows every include that goes against the order of the layers.
+
+A file of src/ may include headers of its own layer and of the layers that its linnet_layer() call
+names behind DEPENDS; include/linnet/ includes nothing from src/, and src/ nothing from apps/ or
+tests/. Tests that stand beside the code (*_test.cpp) are left out.
+
+A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
+takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
+*_hwy.* and what linnet_op() names behind CPU belong to ops_cpu and the rest to ops.
+"""
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
+
+
+def arguments(text, function, keywords):
+    """Yields (name, {keyword: [words]}) of every call `function(name KEYWORD words...)`."""
+    for call in re.findall(r"^\s*%s\s*\(([^)]*)\)" % function, text, re.MULTILINE):
+        words, values, keyword = call.split(), {k: [] for k in keywords}, None
+        for word in words[1:]:
+            if word in keywords:
+                keyword = word
+            elif keyword:
+                values[keyword].append(word)
+        if words:
+            yield words[0], values
+
+
+class Layers:
+    """The layers that the CMakeLists.txt files below src/ declare, and what belongs to them."""
+
+    def __init__(self, src):
+        self.src = Path(src)
+        self.depends = {}   # layer: the layers it may include
+        self.files = {}     # path below src/ without suffix: layer
+        self.folders = {}   # folder below src/: layers that take sources from it
+        for lists in sorted(self.src.rglob("CMakeLists.txt")):
+            self._read(lists.parent.relative_to(self.src), re.sub(r"#.*", "", lists.read_text()))
+        self._close_interfaces()
+
+    def _read(self, folder, text):
+        for name, values in arguments(text, "linnet_layer", ("SOURCES", "DEPENDS", "LINK")):
+            self.depends[name] = set(values["DEPENDS"])
+            for source in values["SOURCES"]:
+                if "$" not in source:
+                    self._own(folder / source, name)
+        for name, values in arguments(text, "linnet_op", ("EXTRA", "CPU", "TEST")):
+            for source in values["CPU"]:
+                self.files[(folder / name / source).with_suffix("").as_posix()] = "ops_cpu"
+        # A layer of headers alone is an interface library.
+        for name in re.findall(r"add_library\(linnet_(\w+)\s+INTERFACE\)", text):
+            links = re.findall(r"target_link_libraries\(linnet_%s\s+INTERFACE([^)]*)\)" % name, text)
+            self.depends[name] = {"interface", *re.findall(r"linnet_(\w+)", " ".join(links))}
+
+    def _own(self, path, layer):
+        self.files[path.with_suffix("").as_posix()] = layer
+        self.folders.setdefault(path.parent.as_posix(), set()).add(layer)
+
+    def _close_interfaces(self):
+        """Interface layers name only the nearest layer: give them what that one may include."""
+        for name in [n for n, below in self.depends.items() if "interface" in below]:
+            below = self.depends[name] - {"interface"}
+            for other in list(below):
+                below |= self.depends.get(other, set())
+            self.depends[name] = below
+
+    def of(self, path):
+        """The layer of a file by its path below src/; None for a file that stands in src/ itself."""
+        parts = path.split("/")
+        if len(parts) < 2:
+            return None
+        stem = str(Path(path).with_suffix(""))
+        if stem in self.files:
+            return self.files[stem]
+        if parts[0] == "ops":
+            return "ops_cpu" if re.search(r"(^cpu_kernels|_cpu|_hwy)\.\w+$", parts[-1]) else "ops"
+        folder = Path(path).parent
+        while folder != Path("."):
+            owners = self.folders.get(folder.as_posix(), set())
+            if len(owners) == 1:
+                return next(iter(owners))
+            folder = folder.parent
+        return parts[0]
+
+
+def includes(path):
+    """Yields (line number, header) of every include."""
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1)
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+
+
+def check_layers(root):
+    src = root / "src"
+    layers = Layers(src)
+    for path in sources(src):
+        relative = path.relative_to(src).as_posix()
+        own = layers.of(relative)
+        if own is None or path.stem.endswith("_test"):
+            continue
+        if own not in layers.depends:
+            yield f"src/{relative}: no CMakeLists.txt declares the layer '{own}'"
+            continue
+        for number, header in includes(path):
+            place = f"src/{relative}:{number}: layer '{own}' includes \"{header}\""
+            target = layers.of(header) if (src / header).is_file() else own
+            if target != own and target not in layers.depends[own]:
+                yield f"{place} of '{target}', which its DEPENDS does not name"
+            if any((root / above / header).is_file() for above in ("apps", "tests")):
+                yield f"{place}, which stands above the layers"
+
+
+def check_public(root):
+    for path in sources(root / "include"):
+        for number, header in includes(path):
+            if "/" in header and not header.startswith("linnet/") or (root / "src" / header).is_file():
+                yield (f"{path.relative_to(root).as_posix()}:{number}: a public header includes "
+                       f"\"{header}\"; expected linnet/*.h or the standard library")
+
+
+def check(root):
+    """The sentences about everything that is wrong in the tree at `root`."""
+    root = Path(root)
+    return [*check_layers(root), *check_public(root)]
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    problems = check(root)
+    print("\n".join(problems + [f"Includes: {len(problems)} wrong."]) if problems
+          else "Includes: every file keeps to its layer.")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
