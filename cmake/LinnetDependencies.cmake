@@ -2,7 +2,6 @@
 # Every third-party part, with the oldest version that it was tested with. `./dev setup` installs them.
 find_package(Threads REQUIRED)
 find_package(fmt 8.1 REQUIRED)
-find_package(spdlog 1.9 REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
 find_package(dnnl 2.5 REQUIRED)
 find_package(ZLIB 1.2 REQUIRED)

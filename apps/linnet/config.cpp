@@ -100,7 +100,7 @@ class Config {
   void schedule(Schedule& schedule) {
     Section s = section("schedule");
     schedule.kind =
-        static_cast<Schedule::Kind>(s.choice("kind", 0, {"constant", "step", "cosine"}));
+        static_cast<Schedule::Kind>(s.choice("kind", 0, schedule_names()));
     schedule.warmup_epochs = s.number("warmup_epochs", schedule.warmup_epochs);
     schedule.every_epochs = s.number("every_epochs", schedule.every_epochs);
     schedule.gamma = s.number("gamma", schedule.gamma);

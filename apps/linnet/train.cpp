@@ -31,6 +31,7 @@ struct TrainOptions {
   std::optional<std::string> precision;
   std::optional<std::string> optimizer;
   std::optional<double> learning_rate;
+  std::optional<std::string> schedule;
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> epochs;
   std::optional<int> threads;
@@ -38,6 +39,11 @@ struct TrainOptions {
   std::string out;
   bool json = false;
 };
+
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(
+      std::distance(names.begin(), std::find(names.begin(), names.end(), name)));
+}
 
 /// Set by the first Ctrl-C; the second one finds the system's own handler and kills.
 volatile std::sig_atomic_t interrupted = 0;
@@ -66,14 +72,16 @@ Job job_of(const TrainOptions& options) {
   if (options.optimizer) {
     const Schedule schedule = t.optimizer.schedule;
     const double clip_norm = t.optimizer.clip_norm;
-    const auto kind =
-        std::find(optimizer_names().begin(), optimizer_names().end(), *options.optimizer);
     t.optimizer = default_optimizer(
-        static_cast<Optimizer::Kind>(std::distance(optimizer_names().begin(), kind)));
+        static_cast<Optimizer::Kind>(index_of(optimizer_names(), *options.optimizer)));
     t.optimizer.schedule = schedule;
     t.optimizer.clip_norm = clip_norm;
   }
   if (options.learning_rate) t.optimizer.learning_rate = *options.learning_rate;
+  if (options.schedule) {
+    t.optimizer.schedule = {
+        .kind = static_cast<Schedule::Kind>(index_of(schedule_names(), *options.schedule))};
+  }
   if (options.seed) t.seed = *options.seed;
   job.data = options.data.value_or(job.data);
   job.precision = options.precision.value_or(job.precision);
@@ -154,6 +162,7 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["epochs"] = history.epochs.size();
   json["optimizer"] = optimizer_names()[static_cast<std::size_t>(job.training.optimizer.kind)];
   json["learning_rate"] = job.training.optimizer.learning_rate;
+  json["schedule"] = schedule_names()[static_cast<std::size_t>(job.training.optimizer.schedule.kind)];
   json["parameters"] = model.network().parameters();
   for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
                           "test_loss", "test_accuracy"}) {
@@ -207,7 +216,8 @@ void write_report(const Job& job, const Json& summary, const History& history, M
       {"epochs", text("epochs") + (history.interrupted     ? " (interrupted)"
                                    : history.stopped_early ? " (stopped early)"
                                                            : "")},
-      {"optimizer", fmt::format("{}, {}", text("optimizer"), job.training.optimizer.learning_rate)},
+      {"optimizer", fmt::format("{}, {} {}", text("optimizer"), text("schedule"),
+                                job.training.optimizer.learning_rate)},
       {"seed", text("seed")},
   };
   write_file_atomically(folder.report(), html_report(report));
@@ -262,6 +272,8 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--seed", o->seed, "Of weights, shuffle and dropout")->check(at_least(0));
   command->add_option("--optimizer", o->optimizer, "Update rule")->check(one_of(optimizer_names()));
   command->add_option("--lr", o->learning_rate, "Learning rate");
+  command->add_option("--schedule", o->schedule, "How the learning rate falls")
+      ->check(one_of(schedule_names()));
   command->add_option("--out", o->out, "Run folder; runs/<name>-<time> if not given");
   command->add_flag("--json", o->json, "Print the summary as one JSON object");
   command->footer(

@@ -30,6 +30,9 @@ Job workload(const std::string& name);
 Job job_from(const std::string& config, const std::string& workload_name,
              const std::string& command);
 
+/// The names that --schedule takes, in the order of Schedule::Kind.
+const std::vector<std::string>& schedule_names();
+
 /// The names that --optimizer takes, in the order of Optimizer::Kind, and each one's defaults.
 const std::vector<std::string>& optimizer_names();
 Optimizer default_optimizer(Optimizer::Kind kind);

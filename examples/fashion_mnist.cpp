@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block of the README. Prints what `./dev demo` prints at its end.
+#include <linnet/linnet.h>
+
+#include <cstdio>
+
+int main() {
+  using namespace linnet;
+  const DatasetPair data = load_fashion_mnist("data");
+  Network network({28, 28, 1}, {Rescale{1.0 / 255}, Conv2d{.filters = 16, .padding = Padding2d::same()},
+                                ReLU{}, MaxPool2d{}, Flatten{}, Dense{.units = 10}});
+  Model model(network);
+  Optimizer optimizer = adam(4e-3);
+  optimizer.schedule.kind = Schedule::Kind::cosine;
+  train(model, data.train, {.epochs = 10, .batch = 64, .optimizer = optimizer});
+  std::printf("test accuracy %.2f %%\n", 100 * evaluate(model, data.test).accuracy);
+  model.save("model.safetensors");
+}

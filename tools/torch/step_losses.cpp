@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains mnist-cnn one step at a time and prints the loss of each: the half of the comparison in
+// docs/comparison.md that Linnet computes. The public train() reports sums over many steps only.
+#include <fmt/core.h>
+#include <linnet/linnet.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "base/check.h"
+#include "model/bind_data.h"
+#include "model/session.h"
+#include "ops/gather_batch/gather_batch.h"
+
+namespace linnet {
+namespace {
+
+struct Arguments {
+  std::string data;
+  std::string optimizer = "adam";
+  std::int64_t steps = 100;
+  std::int64_t batch = 128;
+  std::uint64_t seed = 0;
+  int threads = 0;
+  bool order = false;
+  std::string initial;
+  std::string trained;
+};
+
+// Everything not written here is Linnet's default, so that a default unlike PyTorch's is found.
+const std::map<std::string, Optimizer> kOptimizers{{"adam", adam()},
+                                                   {"momentum", sgd(0.01, 0.9)},
+                                                   {"nesterov", sgd(0.01, 0.9, true)},
+                                                   {"adamw", adamw()},
+                                                   {"rmsprop", rmsprop()}};
+
+StepInfo first_step(const Dataset& data, std::uint64_t seed) {
+  const auto records = static_cast<std::uint64_t>(data.size());
+  return {.seed = seed, .epoch = 1, .records = records, .samples = records};
+}
+
+/// The records of epoch 1 in the order in which the steps see them, one a line.
+void print_order(const Dataset& data, std::uint64_t seed) {
+  const RecordIndex record(first_step(data, seed), true);
+  for (std::int64_t i = 0; i < data.size(); ++i) fmt::print("{}\n", record(i));
+}
+
+/// Runs the first steps of epoch 1 just as train() does, and prints the loss of each.
+void print_losses(const Dataset& data, const Arguments& arguments) {
+  Model model(zoo::mnist_cnn(),
+              {.device = "cpu", .threads = arguments.threads, .seed = arguments.seed});
+  if (!arguments.initial.empty()) model.save(arguments.initial);
+
+  const NetworkDefinition& network = model.state().definition();
+  const Loss loss = check_data(network, data, Loss::automatic);
+  const std::int64_t epoch_steps = (data.size() + arguments.batch - 1) / arguments.batch;
+  require(arguments.steps <= epoch_steps, "an epoch of '{}' has {} steps; got --steps {}",
+          arguments.data, epoch_steps, arguments.steps);
+  const OptimizerAttrs optimizer = resolve(kOptimizers.at(arguments.optimizer), 1, epoch_steps);
+
+  Session session(model.state());
+  const Sweep sweep = session.add_sweep(data.size(), arguments.batch, [&](std::int64_t batch) {
+    return training_step(network, records_of(data),
+                         {.batch = batch, .loss = loss, .optimizer = optimizer},
+                         session.supports());
+  });
+  session.attach();
+  bind_data(sweep, data);
+  session.reset_counters();
+  const StepInfo first = first_step(data, arguments.seed);
+  for (std::uint64_t step = 0; step < static_cast<std::uint64_t>(arguments.steps); ++step) {
+    sweep.run(first, step, step + 1);
+    fmt::print("{:.9g}\n", session.counters().last_loss);
+  }
+  if (!arguments.trained.empty()) model.save(arguments.trained);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Prints the loss of every training step of mnist-cnn");
+  Arguments arguments;
+  app.add_option("--data", arguments.data, "folder with the four MNIST files")->required();
+  app.add_option("--optimizer", arguments.optimizer, "the update rule, with Linnet's defaults")
+      ->check(CLI::IsMember(kOptimizers));
+  app.add_option("--steps", arguments.steps, "training steps, within one epoch")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--batch", arguments.batch, "samples in a step")->check(CLI::PositiveNumber);
+  app.add_option("--seed", arguments.seed, "of the initial weights and of the shuffle");
+  app.add_option("--threads", arguments.threads, "0: all processors");
+  app.add_flag("--order", arguments.order, "print the records of epoch 1 in order instead");
+  app.add_option("--initial", arguments.initial, "file for the weights before the first step");
+  app.add_option("--trained", arguments.trained, "file for the weights after the last step");
+  CLI11_PARSE(app, argc, argv);
+
+  const Dataset data = load_dataset(arguments.data).train;
+  if (arguments.order) {
+    print_order(data, arguments.seed);
+  } else {
+    print_losses(data, arguments);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace linnet
+
+int main(int argc, char** argv) {
+  try {
+    return linnet::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "linnet_step_losses: {}\n", error.what());
+    return 1;
+  }
+}
