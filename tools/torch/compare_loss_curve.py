@@ -62,23 +62,30 @@ def torch_weights(tensors, dtype):
     return weights
 
 
-def network(weights, pixels):
-    """Logits (N, 10) of zoo::mnist_cnn() on pixels (N, 28, 28) u8."""
+def network(weights, pixels, flips=()):
+    """Logits (N, 10) of zoo::mnist_cnn() on pixels (N, 28, 28) u8. The ReLU inputs that `flips`
+    names by (sample, channel, y, x) change their sign."""
     x = (pixels.to(weights["dense_1.weight"].dtype) / 255).unsqueeze(1)  # (N, 1, H, W)
     x = functional.conv2d(x, weights["conv2d_1.weight"], weights["conv2d_1.bias"], padding=1)
+    for unit in flips:
+        sign = torch.zeros_like(x)
+        sign[unit] = 2
+        x = x - sign * x.detach()
     x = functional.max_pool2d(functional.relu(x), 2)
     x = x.permute(0, 2, 3, 1)  # Linnet flattens (H, W, C)
     assert tuple(x.shape[1:]) == DENSE_INPUT
     return functional.linear(x.flatten(1), weights["dense_1.weight"], weights["dense_1.bias"])
 
 
-def train_torch(name, tensors, images, labels, batches, dtype):
-    """The loss of every step, and the weights after the last one in Linnet's layout."""
+def train_torch(name, tensors, images, labels, batches, dtype, flips=()):
+    """The loss of every step, and the weights after the last one in Linnet's layout. `flips` holds
+    (step from 1, sample, channel, y, x)."""
     weights = torch_weights(tensors, dtype)
     optimizer = OPTIMIZERS[name](list(weights.values()))
     losses = []
-    for batch in batches:
-        loss = functional.cross_entropy(network(weights, images[batch]), labels[batch])
+    for step, batch in enumerate(batches, 1):
+        units = [tuple(flip[1:]) for flip in flips if flip[0] == step]
+        loss = functional.cross_entropy(network(weights, images[batch], units), labels[batch])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -124,19 +131,19 @@ def weight_difference(ours, theirs):
                for name in theirs)
 
 
-def compare(name, linnet, images, labels, batches):
+def compare(name, linnet, images, labels, batches, flips):
     """Prints a rule's curves; returns its line of the summary and whether it passed."""
     losses, initial, trained = linnet.train(name)
     single, single_weights = train_torch(name, initial, images, labels, batches, torch.float32)
-    double, double_weights = train_torch(name, initial, images, labels, batches, torch.float64)
+    double, double_weights = train_torch(name, initial, images, labels, batches, torch.float64,
+                                         flips)
     if losses.shape != single.shape:
         sys.exit(f"{name}: expected {len(single)} losses of Linnet; got {len(losses)}")
     print(f"\n{name}\n  step       Linnet      PyTorch  difference  PyTorch f64")
-    for step in range(0, len(losses), 10) if len(losses) > 10 else range(len(losses)):
-        if step > 0:
-            step -= 1
-        row(step, losses, single, double)
-    row(len(losses) - 1, losses, single, double)
+    for step in sorted({1, len(losses), *range(10, len(losses), 10)}):
+        difference = abs(losses[step - 1] - single[step - 1]) / single[step - 1]
+        print(f"  {step:4d}  {losses[step - 1]:11.8f}  {single[step - 1]:11.8f}  {difference:10.1e}"
+              f"  {double[step - 1]:11.8f}")
     worst, at = largest(losses, single)
     passed = bool(np.isfinite(losses).all()) and bool(worst <= TOLERANCE)
     line = (f"| {name} | {worst:.1e} (step {at}) | {largest(losses, double)[0]:.1e} "
@@ -147,12 +154,6 @@ def compare(name, linnet, images, labels, batches):
     return line, passed
 
 
-def row(step, losses, single, double):
-    difference = abs(losses[step] - single[step]) / single[step]
-    print(f"  {step + 1:4d}  {losses[step]:11.8f}  {single[step]:11.8f}  {difference:10.1e}"
-          f"  {double[step]:11.8f}")
-
-
 def arguments():
     parser = argparse.ArgumentParser(description="Compares Linnet's loss curves with PyTorch's.")
     parser.add_argument("--program", required=True, help="the program linnet_step_losses")
@@ -161,6 +162,9 @@ def arguments():
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0, help="of the weights and of the shuffle")
+    parser.add_argument("--flip", action="append", default=[], metavar="STEP,SAMPLE,CHANNEL,Y,X",
+                        type=lambda text: [int(number) for number in text.split(",")],
+                        help="a ReLU input whose sign changes in PyTorch's float64 run alone")
     return parser.parse_args()
 
 
@@ -169,6 +173,10 @@ def main():
     images = torch.from_numpy(read_idx(Path(options.data) / "train-images-idx3-ubyte.gz").copy())
     labels = torch.from_numpy(
         read_idx(Path(options.data) / "train-labels-idx1-ubyte.gz").astype(np.int64))
+    if len(options.flip) > 0 and {len(flip) for flip in options.flip} != {5}:
+        sys.exit("--flip needs five numbers: STEP,SAMPLE,CHANNEL,Y,X")
+    if options.steps > -(-len(images) // options.batch):
+        sys.exit(f"expected at most an epoch of steps; got --steps {options.steps}")
     lines, failed = [], []
     with tempfile.TemporaryDirectory() as scratch:
         linnet = Linnet(options, scratch)
@@ -180,7 +188,7 @@ def main():
         print(f"mnist-cnn, {options.steps} steps of {options.batch}, seed {options.seed}; "
               f"PyTorch {torch.__version__} on {torch.get_num_threads()} CPU threads")
         for name in options.optimizer or OPTIMIZERS:
-            line, passed = compare(name, linnet, images, labels, batches)
+            line, passed = compare(name, linnet, images, labels, batches, options.flip)
             lines.append(line)
             failed += [] if passed else [name]
     print("\nLargest relative differences (P32, P64: PyTorch in float32, float64)\n")

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -18,6 +20,22 @@ TEST(Activation, AgreesWithTheReference) {
     check({"activation many tasks", op, {f32({64, 33, 31})}, {{-4, 4}}, false});
     check({"activation saturated", op, {f32({40})}, {{-200, 200}}, false});
   }
+}
+
+TEST(Activation, KeepsNaN) {
+  for (Activation kind : {Activation::relu, Activation::tanh, Activation::sigmoid,
+                          Activation::gelu}) {
+    Graph graph;
+    const Value x = graph.add_value("x", f32({2}), Storage::external, 0);
+    const Value y = graph.emit(ActivationOp({kind}), {x}, "activation");
+    EXPECT_TRUE(std::isnan(run(graph, {x}, {{std::nan(""), 1}}, {y})[0][0]));
+    EXPECT_TRUE(std::isnan(activate(kind, std::nan(""))));
+  }
+}
+
+TEST(Activation, TheGradientNamesTheLayerAndTheShapes) {
+  EXPECT_EQ(inference_error(make_op(ActivationGradOp()), {f32({3, 4}), f32({4})}, "relu"),
+            "[activation_grad 'relu'] expected two operands of one type; got dy=(3, 4), y=(4)");
 }
 
 }  // namespace

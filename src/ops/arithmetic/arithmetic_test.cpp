@@ -20,6 +20,7 @@ TEST(Arithmetic, AgreesWithTheReference) {
     check({"arithmetic last axis", op, {f32({2, 3, 4, 5}), f32({5})}, fills});
     check({"arithmetic last two axes", op, {f32({3, 4, 7}), f32({4, 7})}, fills});
     check({"arithmetic no sample", op, {f32({0, 4}), f32({4})}, fills, false});
+    check({"arithmetic no column", op, {f32({3, 0}), f32({0})}, fills, false});
     check({"arithmetic many tasks", op, {f32({300, 31, 33}), f32({33})}, fills, false});
     check({"arithmetic large", op, {f32({40}), f32({40})}, {{-1e18, 1e18}, {1, 1e18}}, false});
   }
@@ -35,7 +36,17 @@ TEST(SumLeading, AgreesWithTheReference) {
   check({"sum_leading one axis", make_op(SumLeadingOp({1})), {f32({5, 3})}, {}, false});
   check({"sum_leading all axes", make_op(SumLeadingOp({2})), {f32({5, 3})}, {}, false});
   check({"sum_leading no sample", make_op(SumLeadingOp({1})), {f32({0, 3})}, {}, false});
+  check({"sum_leading no column", make_op(SumLeadingOp({1})), {f32({3, 0})}, {}, false});
   check({"sum_leading many tasks", make_op(SumLeadingOp({2})), {f32({64, 31, 67})}, {}, false});
+}
+
+TEST(SumLeading, AxesFromAFileAreChecked) {
+  for (std::int64_t axes : {-1, 0, 3}) {
+    EXPECT_EQ(inference_error(make_op(SumLeadingOp({axes})), {f32({5, 3})}, "s"),
+              fmt::format("[sum_leading 's'] expected an f32 operand with at least {} axes; got "
+                          "x=(5, 3)",
+                          axes));
+  }
 }
 
 TEST(Scale, AgreesWithTheReference) {

@@ -43,12 +43,19 @@ TEST(BatchNormInference, AgreesWithTheReference) {
   check({"batch_norm_inference many tasks", op, operands({40, 31, 17, 13}), kFills, false});
 }
 
+TEST(BatchNorm, KeepsItsAttributesAtInference) {
+  const OpPtr op = make_op(BatchNormOp({.epsilon = 0.25, .momentum = 0.5}));
+  EXPECT_EQ(op->at_inference(op)->attributes(), op->attributes());
+}
+
 TEST(BatchNorm, NamesTheLayerAndTheShapes) {
   std::vector<ValueType> types = operands({3, 4});
   types[1] = f32({3});
   EXPECT_EQ(inference_error(make_op(BatchNormOp()), types, "norm"),
             "[batch_norm 'norm'] expected statistics of 4 channels; got x=(3, 4), gamma=(3), "
             "beta=(4), running_mean=(4), running_var=(4)");
+  EXPECT_EQ(inference_error(make_op(BatchNormOp({.momentum = 1.5})), operands({3, 4}), "norm"),
+            "[batch_norm 'norm'] expected epsilon > 0 and momentum in [0, 1]; got 1e-05 and 1.5");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/differentiate.h"
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -19,6 +20,19 @@ TEST(BinaryCrossEntropy, AgreesWithTheReference) {
   check({"bce certain", op, {f32({40}), f32({40})}, {{-1e4, 1e4}, {0, 1}}, false});
   check({"bce_grad many tasks", make_op(BceWithLogitsGradOp()),
          {f32({100, 333}), f32({100, 333}), f32({})}, {{-200, 200}, {0, 1}, {-1, 1}}, false});
+}
+
+TEST(BinaryCrossEntropy, IsNotDifferentiableByItsTargets) {
+  Graph graph;
+  const Value z = graph.add_value("z", f32({2}), Storage::external, 0);
+  const Value t = graph.add_value("t", f32({2}), Storage::external, 1);
+  const Value loss = graph.emit(BceWithLogitsOp(), {z, t}, "loss");
+  try {
+    differentiate(graph, loss, std::span(&t, 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "[bce_with_logits 'loss'] is not differentiable by its targets");
+  }
 }
 
 TEST(BinaryCrossEntropy, NamesTheLayerAndTheShapes) {

@@ -24,6 +24,26 @@ HWY_INLINE void compete(D d, V z, float index, V& best, V& winner) {
   winner = hn::IfThenElse(wins, hn::Set(d, index), winner);
 }
 
+/// The largest of a window's four sums and which it is, the first of equal ones.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void largest(D d, V z0, V z1, V z2, V z3, V& best, V& winner) {
+  const V total = hn::Add(hn::Add(z0, z1), hn::Add(z2, z3));
+  if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(total, total)))) {  // a NaN, or infinities of both signs
+    best = z0;
+    winner = hn::Zero(d);
+    compete(d, z1, 1, best, winner);
+    compete(d, z2, 2, best, winner);
+    compete(d, z3, 3, best, winner);
+    return;
+  }
+  const V top = hn::Max(z0, z1);
+  const V bottom = hn::Max(z2, z3);
+  const V in_top = hn::IfThenElseZero(hn::Gt(z1, z0), hn::Set(d, 1.0F));
+  const V in_bottom = hn::IfThenElse(hn::Gt(z3, z2), hn::Set(d, 3.0F), hn::Set(d, 2.0F));
+  winner = hn::IfThenElse(hn::Gt(bottom, top), in_bottom, in_top);
+  best = hn::Max(top, bottom);
+}
+
 /// Channels [c0, c0 + kVectors * lanes) of all pooled pixels: the four convolution results of a
 /// window are summed in registers, and only the largest leaves them.
 template <int kVectors, int kRows, int kRow, class D>
@@ -32,6 +52,7 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
   using V = hn::Vec<D>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const hn::Rebind<std::int32_t, D> integers;
+  const hn::Rebind<std::uint32_t, D> unsigneds;
   const hn::Rebind<std::uint8_t, D> bytes;
   for (std::int64_t i = 0; i < s.pooled_h; ++i) {
     for (std::int64_t j = 0; j < s.pooled_w; ++j) {
@@ -60,11 +81,9 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
       }
       const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
       for (int v = 0; v < kVectors; ++v) {
-        V best = sums[0][v];
-        V index = hn::Zero(d);
-        compete(d, sums[1][v], 1, best, index);
-        compete(d, sums[2][v], 2, best, index);
-        compete(d, sums[3][v], 3, best, index);
+        V best;
+        V index;
+        largest(d, sums[0][v], sums[1][v], sums[2][v], sums[3][v], best, index);
         if (s.relu) {
           // Where nothing is positive the activated window is all zeros, and its first one wins.
           const auto none = hn::Le(best, hn::Zero(d));
@@ -72,8 +91,8 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
           index = hn::IfThenZeroElse(none, index);
         }
         hn::StoreU(best, d, y + at + v * lanes);
-        hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(integers, index)), bytes,
-                   winner + at + v * lanes);
+        const auto whole = hn::BitCast(unsigneds, hn::ConvertTo(integers, index));
+        hn::StoreU(hn::TruncateTo(bytes, whole), bytes, winner + at + v * lanes);
       }
     }
   }

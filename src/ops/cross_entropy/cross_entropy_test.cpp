@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -35,6 +38,30 @@ TEST(CrossEntropy, ALabelOutsideGivesNaNAndReadsNothingElse) {
   for (double label : {-1.0, 3.0, 2147483647.0, -2147483648.0}) {
     EXPECT_TRUE(std::isnan(run(graph, {scores, labels}, {{-1, -2, -3, -1, -2, -3}, {0, label}},
                                {loss})[0][0]));
+  }
+}
+
+double reference_loss(double label) {
+  ReferenceTensor scores{{1, 3}, {-1, -2, -3}};
+  ReferenceTensor labels{{1}, {label}};
+  ReferenceTensor loss{{}, {0}};
+  const std::array<ReferenceTensor*, 2> inputs{&scores, &labels};
+  const std::array<ReferenceTensor*, 1> outputs{&loss};
+  CrossEntropyOp().reference({inputs, outputs, {}});
+  return loss.data[0];
+}
+
+TEST(CrossEntropy, ALabelOutsideGivesNoGradientAndWritesNothingElse) {
+  Graph graph;
+  const Value dloss = graph.add_value("dloss", f32({}), Storage::external, 0);
+  const Value scores = graph.add_value("scores", f32({2, 3}), Storage::external, 1);
+  const Value labels = graph.add_value("labels", i32({2}), Storage::external, 2);
+  const Value dx = graph.emit(CrossEntropyGradOp(), {dloss, scores, labels}, "loss");
+  for (double label : {-1.0, 3.0, 2147483647.0, -2147483648.0}) {
+    EXPECT_EQ(run(graph, {dloss, scores, labels}, {{1}, {-1, -2, -3, -1, -2, -3}, {label, 1}},
+                  {dx})[0],
+              (std::vector<double>{0, 0, 0, 0, -0.5, 0}));
+    EXPECT_TRUE(std::isnan(reference_loss(label)));
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -20,12 +22,48 @@ TEST(Dense, AgreesWithTheReference) {
     check({"dense bias activation", dense({.bias = true, .activation = a}),
            {f32({6, 5}), f32({4, 5}), f32({4})}});
   }
+  // Few units have loops of their own: whole vectors and rests, blocks of rows and units and rests.
+  for (std::int64_t units : {1, 2, 3, 5, 10, 11, 32, 33}) {
+    for (std::int64_t features : {3, 16, 45}) {
+      check({"dense thin", dense(), {f32({7, features}), f32({units, features})}, {}, units <= 11});
+    }
+    check({"dense thin many tasks", dense(), {f32({131, 403}), f32({units, 403})}, {}, false});
+    check({"dense_grad_input thin", make_op(DenseGradInputOp()),
+           {f32({131, units}), f32({units, 403})}, {}, false});
+    check({"dense_grad_weight thin", make_op(DenseGradWeightOp()),
+           {f32({131, units}), f32({131, 403})}, {}, false});
+  }
+  check({"dense bias gelu", dense({.bias = true, .activation = Activation::gelu}),
+         {f32({6, 5}), f32({4, 5}), f32({4})}, {}, false});
   check({"dense large values", dense(), {f32({3, 8}), f32({2, 8})}, {{-1e15, 1e15}}, false});
+}
+
+TEST(Dense, GradientsAtManyTasks) {
+  check({"dense_grad_input", make_op(DenseGradInputOp()), {f32({257, 130}), f32({130, 96})}, {},
+         false});
+  check({"dense_grad_weight wide", make_op(DenseGradWeightOp()),
+         {f32({257, 96}), f32({257, 130})}, {}, false});
+  check({"dense_grad_weight tall", make_op(DenseGradWeightOp()),
+         {f32({257, 130}), f32({257, 96})}, {}, false});
+}
+
+TEST(Dense, ItsActivationKeepsNaN) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 2}), Storage::external, 0);
+  const Value w = graph.add_value("w", f32({1, 2}), Storage::external, 1);
+  const Value y = graph.emit(DenseOp({.activation = Activation::relu}), {x, w}, "dense");
+  EXPECT_TRUE(std::isnan(run(graph, {x, w}, {{std::nan(""), 1}, {1, 1}}, {y})[0][0]));
 }
 
 TEST(Dense, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(DenseOp()), {f32({8, 5}), f32({3, 4})}, "head"),
             "[dense 'head'] expected 4 input features; got x=(8, 5), w=(3, 4)");
+  EXPECT_EQ(inference_error(make_op(DenseOp({.bias = true})), {f32({8, 4}), f32({3, 4}), f32({4})},
+                            "head"),
+            "[dense 'head'] expected a bias of 3 units; got x=(8, 4), w=(3, 4), b=(4)");
+  EXPECT_EQ(inference_error(make_op(DenseGradInputOp()), {f32({8, 5}), f32({3, 4})}, "head"),
+            "[dense_grad_input 'head'] expected dz (N, units) and w (units, features); got dz=(8, "
+            "5), w=(3, 4)");
 }
 
 }  // namespace

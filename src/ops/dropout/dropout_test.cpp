@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -45,6 +49,16 @@ TEST(Dropout, DiffersBySeedStreamAndStepOnly) {
   EXPECT_NE(first, drop(0.5, 0, {.seed = 2, .step = 2}, 64));
   EXPECT_NE(first, drop(0.5, 1, {.seed = 1, .step = 2}, 64));
   EXPECT_NE(first, drop(0.5, 0, {.seed = 1, .step = 3}, 64));
+}
+
+TEST(Dropout, ADroppedInfinityIsZero) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({64}), Storage::external, 0);
+  const Value y = graph.emit(DropoutOp({.rate = 0.5}), {x}, "dropout");
+  const std::vector<double> infinite(64, std::numeric_limits<double>::infinity());
+  const std::vector<double> dropped = run(graph, {x}, {infinite}, {y})[0];
+  EXPECT_GT(std::count(dropped.begin(), dropped.end(), 0.0), 0);
+  for (double value : dropped) EXPECT_FALSE(std::isnan(value));
 }
 
 TEST(Dropout, NamesTheLayerAndTheRate) {

@@ -65,5 +65,15 @@ TEST(GatherBatch, EpochsAndSeedsHaveTheirOwnOrder) {
   EXPECT_NE(order(1, 1), order(2, 1));
 }
 
+TEST(GatherBatch, WithoutShufflingItReadsInOrder) {
+  const RecordIndex index({.epoch = 3, .position = 4, .records = 20, .samples = 20}, false);
+  for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(index(i), static_cast<std::uint64_t>(4 + i));
+}
+
+TEST(GatherBatch, NamesTheLayerAndTheShape) {
+  EXPECT_EQ(inference_error(make_op(GatherBatchOp({.batch = 4})), {f32({2, 3})}, "samples"),
+            "[gather_batch 'samples'] expected records as (1, ...); got data=(2, 3)");
+}
+
 }  // namespace
 }  // namespace linnet::testing

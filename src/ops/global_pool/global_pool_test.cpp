@@ -16,6 +16,7 @@ TEST(GlobalPool, AgreesWithTheReference) {
     check({"global_pool one pixel", op, {f32({3, 1, 1, 2})}});
     check({"global_pool no sample", op, {f32({0, 5, 3, 4})}, {}, false});
     check({"global_pool many tasks", op, {f32({67, 31, 17, 9})}, {}, false});
+    check({"global_pool equal pixels", op, {f32({3, 4, 4, 5})}, {{1, 1}}, false});
     check({"global_pool extreme", op, {f32({3, 4, 4, 5})}, {{-1e30, 1e30}}, false});
   }
 }
@@ -40,6 +41,9 @@ TEST(GlobalMaxPool, NaNWins) {
 TEST(GlobalPool, NamesTheLayerAndTheShape) {
   EXPECT_EQ(inference_error(make_op(GlobalAvgPoolOp()), {f32({4, 8})}, "pool"),
             "[global_avg_pool 'pool'] expected images (N, H, W, C) with pixels; got x=(4, 8)");
+  EXPECT_EQ(inference_error(make_op(GlobalMaxPoolGradOp({2, 2})), {f32({3, 4}), i32({3, 5})},
+                            "pool"),
+            "[global_max_pool_grad 'pool'] expected dy (N, C); got dy=(3, 4), winner=(3, 5)");
 }
 
 }  // namespace

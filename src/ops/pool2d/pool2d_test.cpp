@@ -18,6 +18,7 @@ const std::vector<std::pair<std::string, Pool2dAttrs>> kWindows{
     {"1x3", {.size_h = 1, .size_w = 3, .stride_h = 1, .stride_w = 2}},
     {"padded", {.size_h = 3, .size_w = 3, .pad_top = 1, .pad_bottom = 1, .pad_left = 1,
                 .pad_right = 1}},
+    {"padded at the start", {.size_h = 3, .size_w = 4, .pad_top = 2, .pad_left = 1}},
     {"padded unevenly", {.size_h = 3, .size_w = 2, .pad_bottom = 2, .pad_right = 1}},
 };
 
@@ -28,6 +29,7 @@ TEST(Pool2d, AgreesWithTheReference) {
       check({"pool2d odd " + name, op, {f32({1, 7, 5, 1})}});
       check({"pool2d no sample " + name, op, {f32({0, 6, 8, 3})}, {}, false});
       check({"pool2d many tasks " + name, op, {f32({9, 33, 31, 17})}, {}, false});
+      check({"pool2d equal pixels " + name, op, {f32({2, 6, 8, 3})}, {{1, 1}}, false});
       check({"pool2d extreme " + name, op, {f32({2, 6, 8, 3})}, {{-1e30, 1e30}}, false});
     }
   }
@@ -43,6 +45,24 @@ TEST(Pool2d, GradientsAtManyTasks) {
 TEST(Pool2d, WindowsBeyondAByteAgreeWithTheReference) {
   const Pool2dAttrs attrs{.size_h = 17, .size_w = 18, .stride_h = 2, .stride_w = 3};
   check({"max_pool2d 17x18", make_op(MaxPool2dOp(attrs)), {f32({2, 20, 22, 2})}});
+}
+
+/// Numbers worked out by hand: reference and kernel share the geometry of windows.
+TEST(Pool2d, WindowsLieWhereTheyShould) {
+  const Pool2dAttrs attrs{.size_h = 2, .size_w = 3, .stride_h = 3, .stride_w = 2, .pad_top = 1,
+                          .pad_left = 2};
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 4, 5, 1}), Storage::external, 0);
+  const Value average = graph.emit(AvgPool2dOp(attrs), {x}, "average");
+  const Value largest = graph.add(make_op(MaxPool2dOp(attrs)), {x}, "largest")[0];
+  std::vector<double> pixels(20);
+  for (std::size_t i = 0; i < 20; ++i) pixels[i] = static_cast<double>(6 * i);
+  // Of rows {-1, 0} and {2, 3}; of columns {-2, -1, 0}, {0, 1, 2} and {2, 3, 4}.
+  EXPECT_EQ(run(graph, {x}, {pixels}, {largest})[0], (std::vector<double>{0, 12, 24, 90, 102, 114}));
+  const std::vector<double> means = run(graph, {x}, {pixels}, {average})[0];
+  const std::vector<double> expected{0, 3, 9, 25, 81, 93};
+  ASSERT_EQ(means.size(), expected.size());
+  for (std::size_t i = 0; i < means.size(); ++i) EXPECT_NEAR(means[i], expected[i], 1e-5) << i;
 }
 
 TEST(MaxPool2d, NaNWins) {
@@ -63,6 +83,9 @@ TEST(Pool2d, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.pad_top = 2})), {f32({1, 4, 8, 3})}, "pool"),
             "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 2, bottom "
             "0, left 0, right 0");
+  EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.pad_right = 2})), {f32({1, 4, 8, 3})}, "pool"),
+            "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 0, bottom "
+            "0, left 0, right 2");
   EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.stride_w = 0})), {f32({1, 4, 8, 3})}, "pool"),
             "[avg_pool2d 'pool'] expected a window and strides of at least 1; got (2, 2) and (2, 0)");
   EXPECT_EQ(inference_error(make_op(AvgPool2dOp()), {f32({4, 8})}, "pool"),

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -18,6 +20,19 @@ TEST(RegressionLoss, AgreesWithTheReference) {
     check({"regression_loss large", op, {f32({40}), f32({40})}, {{-1e15, 1e15}}, false});
     check({"regression_loss_grad many tasks", make_op(RegressionLossGradOp({kind})),
            {f32({300, 333}), f32({300, 333}), f32({})}, {}, false});
+    check({"regression_loss_grad on target", make_op(RegressionLossGradOp({kind})),
+           {f32({5}), f32({5}), f32({})}, {{2, 2}}, false});
+  }
+}
+
+TEST(RegressionLoss, ANaNHasANaNGradient) {
+  for (RegressionLoss kind : {RegressionLoss::mse, RegressionLoss::mae}) {
+    Graph graph;
+    const Value y = graph.add_value("y", f32({2}), Storage::external, 0);
+    const Value t = graph.add_value("t", f32({2}), Storage::external, 1);
+    const Value dloss = graph.add_value("dloss", f32({}), Storage::external, 2);
+    const Value dy = graph.emit(RegressionLossGradOp({kind}), {y, t, dloss}, "loss");
+    EXPECT_TRUE(std::isnan(run(graph, {y, t, dloss}, {{std::nan(""), 1}, {0, 0}, {1}}, {dy})[0][0]));
   }
 }
 
@@ -25,6 +40,9 @@ TEST(RegressionLoss, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(RegressionLossOp()), {f32({8, 5}), f32({8, 1})}, "loss"),
             "[regression_loss 'loss'] expected outputs and targets of one shape; got y=(8, 5), "
             "target=(8, 1)");
+  EXPECT_EQ(inference_error(make_op(RegressionLossOp()), {i32({8}), i32({8})}, "loss"),
+            "[regression_loss 'loss'] expected outputs and targets of one shape; got y=i32 (8), "
+            "target=i32 (8)");
 }
 
 }  // namespace

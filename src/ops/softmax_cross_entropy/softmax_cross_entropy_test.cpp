@@ -33,6 +33,18 @@ TEST(SoftmaxCrossEntropy, ALabelOutsideGivesNaN) {
   }
 }
 
+TEST(SoftmaxCrossEntropy, TheGradientOfALabelOutsideWritesNothingElse) {
+  Graph graph;
+  const Value p = graph.add_value("p", f32({2, 2}), Storage::external, 0);
+  const Value labels = graph.add_value("labels", i32({2}), Storage::external, 1);
+  const Value dloss = graph.add_value("dloss", f32({}), Storage::external, 2);
+  const Value dx = graph.emit(SoftmaxCrossEntropyGradOp(), {p, labels, dloss}, "loss");
+  for (double label : {-1.0, 2.0, 2147483647.0, -2147483648.0}) {
+    EXPECT_EQ(run(graph, {p, labels, dloss}, {{0.5, 0.5, 0.5, 0.5}, {label, 1}, {1}}, {dx})[0],
+              (std::vector<double>{0.25, 0.25, 0.25, -0.25}));
+  }
+}
+
 TEST(SoftmaxCrossEntropy, ANaNLogitGivesNaN) {
   Graph graph;
   const Value logits = graph.add_value("logits", f32({1, 3}), Storage::external, 0);
