@@ -11,7 +11,8 @@ Usage: tools/torch/compare.sh [--data DIR] [--python PROGRAM] [--build DIR] [arg
   --data DIR        the four MNIST files, .gz (default: shared/data/mnist, here or beside the tree)
   --python PROGRAM  a Python with torch and numpy (default: /opt/torch/bin/python, else python3)
   --build DIR       where to build (default: build/release)
-  other arguments go to compare_loss_curve.py: --optimizer NAME, --steps N, --batch N, --seed N
+  other arguments go to compare_loss_curve.py: --optimizer NAME, --steps N, --batch N, --seed N,
+                    --flip STEP,SAMPLE,CHANNEL,Y,X
 
 Exits 0 if every loss agrees to 1e-4, 1 if one does not, 2 if it could not be tried.
 USAGE
@@ -32,6 +33,8 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 
+[[ $build == /* ]] || build=$PWD/$build
+
 if [[ -z $data ]]; then
   for data in "$root/shared/data/mnist" "$root/../shared/data/mnist"; do
     [[ -d $data ]] && break
@@ -50,7 +53,8 @@ if [[ ! -f $build/CMakeCache.txt ]]; then
   launcher=()
   command -v ccache >/dev/null ||
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER= -DCMAKE_CXX_COMPILER_LAUNCHER=)
-  (cd "$root" && cmake --preset release -B "$build" --log-level=WARNING "${launcher[@]}" >/dev/null) ||
+  (cd "$root" &&
+    cmake --preset release -B "$build" --log-level=WARNING "${launcher[@]}" >/dev/null) ||
     die "cmake could not configure $build"
 fi
 cmake --build "$build" --target linnet_step_losses >&2 || die "the build in $build failed"

@@ -3,7 +3,8 @@
 """Trains mnist-cnn in Linnet and in PyTorch from the same weights on the same batches, and compares
 the loss of every step; docs/comparison.md describes it. Run by compare.sh.
 
-Exits 1 if a loss of Linnet's is further than 1e-4 (relative) from PyTorch's in float32.
+Exits 1 if a loss of Linnet's is further than 1e-4 (relative) from PyTorch's in float32, and 2 if
+they could not be compared.
 """
 import argparse
 import gzip
@@ -29,12 +30,17 @@ OPTIMIZERS = {
 DENSE_INPUT = (14, 14, 16)  # (H, W, C) of what the dense layer reads
 
 
+def fail(message):
+    print(f"compare_loss_curve.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def read_idx(path):
     """An IDX file of bytes: 0, 0, type 8, rank, the extents as big-endian u32, the elements."""
     with gzip.open(path) as file:
         data = file.read()
     if data[:3] != b"\0\0\x08":
-        sys.exit(f"{path}: expected an IDX file of bytes")
+        fail(f"{path}: expected an IDX file of bytes")
     shape = np.frombuffer(data, ">u4", count=data[3], offset=4)
     return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
 
@@ -49,7 +55,8 @@ def read_safetensors(path):
             continue
         begin, end = entry["data_offsets"]
         assert entry["dtype"] == "F32", f"{name} is {entry['dtype']}"
-        tensors[name] = np.frombuffer(data[start + begin:start + end], "<f4").reshape(entry["shape"])
+        elements = np.frombuffer(data[start + begin:start + end], "<f4")
+        tensors[name] = elements.reshape(entry["shape"])
     return tensors
 
 
@@ -105,7 +112,10 @@ class Linnet:
         self.scratch = Path(scratch)
 
     def _numbers(self, arguments, dtype):
-        done = subprocess.run(self.command + arguments, stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(self.command + arguments, stdout=subprocess.PIPE, text=True,
+                              check=False)
+        if done.returncode != 0:
+            fail(f"{self.command[0]} exited with {done.returncode}")
         return np.array(done.stdout.split(), dtype)
 
     def order(self):
@@ -138,7 +148,7 @@ def compare(name, linnet, images, labels, batches, flips):
     double, double_weights = train_torch(name, initial, images, labels, batches, torch.float64,
                                          flips)
     if losses.shape != single.shape:
-        sys.exit(f"{name}: expected {len(single)} losses of Linnet; got {len(losses)}")
+        fail(f"{name}: expected {len(single)} losses of Linnet; got {len(losses)}")
     print(f"\n{name}\n  step       Linnet      PyTorch  difference  PyTorch f64")
     for step in sorted({1, len(losses), *range(10, len(losses), 10)}):
         difference = abs(losses[step - 1] - single[step - 1]) / single[step - 1]
@@ -146,11 +156,13 @@ def compare(name, linnet, images, labels, batches, flips):
               f"  {double[step - 1]:11.8f}")
     worst, at = largest(losses, single)
     passed = bool(np.isfinite(losses).all()) and bool(worst <= TOLERANCE)
-    line = (f"| {name} | {worst:.1e} (step {at}) | {largest(losses, double)[0]:.1e} "
-            f"| {largest(single, double)[0]:.1e} | {weight_difference(trained, single_weights):.1e} "
-            f"| {weight_difference(trained, double_weights):.1e} "
-            f"| {weight_difference(single_weights, double_weights):.1e} "
-            f"| {'equal' if passed else 'NOT EQUAL'} |")
+    cells = [name, f"{worst:.1e} (step {at})",
+             *(f"{x:.1e}" for x in (largest(losses, double)[0], largest(single, double)[0],
+                                    weight_difference(trained, single_weights),
+                                    weight_difference(trained, double_weights),
+                                    weight_difference(single_weights, double_weights))),
+             "equal" if passed else "NOT EQUAL"]
+    line = f"| {' | '.join(cells)} |"
     return line, passed
 
 
@@ -174,15 +186,16 @@ def main():
     labels = torch.from_numpy(
         read_idx(Path(options.data) / "train-labels-idx1-ubyte.gz").astype(np.int64))
     if len(options.flip) > 0 and {len(flip) for flip in options.flip} != {5}:
-        sys.exit("--flip needs five numbers: STEP,SAMPLE,CHANNEL,Y,X")
-    if options.steps > -(-len(images) // options.batch):
-        sys.exit(f"expected at most an epoch of steps; got --steps {options.steps}")
+        fail("--flip needs five numbers: STEP,SAMPLE,CHANNEL,Y,X")
+    if options.batch < 1 or not 1 <= options.steps <= -(-len(images) // options.batch):
+        fail(f"expected from 1 step to an epoch; got --steps {options.steps} "
+             f"--batch {options.batch} of {len(images)} samples")
     lines, failed = [], []
     with tempfile.TemporaryDirectory() as scratch:
         linnet = Linnet(options, scratch)
         order = linnet.order()
         if not np.array_equal(np.sort(order), np.arange(len(images))):
-            sys.exit("Linnet's order of the epoch is no permutation of the records")
+            fail("Linnet's order of the epoch is no permutation of the records")
         batches = [torch.from_numpy(order[i * options.batch:(i + 1) * options.batch])
                    for i in range(options.steps)]
         print(f"mnist-cnn, {options.steps} steps of {options.batch}, seed {options.seed}; "
@@ -202,4 +215,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (AssertionError, KeyError, OSError, RuntimeError, ValueError) as error:
+        fail(f"{type(error).__name__}: {error}")

@@ -31,6 +31,21 @@ TEST(Conv2d, AgreesWithTheReference) {
          {f32({2, 5, 4, 5}), f32({6, 1, 1, 5})}});
   check({"conv2d grouped", conv(padded(1, {.groups = 2})), {f32({2, 4, 4, 4}), f32({6, 3, 3, 2})}});
   check({"conv2d depthwise", conv(padded(1, {.groups = 5})), {f32({2, 4, 5, 5}), f32({5, 3, 3, 1})}});
+  check({"conv2d 1x1 padded above", conv({.pad_top = 1}), {f32({2, 3, 4, 5}), f32({6, 1, 1, 5})}});
+  check({"conv2d 1x1 padded below", conv({.pad_bottom = 1}),
+         {f32({2, 3, 4, 5}), f32({6, 1, 1, 5})}});
+  check({"conv2d two filters a channel", conv(padded(1, {.groups = 4})),
+         {f32({2, 4, 5, 4}), f32({8, 3, 3, 1})}});
+  const Conv2dAttrs uneven{.stride_h = 2, .stride_w = 3, .dilation_h = 1, .dilation_w = 2,
+                           .pad_top = 1, .pad_right = 2};
+  check({"conv2d uneven", conv(uneven), {f32({2, 9, 8, 3}), f32({2, 3, 2, 3})}});
+  Conv2dAttrs depthwise = uneven;
+  depthwise.groups = 3;
+  depthwise.dilation_h = 3;
+  check({"conv2d depthwise uneven", conv(depthwise), {f32({2, 9, 8, 3}), f32({3, 2, 3, 1})}});
+  depthwise.bias = true;
+  check({"conv2d depthwise bias", conv(depthwise), {f32({2, 9, 8, 3}), f32({3, 2, 3, 1}), f32({3})}});
+  check({"conv2d 1x1 bias", conv({.bias = true}), {f32({2, 3, 4, 5}), f32({6, 1, 1, 5}), f32({6})}});
   check({"conv2d kernel as large as the image", conv(), {f32({3, 4, 5, 2}), f32({3, 4, 5, 2})}});
   check({"conv2d one pixel", conv(padded(1)), {f32({1, 1, 1, 1}), f32({1, 3, 3, 1})}});
   check({"conv2d no sample", conv(padded(1)), {f32({0, 5, 5, 2}), f32({3, 3, 3, 2})}, {}, false});
@@ -69,6 +84,17 @@ TEST(Conv2d, LargerSizesAgreeWithTheReference) {
     check({"conv2d_grad_weight " + name, make_op(Conv2dGradWeightOp({attrs, w[1], w[2]})),
            {f32(x), f32(y)}, {}, false});
   }
+}
+
+/// Numbers worked out by hand: reference and kernels share the geometry.
+TEST(Conv2d, ShapesAreTheirFormulas) {
+  const ConvShape s = conv_shape({.stride_h = 2, .stride_w = 3, .dilation_w = 2, .pad_top = 1,
+                                  .pad_right = 2},
+                                 {5, 9, 9, 4}, {6, 3, 2, 4}, "");
+  EXPECT_EQ(s.oh, 4);  // windows at rows -1, 1, 3, 5 of 9
+  EXPECT_EQ(s.ow, 3);  // columns 0, 3, 6 of 9 + 2
+  EXPECT_EQ(s.co, 6);
+  EXPECT_EQ(s.taps(), 24);
 }
 
 TEST(Conv2d, NamesTheLayerAndTheShapes) {

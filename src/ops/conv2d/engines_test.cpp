@@ -25,7 +25,9 @@ Data run(const Kernel& kernel, const Data& a, const Data& b, std::int64_t output
   Data out(static_cast<std::size_t>(outputs), std::numeric_limits<float>::quiet_NaN());
   std::vector<std::byte> workspace(kernel.workspace_bytes + 64, std::byte{0xFF});
   std::vector<std::byte> scratch(kernel.scratch_bytes + 64, std::byte{0xFF});
-  std::vector<void*> inputs{const_cast<float*>(a.data()), const_cast<float*>(b.data())};
+  const Data bias = random_data(64, 4);  // a convolution's third operand
+  std::vector<void*> inputs{const_cast<float*>(a.data()), const_cast<float*>(b.data()),
+                            const_cast<float*>(bias.data())};
   std::vector<void*> results{out.data()};
   const auto aligned = [](std::vector<std::byte>& bytes) {
     return bytes.data() + (64 - reinterpret_cast<std::uintptr_t>(bytes.data()) % 64) % 64;
@@ -59,6 +61,7 @@ TEST(ConvEngines, AgreeWithIm2col) {
       {{3, 8, 9, 3}, {16, 5, 5, 3}, {.stride_h = 2, .stride_w = 2}},
       {{5, 7, 7, 16}, {32, 1, 1, 16}, {}},
       {{3, 7, 7, 16}, {16, 3, 3, 1}, {.groups = 16, .pad_top = 1, .pad_right = 2}},
+      {{40, 5, 4, 16}, {16, 3, 2, 1}, {.stride_w = 2, .dilation_h = 2, .groups = 16, .pad_left = 1}},
       {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
   };
@@ -77,9 +80,9 @@ TEST(ConvEngines, AgreeWithIm2col) {
     for (std::size_t e = 0; e < engines.size(); ++e) {
       const auto& [name, engine] = engines[e];
       const std::string what = name + " on x=" + to_string(x) + ", w=" + to_string(w);
-      if (const auto kernel = engine->forward(s, {false, Activation::relu})) {
+      if (const auto kernel = engine->forward(s, {true, Activation::relu})) {
         expect_close(run(*kernel, image, weights, outputs),
-                     run(*base.forward(s, {false, Activation::relu}), image, weights, outputs),
+                     run(*base.forward(s, {true, Activation::relu}), image, weights, outputs),
                      what);
         ++taken[e];
       }

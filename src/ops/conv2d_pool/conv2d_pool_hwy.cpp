@@ -17,20 +17,22 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// The larger of `best` and `z` where z is the window's position `index`; NaN wins.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void compete(D d, V z, float index, V& best, V& winner) {
+template <class D, class V, class I>
+HWY_INLINE void compete(D d, V z, std::uint32_t index, V& best, I& winner) {
+  const hn::RebindToUnsigned<D> integers;
   const auto wins = hn::Or(hn::Gt(z, best), hn::And(hn::Ne(z, z), hn::Eq(best, best)));
   best = hn::IfThenElse(wins, z, best);
-  winner = hn::IfThenElse(wins, hn::Set(d, index), winner);
+  winner = hn::IfThenElse(hn::RebindMask(integers, wins), hn::Set(integers, index), winner);
 }
 
 /// The largest of a window's four sums and which it is, the first of equal ones.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void largest(D d, V z0, V z1, V z2, V z3, V& best, V& winner) {
+template <class D, class V, class I>
+HWY_INLINE void largest(D d, V z0, V z1, V z2, V z3, V& best, I& winner) {
+  const hn::RebindToUnsigned<D> integers;
   const V total = hn::Add(hn::Add(z0, z1), hn::Add(z2, z3));
   if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Eq(total, total)))) {  // a NaN, or infinities of both signs
     best = z0;
-    winner = hn::Zero(d);
+    winner = hn::Zero(integers);
     compete(d, z1, 1, best, winner);
     compete(d, z2, 2, best, winner);
     compete(d, z3, 3, best, winner);
@@ -38,9 +40,12 @@ HWY_INLINE void largest(D d, V z0, V z1, V z2, V z3, V& best, V& winner) {
   }
   const V top = hn::Max(z0, z1);
   const V bottom = hn::Max(z2, z3);
-  const V in_top = hn::IfThenElseZero(hn::Gt(z1, z0), hn::Set(d, 1.0F));
-  const V in_bottom = hn::IfThenElse(hn::Gt(z3, z2), hn::Set(d, 3.0F), hn::Set(d, 2.0F));
-  winner = hn::IfThenElse(hn::Gt(bottom, top), in_bottom, in_top);
+  // A true mask is -1, all ones: what is subtracted from 0 and from 2 is 1.
+  const I right_of_top = hn::BitCast(integers, hn::VecFromMask(d, hn::Gt(z1, z0)));
+  const I right_of_bottom = hn::BitCast(integers, hn::VecFromMask(d, hn::Gt(z3, z2)));
+  winner = hn::IfThenElse(hn::RebindMask(integers, hn::Gt(bottom, top)),
+                          hn::Sub(hn::Set(integers, 2), right_of_bottom),
+                          hn::Sub(hn::Zero(integers), right_of_top));
   best = hn::Max(top, bottom);
 }
 
@@ -51,8 +56,7 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
                                  const float* w, const float* b, float* y, std::uint8_t* winner) {
   using V = hn::Vec<D>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const hn::Rebind<std::int32_t, D> integers;
-  const hn::Rebind<std::uint32_t, D> unsigneds;
+  const hn::RebindToUnsigned<D> integers;
   const hn::Rebind<std::uint8_t, D> bytes;
   for (std::int64_t i = 0; i < s.pooled_h; ++i) {
     for (std::int64_t j = 0; j < s.pooled_w; ++j) {
@@ -62,6 +66,7 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
         const V bias = hn::LoadU(d, b + c0 + v * lanes);
         for (auto& sum : sums) sum[v] = bias;
       }
+      HWY_UNROLL(5)
       for (int k = 0; k < kRows; ++k) {
         HWY_UNROLL(16)
         for (int t = 0; t < kRow; ++t) {
@@ -82,17 +87,16 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
       const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c0;
       for (int v = 0; v < kVectors; ++v) {
         V best;
-        V index;
+        hn::Vec<decltype(integers)> index;
         largest(d, sums[0][v], sums[1][v], sums[2][v], sums[3][v], best, index);
         if (s.relu) {
           // Where nothing is positive the activated window is all zeros, and its first one wins.
           const auto none = hn::Le(best, hn::Zero(d));
           best = hn::IfThenZeroElse(none, best);
-          index = hn::IfThenZeroElse(none, index);
+          index = hn::IfThenZeroElse(hn::RebindMask(integers, none), index);
         }
         hn::StoreU(best, d, y + at + v * lanes);
-        const auto whole = hn::BitCast(unsigneds, hn::ConvertTo(integers, index));
-        hn::StoreU(hn::TruncateTo(bytes, whole), bytes, winner + at + v * lanes);
+        hn::StoreU(hn::TruncateTo(bytes, index), bytes, winner + at + v * lanes);
       }
     }
   }

@@ -5,7 +5,9 @@
 
 #include <cmath>
 
+#include "backend/cpu/cpu_backend.h"
 #include "op_harness.h"
+#include "ops/cpu_kernels.h"
 
 namespace linnet::testing {
 namespace {
@@ -44,6 +46,61 @@ TEST(Conv2dPool, AgreesWithTheReference) {
            {}, true, {false, true}});
     check({"conv2d_pool no sample " + name, conv_pool(pad, true, Activation::relu),
            {f32(x.with_batch(0)), f32(w), f32({w[0]})}, {}, false});
+  }
+}
+
+TEST(Conv2dPool, UnevenPaddingAgreesWithTheReference) {
+  const OpPtr op = make_op(Conv2dPoolOp({{.pad_top = 2,
+                                          .pad_bottom = 1,
+                                          .pad_left = 1,
+                                          .pad_right = 0,
+                                          .bias = true,
+                                          .activation = Activation::relu},
+                                         {}}));
+  check({"conv2d_pool uneven", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})}});
+  check({"conv2d_pool uneven by weights", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})}, {},
+         true, {false, true, true}});
+}
+
+/// Passes ask before they fuse: a yes to what the loops don't compute would be a wrong result.
+TEST(Conv2dPool, TheLoopsRefuseWhatTheyDoNotCompute) {
+  cpu::Registry registry;
+  cpu::register_cpu_kernels(registry);
+  cpu::CpuBackend backend(std::move(registry), 1);
+  const auto supported = [&](Conv2dPoolAttrs attrs, std::int64_t filters = 8,
+                             std::int64_t kernel = 3, std::int64_t channels = 1) {
+    const std::vector<ValueType> in{f32({2, 12, 12, channels}),
+                                    f32({filters, kernel, kernel, channels / attrs.conv.groups})};
+    const Conv2dPoolOp op(attrs);
+    return backend.supports(op, in, op.infer(in));
+  };
+  EXPECT_TRUE(supported({}));
+  EXPECT_TRUE(supported({{.activation = Activation::relu}, {}}));
+  EXPECT_FALSE(supported({{.activation = Activation::tanh}, {}}));
+  EXPECT_FALSE(supported({{.stride_h = 2}, {}}));
+  EXPECT_FALSE(supported({{.stride_w = 2}, {}}));
+  EXPECT_FALSE(supported({{.dilation_h = 2}, {}}));
+  EXPECT_FALSE(supported({{.dilation_w = 2}, {}}));
+  EXPECT_FALSE(supported({{.groups = 3}, {}}, 24, 3, 3));
+  EXPECT_FALSE(supported({{}, {.size_h = 3}}));
+  EXPECT_FALSE(supported({{}, {.stride_w = 1}}));
+  EXPECT_FALSE(supported({}, 12));
+  EXPECT_FALSE(supported({}, 8, 7));
+  EXPECT_FALSE(supported({}, 8, 3, 2));
+}
+
+/// The first of equal pixels wins, and where nothing is positive the first of all.
+TEST(Conv2dPool, EqualPixelsHaveTheWinnerOfTheComposition) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 2, 2, 1}), Storage::external, 0);
+  const Value w = graph.add_value("w", f32({8, 3, 3, 1}), Storage::external, 1);
+  const std::vector<Value> outputs =
+      graph.add(conv_pool(1, false, Activation::relu), {x, w}, "stem");
+  std::vector<double> kernel(72, 0.0);
+  for (std::size_t o = 0; o < 8; ++o) kernel[o * 9 + 4] = 1;  // the identity
+  for (const auto& pixels : std::vector<std::vector<double>>{
+           {2, 2, 2, 2}, {1, 2, 2, 1}, {-1, 0, -2, -3}, {-4, -3, -2, -1}}) {
+    compare_with_reference(graph, {x, w}, {pixels, kernel}, outputs, 0);
   }
 }
 

@@ -27,6 +27,7 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
     check_rule("momentum", {.kind = Kind::sgd, .momentum = 0.9, .weight_decay = 1e-2}, length);
     check_rule("nesterov", {.kind = Kind::sgd, .momentum = 0.9, .nesterov = true}, length);
     check_rule("adam", {.kind = Kind::adam, .clip_norm = 0.7}, length);
+    check_rule("adam penalty", {.kind = Kind::adam, .weight_decay = 0.1}, length);
     check_rule("adamw", {.kind = Kind::adamw, .weight_decay = 0.1}, length);
     check_rule("rmsprop", {.kind = Kind::rmsprop}, length);
     check_rule("rmsprop momentum", {.kind = Kind::rmsprop, .momentum = 0.5}, length);
@@ -36,6 +37,39 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
 TEST(OptimizerUpdate, GlobalNorm) {
   check({"norm", make_op(GlobalNormOp()), {f32({100003})}, {{-3, 3}}, false});
   check({"norm of nothing", make_op(GlobalNormOp()), {f32({0})}, {}, false});
+}
+
+/// Numbers worked out by hand: reference and kernel share these factors.
+TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
+  OptimizerAttrs attrs{.kind = Optimizer::Kind::adam, .learning_rate = 0.1, .beta1 = 0.9,
+                       .beta2 = 0.99, .alpha = 0.8, .weight_decay = 0.2, .clip_norm = 2};
+  const UpdateFactors adam = update_factors(attrs, 1, 4);
+  EXPECT_FLOAT_EQ(adam.rate, 0.1F / 0.19F);
+  EXPECT_FLOAT_EQ(adam.first_keep, 0.9F);
+  EXPECT_FLOAT_EQ(adam.first_add, 0.1F);
+  EXPECT_FLOAT_EQ(adam.second_keep, 0.99F);
+  EXPECT_FLOAT_EQ(adam.second_add, 0.01F);
+  EXPECT_FLOAT_EQ(adam.second_scale, 7.0888121F);  // 1 / sqrt(1 - 0.9801)
+  EXPECT_FLOAT_EQ(adam.penalty, 0.2F);
+  EXPECT_EQ(adam.decay, 1);
+  EXPECT_FLOAT_EQ(adam.clip, 0.5F);
+  EXPECT_EQ(update_factors(attrs, 1, 1).clip, 1);
+  attrs.kind = Optimizer::Kind::adamw;
+  EXPECT_EQ(update_factors(attrs, 1, 1).penalty, 0);
+  EXPECT_FLOAT_EQ(update_factors(attrs, 1, 1).decay, 0.98F);
+  attrs.kind = Optimizer::Kind::rmsprop;
+  const UpdateFactors rmsprop = update_factors(attrs, 1, 1);
+  EXPECT_FLOAT_EQ(rmsprop.rate, 0.1F);
+  EXPECT_FLOAT_EQ(rmsprop.second_keep, 0.8F);
+  EXPECT_FLOAT_EQ(rmsprop.second_add, 0.2F);
+  EXPECT_FLOAT_EQ(rmsprop.penalty, 0.2F);
+  EXPECT_EQ(rmsprop.second_scale, 1);
+  attrs = {.kind = Optimizer::Kind::sgd, .learning_rate = 0.1, .momentum = 0.7};
+  const UpdateFactors sgd = update_factors(attrs, 1, 100);
+  EXPECT_FLOAT_EQ(sgd.rate, 0.1F);
+  EXPECT_FLOAT_EQ(sgd.first_keep, 0.7F);
+  EXPECT_EQ(sgd.penalty, 0);
+  EXPECT_EQ(sgd.clip, 1);
 }
 
 TEST(OptimizerUpdate, SchedulesAreTheirFormulas) {
