@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// The larger of `best` and `z` where z is the window's position `index`; NaN wins.
 template <class D, class V, class I>
-HWY_INLINE void compete(D d, V z, std::uint32_t index, V& best, I& winner) {
+HWY_INLINE void compete(D /*d*/, V z, std::uint32_t index, V& best, I& winner) {
   const hn::RebindToUnsigned<D> integers;
   const auto wins = hn::Or(hn::Gt(z, best), hn::And(hn::Ne(z, z), hn::Eq(best, best)));
   best = hn::IfThenElse(wins, z, best);
