@@ -3,7 +3,10 @@
 find_package(Threads REQUIRED)
 find_package(fmt 8.1 REQUIRED)
 find_package(nlohmann_json 3.10 REQUIRED)
-find_package(dnnl 2.5 REQUIRED)
+find_package(dnnl 3.0 QUIET)  # its package calls 3 incompatible to 2; Linnet takes both
+if(NOT dnnl_FOUND)
+  find_package(dnnl 2.5 REQUIRED)
+endif()
 find_package(ZLIB 1.2 REQUIRED)
 find_package(PNG 1.6 REQUIRED)
 find_package(JPEG REQUIRED)

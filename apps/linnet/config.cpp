@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/check.h"
 #include "base/files.h"
 #include "config_layers.h"
@@ -8,6 +11,8 @@
 
 namespace linnet::command {
 namespace {
+
+constexpr std::ptrdiff_t kMostDots = 10'000;
 
 /// The parts of one file, each table at most once.
 class Config {
@@ -113,7 +118,7 @@ class Config {
     TrainingOptions& t = job.training;
     t.epochs = s.integer("epochs", t.epochs, 1);
     t.batch = s.integer("batch", t.batch, 1);
-    t.seed = static_cast<std::uint64_t>(s.integer("seed", 0));
+    t.seed = static_cast<std::uint64_t>(s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
     t.loss = static_cast<Loss>(
         s.choice("loss", 0, {"automatic", "cross_entropy", "mse", "mae", "binary_cross_entropy"}));
     t.patience = s.integer("patience", t.patience);
@@ -138,6 +143,9 @@ class Config {
 
 Job read_config(const std::filesystem::path& path) {
   const std::string text = read_file(path);
+  // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
+  require(std::count(text.begin(), text.end(), '.') <= kMostDots,
+          "'{}' has more than {} dots; that is no configuration", path.string(), kMostDots);
   toml::table root;
   try {
     root = toml::parse(text, path.string());

@@ -47,13 +47,17 @@ double Section::number(std::string_view key, double otherwise) {
   return *found->value<double>();
 }
 
-std::int64_t Section::integer(std::string_view key, std::int64_t otherwise, std::int64_t least) {
+std::int64_t Section::integer(std::string_view key, std::int64_t otherwise, std::int64_t least,
+                              std::int64_t most) {
   const toml::node* found = node(key);
   if (found == nullptr) return otherwise;
   if (!found->is_integer()) refuse_type(key, "an integer");
   const auto value = *found->value<std::int64_t>();
   if (value < least) {
     refuse(key, fmt::format("'{}' in {} must be at least {}; got {}", key, where_, least, value));
+  }
+  if (value > most) {
+    refuse(key, fmt::format("'{}' in {} must be at most {}; got {}", key, where_, most, value));
   }
   return value;
 }
@@ -94,8 +98,10 @@ std::vector<std::int64_t> Section::integers(std::string_view key) {
   std::vector<std::int64_t> values;
   for (const toml::node& item : *found->as_array()) {
     const auto value = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
-    if (!value || *value < 1)
-      refuse(key, fmt::format("'{}' in {} must hold integers of at least 1", key, where_));
+    if (!value || *value < 1 || *value > kMostExtent) {
+      refuse(key, fmt::format("'{}' in {} must hold integers from 1 to {}", key, where_,
+                              kMostExtent));
+    }
     values.push_back(*value);
   }
   return values;

@@ -3,11 +3,15 @@
 
 #include <toml++/toml.h>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace linnet::command {
+
+/// No integer of a file needs to be larger (but a seed); products of a few don't overflow then.
+inline constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
 
 /// One table of a configuration file, read key by key. Each getter makes its key known and gives
 /// `otherwise` where the table lacks it; close() then refuses every key that nobody asked for.
@@ -20,7 +24,8 @@ class Section {
   bool has(std::string_view key) const { return table_.contains(key); }
   double number(std::string_view key, double otherwise);
   /// An integer of at least `least`.
-  std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t least = 0);
+  std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t least = 0,
+                       std::int64_t most = kMostExtent);
   bool flag(std::string_view key, bool otherwise);
   std::string text(std::string_view key, std::string otherwise);
   /// The index of the key's text in `names`; an unknown name is an error with the nearest one.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `linnet`: arguments, errors and exit status; each subcommand has a file of its own.
 #include <fmt/format.h>
+#include <fcntl.h>
 #include <linnet/error.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -56,6 +59,14 @@ std::string unexpected(const CLI::App& app) {
   return fmt::format("unknown option '{}'{}", given, did_you_mean(given, options));
 }
 
+/// Where a standard stream is closed, the next file would get its number, and the output meant for
+/// the stream would land in a model or a history. Reading or writing these places fails instead.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Linnet trains and runs neural networks with nothing left to decide.", "linnet");
   app.set_version_flag("--version", fmt::format("linnet {} ({})", kVersion, kCommit));
@@ -97,6 +108,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace linnet::command;
+  occupy_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large fails in write(), with a sentence
   try {
     return run(argc, argv);
   } catch (const linnet::Error& error) {

@@ -27,7 +27,8 @@ class StagedWork {
 /// sleep. Tasks are fixed by the work, so results don't depend on the number of threads.
 class ThreadTeam {
  public:
-  /// `threads` counts the caller; 0 means all processors this process may use.
+  /// `threads` counts the caller; 0 means all processors this process may use. Throws Error where
+  /// the system refuses to start that many.
   explicit ThreadTeam(int threads = 0);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -35,10 +36,11 @@ class ThreadTeam {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
   /// Runs all stages and returns; rethrows the first exception of a task (the others are skipped).
-  /// One call at a time: callers take turns.
+  /// One call at a time: callers take turns. Signals of the process wait until the work is done.
   void run(StagedWork& work);
 
  private:
+  void stop();
   void worker(int thread);
   void participate(int thread);
   void execute(std::uint64_t stage, std::uint32_t task, int thread);

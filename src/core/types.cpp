@@ -41,7 +41,10 @@ std::int64_t Shape::operator[](int axis) const {
 
 std::int64_t Shape::elements() const {
   std::int64_t product = 1;
-  for (std::int64_t dim : dims_) product *= dim;
+  for (std::int64_t dim : dims_) {
+    require(!__builtin_mul_overflow(product, dim, &product),
+            "the shape {} has more elements than can be counted", to_string(*this));
+  }
   return product;
 }
 

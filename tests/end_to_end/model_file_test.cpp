@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "fixtures.h"
+#include "io/safetensors.h"
 
 namespace linnet::testing {
 namespace {
@@ -43,10 +44,13 @@ TEST(ModelFile, KeepsRunningStatistics) {
   Network network({4}, {Dense{.units = 3}, BatchNorm{.name = "norm"}, Dense{.units = 2}});
   Model model(network);
   const std::vector<float> mean{1, 2, 3};
+  const std::vector<float> variance{4, 5, 6};
   model.set_parameter("norm.running_mean", mean);
+  model.set_parameter("norm.running_var", variance);
   const std::string path = path_of("statistics.safetensors");
   model.save(path);
   EXPECT_EQ(Model::load(path).parameter("norm.running_mean"), mean);
+  EXPECT_EQ(Model::load(path).parameter("norm.running_var"), variance);
 }
 
 TEST(ModelFile, ACutFileIsAnErrorWhereverItIsCut) {
@@ -84,6 +88,36 @@ TEST(ModelFile, SaysWhatIsWrong) {
   std::ofstream(path, std::ios::binary) << std::string("\x02\0\0\0\0\0\0\0{}", 10);
   EXPECT_EQ(load_error(path), "cannot load the model '" + path +
                                   "': it holds weights, but no Linnet network");
+}
+
+TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
+  Model model(Network({3}, {Dense{.units = 2, .name = "d"}}));
+  const std::string path = path_of("fits.safetensors");
+  model.save(path);
+  const SafetensorsFile file = read_safetensors(path);
+  const std::string other = path_of("unfit.safetensors");
+  const auto error = [&](std::vector<TensorView> tensors, std::map<std::string, std::string> extra) {
+    std::map<std::string, std::string> metadata = file.metadata();
+    for (const auto& [key, value] : extra) metadata[key] = value;
+    write_safetensors(other, tensors, metadata);
+    const std::string message = load_error(other);
+    const std::string start = "cannot load the model '" + other + "': ";
+    EXPECT_EQ(message.find(start), 0U);
+    return message.substr(std::min(start.size(), message.size()));
+  };
+  const TensorView weight = file.at("d.weight");
+  const TensorView bias = file.at("d.bias");
+  EXPECT_EQ(error({weight}, {}), "the weight 'd.bias' is missing");
+  TensorView more = bias;
+  more.name = "e.bias";
+  EXPECT_EQ(error({weight, bias, more}, {}), "it holds 3 tensors, but the network has 2 weights");
+  TensorView turned = weight;
+  turned.shape = {3, 2};
+  EXPECT_EQ(error({turned, bias}, {}), "the weight 'd.weight' should be f32 (2, 3); got f32 (3, 2)");
+  TensorView integers = bias;
+  integers.dtype = DType::i32;
+  EXPECT_EQ(error({weight, integers}, {}), "the weight 'd.bias' should be f32 (2); got i32 (2)");
+  EXPECT_EQ(error({weight, bias}, {{"linnet.classes", "[1, 2]"}}), "its class names are damaged");
 }
 
 TEST(ModelFile, AFullDiskIsAnErrorAndKeepsTheOldFile) {

@@ -4,7 +4,14 @@
 #include <cmath>
 #include <random>
 
+#include "core/align.h"
 #include "fixtures.h"
+#include "ops/activation/activation.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/dropout/dropout.h"
+#include "ops/pool2d/pool2d.h"
 
 namespace linnet::testing {
 namespace {
@@ -80,7 +87,125 @@ TEST(Network, ErrorsNameTheLayerAndTheShapes) {
   EXPECT_EQ(network_error({4, 4, 3}, {Reshape{.sample = {7}}}),
             "[reshape 'reshape_1'] expected a shape of 48 elements for samples of (4, 4, 3); got "
             "(7)");
+  EXPECT_EQ(network_error({4}, {Dense{.units = 2, .name = "a"}, Dense{.units = 2, .name = "a"}}),
+            "[dense 'a'] another layer has this name");
   EXPECT_EQ(network_error({}, {}), "expected a network input of at least one element; got ()");
+}
+
+template <class O>
+auto settings(const Network& network, std::size_t node) {
+  return dynamic_cast<const O&>(*network.definition().graph.nodes().at(node).op).attrs();
+}
+
+TEST(Network, LayersHandOnEverySetting) {
+  const Padding2d fixed{Padding2d::Mode::fixed, 1, 0, 2, 1};
+  const Network network({20, 31, 4},
+                        {Conv2d{.filters = 6, .kernel = {3, 5}, .stride = {2, 1},
+                                .padding = Padding2d::same(), .dilation = {1, 2}, .groups = 2,
+                                .bias = false},
+                         MaxPool2d{.size = {2, 3}, .stride = {1, 2}, .padding = fixed},
+                         AvgPool2d{.size = {2, 3}}, BatchNorm{.epsilon = 0.25, .momentum = 0.75},
+                         Dropout{.rate = 0.125}, Dropout{.rate = 0.125}});
+  EXPECT_EQ(settings<Conv2dOp>(network, 0),
+            (Conv2dAttrs{.stride_h = 2, .stride_w = 1, .dilation_h = 1, .dilation_w = 2, .groups = 2,
+                         .pad_top = 0, .pad_bottom = 1, .pad_left = 4, .pad_right = 4}));
+  EXPECT_EQ(settings<MaxPool2dOp>(network, 1),
+            (Pool2dAttrs{.size_h = 2, .size_w = 3, .stride_h = 1, .stride_w = 2, .pad_top = 1,
+                         .pad_bottom = 0, .pad_left = 2, .pad_right = 1}));
+  EXPECT_EQ(settings<AvgPool2dOp>(network, 2),
+            (Pool2dAttrs{.size_h = 2, .size_w = 3, .stride_h = 2, .stride_w = 3}));
+  EXPECT_EQ(settings<BatchNormOp>(network, 3), (BatchNormAttrs{.epsilon = 0.25, .momentum = 0.75}));
+  EXPECT_EQ(settings<DropoutOp>(network, 4).rate, 0.125);
+  EXPECT_NE(settings<DropoutOp>(network, 4).stream, settings<DropoutOp>(network, 5).stream);
+  EXPECT_EQ(network.parameters(), 6 * 3 * 5 * 2 + 2 * 6);
+  const Network simple({2}, {ReLU{}, Tanh{}, Sigmoid{}, GELU{}, Rescale{.scale = 3, .shift = 5}});
+  const std::vector<Activation> kinds{Activation::relu, Activation::tanh, Activation::sigmoid,
+                                      Activation::gelu};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(settings<ActivationOp>(simple, i).kind, kinds[i]);
+  EXPECT_EQ(settings<ScaleOp>(simple, 4), (ScaleAttrs{.alpha = 3, .beta = 5}));
+}
+
+TEST(Network, WeightsStartAsTheirLayersSay) {
+  const Initializer twos{Initializer::Kind::constant, 2};
+  const Initializer threes{Initializer::Kind::constant, 3};
+  Model model(Network({4, 4, 1}, {Conv2d{.filters = 2, .weight_init = twos, .bias_init = threes,
+                                         .name = "c"},
+                                  BatchNorm{.name = "n"}, Flatten{},
+                                  Dense{.units = 2, .weight_init = twos, .bias_init = threes,
+                                        .name = "d"},
+                                  Dense{.units = 2, .bias = false, .name = "e"}}));
+  for (const char* layer : {"c", "d"}) {
+    EXPECT_EQ(model.parameter(std::string(layer) + ".weight")[0], 2);
+    EXPECT_EQ(model.parameter(std::string(layer) + ".bias"), (std::vector<float>{3, 3}));
+  }
+  EXPECT_EQ(model.parameter("n.weight"), (std::vector<float>{1, 1}));
+  EXPECT_EQ(model.parameter("n.bias"), (std::vector<float>{0, 0}));
+  EXPECT_EQ(model.parameter("n.running_mean"), (std::vector<float>{0, 0}));
+  EXPECT_EQ(model.parameter("n.running_var"), (std::vector<float>{1, 1}));
+  EXPECT_EQ(model.parameter_names().back(), "e.weight");
+}
+
+TEST(Network, EveryWeightHasItsOwnNumbersAndASeedItsOwnWeights) {
+  const Network network({5}, {Dense{.units = 5, .name = "a"}, Dense{.units = 5, .name = "b"}});
+  Model model(network, {.seed = 1});
+  EXPECT_NE(model.parameter("a.weight"), model.parameter("b.weight"));
+  EXPECT_EQ(model.parameter("a.weight"), Model(network, {.seed = 1}).parameter("a.weight"));
+  EXPECT_NE(model.parameter("a.weight"), Model(network, {.seed = 2}).parameter("a.weight"));
+}
+
+TEST(Network, WeightsLieApartAndAligned) {
+  const Network network = every_layer();
+  std::size_t end[2] = {0, 0};
+  for (const ParameterSpec& spec : network.definition().parameters) {
+    std::size_t& last = end[spec.trainable ? 1 : 0];
+    EXPECT_EQ(align_up(spec.offset), spec.offset) << spec.name;
+    EXPECT_GE(spec.offset, last) << spec.name;
+    last = spec.offset + sizeof(float) * static_cast<std::size_t>(spec.shape.elements());
+  }
+}
+
+TEST(Network, JsonKeepsWhatTrains) {
+  const Network network({4}, {BatchNorm{}, Dense{.units = 2, .name = "d"}});
+  const Network read = Network::from_json(network.to_json());
+  EXPECT_EQ(read.parameters(), network.parameters());
+  for (std::size_t i = 0; i < read.definition().parameters.size(); ++i) {
+    const ParameterSpec& was = network.definition().parameters[i];
+    const ParameterSpec& is = read.definition().parameters[i];
+    EXPECT_EQ(is.trainable, was.trainable) << was.name;
+    EXPECT_EQ(is.fan_in, was.fan_in) << was.name;
+    EXPECT_EQ(is.fan_out, was.fan_out) << was.name;
+  }
+}
+
+TEST(Network, ShapesOfJsonAreChecked) {
+  const std::string rest = R"(,"parameters":[],"nodes":[],"output":"input"})";
+  const auto error = [&](const std::string& input) -> std::string {
+    try {
+      Network::from_json(R"({"format":1,"input":)" + input + rest);
+    } catch (const Error& caught) {
+      return caught.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error("[3]"), "");
+  EXPECT_EQ(error("[3,0]"),
+            "the network description is damaged: the shape (3, 0) has an extent below 1");
+  EXPECT_EQ(error("[2097152,2097152]"),
+            "the network description is damaged: the shape (2097152, 2097152) is too large");
+}
+
+TEST(Summary, CountsByLayer) {
+  const NetworkSummary summary = summarize(
+      Network({4}, {Dense{.units = 3, .name = "a"}, Dense{.units = 1, .name = "b"}}), 8);
+  ASSERT_EQ(summary.layers.size(), 2U);
+  EXPECT_EQ(summary.layers[0].parameters, 15);
+  EXPECT_EQ(summary.layers[1].parameters, 4);
+  double flops = 0;
+  for (const LayerSummary& layer : summary.layers) flops += layer.flops_per_sample;
+  EXPECT_DOUBLE_EQ(flops, summary.flops_per_sample);
+  EXPECT_GT(summary.layers[0].flops_per_sample, 2 * 4 * 3);  // the bias counts as well
+  const Network one({4}, {Dense{.units = 1}});
+  EXPECT_NE(dump_training_step(one, 8, Dump::graph).find("regression_loss"), std::string::npos);
 }
 
 TEST(Network, PaddingSameKeepsTheSize) {

@@ -5,6 +5,12 @@
 
 #include "backend/null/null_backend.h"
 #include "fixtures.h"
+#include "ops/activation/activation.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/bias_add/bias_add.h"
+#include "ops/cross_entropy/cross_entropy.h"
+#include "ops/dense/dense.h"
+#include "ops/softmax/softmax.h"
 
 namespace linnet::testing {
 namespace {
@@ -70,6 +76,148 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
       ASSERT_NEAR(other[i], fused[i], 2e-4) << "without " << pass.name << " at " << i;
     }
   }
+}
+
+/// What fuses wrongly would compute something else: activations in a row, one whose gradient needs
+/// its input, two rescales, a strided and a dilated convolution before pooling, probabilities.
+TEST(Passes, AwkwardNeighboursMeanTheSame) {
+  const Dataset digits = make_digits(64, 0, 4).train;
+  const Network dense({28, 28, 1},
+                      {Rescale{.scale = 1.0 / 255, .shift = -0.5}, Rescale{.scale = 2, .shift = 0.25},
+                       Flatten{}, Dense{.units = 12}, ReLU{}, Sigmoid{}, Dense{.units = 8}, GELU{},
+                       Dense{.units = 10}, Tanh{}, Softmax{}});
+  const Network images({28, 28, 1},
+                       {Rescale{}, Conv2d{.filters = 8, .stride = 2}, ReLU{}, MaxPool2d{},
+                        Conv2d{.filters = 8, .dilation = 2}, Sigmoid{}, MaxPool2d{}, Flatten{},
+                        Dense{.units = 10}, LogSoftmax{}});
+  std::vector<std::string> fusions;
+  for (const Pass& pass : forward_passes()) {
+    if (pass.name != "remove_dead") fusions.emplace_back(pass.name);
+  }
+  for (const Network& network : {dense, images}) {
+    const std::vector<float> fused = weights_after(network, digits, {.steps = 2});
+    const std::vector<float> plain =
+        weights_after(network, digits, {.steps = 2, .disabled_passes = fusions});
+    ASSERT_EQ(plain.size(), fused.size());
+    for (std::size_t i = 0; i < fused.size(); ++i) ASSERT_NEAR(plain[i], fused[i], 1e-3) << i;
+  }
+}
+
+std::vector<std::string> operators(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes()) names.emplace_back(node.op->name());
+  return names;
+}
+
+const Supports kEverything = [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
+  return true;
+};
+
+/// x W into an arena value, from which a test goes on.
+Value product(Graph& graph) {
+  const Value x = graph.add_value("x", {DType::f32, {4, 3}}, Storage::external, 0);
+  const Value w = graph.add_value("w", {DType::f32, {5, 3}}, Storage::external, 1);
+  return graph.emit(DenseOp(), {x, w}, "dense");
+}
+
+void keep(Graph& graph, Value value, std::size_t slot) {
+  graph.info(value).storage = Storage::external;
+  graph.info(value).offset = slot;
+}
+
+TEST(Passes, WhatOthersReadIsNotFused) {
+  Graph twice;
+  const Value z = product(twice);
+  keep(twice, twice.emit(ActivationOp({Activation::relu}), {z}, "relu"), 2);
+  keep(twice, twice.emit(ScaleOp({.alpha = 2}), {z}, "scale"), 3);
+  fuse_epilogue(twice, kEverything);
+  EXPECT_EQ(operators(twice), (std::vector<std::string>{"dense", "activation", "scale"}));
+  Graph result;
+  const Value y = product(result);
+  keep(result, y, 2);
+  keep(result, result.emit(ActivationOp({Activation::relu}), {y}, "relu"), 3);
+  fuse_epilogue(result, kEverything);
+  EXPECT_EQ(operators(result), (std::vector<std::string>{"dense", "activation"}));
+}
+
+TEST(Passes, ABiasAfterAnActivationIsNotFused) {
+  Graph graph;
+  const Value y = graph.emit(ActivationOp({Activation::relu}), {product(graph)}, "relu");
+  const Value b = graph.add_value("b", {DType::f32, {5}}, Storage::external, 2);
+  keep(graph, graph.emit(BiasAddOp(), {y, b}, "bias"), 3);
+  fuse_epilogue(graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "bias_add"}));
+}
+
+TEST(Passes, ABackendWithoutAnEpilogueGetsItsParts) {
+  Graph graph;
+  keep(graph, graph.emit(ActivationOp({Activation::relu}), {product(graph)}, "relu"), 2);
+  fuse_epilogue(graph, [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
+    return false;
+  });
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "activation"}));
+}
+
+TEST(Passes, ProbabilitiesThatAreReadBeforeTheLossStay) {
+  Graph graph;
+  const Value read = graph.emit(SoftmaxOp(), {product(graph)}, "softmax");
+  const Value targets = graph.add_value("labels", {DType::i32, {4}}, Storage::external, 2);
+  keep(graph, graph.emit(ScaleOp({.alpha = 2}), {read}, "scale"), 3);
+  keep(graph,
+       graph.emit(CrossEntropyOp({CrossEntropyInput::probabilities}), {read, targets}, "loss"), 4);
+  fuse_softmax_cross_entropy(graph, kEverything);
+  graph.verify();
+  EXPECT_EQ(operators(graph),
+            (std::vector<std::string>{"dense", "softmax", "scale", "softmax_cross_entropy"}));
+  Graph result;  // nobody reads them, but they are asked for
+  const Value p = result.emit(SoftmaxOp(), {product(result)}, "softmax");
+  const Value labels = result.add_value("labels", {DType::i32, {4}}, Storage::external, 2);
+  keep(result, p, 3);
+  keep(result, result.emit(CrossEntropyOp({CrossEntropyInput::probabilities}), {p, labels}, "loss"),
+       4);
+  fuse_softmax_cross_entropy(result, kEverything);
+  EXPECT_EQ(operators(result),
+            (std::vector<std::string>{"dense", "softmax", "softmax_cross_entropy"}));
+}
+
+TEST(Passes, ALossOfTheWrongScoresIsNotFused) {
+  Graph graph;
+  const Value p = graph.emit(SoftmaxOp(), {product(graph)}, "softmax");
+  const Value labels = graph.add_value("labels", {DType::i32, {4}}, Storage::external, 2);
+  keep(graph, graph.emit(CrossEntropyOp({CrossEntropyInput::log_probabilities}), {p, labels}, "loss"),
+       3);
+  fuse_softmax_cross_entropy(graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "softmax", "cross_entropy"}));
+}
+
+TEST(Passes, LogProbabilitiesThatAreReadAfterTheLossStay) {
+  Graph graph;
+  const Value scores = graph.emit(LogSoftmaxOp(), {product(graph)}, "scores");
+  const Value labels = graph.add_value("labels", {DType::i32, {4}}, Storage::external, 2);
+  keep(graph,
+       graph.emit(CrossEntropyOp({CrossEntropyInput::log_probabilities}), {scores, labels}, "loss"),
+       3);
+  keep(graph, graph.emit(ScaleOp({.alpha = 2}), {scores}, "scale"), 4);
+  fuse_softmax_cross_entropy(graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "log_softmax",
+                                                        "softmax_cross_entropy", "scale"}));
+}
+
+TEST(Passes, AChainThatNobodyReadsIsRemovedWhole) {
+  Graph graph;
+  const Value y = product(graph);
+  keep(graph, y, 2);
+  const Value unread = graph.emit(ScaleOp({.alpha = 2}), {y}, "first");
+  graph.emit(ScaleOp({.alpha = 2}), {unread}, "second");
+  remove_dead(graph, kEverything);
+  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense"}));
+}
+
+TEST(Passes, AGroupedConvolutionKeepsItsOwnGradient) {
+  const Network network({8, 8, 2}, {Conv2d{.filters = 8, .groups = 2}, ReLU{}, MaxPool2d{},
+                                    Flatten{}, Dense{.units = 3}});
+  const std::vector<std::string> run = launches(network, everything);
+  EXPECT_NE(std::find(run.begin(), run.end(), "conv2d_grad_weight 'max_pool2d_1'"), run.end());
 }
 
 TEST(Passes, AnUnknownNameIsAnError) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "fixtures.h"
 #include "graph/interpreter.h"
+#include "train/early_stopping.h"
 
 namespace linnet::testing {
 namespace {
@@ -25,7 +27,8 @@ std::string training_error(const Network& network, const Dataset& data,
 
 /// Gradient descent by hand, in double, in the order of the data: what an epoch with an incomplete
 /// last batch must compute.
-std::vector<double> descend(Model& model, const Dataset& data, std::int64_t batch, double rate) {
+std::vector<double> descend(Model& model, const Dataset& data, std::int64_t batch, double rate,
+                            double warmup_steps = 1) {
   std::vector<double> w;
   for (const char* name : {"d.weight", "d.bias"}) {
     for (float v : model.parameter(name)) w.push_back(v);
@@ -50,14 +53,17 @@ std::vector<double> descend(Model& model, const Dataset& data, std::int64_t batc
         g[static_cast<std::size_t>(4 + o)] += slope;
       }
     }
-    for (std::size_t p = 0; p < 6; ++p) w[p] -= rate * g[p];
+    const auto step = static_cast<double>(begin / batch);
+    for (std::size_t p = 0; p < 6; ++p) {
+      w[p] -= rate * std::min((step + 1) / warmup_steps, 1.0) * g[p];
+    }
   }
   return w;
 }
 
 TEST(Trainer, TheLastIncompleteBatchIsExact) {
   const Dataset data = sums_data(11);
-  for (std::int64_t batch : {1, 4, 5, 11, 32}) {
+  for (std::int64_t batch : {1, 2, 4, 5, 8, 11, 32}) {
     Model model(line(), {.seed = 2});
     const std::vector<double> expected = descend(model, data, batch, 0.1);
     const History history = train(
@@ -68,6 +74,165 @@ TEST(Trainer, TheLastIncompleteBatchIsExact) {
     actual.insert(actual.end(), bias.begin(), bias.end());
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(actual[i], expected[i], 1e-6) << batch;
   }
+}
+
+TEST(Trainer, EveryStepHasItsOwnRate) {
+  const Dataset data = sums_data(11);
+  for (std::int64_t batch : {1, 2, 4}) {
+    Optimizer optimizer = sgd(0.3);
+    optimizer.schedule = {.warmup_epochs = 1};
+    Model model(line(), {.seed = 2});
+    const auto steps = static_cast<double>((11 + batch - 1) / batch);
+    const std::vector<double> expected = descend(model, data, batch, 0.3, steps);
+    train(model, data, {.epochs = 1, .batch = batch, .optimizer = optimizer, .shuffle = false});
+    const std::vector<float> actual = model.parameter("d.weight");
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(actual[i], expected[i], 1e-6) << batch;
+  }
+}
+
+TEST(Trainer, EverySettingOfTheOptimizerArrives) {
+  Optimizer o = rmsprop(0.3);
+  o.momentum = 0.6;
+  o.beta1 = 0.7;
+  o.beta2 = 0.8;
+  o.alpha = 0.55;
+  o.epsilon = 1e-3;
+  o.weight_decay = 0.05;
+  o.clip_norm = 2.5;
+  o.schedule = {.kind = Schedule::Kind::step, .warmup_epochs = 0.25, .every_epochs = 1.5,
+                .gamma = 0.35, .floor = 0.15};
+  const OptimizerAttrs a = resolve(o, 4, 7);
+  EXPECT_EQ(a, (OptimizerAttrs{.kind = Optimizer::Kind::rmsprop, .learning_rate = 0.3,
+                               .momentum = 0.6, .beta1 = 0.7, .beta2 = 0.8, .epsilon = 1e-3,
+                               .alpha = 0.55, .weight_decay = 0.05, .clip_norm = 2.5,
+                               .schedule = Schedule::Kind::step, .warmup_steps = 2,
+                               .every_steps = 11, .total_steps = 28, .gamma = 0.35,
+                               .floor = 0.15}));
+  EXPECT_TRUE(resolve(sgd(0.1, 0.9, true), 1, 1).nesterov);
+  EXPECT_EQ(resolve(sgd(0.1, 0.9), 1, 1).momentum, 0.9);
+  o.kind = Optimizer::Kind::adam;
+  EXPECT_EQ(resolve(o, 4, 7).momentum, 0);
+  o.schedule.every_epochs = 0.01;
+  EXPECT_EQ(resolve(o, 4, 7).every_steps, 1);
+}
+
+TEST(Trainer, PatienceCountsEpochsWithoutAGain) {
+  const auto report = [](double train, double test, double validation) {
+    EpochReport r;
+    r.train = {.loss = train, .samples = 1};
+    if (test > 0) r.test = {.loss = test, .samples = 1};
+    if (validation > 0) r.validation = {.loss = validation, .samples = 1};
+    return r;
+  };
+  EarlyStopping validation(2);
+  EXPECT_FALSE(validation.should_stop(report(9, 9, 1.0)));
+  EXPECT_FALSE(validation.should_stop(report(8, 8, 1.1)));
+  EXPECT_FALSE(validation.should_stop(report(7, 7, 0.9)));
+  EXPECT_FALSE(validation.should_stop(report(6, 6, 0.9)));
+  EXPECT_TRUE(validation.should_stop(report(5, 5, 1.0)));
+  EarlyStopping test(1);
+  EXPECT_FALSE(test.should_stop(report(9, 1, 0)));
+  EXPECT_TRUE(test.should_stop(report(8, 2, 0)));
+  EarlyStopping training(1);
+  EXPECT_FALSE(training.should_stop(report(2, 0, 0)));
+  EXPECT_FALSE(training.should_stop(report(1, 0, 0)));
+  EXPECT_TRUE(training.should_stop(report(1, 0, 0)));
+  EarlyStopping never(0);
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(never.should_stop(report(1, 0, 0)));
+}
+
+/// A network whose answer is known: it always says class 1.
+TEST(Evaluate, AccuracyAndLossAreMeansOverTheSamples) {
+  const Dataset data = circle_data(37);
+  for (bool softmax : {false, true}) {
+    Network network({2}, {Dense{.units = 2, .weight_init = kZeros, .name = "d"}});
+    if (softmax) network.add(Softmax{});
+    Model model(network);
+    model.set_parameter("d.bias", std::vector<float>{0, 1});
+    const auto inside = static_cast<double>(std::count(data.labels.begin(), data.labels.end(), 1));
+    const Evaluation result = evaluate(model, data, Loss::automatic, 8);
+    EXPECT_EQ(result.samples, 37);
+    EXPECT_DOUBLE_EQ(result.accuracy, inside / 37);
+    EXPECT_NEAR(result.loss, std::log(1 + std::exp(1.0)) - inside / 37, 1e-6);
+  }
+}
+
+TEST(Evaluate, RegressionLossesAreTheirFormulas) {
+  Dataset data = sums_data(19);
+  Model model(Network({2}, {Dense{.units = 2, .weight_init = kZeros}}));
+  double squares = 0;
+  double magnitudes = 0;
+  for (float v : data.values) {
+    squares += static_cast<double>(v) * v / 38;
+    magnitudes += std::abs(static_cast<double>(v)) / 38;
+  }
+  EXPECT_NEAR(evaluate(model, data, Loss::mse, 8).loss, squares, 1e-6);
+  EXPECT_NEAR(evaluate(model, data, Loss::mae, 8).loss, magnitudes, 1e-6);
+  EXPECT_TRUE(std::isnan(evaluate(model, data, Loss::mse).accuracy));
+  data.floats[3] = std::nanf("");
+  EXPECT_TRUE(std::isnan(evaluate(model, data, Loss::mse, 8).loss));
+}
+
+TEST(Evaluate, NeitherDropsNorLearns) {
+  Network network({2}, {Dense{.units = 8}, BatchNorm{.name = "norm"}});
+  Network dropping = network;
+  dropping.add(Dropout{.rate = 0.9}).add(Dense{.units = 2, .name = "head"});
+  network.add(Dense{.units = 2, .name = "head"});
+  Model plain(network, {.seed = 3});
+  Model model(dropping, {.seed = 3});
+  const Dataset data = sums_data(50);
+  const std::vector<float> mean = model.parameter("norm.running_mean");
+  EXPECT_EQ(model.predict(data), plain.predict(data));
+  EXPECT_EQ(evaluate(model, data).loss, evaluate(plain, data).loss);
+  EXPECT_EQ(model.parameter("norm.running_mean"), mean);
+}
+
+TEST(Predict, GivesEverySampleItsOutputsWhateverTheBatch) {
+  const Dataset data = sums_data(11);
+  Model model(line(), {.seed = 2});
+  const std::vector<float> w = model.parameter("d.weight");
+  for (std::int64_t batch : {1, 4, 11, 32}) {
+    const std::vector<float> y = model.predict(data, batch);
+    ASSERT_EQ(y.size(), 22U);
+    for (std::size_t i = 0; i < 22; ++i) {
+      const float* x = &data.floats[i / 2 * 2];
+      EXPECT_NEAR(y[i], w[i % 2 * 2] * x[0] + w[i % 2 * 2 + 1] * x[1], 1e-6) << batch;
+    }
+  }
+}
+
+TEST(Predict, ProbabilitiesAreTheSoftmaxOfWhateverTheNetworkEndsIn) {
+  const Dataset data = sums_data(11);
+  Network logits({2}, {Dense{.units = 3}});
+  Network probabilities = logits;
+  Network log_probabilities = logits;
+  probabilities.add(Softmax{});
+  log_probabilities.add(LogSoftmax{});
+  const std::vector<float> z = Model(logits).predict(data);
+  for (const Network& network : {logits, probabilities, log_probabilities}) {
+    const std::vector<float> p = Model(network).predict_probabilities(data, 4);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const std::size_t row = i / 3 * 3;
+      const double sum = std::exp(z[row]) + std::exp(z[row + 1]) + std::exp(z[row + 2]);
+      EXPECT_NEAR(p[i], std::exp(z[i]) / sum, 1e-6);
+    }
+  }
+}
+
+TEST(Trainer, PlannedMemoryIsWhatTheSummarySays) {
+  const Dataset data = make_digits(32, 0, 1).train;
+  Model model(zoo::mnist_cnn());
+  const History history = train(model, data, {.epochs = 1, .batch = 32});
+  EXPECT_GE(history.planned_bytes,
+            summarize(zoo::mnist_cnn(), 32, {.epochs = 1, .batch = 32}).train_peak_bytes);
+}
+
+TEST(Trainer, ClassNamesComeWithTheData) {
+  Dataset data = circle_data(20);
+  data.class_names = {"out", "in"};
+  Model model(line());
+  train(model, data, {.epochs = 1});
+  EXPECT_EQ(model.class_names(), data.class_names);
 }
 
 TEST(Trainer, EveryEpochSeesEverySampleOnceInAnotherOrder) {
@@ -175,6 +340,27 @@ TEST(Trainer, BadInputIsOneClearSentence) {
             "the optimizer's learning rate must not be negative; got -1");
   EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}),
             "cross-entropy wants labels, but the data set '" + data.name + "' has values");
+  const Dataset empty = circle_data(0);
+  EXPECT_EQ(training_error(line(), empty, {}),
+            "the data set '" + empty.name + "' holds no samples");
+  EXPECT_EQ(training_error(line(), data, {.validation = 0.99}),
+            "the validation part leaves nothing of 10 samples to train on");
+  EXPECT_EQ(training_error(line(), data, {.patience = -1}),
+            "the patience must not be negative; got -1");
+  EXPECT_EQ(training_error(line(), data, {.optimizer = sgd(0.1, 1)}),
+            "the optimizer's momentum must lie in [0, 1); got 1");
+  EXPECT_EQ(training_error(line(), data, {.optimizer = sgd(0.1, 0, true)}),
+            "the optimizer's Nesterov form wants a momentum; got 0");
+  EXPECT_EQ(training_error(line(), circle_data(10), {.loss = Loss::mse}),
+            "this loss wants values, but the data set '" + circle_data(10).name + "' has labels");
+  EXPECT_EQ(training_error(Network({2}, {Reshape{.sample = {2, 1}}}), circle_data(10), {}),
+            "cross-entropy wants outputs (N, classes); the network gives (10, 2, 1)");
+  try {
+    Model(Network({3}, {Dense{.units = 2}})).predict(data);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the network takes samples of (3); got (2)");
+  }
   Dataset circle = circle_data(10);
   circle.class_names = {"a", "b", "c"};
   EXPECT_EQ(training_error(line(), circle, {}),

@@ -37,6 +37,7 @@ TEST(SumLeading, AgreesWithTheReference) {
   check({"sum_leading all axes", make_op(SumLeadingOp({2})), {f32({5, 3})}, {}, false});
   check({"sum_leading no sample", make_op(SumLeadingOp({1})), {f32({0, 3})}, {}, false});
   check({"sum_leading no column", make_op(SumLeadingOp({1})), {f32({3, 0})}, {}, false});
+  check({"sum_leading rows in parts", make_op(SumLeadingOp({1})), {f32({3000, 50})}, {}, false});
   check({"sum_leading many tasks", make_op(SumLeadingOp({2})), {f32({64, 31, 67})}, {}, false});
 }
 

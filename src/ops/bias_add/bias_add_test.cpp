@@ -14,6 +14,9 @@ TEST(BiasAdd, AgreesWithTheReference) {
   check({"bias images", op, {f32({2, 5, 3, 7}), f32({7})}});
   check({"bias one channel", op, {f32({6, 1}), f32({1})}});
   check({"bias no sample", op, {f32({0, 3}), f32({3})}, {}, false});
+  check({"bias no channel", op, {f32({3, 0}), f32({0})}, {}, false});
+  check({"bias many tasks", op, {f32({3000, 50}), f32({50})}, {}, false});
+  check({"bias gradient of no channel", make_op(BiasGradOp()), {f32({3, 0})}, {}, false});
   check({"bias gradient in parts", make_op(BiasGradOp()), {f32({3000, 50})}, {}, false});
 }
 

@@ -59,6 +59,10 @@ ConvShape conv_shape(const Conv2dAttrs& a, const Shape& x, const Shape& w,
   require(a.pad_top >= 0 && a.pad_bottom >= 0 && a.pad_left >= 0 && a.pad_right >= 0,
           "expected no negative padding; got top {}, bottom {}, left {}, right {}", a.pad_top,
           a.pad_bottom, a.pad_left, a.pad_right);
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;  // a file may say anything; no overflow
+  require(std::max({a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_bottom,
+                    a.pad_left, a.pad_right, w[1], w[2]}) < kMost,
+          "expected strides, dilations, padding and kernel below {}; got {}", kMost, operands);
   require(w.elements() > 0, "expected a kernel with elements; got {}", operands);
   require(x[3] == w[3] * a.groups, "expected {} input channels; got {}", w[3] * a.groups, operands);
   require(w[0] % a.groups == 0, "expected a multiple of {} output channels (groups); got {}",

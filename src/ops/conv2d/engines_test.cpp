@@ -63,6 +63,7 @@ TEST(ConvEngines, AgreeWithIm2col) {
       {{3, 7, 7, 16}, {16, 3, 3, 1}, {.groups = 16, .pad_top = 1, .pad_right = 2}},
       {{40, 5, 4, 16}, {16, 3, 2, 1}, {.stride_w = 2, .dilation_h = 2, .groups = 16, .pad_left = 1}},
       {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
+      {{2, 40, 40, 64}, {16, 3, 3, 64}, {}},  // several blocks of patches a task
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
   };
   const std::vector<std::pair<std::string, const ConvEngine*>> engines{

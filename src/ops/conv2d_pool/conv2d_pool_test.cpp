@@ -22,6 +22,7 @@ const std::vector<Case> kCases{
     {"1 to 8 3x3", {2, 6, 8, 1}, {8, 3, 3, 1}, 1},
     {"1 to 16 3x3 odd", {3, 7, 9, 1}, {16, 3, 3, 1}, 1},
     {"3 to 8 3x3", {2, 6, 6, 3}, {8, 3, 3, 3}, 1},
+    {"1 to 8 3x9", {2, 6, 14, 1}, {8, 3, 9, 1}, 1},
     {"1 to 24 5x5", {1, 8, 9, 1}, {24, 5, 5, 1}, 0},
     {"3 to 8 5x5", {1, 7, 8, 3}, {8, 5, 5, 3}, 1},
 };
@@ -50,16 +51,18 @@ TEST(Conv2dPool, AgreesWithTheReference) {
 }
 
 TEST(Conv2dPool, UnevenPaddingAgreesWithTheReference) {
-  const OpPtr op = make_op(Conv2dPoolOp({{.pad_top = 2,
-                                          .pad_bottom = 1,
-                                          .pad_left = 1,
-                                          .pad_right = 0,
-                                          .bias = true,
-                                          .activation = Activation::relu},
-                                         {}}));
-  check({"conv2d_pool uneven", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})}});
-  check({"conv2d_pool uneven by weights", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})}, {},
-         true, {false, true, true}});
+  for (std::int64_t left : {0, 1}) {
+    const OpPtr op = make_op(Conv2dPoolOp({{.pad_top = 1 + left,
+                                            .pad_bottom = 2 - left,
+                                            .pad_left = left,
+                                            .pad_right = 2 - 2 * left,
+                                            .bias = true,
+                                            .activation = Activation::relu},
+                                           {}}));
+    check({"conv2d_pool uneven", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})}});
+    check({"conv2d_pool uneven by weights", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})},
+           {}, true, {false, true, true}});
+  }
 }
 
 /// Passes ask before they fuse: a yes to what the loops don't compute would be a wrong result.
@@ -126,6 +129,20 @@ TEST(Conv2dPool, NaNWins) {
     std::vector<double> pixels{4, 3, 2, 1};
     pixels[at] = std::nan("");
     EXPECT_TRUE(std::isnan(run(graph, {x, w}, {pixels, kernel}, {y})[0][0])) << at;
+  }
+}
+
+/// A corner of a 4x4 image reaches one of the window's four results alone.
+TEST(Conv2dPool, OneNaNOfAWindowWins) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 4, 4, 1}), Storage::external, 0);
+  const Value w = graph.add_value("w", f32({8, 3, 3, 1}), Storage::external, 1);
+  const Value y = graph.add(conv_pool(0, false, Activation::relu), {x, w}, "stem")[0];
+  for (std::size_t corner : {0, 3, 12, 15}) {
+    std::vector<double> pixels(16, 1.0);
+    pixels[corner] = std::nan("");
+    EXPECT_TRUE(std::isnan(run(graph, {x, w}, {pixels, std::vector<double>(72, 1.0)}, {y})[0][0]))
+        << corner;
   }
 }
 

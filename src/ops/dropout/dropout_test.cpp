@@ -51,6 +51,15 @@ TEST(Dropout, DiffersBySeedStreamAndStepOnly) {
   EXPECT_NE(first, drop(0.5, 0, {.seed = 1, .step = 3}, 64));
 }
 
+TEST(Dropout, NoTwoBlocksDropAlike) {
+  const std::vector<double> y = drop(0.5, 0, {.seed = 1}, 4096);
+  for (std::size_t period : {4, 8, 16, 64}) {
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i + period < y.size(); ++i) equal += y[i] == y[i + period] ? 1 : 0;
+    EXPECT_NEAR(static_cast<double>(equal) / static_cast<double>(y.size()), 0.5, 0.06) << period;
+  }
+}
+
 TEST(Dropout, ADroppedInfinityIsZero) {
   Graph graph;
   const Value x = graph.add_value("x", f32({64}), Storage::external, 0);

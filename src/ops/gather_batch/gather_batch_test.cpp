@@ -35,6 +35,8 @@ TEST(GatherBatch, AgreesWithTheReference) {
     check_gather(DType::i32, {}, 20, 7, whole, shuffle);
     check_gather(DType::u8, {4}, 20, 5, part, shuffle);
     check_gather(DType::u8, {28, 28, 1}, 20, 0, whole, shuffle);
+    const StepInfo large{.seed = 5, .epoch = 2, .records = 2000, .samples = 2000};
+    check_gather(DType::u8, {11, 13}, 2000, 1500, large, shuffle);
   }
 }
 
@@ -63,6 +65,15 @@ TEST(GatherBatch, EpochsAndSeedsHaveTheirOwnOrder) {
   EXPECT_EQ(order(1, 1), order(1, 1));
   EXPECT_NE(order(1, 1), order(1, 2));
   EXPECT_NE(order(1, 1), order(2, 1));
+}
+
+TEST(GatherBatch, APartIsNotJustTheFirstRecords) {
+  const RecordIndex index({.seed = 9, .records = 100, .begin = 20, .samples = 80}, false);
+  int moved = 0;
+  for (std::int64_t i = 0; i < 80; ++i) {
+    moved += index(i) != static_cast<std::uint64_t>(20 + i) ? 1 : 0;
+  }
+  EXPECT_GT(moved, 60);
 }
 
 TEST(GatherBatch, WithoutShufflingItReadsInOrder) {

@@ -64,8 +64,8 @@ PoolShape pool_shape(const Pool2dAttrs& a, const Shape& x) {
   constexpr std::int64_t kLargest = 1 << 15;  // winners are counted in 32 bits
   require(a.size_h >= 1 && a.size_w >= 1 && a.size_h <= kLargest && a.size_w <= kLargest &&
               a.stride_h >= 1 && a.stride_w >= 1,
-          "expected a window and strides of at least 1; got ({}, {}) and ({}, {})", a.size_h,
-          a.size_w, a.stride_h, a.stride_w);
+          "expected a window from 1 to {} and strides of at least 1; got ({}, {}) and ({}, {})",
+          kLargest, a.size_h, a.size_w, a.stride_h, a.stride_w);
   require(a.pad_top >= 0 && a.pad_bottom >= 0 && a.pad_left >= 0 && a.pad_right >= 0 &&
               a.pad_top < a.size_h && a.pad_bottom < a.size_h && a.pad_left < a.size_w &&
               a.pad_right < a.size_w,

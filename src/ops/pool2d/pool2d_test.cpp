@@ -65,6 +65,14 @@ TEST(Pool2d, WindowsLieWhereTheyShould) {
   for (std::size_t i = 0; i < means.size(); ++i) EXPECT_NEAR(means[i], expected[i], 1e-5) << i;
 }
 
+TEST(Pool2d, ShapesAreTheirFormulas) {
+  const PoolShape s = pool_shape({.size_h = 2, .size_w = 3, .stride_h = 1, .stride_w = 2,
+                                  .pad_bottom = 1, .pad_right = 2},
+                                 {5, 4, 4, 7});
+  EXPECT_EQ(s.oh, 4);  // windows at rows 0, 1, 2, 3 of 4 + 1
+  EXPECT_EQ(s.ow, 2);  // columns 0, 2 of 4 + 2
+}
+
 TEST(MaxPool2d, NaNWins) {
   Graph graph;
   const Value x = graph.add_value("x", f32({1, 2, 2, 1}), Storage::external, 0);
@@ -87,7 +95,8 @@ TEST(Pool2d, NamesTheLayerAndTheShapes) {
             "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 0, bottom "
             "0, left 0, right 2");
   EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.stride_w = 0})), {f32({1, 4, 8, 3})}, "pool"),
-            "[avg_pool2d 'pool'] expected a window and strides of at least 1; got (2, 2) and (2, 0)");
+            "[avg_pool2d 'pool'] expected a window from 1 to 32768 and strides of at least 1; got "
+            "(2, 2) and (2, 0)");
   EXPECT_EQ(inference_error(make_op(AvgPool2dOp()), {f32({4, 8})}, "pool"),
             "[avg_pool2d 'pool'] expected images (N, H, W, C); got x=(4, 8)");
 }

@@ -41,8 +41,8 @@ TEST(RegressionLoss, NamesTheLayerAndTheShapes) {
             "[regression_loss 'loss'] expected outputs and targets of one shape; got y=(8, 5), "
             "target=(8, 1)");
   EXPECT_EQ(inference_error(make_op(RegressionLossOp()), {i32({8}), i32({8})}, "loss"),
-            "[regression_loss 'loss'] expected outputs and targets of one shape; got y=i32 (8), "
-            "target=i32 (8)");
+            "[regression_loss 'loss'] expected outputs and targets of one shape; got y=(8), "
+            "target=(8)");
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ TEST(Reshape, NamesTheLayerAndTheShapes) {
             "(4611686018427387904, 4)");
 }
 
+TEST(Flatten, KeepsTheBatch) {
+  Graph graph;
+  const Value x = graph.add_value("x", f32({5, 3, 4}), Storage::external, 0);
+  EXPECT_EQ(graph.shape(flatten(graph, x, "flat")), (Shape{5, 12}));
+}
+
 TEST(Copy, AgreesWithTheReference) {
   check({"copy", make_op(CopyOp()), {f32({3, 5})}});
   check({"copy labels", make_op(CopyOp()), {i32({7})}, {{-9, 9}}, false});

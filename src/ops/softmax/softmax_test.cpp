@@ -29,6 +29,9 @@ TEST(Softmax, NamesTheLayerAndTheShape) {
   EXPECT_EQ(inference_error(make_op(SoftmaxOp()), {f32({})}, "probabilities"),
             "[softmax 'probabilities'] expected an f32 operand with a last axis of at least 1; got "
             "x=()");
+  EXPECT_EQ(inference_error(make_op(SoftmaxOp()), {f32({3, 0})}, "probabilities"),
+            "[softmax 'probabilities'] expected an f32 operand with a last axis of at least 1; got "
+            "x=(3, 0)");
 }
 
 TEST(Exponential, IsExactToTwoUnitsInTheLastPlace) {
