@@ -194,6 +194,31 @@ TEST(Network, ShapesOfJsonAreChecked) {
             "the network description is damaged: the shape (2097152, 2097152) is too large");
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(Network, JsonNamesTheOutputOfAnOperator) {
+  const std::string text = replaced(Network({4}, {BatchNorm{}}).to_json(), R"("output":"#0.0")",
+                                    R"("output":"#0.1")");
+  EXPECT_EQ(Network::from_json(text).to_json(), text);
+}
+
+TEST(Network, AnUnknownInitializerIsAnError) {
+  const Network network(
+      {4}, {Dense{.units = 2, .weight_init = {Initializer::Kind::he_normal, 0}, .name = "d"}});
+  const auto kind = std::to_string(static_cast<int>(Initializer::Kind::he_normal));
+  try {
+    Network::from_json(replaced(network.to_json(), R"("init":)" + kind, R"("init":99)"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the network description is damaged: parameter 'd.weight' has an "
+                               "unknown initializer");
+  }
+}
+
 TEST(Summary, CountsByLayer) {
   const NetworkSummary summary = summarize(
       Network({4}, {Dense{.units = 3, .name = "a"}, Dense{.units = 1, .name = "b"}}), 8);

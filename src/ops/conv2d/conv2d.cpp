@@ -9,15 +9,6 @@
 namespace linnet {
 namespace {
 
-/// Padding before and after one axis so that it has ceil(in / stride) outputs.
-std::pair<std::int64_t, std::int64_t> same_axis(std::int64_t in, std::int64_t kernel,
-                                                std::int64_t stride, std::int64_t dilation) {
-  const std::int64_t out = (in + stride - 1) / stride;
-  const std::int64_t reach = (out - 1) * stride + (kernel - 1) * dilation + 1;
-  const std::int64_t total = std::max<std::int64_t>(reach - in, 0);
-  return {total / 2, total - total / 2};
-}
-
 std::string operands(std::vector<std::string> names, std::span<const ValueType> inputs) {
   return to_string(names, {inputs.begin(), inputs.end()});
 }
@@ -35,12 +26,6 @@ Cost conv_cost(const ConvShape& s, std::span<const ValueType> inputs,
 }
 
 }  // namespace
-
-Padding same_padding(Extent2d in, Extent2d kernel, Extent2d stride, Extent2d dilation) {
-  const auto [top, bottom] = same_axis(in.h, kernel.h, stride.h, dilation.h);
-  const auto [left, right] = same_axis(in.w, kernel.w, stride.w, dilation.w);
-  return {top, bottom, left, right};
-}
 
 Conv2dAttrs Conv2dAttrs::plain() const {
   Conv2dAttrs attrs = *this;

@@ -5,26 +5,6 @@
 
 namespace linnet {
 
-/// Zeros put around an image.
-struct Padding {
-  std::int64_t top = 0;
-  std::int64_t bottom = 0;
-  std::int64_t left = 0;
-  std::int64_t right = 0;
-  bool operator==(const Padding&) const = default;
-};
-
-/// Height and width of an image, a kernel, a stride or a dilation.
-struct Extent2d {
-  std::int64_t h = 1;
-  std::int64_t w = 1;
-  bool operator==(const Extent2d&) const = default;
-};
-
-/// TensorFlow's and Keras's "same": ceil(in / stride) outputs; an odd pixel of padding goes to the
-/// bottom and the right. ("valid" is no padding at all.)
-Padding same_padding(Extent2d in, Extent2d kernel, Extent2d stride = {}, Extent2d dilation = {});
-
 struct Conv2dAttrs {
   std::int64_t stride_h = 1;
   std::int64_t stride_w = 1;

@@ -20,7 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D, class V, class I>
 HWY_INLINE void compete(D /*d*/, V z, std::uint32_t index, V& best, I& winner) {
   const hn::RebindToUnsigned<D> integers;
-  const auto wins = hn::Or(hn::Gt(z, best), hn::And(hn::Ne(z, z), hn::Eq(best, best)));
+  const auto wins = hn::Or(hn::Gt(z, best), hn::And(hn::IsNaN(z), hn::Eq(best, best)));
   best = hn::IfThenElse(wins, z, best);
   winner = hn::IfThenElse(hn::RebindMask(integers, wins), hn::Set(integers, index), winner);
 }

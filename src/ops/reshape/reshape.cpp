@@ -2,6 +2,7 @@
 #include "ops/reshape/reshape.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "graph/registry.h"
 
@@ -11,22 +12,23 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
   const std::string got = to_string({"x"}, {inputs.begin(), inputs.end()});
   require(inputs.size() == 1, "expected one operand; got {}", got);
   std::vector<std::int64_t> dims = attrs().shape;
-  const auto open = std::find(dims.begin(), dims.end(), -1);
+  const std::int64_t elements = inputs[0].shape.elements();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   std::int64_t known = 1;
   for (std::int64_t extent : dims) {
     // Extents from a file may be anything: their product must not overflow.
-    require(extent == -1 || (extent >= 0 && extent <= (std::int64_t{1} << 40)),
+    require(extent >= -1 && (extent < 1 || known <= kMost / extent),
             "expected extents of at least 0, one of them -1; got {}", to_string(Shape(dims)));
-    if (extent != -1) known = std::min(known * extent, std::int64_t{1} << 40);
+    if (extent != -1) known *= extent;
   }
+  const auto open = std::find(dims.begin(), dims.end(), -1);
   require(std::count(dims.begin(), dims.end(), -1) <= 1, "expected at most one extent of -1; got {}",
           to_string(Shape(dims)));
-  const std::int64_t elements = inputs[0].shape.elements();
-  if (open != dims.end() && known > 0 && elements % known == 0) *open = elements / known;
+  const bool fits = open == dims.end() ? known == elements : known > 0 && elements % known == 0;
+  require(fits, "{} elements don't fit into the shape {}; got {}", elements, to_string(Shape(dims)),
+          got);
+  if (open != dims.end()) *open = elements / known;
   const Shape shape(dims);
-  require(std::count(dims.begin(), dims.end(), -1) == 0 && shape.elements() == elements,
-          "{} elements don't fit into the shape {}; got {}", elements,
-          to_string(Shape(attrs().shape)), got);
   return {{inputs[0].dtype, shape}};
 }
 

@@ -32,6 +32,13 @@ TEST(Flatten, KeepsTheBatch) {
   EXPECT_EQ(graph.shape(flatten(graph, x, "flat")), (Shape{5, 12}));
 }
 
+TEST(Reshape, AProductThatOverflowsIsAnError) {
+  const std::int64_t large = std::int64_t{1} << 32;
+  EXPECT_EQ(inference_error(make_op(ReshapeOp({{large, large}})), {f32({0, 12})}, "r"),
+            "[reshape 'r'] expected extents of at least 0, one of them -1; got (4294967296, "
+            "4294967296)");
+}
+
 TEST(Copy, AgreesWithTheReference) {
   check({"copy", make_op(CopyOp()), {f32({3, 5})}});
   check({"copy labels", make_op(CopyOp()), {i32({7})}, {{-9, 9}}, false});
