@@ -66,10 +66,14 @@ std::unique_ptr<Buffer> numbers(std::int64_t count) {
 
 void convolve(benchmark::State& state, const Problem& p, const ConvEngine& engine,
               Direction direction) {
-  const Conv2dAttrs attrs{.stride_h = p.stride, .stride_w = p.stride, .pad_top = p.pad,
-                          .pad_bottom = p.pad, .pad_left = p.pad, .pad_right = p.pad};
-  const ConvShape s = conv_shape(attrs, {p.batch, p.size, p.size, p.in},
-                                 {p.out, p.kernel, p.kernel, p.in}, "");
+  const Conv2dAttrs attrs{.stride_h = p.stride,
+                          .stride_w = p.stride,
+                          .pad_top = p.pad,
+                          .pad_bottom = p.pad,
+                          .pad_left = p.pad,
+                          .pad_right = p.pad};
+  const ConvShape s =
+      conv_shape(attrs, {p.batch, p.size, p.size, p.in}, {p.out, p.kernel, p.kernel, p.in}, "");
   const std::optional<Kernel> kernel = kernel_of(engine, direction, s);
   if (!kernel) {
     state.SkipWithError("not taken");
@@ -86,9 +90,9 @@ void convolve(benchmark::State& state, const Problem& p, const ConvEngine& engin
   Repeat work(*kernel, inputs, outputs, team.threads());
   team.run(work);
   for (auto _ : state) team.run(work);
-  state.counters["FLOP/s"] = benchmark::Counter(
-      static_cast<double>(s.n) * s.flops_per_sample() * static_cast<double>(state.iterations()),
-      benchmark::Counter::kIsRate);
+  state.counters["FLOP/s"] = benchmark::Counter(static_cast<double>(s.n) * s.flops_per_sample() *
+                                                    static_cast<double>(state.iterations()),
+                                                benchmark::Counter::kIsRate);
 }
 
 const bool registered = [] {
@@ -105,19 +109,20 @@ const bool registered = [] {
   const std::pair<const char*, const ConvEngine*> engines[] = {{"pointwise", &pointwise_engine()},
                                                                {"im2col", &im2col_engine()},
                                                                {"onednn", &onednn_engine()}};
-  const std::pair<const char*, Direction> directions[] = {
-      {"forward", Direction::forward},
-      {"grad_input", Direction::grad_input},
-      {"grad_weight", Direction::grad_weight}};
+  const std::pair<const char*, Direction> directions[] = {{"forward", Direction::forward},
+                                                          {"grad_input", Direction::grad_input},
+                                                          {"grad_weight", Direction::grad_weight}};
   for (const Problem& problem : kProblems) {
     for (const auto& [direction_name, direction] : directions) {
       for (const auto& [engine_name, engine] : engines) {
         const std::string name =
             std::string(problem.name) + "/" + direction_name + "/" + engine_name;
-        benchmark::RegisterBenchmark(name.c_str(), [=, e = engine, d = direction](
-                                                       benchmark::State& state) {
-          convolve(state, problem, *e, d);
-        })->UseRealTime()->Unit(benchmark::kMicrosecond);
+        benchmark::RegisterBenchmark(name.c_str(),
+                                     [=, e = engine, d = direction](benchmark::State& state) {
+                                       convolve(state, problem, *e, d);
+                                     })
+            ->UseRealTime()
+            ->Unit(benchmark::kMicrosecond);
       }
     }
   }

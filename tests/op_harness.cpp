@@ -178,8 +178,8 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   const Graph forward = graph;
   std::vector<Value> wrt;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool wanted = i < c.differentiable.size() ? c.differentiable[i]
-                                                    : c.differentiable.empty();
+    const bool wanted =
+        i < c.differentiable.size() ? c.differentiable[i] : c.differentiable.empty();
     if (wanted && graph.type(inputs[i]).dtype == DType::f32) wrt.push_back(inputs[i]);
   }
   std::vector<Value> roots;
@@ -211,8 +211,8 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   for (std::size_t w = 0; w < wrt.size(); ++w) {
     ASSERT_TRUE(gradients[w]) << c.name << ": no gradient for input " << w;
     if (graph.producer(gradients[w]) != nullptr) computed.push_back(gradients[w]);
-    const auto input = static_cast<std::size_t>(
-        std::find(inputs.begin(), inputs.end(), wrt[w]) - inputs.begin());
+    const auto input =
+        static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), wrt[w]) - inputs.begin());
     const std::vector<double>& analytic = interpreter[gradients[w]].data;
     const std::size_t count = std::min<std::size_t>(analytic.size(), 48);
     for (std::size_t k = 0; k < count; ++k) {
@@ -244,8 +244,7 @@ void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs
   for (std::size_t i = 0; i < inputs.size(); ++i) interpreter[inputs[i]].data = data[i];
   interpreter.run(step);
   const std::vector<Bytes> bytes = all_bytes(graph, inputs, data);
-  const std::vector<Bytes> first =
-      run_on_cpu(graph, inputs, bytes, outputs, step, 1, true, true);
+  const std::vector<Bytes> first = run_on_cpu(graph, inputs, bytes, outputs, step, 1, true, true);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Node* node = graph.producer(outputs[i]);
     expect_close(to_doubles(graph.type(outputs[i]), first[i]), interpreter[outputs[i]].data,
@@ -295,8 +294,8 @@ void check(const OpCase& c) {
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
                                      const std::vector<Value>& outputs, const StepInfo& step) {
-  const std::vector<Bytes> bytes = run_on_cpu(graph, inputs, all_bytes(graph, inputs, data),
-                                              outputs, step, 2, false, true);
+  const std::vector<Bytes> bytes =
+      run_on_cpu(graph, inputs, all_bytes(graph, inputs, data), outputs, step, 2, false, true);
   std::vector<std::vector<double>> values;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     values.push_back(to_doubles(graph.type(outputs[i]), bytes[i]));

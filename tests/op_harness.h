@@ -29,7 +29,7 @@ struct OpCase {
   std::string name;
   OpPtr op;
   std::vector<ValueType> inputs;
-  std::vector<Fill> fills = {};       ///< by input; the last one counts for the rest
+  std::vector<Fill> fills = {};  ///< by input; the last one counts for the rest
   bool gradient = true;
   std::vector<bool> differentiable = {};  ///< by input; default: every f32 input
   /// By output; default: every f32 output. A saved by-product has no gradient.
@@ -64,7 +64,6 @@ void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs
 /// The values of `outputs` of a graph run once on the CPU with two threads.
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
-                                     const std::vector<Value>& outputs,
-                                     const StepInfo& step = {});
+                                     const std::vector<Value>& outputs, const StepInfo& step = {});
 
 }  // namespace linnet::testing

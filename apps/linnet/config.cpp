@@ -84,7 +84,9 @@ class Config {
       s.refuse("validation", fmt::format("'validation' in [data] must lie in [0, 1); got {}",
                                          job.training.validation));
     }
-    job.data = path.empty() ? name : (path_.parent_path() / path).string();
+    if (s.has("path") && path.empty()) s.refuse("path", "'path' in [data] is empty");
+    // A path is one even where a built-in data set has its name.
+    job.data = path.empty() ? name : ("." / path_.parent_path() / path).string();
   }
 
   void optimizer(Optimizer& o) {
@@ -104,8 +106,7 @@ class Config {
 
   void schedule(Schedule& schedule) {
     Section s = section("schedule");
-    schedule.kind =
-        static_cast<Schedule::Kind>(s.choice("kind", 0, schedule_names()));
+    schedule.kind = static_cast<Schedule::Kind>(s.choice("kind", 0, schedule_names()));
     schedule.warmup_epochs = s.number("warmup_epochs", schedule.warmup_epochs);
     schedule.every_epochs = s.number("every_epochs", schedule.every_epochs);
     schedule.gamma = s.number("gamma", schedule.gamma);
@@ -118,7 +119,8 @@ class Config {
     TrainingOptions& t = job.training;
     t.epochs = s.integer("epochs", t.epochs, 1);
     t.batch = s.integer("batch", t.batch, 1);
-    t.seed = static_cast<std::uint64_t>(s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
+    t.seed = static_cast<std::uint64_t>(
+        s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
     t.loss = static_cast<Loss>(
         s.choice("loss", 0, {"automatic", "cross_entropy", "mse", "mae", "binary_cross_entropy"}));
     t.patience = s.integer("patience", t.patience);

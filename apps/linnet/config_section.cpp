@@ -99,8 +99,8 @@ std::vector<std::int64_t> Section::integers(std::string_view key) {
   for (const toml::node& item : *found->as_array()) {
     const auto value = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
     if (!value || *value < 1 || *value > kMostExtent) {
-      refuse(key, fmt::format("'{}' in {} must hold integers from 1 to {}", key, where_,
-                              kMostExtent));
+      refuse(key,
+             fmt::format("'{}' in {} must hold integers from 1 to {}", key, where_, kMostExtent));
     }
     values.push_back(*value);
   }

@@ -13,10 +13,12 @@
 namespace linnet::command {
 namespace {
 
-constexpr std::array<std::string_view, 16> kFlags{
-    "sse4_2",   "avx",      "avx2",        "fma",         "f16c",     "avx512f",
-    "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_bf16",
-    "amx_int8", "asimd",    "sve",         "bf16"};
+constexpr std::array<std::string_view, 16> kFlags{"sse4_2",      "avx",      "avx2",
+                                                  "fma",         "f16c",     "avx512f",
+                                                  "avx512bw",    "avx512vl", "avx512_vnni",
+                                                  "avx512_bf16", "avx_vnni", "amx_bf16",
+                                                  "amx_int8",    "asimd",    "sve",
+                                                  "bf16"};
 
 /// The text behind "key : " in a file of such lines, or "".
 std::string field(const char* file, std::string_view key) {

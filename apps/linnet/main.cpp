@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `linnet`: arguments, errors and exit status; each subcommand has a file of its own.
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linnet/error.h>
 #include <unistd.h>
 

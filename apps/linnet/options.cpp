@@ -18,12 +18,17 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
-CLI::Validator at_least(long long least) {
-  const auto check = [least](std::string& given) -> std::string {
+CLI::Validator at_least(long long least, long long most) {
+  const auto check = [least, most](std::string& given) -> std::string {
     long long value = 0;
     const char* end = given.data() + given.size();
     const auto [stop, error] = std::from_chars(given.data(), end, value);
-    if (error == std::errc() && stop == end && value >= least) return {};
+    if (error == std::errc() && stop == end && value >= least && value <= most) {
+      return {};
+    }
+    if (error == std::errc() && stop == end && value > most) {
+      return fmt::format("expected an integer of at most {}; got '{}'", most, given);
+    }
     return fmt::format("expected an integer of at least {}; got '{}'", least, given);
   };
   return CLI::Validator(check, "N");

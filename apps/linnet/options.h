@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,7 +30,8 @@ void add_completion(CLI::App& app, Action& action);
 
 /// Accepts one of `names`; the error names them all, and the nearest one if one is near.
 CLI::Validator one_of(std::vector<std::string> names);
-/// Accepts integers of at least `least`.
-CLI::Validator at_least(long long least);
+/// Accepts integers of at least `least`, and at most `most`: sums and products of a few don't
+/// overflow.
+CLI::Validator at_least(long long least, long long most = std::numeric_limits<std::int32_t>::max());
 
 }  // namespace linnet::command

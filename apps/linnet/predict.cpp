@@ -3,6 +3,8 @@
 #include <linnet/model.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <span>
 
@@ -49,7 +51,19 @@ Json line_json(const Model& model, const std::string& name, std::span<const floa
   return json;
 }
 
+/// `linnet predict model.safetensors x.npy --output x.npy` is a slip, and would cost the file.
+void require_other_file(const PredictOptions& options) {
+  std::vector<std::string> read = options.inputs;
+  read.push_back(options.model);
+  for (const std::string& path : read) {
+    std::error_code none;
+    require(!std::filesystem::equivalent(options.output, path, none),
+            "--output '{}' would overwrite a file that is read; name another one", options.output);
+  }
+}
+
 int predict(const PredictOptions& options) {
+  if (!options.output.empty()) require_other_file(options);
   Model model = Model::load(options.model, {.device = options.device, .threads = options.threads});
   const Inputs inputs = read_inputs(options.inputs, model.network().input_shape());
   const std::int64_t samples = inputs.data.size();
@@ -58,11 +72,17 @@ int predict(const PredictOptions& options) {
   const std::vector<float> outputs = model.class_names().empty()
                                          ? model.predict(inputs.data, options.batch)
                                          : model.predict_probabilities(inputs.data, options.batch);
+  const std::size_t width = outputs.size() / static_cast<std::size_t>(samples);
+  const auto wrong = std::find_if(outputs.begin(), outputs.end(),
+                                  [](float value) { return !std::isfinite(value); });
+  if (wrong != outputs.end()) {
+    fail("the outputs for '{}' are not finite: its values or the weights are NaN, infinite or huge",
+         inputs.names[static_cast<std::size_t>(wrong - outputs.begin()) / width]);
+  }
   if (!options.output.empty()) {
     write_npy(options.output, DType::f32, model.network().output_shape().batched(samples),
               std::as_bytes(std::span(outputs)));
   }
-  const std::size_t width = outputs.size() / static_cast<std::size_t>(samples);
   std::string text;
   Json json = Json::array();
   for (std::size_t i = 0; i < inputs.names.size(); ++i) {
@@ -85,8 +105,9 @@ int predict(const PredictOptions& options) {
 
 void add_predict(CLI::App& app, Action& action) {
   auto o = std::make_shared<PredictOptions>();
-  CLI::App* command = app.add_subcommand(
-      "predict", "Prints path, class and probability of every input, tab-separated");
+  CLI::App* command =
+      app.add_subcommand("predict",
+                         "Prints path, class and probability of every input, tab-separated");
   command->add_option("MODEL", o->model, "A trained model (.safetensors)")->required();
   command->add_option("INPUT", o->inputs, "Pictures, folders of them, IDX files or .npy arrays")
       ->required();

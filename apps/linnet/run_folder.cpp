@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_folder.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 
@@ -20,12 +21,20 @@ std::string time_now() {
   return text.data();
 }
 
-/// True if the folder was not there before; Error where it cannot be.
-bool make_folder(const fs::path& path) {
+/// Makes the folder and those around it; returns the ones that were not there, outermost first.
+std::vector<fs::path> make_folder(const fs::path& path) {
+  std::vector<fs::path> made;
   std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  const bool made = !error && fs::create_directory(path, error);
-  require(!error, "cannot make the folder '{}': {}", path.string(), error.message());
+  if (path.has_parent_path() && path != path.parent_path() &&
+      !fs::exists(path.parent_path(), error)) {
+    made = make_folder(path.parent_path());
+  }
+  if (fs::create_directory(path, error)) made.push_back(path);
+  if (error) {
+    const std::string reason = error.message();
+    std::for_each(made.rbegin(), made.rend(), [&](const fs::path& f) { fs::remove(f, error); });
+    fail("cannot make the folder '{}': {}", path.string(), reason);
+  }
   return made;
 }
 
@@ -34,7 +43,7 @@ bool make_folder(const fs::path& path) {
 RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
   if (wanted.empty()) {
     const std::string stem = name + "-" + time_now();
-    for (int number = 1; !made_; ++number) {
+    for (int number = 1; made_.empty() || made_.back() != path_; ++number) {
       path_ = fs::path("runs") / (number == 1 ? stem : fmt::format("{}-{}", stem, number));
       made_ = make_folder(path_);
     }
@@ -49,8 +58,8 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
 }
 
 RunFolder::~RunFolder() {
-  std::error_code ignored;  // fails, as it should, where the folder is not empty
-  if (made_) fs::remove(path_, ignored);
+  std::error_code ignored;  // fails, as it should, where a folder is not empty
+  std::for_each(made_.rbegin(), made_.rend(), [&](const fs::path& f) { fs::remove(f, ignored); });
 }
 
 void RunFolder::append_history(const Json& epoch) {

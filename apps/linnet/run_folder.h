@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "json.h"
@@ -17,7 +18,7 @@ class RunFolder {
   /// `wanted`, or where it is empty runs/<name>-<time>, made on the spot. Throws Error where it
   /// cannot be made or holds a run already: nothing is ever overwritten.
   RunFolder(const std::filesystem::path& wanted, const std::string& name);
-  /// Removes the folder again if this object made it and nothing was written into it.
+  /// Removes the folders again that this object made, as far as nothing was written into them.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -33,7 +34,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
-  bool made_ = false;
+  std::vector<std::filesystem::path> made_;  ///< folders that were not there, outermost first
   std::optional<AppendFile> history_;
 };
 

@@ -3,6 +3,7 @@
 #include <linnet/trainer.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -48,6 +49,8 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
 /// Set by the first Ctrl-C; the second one finds the system's own handler and kills.
 volatile std::sig_atomic_t interrupted = 0;
 
+/// While it lives, Ctrl-C and the polite ends of a session ask the training to stop, and a reader
+/// of the progress that has gone away does not end it.
 class InterruptGuard {
  public:
   InterruptGuard() {
@@ -56,14 +59,22 @@ class InterruptGuard {
     action.sa_handler = [](int) { interrupted = 1; };
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &before_);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      if (kSignals[i] == SIGPIPE) action.sa_handler = SIG_IGN;
+      sigaction(kSignals[i], &action, &before_[i]);
+      // What the parent had ignored stays so: nohup, a job in the background.
+      if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
+    }
   }
-  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  ~InterruptGuard() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction before_ {};
+  static constexpr std::array<int, 4> kSignals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 Job job_of(const TrainOptions& options) {
@@ -162,7 +173,8 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["epochs"] = history.epochs.size();
   json["optimizer"] = optimizer_names()[static_cast<std::size_t>(job.training.optimizer.kind)];
   json["learning_rate"] = job.training.optimizer.learning_rate;
-  json["schedule"] = schedule_names()[static_cast<std::size_t>(job.training.optimizer.schedule.kind)];
+  json["schedule"] =
+      schedule_names()[static_cast<std::size_t>(job.training.optimizer.schedule.kind)];
   json["parameters"] = model.network().parameters();
   for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
                           "test_loss", "test_accuracy"}) {
@@ -231,11 +243,8 @@ int train_job(const TrainOptions& options) {
   RunFolder folder(options.out, job.name);
   Watcher watcher(model, folder, job.training.epochs);
   const Dataset* test = data.parts.test.size() > 0 ? &data.parts.test : nullptr;
-  History history;
-  {
-    const InterruptGuard guard;
-    history = train(model, data.parts.train, job.training, test, &watcher);
-  }
+  const InterruptGuard guard;  // to the end: a report half written is none
+  const History history = train(model, data.parts.train, job.training, test, &watcher);
   model.save(folder.model());
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
@@ -269,7 +278,8 @@ void add_train(CLI::App& app, Action& action) {
       ->check(one_of({"auto", "cpu", "cuda"}));
   command->add_option("--precision", o->precision, "Arithmetic")->check(one_of({"fp32", "bf16"}));
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
-  command->add_option("--seed", o->seed, "Of weights, shuffle and dropout")->check(at_least(0));
+  command->add_option("--seed", o->seed, "Of weights, shuffle and dropout")
+      ->check(at_least(0, std::numeric_limits<long long>::max()));
   command->add_option("--optimizer", o->optimizer, "Update rule")->check(one_of(optimizer_names()));
   command->add_option("--lr", o->learning_rate, "Learning rate");
   command->add_option("--schedule", o->schedule, "How the learning rate falls")

@@ -38,8 +38,8 @@ LoadedData fashion_mnist(std::uint64_t seed) {
   }
 }
 
-/// The published workload trains by Adam at a constant 1e-3 in batches of 128 or 1,024, which is what
-/// benchmarks do. This recipe is for accuracy: 0.983 on MNIST in 5 epochs instead of 0.977.
+/// The published workload trains by Adam at a constant 1e-3 in batches of 128 or 1,024, which is
+/// what benchmarks do. This recipe is for accuracy: 0.983 on MNIST in 5 epochs instead of 0.977.
 TrainingOptions mnist_cnn_recipe() {
   Optimizer optimizer = adam(4e-3);
   optimizer.schedule.kind = Schedule::Kind::cosine;

@@ -14,17 +14,17 @@ namespace linnet {
 /// A data set in host memory. Pixels stay uint8 and become floats only in the gather of a batch.
 ///
 /// samples: N records of sample_shape, row-major, in u8 or f32.
-/// targets: either `labels` (N class indices in [0, classes)) or `values` (N records of value_shape,
-/// f32); the other one is empty.
+/// targets: either `labels` (N class indices in [0, classes)) or `values` (N records of
+/// value_shape, f32); the other one is empty.
 struct Dataset {
   std::string name;
-  Shape sample_shape;                  ///< without the batch, e.g. (28, 28, 1)
-  DType sample_dtype = DType::u8;      ///< u8 or f32
-  std::vector<std::uint8_t> bytes;     ///< the samples, if u8
-  std::vector<float> floats;           ///< the samples, if f32
-  std::vector<std::int32_t> labels;    ///< classification targets
-  Shape value_shape;                   ///< of one regression target
-  std::vector<float> values;           ///< regression targets
+  Shape sample_shape;                    ///< without the batch, e.g. (28, 28, 1)
+  DType sample_dtype = DType::u8;        ///< u8 or f32
+  std::vector<std::uint8_t> bytes;       ///< the samples, if u8
+  std::vector<float> floats;             ///< the samples, if f32
+  std::vector<std::int32_t> labels;      ///< classification targets
+  Shape value_shape;                     ///< of one regression target
+  std::vector<float> values;             ///< regression targets
   std::vector<std::string> class_names;  ///< one per class; its size is the number of classes
 
   std::int64_t size() const;
@@ -51,7 +51,8 @@ Dataset make_dataset(Shape sample_shape, std::span<const float> samples, Shape v
 /// Reads what lies at `path`, by its contents:
 /// - a folder with the four MNIST-style IDX files (plain or .gz),
 /// - a folder with CIFAR-10 or CIFAR-100 binary batches (or a folder that holds such a folder),
-/// - a folder with `train/` and `test/` (or `val/`) trees of images by class, or one tree of classes
+/// - a folder with `train/` and `test/` (or `val/`) trees of images by class, or one tree of
+/// classes
 ///   (then everything is `train`).
 /// Throws Error naming the file, and what was expected and found there.
 DatasetPair load_dataset(const std::filesystem::path& path);

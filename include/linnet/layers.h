@@ -181,7 +181,7 @@ struct LogSoftmax {
 class Layer {
  public:
   template <class L>
-    requires requires(const L& layer, NetworkBuilder& builder) { layer.build(builder); }
+  requires requires(const L& layer, NetworkBuilder& builder) { layer.build(builder); }
   Layer(L layer)  // NOLINT(*-explicit-*)
       : build_([layer = std::move(layer)](NetworkBuilder& builder) { layer.build(builder); }) {}
   void build(NetworkBuilder& builder) const { build_(builder); }

@@ -39,12 +39,12 @@ struct Evaluation {
 };
 
 struct EpochReport {
-  std::int64_t epoch = 0;  ///< from 1
-  Evaluation train;        ///< over the epoch, while the weights changed
-  Evaluation validation;   ///< held-out part; no samples if there is none
-  Evaluation test;         ///< no samples if no test data was given
-  double learning_rate = 0;       ///< of the epoch's last step
-  double seconds = 0;             ///< of training alone, without the evaluations
+  std::int64_t epoch = 0;    ///< from 1
+  Evaluation train;          ///< over the epoch, while the weights changed
+  Evaluation validation;     ///< held-out part; no samples if there is none
+  Evaluation test;           ///< no samples if no test data was given
+  double learning_rate = 0;  ///< of the epoch's last step
+  double seconds = 0;        ///< of training alone, without the evaluations
   double samples_per_second = 0;
 };
 
@@ -73,9 +73,9 @@ class Callback {
 
 struct History {
   std::vector<EpochReport> epochs;
-  bool stopped_early = false;  ///< patience ran out
-  bool interrupted = false;    ///< a callback asked to stop; the last epoch is incomplete
-  double startup_seconds = 0;  ///< from the call to the first step: compiling and preparing
+  bool stopped_early = false;     ///< patience ran out
+  bool interrupted = false;       ///< a callback asked to stop; the last epoch is incomplete
+  double startup_seconds = 0;     ///< from the call to the first step: compiling and preparing
   std::size_t planned_bytes = 0;  ///< all memory of training, decided before the first step
 };
 

@@ -18,7 +18,8 @@ std::string_view to_string(DType dtype);
 /// Throws Error for a name that is none of "f32", "f64", "bf16", "u8", "i32".
 DType dtype_from_string(std::string_view name);
 
-/// The extents of a dense row-major array; the last dimension is contiguous. Images are (N, H, W, C).
+/// The extents of a dense row-major array; the last dimension is contiguous. Images are (N, H, W,
+/// C).
 class Shape {
  public:
   Shape() = default;

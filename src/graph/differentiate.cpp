@@ -7,8 +7,8 @@
 namespace linnet {
 
 std::vector<Value> differentiate(Graph& graph, Value loss, std::span<const Value> wrt) {
-  require(graph.type(loss) == ValueType{DType::f32, Shape{}},
-          "expected a scalar f32 loss; got {}", to_string(graph.type(loss)));
+  require(graph.type(loss) == ValueType{DType::f32, Shape{}}, "expected a scalar f32 loss; got {}",
+          to_string(graph.type(loss)));
   const Value one = graph.add_constant({DType::f32, Shape{}}, 1.0);
   return differentiate(graph, std::span(&loss, 1), std::span(&one, 1), wrt);
 }
@@ -53,15 +53,14 @@ std::vector<Value> differentiate(Graph& graph, std::span<const Value> outputs,
       any_needed = any_needed || needed.back();
     }
     if (!any_incoming || !any_needed) continue;
-    const std::vector<Value> input_gradients =
-        node.op->gradient({graph, node, incoming, needed});
+    const std::vector<Value> input_gradients = node.op->gradient({graph, node, incoming, needed});
     LINNET_ASSERT(input_gradients.size() == node.inputs.size());
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       if (!needed[k] || !input_gradients[k]) continue;
       LINNET_ASSERT(graph.type(input_gradients[k]) == graph.type(node.inputs[k]));
       Value& total = gradients[static_cast<std::size_t>(node.inputs[k].id)];
-      total = total ? add_gradients(graph, total, input_gradients[k], node.name)
-                    : input_gradients[k];
+      total =
+          total ? add_gradients(graph, total, input_gradients[k], node.name) : input_gradients[k];
     }
   }
 

@@ -8,9 +8,9 @@
 
 namespace linnet {
 
-/// Appends to `graph` the nodes that compute d(loss)/d(w) for every value of `wrt`, in reverse mode.
-/// loss: a scalar f32. Returns one gradient per `wrt`, empty where the loss does not depend on it.
-/// Nodes that lead to no value of `wrt` get no gradient nodes.
+/// Appends to `graph` the nodes that compute d(loss)/d(w) for every value of `wrt`, in reverse
+/// mode. loss: a scalar f32. Returns one gradient per `wrt`, empty where the loss does not depend
+/// on it. Nodes that lead to no value of `wrt` get no gradient nodes.
 std::vector<Value> differentiate(Graph& graph, Value loss, std::span<const Value> wrt);
 
 /// The same from given gradients of several outputs.

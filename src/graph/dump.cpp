@@ -9,8 +9,9 @@
 namespace linnet {
 
 std::string_view to_string(Storage storage) {
-  constexpr std::array<std::string_view, kStorages> kNames{
-      "arena", "external", "constant", "parameter", "gradient", "optimizer", "state"};
+  constexpr std::array<std::string_view, kStorages> kNames{"arena",     "external", "constant",
+                                                           "parameter", "gradient", "optimizer",
+                                                           "state"};
   return kNames.at(static_cast<std::size_t>(storage));
 }
 
@@ -21,7 +22,8 @@ std::string to_string(const ValueType& type) {
 std::string to_string(const std::vector<std::string>& names, const std::vector<ValueType>& types) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    parts.push_back(fmt::format("{}={}", i < names.size() ? names[i] : "x", to_string(types[i].shape)));
+    parts.push_back(
+        fmt::format("{}={}", i < names.size() ? names[i] : "x", to_string(types[i].shape)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -8,10 +8,8 @@
 namespace linnet {
 
 Value Graph::add_value(std::string name, ValueType type, Storage storage, std::size_t offset) {
-  values_.push_back({.type = std::move(type),
-                     .name = std::move(name),
-                     .storage = storage,
-                     .offset = offset});
+  values_.push_back(
+      {.type = std::move(type), .name = std::move(name), .storage = storage, .offset = offset});
   return {static_cast<int>(values_.size()) - 1};
 }
 

@@ -8,9 +8,8 @@ namespace linnet {
 Interpreter::Interpreter(const Graph& graph) : graph_(graph), tensors_(graph.value_count()) {
   for (std::size_t id = 0; id < tensors_.size(); ++id) {
     const ValueInfo& info = graph.info(Value{static_cast<int>(id)});
-    const double fill = info.storage == Storage::constant
-                            ? info.fill
-                            : std::numeric_limits<double>::quiet_NaN();
+    const double fill =
+        info.storage == Storage::constant ? info.fill : std::numeric_limits<double>::quiet_NaN();
     tensors_[id].shape = info.type.shape;
     tensors_[id].data.assign(static_cast<std::size_t>(info.type.shape.elements()), fill);
   }

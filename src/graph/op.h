@@ -63,8 +63,8 @@ class Op {
   /// Same operator with equal attributes.
   virtual bool same(const Op& other) const = 0;
 
-  /// Types of the outputs. Throws Error (the graph adds the operator and the layer's name) where the
-  /// inputs don't fit.
+  /// Types of the outputs. Throws Error (the graph adds the operator and the layer's name) where
+  /// the inputs don't fit.
   virtual std::vector<ValueType> infer(std::span<const ValueType> inputs) const = 0;
   /// Adds the nodes that compute the gradients of the inputs; an empty Value means zero or none.
   /// The default throws: not differentiable.

@@ -13,8 +13,8 @@ struct StepInfo {
   std::uint64_t epoch = 0;     ///< keys the shuffle
   std::uint64_t position = 0;  ///< index in the epoch of the batch's first sample
 
-  /// The samples of an epoch are records [begin, begin + samples) of `records`, after a fixed random
-  /// permutation of the records if they are a part only (a validation split).
+  /// The samples of an epoch are records [begin, begin + samples) of `records`, after a fixed
+  /// random permutation of the records if they are a part only (a validation split).
   std::uint64_t records = 0;
   std::uint64_t begin = 0;
   std::uint64_t samples = 0;

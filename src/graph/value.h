@@ -27,9 +27,7 @@ struct ValueType {
   DType dtype = DType::f32;
   Shape shape;
 
-  std::size_t bytes() const {
-    return size_of(dtype) * static_cast<std::size_t>(shape.elements());
-  }
+  std::size_t bytes() const { return size_of(dtype) * static_cast<std::size_t>(shape.elements()); }
   bool operator==(const ValueType&) const = default;
 };
 
@@ -49,9 +47,9 @@ struct ValueInfo {
   ValueType type;
   std::string name;
   Storage storage = Storage::arena;
-  std::size_t offset = 0;    ///< in bytes in its storage; the slot of an external value
-  double fill = 0;           ///< of a constant
-  int producer = -1;         ///< index of the node that writes it, -1 for none
+  std::size_t offset = 0;  ///< in bytes in its storage; the slot of an external value
+  double fill = 0;         ///< of a constant
+  int producer = -1;       ///< index of the node that writes it, -1 for none
 };
 
 }  // namespace linnet

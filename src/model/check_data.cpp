@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+
 #include "base/check.h"
 #include "model/step_graph.h"
 
@@ -38,6 +42,8 @@ Loss check_data(const NetworkDefinition& network, const Dataset& data, Loss loss
 
 namespace {
 
+constexpr double kMostEpochs = 1e9;  // in steps they still fit into 64 bits
+
 void require_range(bool holds, std::string_view what, double got) {
   require(holds, "the optimizer's {}; got {}", what, got);
 }
@@ -55,6 +61,21 @@ OptimizerAttrs resolve(const Optimizer& o, std::int64_t epochs, std::int64_t ste
   require_range(o.weight_decay >= 0, "weight decay must not be negative", o.weight_decay);
   require_range(o.clip_norm >= 0, "clipping norm must not be negative", o.clip_norm);
   const Schedule& s = o.schedule;
+  for (const auto& [name, value] : std::initializer_list<std::pair<std::string_view, double>>{
+           {"learning rate must be finite", o.learning_rate},
+           {"epsilon must be finite", o.epsilon},
+           {"weight decay must be finite", o.weight_decay},
+           {"clipping norm must be finite", o.clip_norm},
+           {"schedule's factor gamma must be finite", s.gamma},
+           {"schedule's floor must be finite", s.floor}}) {
+    require_range(std::isfinite(value), name, value);
+  }
+  require_range(s.gamma >= 0, "schedule's factor gamma must not be negative", s.gamma);
+  require_range(s.floor >= 0, "schedule's floor must not be negative", s.floor);
+  require_range(s.warmup_epochs <= kMostEpochs, "warm-up must be at most 1e9 epochs",
+                s.warmup_epochs);
+  require_range(s.every_epochs <= kMostEpochs, "schedule step must be at most 1e9 epochs",
+                s.every_epochs);
   require_range(s.warmup_epochs >= 0, "warm-up must not be negative", s.warmup_epochs);
   require_range(s.every_epochs > 0, "schedule step must be above 0 epochs", s.every_epochs);
   const auto steps = [&](double e) {
@@ -62,9 +83,8 @@ OptimizerAttrs resolve(const Optimizer& o, std::int64_t epochs, std::int64_t ste
   };
   return {.kind = o.kind,
           .learning_rate = o.learning_rate,
-          .momentum = o.kind == Optimizer::Kind::sgd || o.kind == Optimizer::Kind::rmsprop
-                          ? o.momentum
-                          : 0,
+          .momentum =
+              o.kind == Optimizer::Kind::sgd || o.kind == Optimizer::Kind::rmsprop ? o.momentum : 0,
           .nesterov = o.nesterov,
           .beta1 = o.beta1,
           .beta2 = o.beta2,

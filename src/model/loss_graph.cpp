@@ -30,8 +30,7 @@ Value add_loss(Graph& graph, Loss loss, Value y, Value target) {
     case Loss::cross_entropy: return add_cross_entropy(graph, y, target);
     case Loss::mse: return graph.emit(RegressionLossOp({RegressionLoss::mse}), {y, target}, "loss");
     case Loss::mae: return graph.emit(RegressionLossOp({RegressionLoss::mae}), {y, target}, "loss");
-    case Loss::binary_cross_entropy:
-      return graph.emit(BceWithLogitsOp(), {y, target}, "loss");
+    case Loss::binary_cross_entropy: return graph.emit(BceWithLogitsOp(), {y, target}, "loss");
     case Loss::automatic: break;
   }
   throw InternalError("a loss that was not resolved");

@@ -34,8 +34,12 @@ std::unique_ptr<Backend> open_backend(const std::string& device, int threads) {
 }
 
 Model::Model(Network network, ModelOptions options)
-    : state_(new ModelState{.network = std::move(network), .backend = nullptr, .device = {},
-                            .parameters = nullptr, .statistics = nullptr, .class_names = {}}) {
+    : state_(new ModelState{.network = std::move(network),
+                            .backend = nullptr,
+                            .device = {},
+                            .parameters = nullptr,
+                            .statistics = nullptr,
+                            .class_names = {}}) {
   ModelState& s = *state_;
   s.backend = open_backend(options.device, options.threads);
   s.device = s.backend->name();

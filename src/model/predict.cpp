@@ -11,9 +11,8 @@ namespace {
 std::vector<float> predict(ModelState& model, const Dataset& data, std::int64_t batch,
                            bool probabilities) {
   const NetworkDefinition& network = model.definition();
-  require(data.sample_shape == network.input_sample,
-          "the network takes samples of {}; got {}", to_string(network.input_sample),
-          to_string(data.sample_shape));
+  require(data.sample_shape == network.input_sample, "the network takes samples of {}; got {}",
+          to_string(network.input_sample), to_string(data.sample_shape));
   const ValueType record = records_of(data).samples;
   Session session(model);
   const Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {

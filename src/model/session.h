@@ -38,7 +38,8 @@ struct Counters {
   Evaluation evaluation(bool classification) const;
 };
 
-/// Programs of one model that share its weights, one arena, and gradients and moments if they train.
+/// Programs of one model that share its weights, one arena, and gradients and moments if they
+/// train.
 class Session {
  public:
   explicit Session(ModelState& model) : model_(model) {}

@@ -29,9 +29,8 @@ Batch gather(Graph& graph, const Records& records, std::int64_t batch, bool shuf
 
 void add_metrics(Graph& graph, const NetworkDefinition& network, std::int64_t batch, Loss loss,
                  Value loss_value, Value scores, Value target) {
-  const Value counters =
-      graph.add_value("counters", {DType::f64, Shape{kCounters}}, Storage::state,
-                      network.bytes(false));
+  const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters}}, Storage::state,
+                                         network.bytes(false));
   const bool classification = loss == Loss::cross_entropy;
   std::vector<Value> operands{counters, loss_value};
   if (classification) operands.insert(operands.end(), {scores, target});
@@ -92,8 +91,8 @@ Graph training_step(const NetworkDefinition& network, const Records& records,
   return graph;
 }
 
-Graph evaluation_step(const NetworkDefinition& network, const Records& records,
-                      std::int64_t batch, Loss loss, const Supports& supports) {
+Graph evaluation_step(const NetworkDefinition& network, const Records& records, std::int64_t batch,
+                      Loss loss, const Supports& supports) {
   Graph graph;
   const Batch operands = gather(graph, records, batch, false);
   std::vector<Value> parameters;

@@ -41,8 +41,8 @@ Graph training_step(const NetworkDefinition& network, const Records& records,
                     const TrainingStep& step, const Supports& supports);
 
 /// Gather in stored order, forward in inference mode, loss, metrics.
-Graph evaluation_step(const NetworkDefinition& network, const Records& records,
-                      std::int64_t batch, Loss loss, const Supports& supports);
+Graph evaluation_step(const NetworkDefinition& network, const Records& records, std::int64_t batch,
+                      Loss loss, const Supports& supports);
 
 /// Gather in stored order and forward in inference mode into Slot::kOutputs; as probabilities if
 /// asked and the network does not end in softmax.

@@ -40,8 +40,7 @@ Value NetworkBuilder::add(const std::string& layer, std::string_view role, Param
   spec.name = fmt::format("{}.{}", layer, role);
   spec.offset = network_.bytes(spec.trainable);
   spec.value = graph().add_value(spec.name, {DType::f32, spec.shape},
-                                 spec.trainable ? Storage::parameter : Storage::state,
-                                 spec.offset);
+                                 spec.trainable ? Storage::parameter : Storage::state, spec.offset);
   network_.parameters.push_back(spec);
   return spec.value;
 }

@@ -18,9 +18,9 @@ struct ParameterSpec {
   Initializer initializer;
   std::int64_t fan_in = 1;
   std::int64_t fan_out = 1;
-  bool trainable = true;  ///< else it lies in Storage::state
+  bool trainable = true;   ///< else it lies in Storage::state
   std::size_t offset = 0;  ///< in bytes in its storage, aligned
-  Value value;  ///< in the template graph
+  Value value;             ///< in the template graph
 };
 
 /// The batch at which a network's shapes are checked as it is built. Two, since one sample has no

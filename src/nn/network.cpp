@@ -11,8 +11,9 @@ Network::Network(Shape sample, std::vector<Layer> layers)
   require(sample.rank() > 0 && sample.elements() > 0,
           "expected a network input of at least one element; got {}", to_string(sample));
   definition_->input_sample = sample;
-  definition_->input = definition_->graph.add_value(
-      "input", {DType::f32, sample.batched(kTemplateBatch)}, Storage::external);
+  definition_->input =
+      definition_->graph.add_value("input", {DType::f32, sample.batched(kTemplateBatch)},
+                                   Storage::external);
   definition_->output = definition_->input;
   for (const Layer& layer : layers) add(layer);
 }

@@ -30,8 +30,8 @@ AttributeValue attribute_from(const Json& json) {
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
-  const bool integers = std::all_of(json.begin(), json.end(),
-                                    [](const Json& x) { return x.is_number_integer(); });
+  const bool integers =
+      std::all_of(json.begin(), json.end(), [](const Json& x) { return x.is_number_integer(); });
   if (integers) return json.get<std::vector<std::int64_t>>();
   return json.get<std::vector<double>>();
 }
@@ -47,12 +47,13 @@ Shape shape_from(const Json& json) {
   return shape;
 }
 
-void read_parameters(const Json& json, NetworkBuilder& builder, std::map<std::string, Value>& known) {
+void read_parameters(const Json& json, NetworkBuilder& builder,
+                     std::map<std::string, Value>& known) {
   for (const Json& p : json) {
     const auto name = p.at("name").get<std::string>();
     const auto dot = name.rfind('.');
-    require(dot != std::string::npos && known.count(name) == 0, "the parameter name '{}' is not valid",
-            name);
+    require(dot != std::string::npos && known.count(name) == 0,
+            "the parameter name '{}' is not valid", name);
     const Initializer init{static_cast<Initializer::Kind>(p.at("init").get<int>()),
                            p.at("value").get<double>()};
     require(init.kind <= Initializer::Kind::he_normal, "parameter '{}' has an unknown initializer",

@@ -61,9 +61,8 @@ bool can_take_over(const Graph& graph, const AliasGroups& groups, std::size_t n,
     return false;
   }
   // Another operand of the same node that shares this memory would be overwritten while being read.
-  return std::count_if(node.inputs.begin(), node.inputs.end(), [&](Value v) {
-           return groups.root(v) == groups.root(input);
-         }) == 1;
+  return std::count_if(node.inputs.begin(), node.inputs.end(),
+                       [&](Value v) { return groups.root(v) == groups.root(input); }) == 1;
 }
 
 void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& groups) {
@@ -135,9 +134,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
     const std::size_t bytes = workspace(g.nodes()[n]);
     if (bytes == 0) continue;
     workspace_intervals.emplace_back(n, intervals.size());
-    intervals.push_back({.bytes = bytes,
-                         .first = options.reuse ? n : 0,
-                         .last = options.reuse ? n : end});
+    intervals.push_back(
+        {.bytes = bytes, .first = options.reuse ? n : 0, .last = options.reuse ? n : end});
     plan.unshared_bytes += align_up(bytes);
   }
   plan.bytes[static_cast<std::size_t>(Storage::arena)] = assign_offsets(intervals);

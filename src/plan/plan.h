@@ -33,10 +33,10 @@ struct PlanOptions {
 /// A graph with every address decided. Immutable once made.
 struct Plan {
   Graph graph;
-  std::vector<Placement> values;      ///< by value id
-  std::vector<Workspace> workspaces;  ///< by node index
+  std::vector<Placement> values;               ///< by value id
+  std::vector<Workspace> workspaces;           ///< by node index
   std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
-  std::size_t unshared_bytes = 0;  ///< the arena if nothing were shared
+  std::size_t unshared_bytes = 0;              ///< the arena if nothing were shared
   Cost cost;
 
   /// Views don't run: they are another name for memory.

@@ -42,8 +42,8 @@ class Program {
   /// Runs `steps` steps; the i-th with first.step + i and first.position + i * stride. Allocates
   /// nothing. Returns when done. Throws Error for unbound slots.
   virtual void run(const StepInfo& first, std::uint64_t steps = 1, std::uint64_t stride = 0) = 0;
-  /// Runs one step operator by operator and throws InternalError if one leaves a part of its outputs
-  /// unwritten (they are poisoned with NaN first). For tests; slow.
+  /// Runs one step operator by operator and throws InternalError if one leaves a part of its
+  /// outputs unwritten (they are poisoned with NaN first). For tests; slow.
   virtual void run_checked(const StepInfo& step) = 0;
 };
 

@@ -9,8 +9,8 @@ namespace linnet {
 
 using Clock = std::chrono::steady_clock;
 
-/// Cuts an epoch's steps into runs of about a tenth of a second, so that progress is seen and a stop
-/// is heard. What is computed does not depend on where the cuts fall.
+/// Cuts an epoch's steps into runs of about a tenth of a second, so that progress is seen and a
+/// stop is heard. What is computed does not depend on where the cuts fall.
 class Chunks {
  public:
   explicit Chunks(std::uint64_t steps) : steps_(steps) {}
@@ -21,8 +21,7 @@ class Chunks {
     if (step > 0) {
       const auto elapsed = std::chrono::duration<double>(now - last_).count();
       const double wanted = static_cast<double>(size_) * 0.1 / std::max(elapsed, 1e-6);
-      size_ = static_cast<std::uint64_t>(
-          std::clamp(wanted, 1.0, 4.0 * static_cast<double>(size_)));
+      size_ = static_cast<std::uint64_t>(std::clamp(wanted, 1.0, 4.0 * static_cast<double>(size_)));
     }
     last_ = now;
     return std::min(steps_, step + size_);

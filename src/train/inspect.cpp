@@ -76,12 +76,11 @@ NetworkSummary summarize(const Network& network, std::int64_t batch,
                               .flops_per_sample = node.op->is_view() ? 0 : flops});
   }
   const auto backend = open_backend("cpu", 0);
-  const auto training =
-      backend->prepare(training_graph(definition, batch, options, *backend), {});
-  const auto inference = backend->prepare(
-      prediction_step(definition, {DType::u8, definition.input_sample.batched(1)}, batch, false,
-                      supports_of(*backend)),
-      {});
+  const auto training = backend->prepare(training_graph(definition, batch, options, *backend), {});
+  const auto inference =
+      backend->prepare(prediction_step(definition, {DType::u8, definition.input_sample.batched(1)},
+                                       batch, false, supports_of(*backend)),
+                       {});
   summary.train_peak_bytes = needed_bytes(*training);
   summary.predict_peak_bytes = needed_bytes(*inference);
   return summary;

@@ -36,8 +36,8 @@ struct Part {
 void check_options(const TrainingOptions& o) {
   require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
   require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
-  require(o.validation >= 0 && o.validation < 1,
-          "the validation part must lie in [0, 1); got {}", o.validation);
+  require(o.validation >= 0 && o.validation < 1, "the validation part must lie in [0, 1); got {}",
+          o.validation);
   require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
 }
 
@@ -55,7 +55,8 @@ class Training {
     require(held_out < data.size(), "the validation part leaves nothing of {} samples to train on",
             data.size());
     train_ = {&data, 0, data.size() - held_out, {}};
-    if (held_out > 0) validation_ = {&data, static_cast<std::uint64_t>(train_.samples), held_out, {}};
+    if (held_out > 0)
+      validation_ = {&data, static_cast<std::uint64_t>(train_.samples), held_out, {}};
     if (test != nullptr && test->size() > 0) test_ = {test, 0, test->size(), {}};
     build();
     if (!data.class_names.empty()) model.set_class_names(data.class_names);
@@ -126,10 +127,11 @@ class Training {
       train_.sweep.run(first, step, end);
       step = end;
       const Counters counters = session_.counters();
-      require(counters.not_finite == 0,
-              "the loss became NaN or infinite in epoch {} before sample {}; a lower learning rate, "
-              "gradient clipping or scaled inputs may help",
-              report.epoch, static_cast<std::int64_t>(counters.samples));
+      require(
+          counters.not_finite == 0,
+          "the loss became NaN or infinite in epoch {} before sample {}; a lower learning rate, "
+          "gradient clipping or scaled inputs may help",
+          report.epoch, static_cast<std::int64_t>(counters.samples));
       report.train = counters.evaluation(loss_ == Loss::cross_entropy);
       report.seconds = seconds_since(start);
       callback_.on_progress(progress(report));
@@ -141,7 +143,8 @@ class Training {
   }
 
   Progress progress(const EpochReport& report) const {
-    const auto done = static_cast<double>((report.epoch - 1) * train_.samples + report.train.samples);
+    const auto done =
+        static_cast<double>((report.epoch - 1) * train_.samples + report.train.samples);
     const auto total = static_cast<double>(options_.epochs * train_.samples);
     return {.epoch = report.epoch,
             .epochs = options_.epochs,

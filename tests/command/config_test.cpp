@@ -121,6 +121,7 @@ TEST_F(ConfigTest, TheExampleIsTheBuiltInWorkload) {
   EXPECT_EQ(job.training.epochs, built_in.training.epochs);
   EXPECT_EQ(job.training.batch, built_in.training.batch);
   EXPECT_EQ(job.training.optimizer.learning_rate, built_in.training.optimizer.learning_rate);
+  EXPECT_EQ(job.training.optimizer.schedule.kind, built_in.training.optimizer.schedule.kind);
 }
 
 TEST_F(ConfigTest, NamesTheNearestKeyWithLineAndColumn) {
@@ -159,7 +160,7 @@ TEST_F(ConfigTest, RefusesWrongTypesAndRanges) {
   EXPECT_EQ(error("training = 3\n" + kNetwork),
             "config.toml:1:12: 'training' in the file must be a table; got an integer");
   EXPECT_EQ(error("[network]\ninput = [28, 0]\nlayers = []\n"),
-            "config.toml:2:9: 'input' in [network] must hold integers of at least 1");
+            "config.toml:2:9: 'input' in [network] must hold integers from 1 to 2147483647");
   EXPECT_EQ(error("[network]\ninput = [4]\nlayers = [3]\n"),
             "config.toml:3:11: [network.layers 1] must be a table such as {type = \"relu\"}");
 }

@@ -23,13 +23,14 @@ TEST(Progress, NamesEverythingThatIsKnown) {
 }
 
 TEST(Progress, RegressionHasNoAccuracy) {
-  const EpochReport report{
-      .epoch = 1,
-      .train = {.loss = 2, .accuracy = std::numeric_limits<double>::quiet_NaN(), .samples = 10},
-      .validation = {},
-      .test = {},
-      .seconds = 0.5,
-      .samples_per_second = 20};
+  const EpochReport report{.epoch = 1,
+                           .train = {.loss = 2,
+                                     .accuracy = std::numeric_limits<double>::quiet_NaN(),
+                                     .samples = 10},
+                           .validation = {},
+                           .test = {},
+                           .seconds = 0.5,
+                           .samples_per_second = 20};
   EXPECT_EQ(epoch_text(report, 3), "epoch 1/3: loss 2.0000; 0.50 s, 20 samples/s");
 }
 

@@ -23,6 +23,8 @@ class BadInput(command.CommandTest):
                           "--epoch", "3")
         self.assert_error("--epochs: expected an integer of at least 1; got '0'", *train,
                           "--epochs", 0)
+        self.assert_error("--batch: expected an integer of at most 2147483647; got '2147483648'",
+                          *train, "--batch", "2147483648")
         self.assert_error("--batch: expected an integer of at least 1; got '12x'", *train,
                           "--batch", "12x")
         self.assert_error("--device: expected auto, cpu or cuda; got 'cdua'; did you mean 'cuda'?",

@@ -30,7 +30,7 @@ class Inspect(command.CommandTest):
     def test_summary_as_text(self):
         out, _ = self.run_linnet("summary", "--workload", "mnist-cnn")
         self.assertIn("31530 parameters", out)
-        self.assertIn("memory at batch 128", out)
+        self.assertIn("memory at batch 64", out)
 
     def test_plan(self):
         arguments = ("plan", "--workload", "mnist-cnn", "--batch", 16)

@@ -69,13 +69,13 @@ TEST(Cifar, RefusesAFileOfAnotherSize) {
   const TemporaryFolder folder;
   write_cifar10(folder);
   const auto path = folder.write("data_batch_2.bin", record("\x01", 30) + "!");
-  EXPECT_EQ(
-      error_of([&] { load_cifar(folder.path()); }),
-      quoted(path) + " has 3074 bytes; expected a multiple of 3073, the size of a CIFAR-10 record");
+  EXPECT_EQ(error_of([&] { load_cifar(folder.path()); }),
+            quoted(path) +
+                " has 3074 bytes; expected a multiple of 3073, the size of a CIFAR-10 record");
   folder.write("data_batch_2.bin", "");
-  EXPECT_EQ(
-      error_of([&] { load_cifar(folder.path()); }),
-      quoted(path) + " has 0 bytes; expected a multiple of 3073, the size of a CIFAR-10 record");
+  EXPECT_EQ(error_of([&] { load_cifar(folder.path()); }),
+            quoted(path) +
+                " has 0 bytes; expected a multiple of 3073, the size of a CIFAR-10 record");
 }
 
 TEST(Cifar, RefusesALabelOutside) {

@@ -101,9 +101,10 @@ TEST(FashionMnist, SaysWhatWasTried) {
             0U)
       << message;
   EXPECT_TRUE(message.ends_with(kEndOfError)) << message;
-  EXPECT_NE(
-      error_of([&] { load_fashion_mnist("", source); }).find("there is no folder to download into"),
-      std::string::npos);
+  EXPECT_NE(error_of([&] {
+              load_fashion_mnist("", source);
+            }).find("there is no folder to download into"),
+            std::string::npos);
   const auto file = folder.write("file", "");
   EXPECT_NE(error_of([&] {
               load_fashion_mnist(file / "cache", source);

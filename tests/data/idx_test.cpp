@@ -126,9 +126,9 @@ TEST(Mnist, NamesTheFileThatIsMissing) {
   write_mnist(folder);
   std::filesystem::remove(folder / "t10k-labels-idx1-ubyte");
   EXPECT_TRUE(holds_mnist(folder.path()));
-  EXPECT_EQ(
-      error_of([&] { load_mnist(folder.path()); }),
-      quoted(folder.path()) + " has no t10k-labels-idx1-ubyte (or .gz) beside its other IDX files");
+  EXPECT_EQ(error_of([&] { load_mnist(folder.path()); }),
+            quoted(folder.path()) +
+                " has no t10k-labels-idx1-ubyte (or .gz) beside its other IDX files");
 }
 
 TEST(Mnist, RefusesFilesThatDisagree) {
@@ -144,9 +144,9 @@ TEST(Mnist, RefusesFilesThatDisagree) {
             std::string("the images of ") + quoted(folder.path()) +
                 " are (2, 3, 1) for training but (2, 2, 1) for testing");
   const auto empty = folder.write("t10k-images-idx3-ubyte.gz", idx({4, 0, 2}));
-  EXPECT_EQ(
-      error_of([&] { load_mnist(folder.path()); }),
-      std::string("the images of ") + quoted(empty) + " are 0 x 2 pixels; expected at least one");
+  EXPECT_EQ(error_of([&] { load_mnist(folder.path()); }),
+            std::string("the images of ") + quoted(empty) +
+                " are 0 x 2 pixels; expected at least one");
 }
 
 }  // namespace

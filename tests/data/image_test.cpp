@@ -163,9 +163,10 @@ TEST(Image, RefusesOtherContent) {
 TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
   std::string file = encode_png(picture(1, 1, 1));
   file.replace(16, 8, number(30000, 4, true) + number(30001, 4, true));
-  const std::string sum = number(
-      static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(file.data()) + 12, 17)), 4,
-      true);
+  const std::string sum =
+      number(static_cast<std::uint32_t>(
+                 crc32(0, reinterpret_cast<const Bytef*>(file.data()) + 12, 17)),
+             4, true);
   file.replace(29, 4, sum);
   EXPECT_EQ(decode_error(file), "'a/b.img' claims 30001 x 30000 pixels; at most 67108864 are read");
 }

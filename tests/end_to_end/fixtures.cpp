@@ -52,8 +52,7 @@ Network every_layer() {
                              Dense{.units = 3}, LogSoftmax{}});
 }
 
-std::vector<float> weights_after(const Network& network, const Dataset& data,
-                                 const RunOptions& o) {
+std::vector<float> weights_after(const Network& network, const Dataset& data, const RunOptions& o) {
   Model model(network, {.device = "cpu", .threads = o.threads, .seed = 3});
   ModelState& state = model.state();
   const Supports supports = [&](const Op& op, std::span<const ValueType> in,

@@ -11,8 +11,8 @@ namespace {
 TEST(Learning, ScalingThenFlattenThenDenseLearns) {
   const DatasetPair digits = make_digits(600, 200, 1);
   Model model(Network({28, 28, 1}, {Rescale{}, Flatten{}, Dense{.units = 10}}));
-  const History history = train(
-      model, digits.train, {.epochs = 20, .batch = 16, .optimizer = adam(5e-3)}, &digits.test);
+  const History history = train(model, digits.train,
+                                {.epochs = 20, .batch = 16, .optimizer = adam(5e-3)}, &digits.test);
   EXPECT_GT(history.epochs.front().train.loss, 1.0);
   EXPECT_LT(history.epochs.back().train.loss, 0.6);
   EXPECT_GT(history.epochs.back().test.accuracy, 0.8);
@@ -21,8 +21,8 @@ TEST(Learning, ScalingThenFlattenThenDenseLearns) {
 TEST(Learning, AConvolutionalNetworkLearns) {
   const DatasetPair digits = make_digits(600, 200, 2);
   Model model(zoo::mnist_cnn());
-  const History history = train(
-      model, digits.train, {.epochs = 12, .batch = 16, .optimizer = adam(4e-3)}, &digits.test);
+  const History history = train(model, digits.train,
+                                {.epochs = 12, .batch = 16, .optimizer = adam(4e-3)}, &digits.test);
   EXPECT_GT(history.epochs.back().test.accuracy, 0.9);
   const Evaluation evaluation = evaluate(model, digits.test);
   EXPECT_NEAR(evaluation.loss, history.epochs.back().test.loss, 1e-6);
@@ -47,8 +47,9 @@ TEST(Learning, BinaryCrossEntropyLearns) {
   const std::vector<float> values(circle.labels.begin(), circle.labels.end());
   const Dataset data = make_dataset({2}, std::span<const float>(samples), {1}, values);
   Model model(Network({2}, {Dense{.units = 16}, ReLU{}, Dense{.units = 1}}));
-  const History history = train(model, data, {.epochs = 60, .batch = 16, .optimizer = adam(1e-2),
-                                              .loss = Loss::binary_cross_entropy});
+  const History history = train(
+      model, data,
+      {.epochs = 60, .batch = 16, .optimizer = adam(1e-2), .loss = Loss::binary_cross_entropy});
   EXPECT_LT(history.epochs.back().train.loss, 0.25);
 }
 

@@ -86,8 +86,8 @@ TEST(ModelFile, SaysWhatIsWrong) {
             "cannot read '/nowhere/model.safetensors': No such file or directory");
   const std::string path = path_of("other.safetensors");
   std::ofstream(path, std::ios::binary) << std::string("\x02\0\0\0\0\0\0\0{}", 10);
-  EXPECT_EQ(load_error(path), "cannot load the model '" + path +
-                                  "': it holds weights, but no Linnet network");
+  EXPECT_EQ(load_error(path),
+            "cannot load the model '" + path + "': it holds weights, but no Linnet network");
 }
 
 TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
@@ -96,7 +96,8 @@ TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
   model.save(path);
   const SafetensorsFile file = read_safetensors(path);
   const std::string other = path_of("unfit.safetensors");
-  const auto error = [&](std::vector<TensorView> tensors, std::map<std::string, std::string> extra) {
+  const auto error = [&](std::vector<TensorView> tensors,
+                         std::map<std::string, std::string> extra) {
     std::map<std::string, std::string> metadata = file.metadata();
     for (const auto& [key, value] : extra) metadata[key] = value;
     write_safetensors(other, tensors, metadata);
@@ -113,7 +114,8 @@ TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
   EXPECT_EQ(error({weight, bias, more}, {}), "it holds 3 tensors, but the network has 2 weights");
   TensorView turned = weight;
   turned.shape = {3, 2};
-  EXPECT_EQ(error({turned, bias}, {}), "the weight 'd.weight' should be f32 (2, 3); got f32 (3, 2)");
+  EXPECT_EQ(error({turned, bias}, {}),
+            "the weight 'd.weight' should be f32 (2, 3); got f32 (3, 2)");
   TensorView integers = bias;
   integers.dtype = DType::i32;
   EXPECT_EQ(error({weight, integers}, {}), "the weight 'd.bias' should be f32 (2); got i32 (2)");

@@ -100,18 +100,33 @@ auto settings(const Network& network, std::size_t node) {
 TEST(Network, LayersHandOnEverySetting) {
   const Padding2d fixed{Padding2d::Mode::fixed, 1, 0, 2, 1};
   const Network network({20, 31, 4},
-                        {Conv2d{.filters = 6, .kernel = {3, 5}, .stride = {2, 1},
-                                .padding = Padding2d::same(), .dilation = {1, 2}, .groups = 2,
+                        {Conv2d{.filters = 6,
+                                .kernel = {3, 5},
+                                .stride = {2, 1},
+                                .padding = Padding2d::same(),
+                                .dilation = {1, 2},
+                                .groups = 2,
                                 .bias = false},
                          MaxPool2d{.size = {2, 3}, .stride = {1, 2}, .padding = fixed},
                          AvgPool2d{.size = {2, 3}}, BatchNorm{.epsilon = 0.25, .momentum = 0.75},
                          Dropout{.rate = 0.125}, Dropout{.rate = 0.125}});
-  EXPECT_EQ(settings<Conv2dOp>(network, 0),
-            (Conv2dAttrs{.stride_h = 2, .stride_w = 1, .dilation_h = 1, .dilation_w = 2, .groups = 2,
-                         .pad_top = 0, .pad_bottom = 1, .pad_left = 4, .pad_right = 4}));
-  EXPECT_EQ(settings<MaxPool2dOp>(network, 1),
-            (Pool2dAttrs{.size_h = 2, .size_w = 3, .stride_h = 1, .stride_w = 2, .pad_top = 1,
-                         .pad_bottom = 0, .pad_left = 2, .pad_right = 1}));
+  EXPECT_EQ(settings<Conv2dOp>(network, 0), (Conv2dAttrs{.stride_h = 2,
+                                                         .stride_w = 1,
+                                                         .dilation_h = 1,
+                                                         .dilation_w = 2,
+                                                         .groups = 2,
+                                                         .pad_top = 0,
+                                                         .pad_bottom = 1,
+                                                         .pad_left = 4,
+                                                         .pad_right = 4}));
+  EXPECT_EQ(settings<MaxPool2dOp>(network, 1), (Pool2dAttrs{.size_h = 2,
+                                                            .size_w = 3,
+                                                            .stride_h = 1,
+                                                            .stride_w = 2,
+                                                            .pad_top = 1,
+                                                            .pad_bottom = 0,
+                                                            .pad_left = 2,
+                                                            .pad_right = 1}));
   EXPECT_EQ(settings<AvgPool2dOp>(network, 2),
             (Pool2dAttrs{.size_h = 2, .size_w = 3, .stride_h = 2, .stride_w = 3}));
   EXPECT_EQ(settings<BatchNormOp>(network, 3), (BatchNormAttrs{.epsilon = 0.25, .momentum = 0.75}));
@@ -128,12 +143,11 @@ TEST(Network, LayersHandOnEverySetting) {
 TEST(Network, WeightsStartAsTheirLayersSay) {
   const Initializer twos{Initializer::Kind::constant, 2};
   const Initializer threes{Initializer::Kind::constant, 3};
-  Model model(Network({4, 4, 1}, {Conv2d{.filters = 2, .weight_init = twos, .bias_init = threes,
-                                         .name = "c"},
-                                  BatchNorm{.name = "n"}, Flatten{},
-                                  Dense{.units = 2, .weight_init = twos, .bias_init = threes,
-                                        .name = "d"},
-                                  Dense{.units = 2, .bias = false, .name = "e"}}));
+  Model model(Network({4, 4, 1},
+                      {Conv2d{.filters = 2, .weight_init = twos, .bias_init = threes, .name = "c"},
+                       BatchNorm{.name = "n"}, Flatten{},
+                       Dense{.units = 2, .weight_init = twos, .bias_init = threes, .name = "d"},
+                       Dense{.units = 2, .bias = false, .name = "e"}}));
   for (const char* layer : {"c", "d"}) {
     EXPECT_EQ(model.parameter(std::string(layer) + ".weight")[0], 2);
     EXPECT_EQ(model.parameter(std::string(layer) + ".bias"), (std::vector<float>{3, 3}));
@@ -201,8 +215,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(Network, JsonNamesTheOutputOfAnOperator) {
-  const std::string text = replaced(Network({4}, {BatchNorm{}}).to_json(), R"("output":"#0.0")",
-                                    R"("output":"#0.1")");
+  const std::string text =
+      replaced(Network({4}, {BatchNorm{}}).to_json(), R"("output":"#0.0")", R"("output":"#0.1")");
   EXPECT_EQ(Network::from_json(text).to_json(), text);
 }
 
@@ -214,14 +228,15 @@ TEST(Network, AnUnknownInitializerIsAnError) {
     Network::from_json(replaced(network.to_json(), R"("init":)" + kind, R"("init":99)"));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the network description is damaged: parameter 'd.weight' has an "
-                               "unknown initializer");
+    EXPECT_STREQ(error.what(),
+                 "the network description is damaged: parameter 'd.weight' has an "
+                 "unknown initializer");
   }
 }
 
 TEST(Summary, CountsByLayer) {
-  const NetworkSummary summary = summarize(
-      Network({4}, {Dense{.units = 3, .name = "a"}, Dense{.units = 1, .name = "b"}}), 8);
+  const NetworkSummary summary =
+      summarize(Network({4}, {Dense{.units = 3, .name = "a"}, Dense{.units = 1, .name = "b"}}), 8);
   ASSERT_EQ(summary.layers.size(), 2U);
   EXPECT_EQ(summary.layers[0].parameters, 15);
   EXPECT_EQ(summary.layers[1].parameters, 4);
@@ -236,10 +251,9 @@ TEST(Summary, CountsByLayer) {
 TEST(Network, PaddingSameKeepsTheSize) {
   for (std::int64_t size : {5, 6, 7, 8}) {
     for (std::int64_t stride : {1, 2, 3}) {
-      const Network network({size, size, 1}, {Conv2d{.filters = 2,
-                                                     .kernel = 3,
-                                                     .stride = stride,
-                                                     .padding = Padding2d::same()}});
+      const Network network(
+          {size, size, 1},
+          {Conv2d{.filters = 2, .kernel = 3, .stride = stride, .padding = Padding2d::same()}});
       const std::int64_t out = (size + stride - 1) / stride;
       EXPECT_EQ(network.output_shape(), (Shape{out, out, 2}));
     }

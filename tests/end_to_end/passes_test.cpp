@@ -19,14 +19,11 @@ std::vector<std::string> launches(const Network& network, NullBackend::Supported
                                   const std::vector<std::string>& disabled = {}) {
   NullBackend null(supported);
   const Records records{{DType::u8, network.input_shape().batched(1)}, {DType::i32, Shape{1}}};
-  Graph graph = training_step(network.definition(), records,
-                              {.batch = 128,
-                               .optimizer = resolve(adam(), 1, 1),
-                               .disabled_passes = disabled},
-                              [&](const Op& op, std::span<const ValueType> in,
-                                  std::span<const ValueType> out) {
-                                return null.supports(op, in, out);
-                              });
+  Graph graph =
+      training_step(network.definition(), records,
+                    {.batch = 128, .optimizer = resolve(adam(), 1, 1), .disabled_passes = disabled},
+                    [&](const Op& op, std::span<const ValueType> in,
+                        std::span<const ValueType> out) { return null.supports(op, in, out); });
   const auto program = null.prepare(std::move(graph), {});
   verify_plan(program->plan());
   program->run({});
@@ -82,14 +79,13 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
 /// its input, two rescales, a strided and a dilated convolution before pooling, probabilities.
 TEST(Passes, AwkwardNeighboursMeanTheSame) {
   const Dataset digits = make_digits(64, 0, 4).train;
-  const Network dense({28, 28, 1},
-                      {Rescale{.scale = 1.0 / 255, .shift = -0.5}, Rescale{.scale = 2, .shift = 0.25},
-                       Flatten{}, Dense{.units = 12}, ReLU{}, Sigmoid{}, Dense{.units = 8}, GELU{},
-                       Dense{.units = 10}, Tanh{}, Softmax{}});
-  const Network images({28, 28, 1},
-                       {Rescale{}, Conv2d{.filters = 8, .stride = 2}, ReLU{}, MaxPool2d{},
-                        Conv2d{.filters = 8, .dilation = 2}, Sigmoid{}, MaxPool2d{}, Flatten{},
-                        Dense{.units = 10}, LogSoftmax{}});
+  const Network dense({28, 28, 1}, {Rescale{.scale = 1.0 / 255, .shift = -0.5},
+                                    Rescale{.scale = 2, .shift = 0.25}, Flatten{},
+                                    Dense{.units = 12}, ReLU{}, Sigmoid{}, Dense{.units = 8},
+                                    GELU{}, Dense{.units = 10}, Tanh{}, Softmax{}});
+  const Network images({28, 28, 1}, {Rescale{}, Conv2d{.filters = 8, .stride = 2}, ReLU{},
+                                     MaxPool2d{}, Conv2d{.filters = 8, .dilation = 2}, Sigmoid{},
+                                     MaxPool2d{}, Flatten{}, Dense{.units = 10}, LogSoftmax{}});
   std::vector<std::string> fusions;
   for (const Pass& pass : forward_passes()) {
     if (pass.name != "remove_dead") fusions.emplace_back(pass.name);
@@ -184,8 +180,8 @@ TEST(Passes, ALossOfTheWrongScoresIsNotFused) {
   Graph graph;
   const Value p = graph.emit(SoftmaxOp(), {product(graph)}, "softmax");
   const Value labels = graph.add_value("labels", {DType::i32, {4}}, Storage::external, 2);
-  keep(graph, graph.emit(CrossEntropyOp({CrossEntropyInput::log_probabilities}), {p, labels}, "loss"),
-       3);
+  keep(graph,
+       graph.emit(CrossEntropyOp({CrossEntropyInput::log_probabilities}), {p, labels}, "loss"), 3);
   fuse_softmax_cross_entropy(graph, kEverything);
   EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "softmax", "cross_entropy"}));
 }
@@ -199,8 +195,8 @@ TEST(Passes, LogProbabilitiesThatAreReadAfterTheLossStay) {
        3);
   keep(graph, graph.emit(ScaleOp({.alpha = 2}), {scores}, "scale"), 4);
   fuse_softmax_cross_entropy(graph, kEverything);
-  EXPECT_EQ(operators(graph), (std::vector<std::string>{"dense", "log_softmax",
-                                                        "softmax_cross_entropy", "scale"}));
+  EXPECT_EQ(operators(graph),
+            (std::vector<std::string>{"dense", "log_softmax", "softmax_cross_entropy", "scale"}));
 }
 
 TEST(Passes, AChainThatNobodyReadsIsRemovedWhole) {

@@ -54,7 +54,8 @@ std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) 
   Model model(zoo::mnist_cnn(), {.threads = threads, .seed = seed});
   std::vector<double> result;
   for (const EpochReport& epoch :
-       train(model, digits.train, {.epochs = 2, .batch = batch, .seed = seed}, &digits.test).epochs) {
+       train(model, digits.train, {.epochs = 2, .batch = batch, .seed = seed}, &digits.test)
+           .epochs) {
     result.push_back(epoch.train.loss);
     result.push_back(epoch.test.loss);
   }

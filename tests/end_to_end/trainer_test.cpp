@@ -66,8 +66,8 @@ TEST(Trainer, TheLastIncompleteBatchIsExact) {
   for (std::int64_t batch : {1, 2, 4, 5, 8, 11, 32}) {
     Model model(line(), {.seed = 2});
     const std::vector<double> expected = descend(model, data, batch, 0.1);
-    const History history = train(
-        model, data, {.epochs = 1, .batch = batch, .optimizer = sgd(0.1), .shuffle = false});
+    const History history =
+        train(model, data, {.epochs = 1, .batch = batch, .optimizer = sgd(0.1), .shuffle = false});
     EXPECT_EQ(history.epochs[0].train.samples, 11);
     std::vector<float> actual = model.parameter("d.weight");
     const std::vector<float> bias = model.parameter("d.bias");
@@ -99,14 +99,26 @@ TEST(Trainer, EverySettingOfTheOptimizerArrives) {
   o.epsilon = 1e-3;
   o.weight_decay = 0.05;
   o.clip_norm = 2.5;
-  o.schedule = {.kind = Schedule::Kind::step, .warmup_epochs = 0.25, .every_epochs = 1.5,
-                .gamma = 0.35, .floor = 0.15};
+  o.schedule = {.kind = Schedule::Kind::step,
+                .warmup_epochs = 0.25,
+                .every_epochs = 1.5,
+                .gamma = 0.35,
+                .floor = 0.15};
   const OptimizerAttrs a = resolve(o, 4, 7);
-  EXPECT_EQ(a, (OptimizerAttrs{.kind = Optimizer::Kind::rmsprop, .learning_rate = 0.3,
-                               .momentum = 0.6, .beta1 = 0.7, .beta2 = 0.8, .epsilon = 1e-3,
-                               .alpha = 0.55, .weight_decay = 0.05, .clip_norm = 2.5,
-                               .schedule = Schedule::Kind::step, .warmup_steps = 2,
-                               .every_steps = 11, .total_steps = 28, .gamma = 0.35,
+  EXPECT_EQ(a, (OptimizerAttrs{.kind = Optimizer::Kind::rmsprop,
+                               .learning_rate = 0.3,
+                               .momentum = 0.6,
+                               .beta1 = 0.7,
+                               .beta2 = 0.8,
+                               .epsilon = 1e-3,
+                               .alpha = 0.55,
+                               .weight_decay = 0.05,
+                               .clip_norm = 2.5,
+                               .schedule = Schedule::Kind::step,
+                               .warmup_steps = 2,
+                               .every_steps = 11,
+                               .total_steps = 28,
+                               .gamma = 0.35,
                                .floor = 0.15}));
   EXPECT_TRUE(resolve(sgd(0.1, 0.9, true), 1, 1).nesterov);
   EXPECT_EQ(resolve(sgd(0.1, 0.9), 1, 1).momentum, 0.9);
@@ -223,8 +235,7 @@ TEST(Trainer, PlannedMemoryIsWhatTheSummarySays) {
   const Dataset data = make_digits(32, 0, 1).train;
   Model model(zoo::mnist_cnn());
   const History history = train(model, data, {.epochs = 1, .batch = 32});
-  const NetworkSummary summary =
-      summarize(zoo::mnist_cnn(), 32, {.epochs = 1, .batch = 32});
+  const NetworkSummary summary = summarize(zoo::mnist_cnn(), 32, {.epochs = 1, .batch = 32});
   EXPECT_NEAR(static_cast<double>(history.planned_bytes),
               static_cast<double>(summary.train_peak_bytes), 256);  // alignment
 }
@@ -262,8 +273,9 @@ TEST(Trainer, TheValidationPartIsHeldOut) {
 TEST(Trainer, StopsEarlyWhenNothingImproves) {
   const Dataset data = sums_data(64);
   Model model(line());
-  const History history = train(
-      model, data, {.epochs = 50, .batch = 16, .optimizer = sgd(0), .validation = 0.2, .patience = 3});
+  const History history =
+      train(model, data,
+            {.epochs = 50, .batch = 16, .optimizer = sgd(0), .validation = 0.2, .patience = 3});
   EXPECT_TRUE(history.stopped_early);
   EXPECT_LE(history.epochs.size(), 5U);
 }
@@ -315,8 +327,7 @@ TEST(Trainer, SchedulesSetTheRate) {
   };
   using Kind = Schedule::Kind;
   EXPECT_EQ(rates({}), (std::vector<double>{0.1, 0.1, 0.1, 0.1}));
-  const std::vector<double> steps =
-      rates({.kind = Kind::step, .every_epochs = 2, .gamma = 0.5});
+  const std::vector<double> steps = rates({.kind = Kind::step, .every_epochs = 2, .gamma = 0.5});
   EXPECT_DOUBLE_EQ(steps[1], 0.1);
   EXPECT_DOUBLE_EQ(steps[3], 0.05);
   const std::vector<double> cosine = rates({.kind = Kind::cosine});
@@ -372,8 +383,8 @@ TEST(Trainer, BadInputIsOneClearSentence) {
 TEST(Trainer, ALossThatIsNotFiniteIsAnError) {
   Dataset data = sums_data(10);
   data.floats[3] = std::nanf("");
-  EXPECT_EQ(training_error(line(), data, {.epochs = 2, .batch = 5}).find(
-                "the loss became NaN or infinite in epoch 1 before sample"),
+  EXPECT_EQ(training_error(line(), data, {.epochs = 2, .batch = 5})
+                .find("the loss became NaN or infinite in epoch 1 before sample"),
             0U);
 }
 

@@ -15,8 +15,7 @@ CpuBackend::CpuBackend(Registry registry, int threads)
 bool CpuBackend::supports(const Op& op, std::span<const ValueType> inputs,
                           std::span<const ValueType> outputs) const {
   return op.is_view() ||
-         registry_
-             .prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)})
+         registry_.prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)})
              .has_value();
 }
 

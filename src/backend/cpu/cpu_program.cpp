@@ -162,8 +162,9 @@ void CpuProgram::check_outputs(const Node& node, const BoundNode& bound) const {
     const auto* data = static_cast<const float*>(bound.outputs[i]);
     for (std::int64_t k = 0; k < type.shape.elements(); ++k) {
       if (std::isnan(data[k])) {
-        throw InternalError(fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
-                                        node.op->name(), node.name, k, i, to_string(type)));
+        throw InternalError(
+            fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
+                        node.op->name(), node.name, k, i, to_string(type)));
       }
     }
   }

@@ -12,8 +12,8 @@ struct Matrix {
   bool transposed = false;
 };
 
-/// c = a b + beta c on the calling thread alone: a is (m, k), b (k, n), c (m, n) after transposition.
-/// oneDNN's sgemm, f32 accumulation. Equal bits for equal operands and extents.
+/// c = a b + beta c on the calling thread alone: a is (m, k), b (k, n), c (m, n) after
+/// transposition. oneDNN's sgemm, f32 accumulation. Equal bits for equal operands and extents.
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix a, Matrix b, float* c,
           std::int64_t c_stride, float beta = 0.0F);
 

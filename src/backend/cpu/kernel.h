@@ -19,7 +19,8 @@ namespace linnet::cpu {
 struct Args {
   std::span<void* const> inputs;
   std::span<void* const> outputs;
-  std::byte* workspace = nullptr;  ///< Kernel::workspace_bytes, shared by the node's tasks and stages
+  std::byte* workspace =
+      nullptr;  ///< Kernel::workspace_bytes, shared by the node's tasks and stages
 
   template <class T = float>
   const T* in(std::size_t i) const {
@@ -112,7 +113,8 @@ inline int tasks_for(std::int64_t items, double cost_each) {
   const double tasks = static_cast<double>(items) * cost_each / 20000.0;
   return static_cast<int>(
       std::clamp<std::int64_t>(static_cast<std::int64_t>(tasks), 1,
-                               std::min<std::int64_t>(kMaxTasks, std::max<std::int64_t>(items, 1))));
+                               std::min<std::int64_t>(kMaxTasks,
+                                                      std::max<std::int64_t>(items, 1))));
 }
 
 }  // namespace linnet::cpu

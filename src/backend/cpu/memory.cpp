@@ -15,8 +15,8 @@ class HostBuffer final : public Buffer {
     if (bytes == 0) return;
     // Room to start at a huge page's boundary; untouched pages cost nothing.
     mapped_bytes_ = bytes >= kHuge ? bytes + kHuge : bytes;
-    mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                   0);
+    mapped_ =
+        mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     require(mapped_ != MAP_FAILED, "out of memory: {} bytes were asked for", bytes);
     data_ = static_cast<std::byte*>(mapped_);
     if (bytes >= kHuge) {

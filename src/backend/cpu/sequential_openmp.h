@@ -3,8 +3,8 @@
 
 namespace linnet::cpu {
 
-/// While it lives, OpenMP regions that this thread opens run on this thread alone: Linnet's own team
-/// has handed out the work already. The caller's setting comes back afterwards.
+/// While it lives, OpenMP regions that this thread opens run on this thread alone: Linnet's own
+/// team has handed out the work already. The caller's setting comes back afterwards.
 class SequentialOpenMp {
  public:
   SequentialOpenMp();

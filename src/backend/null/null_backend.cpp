@@ -76,7 +76,8 @@ void NullBackend::download(const Buffer& from, std::size_t offset, std::span<std
 }
 
 std::unique_ptr<Program> NullBackend::prepare(Graph graph, const PlanOptions& options) {
-  Plan plan = make_plan(std::move(graph), [](const Node&) { return std::size_t{0}; }, options);
+  Plan plan = make_plan(
+      std::move(graph), [](const Node&) { return std::size_t{0}; }, options);
   return std::make_unique<NullProgram>(std::move(plan), launches_);
 }
 

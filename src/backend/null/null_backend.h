@@ -8,8 +8,9 @@
 
 namespace linnet {
 
-/// A backend without a device: it plans everything, computes nothing and takes no memory, and writes
-/// down what it would have run. For looking at plans of any size, and for tests of what is run.
+/// A backend without a device: it plans everything, computes nothing and takes no memory, and
+/// writes down what it would have run. For looking at plans of any size, and for tests of what is
+/// run.
 class NullBackend final : public Backend {
  public:
   /// `supported` answers supports(); by default everything is supported.

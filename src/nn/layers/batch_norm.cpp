@@ -16,10 +16,9 @@ void BatchNorm::build(NetworkBuilder& builder) const {
   const Value beta = builder.weight(layer, "bias", {channels}, kZeros, channels, channels);
   const Value mean = builder.statistic(layer, "running_mean", {channels}, kZeros);
   const Value variance = builder.statistic(layer, "running_var", {channels}, kOnes);
-  builder.set_current(
-      builder.graph().add(std::make_shared<BatchNormOp>(
-                              BatchNormAttrs{.epsilon = epsilon, .momentum = momentum}),
-                          {builder.current(), gamma, beta, mean, variance}, layer)[0]);
+  builder.set_current(builder.graph().add(
+      std::make_shared<BatchNormOp>(BatchNormAttrs{.epsilon = epsilon, .momentum = momentum}),
+      {builder.current(), gamma, beta, mean, variance}, layer)[0]);
 }
 
 }  // namespace linnet

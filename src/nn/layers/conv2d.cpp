@@ -12,10 +12,11 @@ void Conv2d::build(NetworkBuilder& builder) const {
   const std::string layer = builder.layer_name(name, "conv2d");
   const Shape& x = builder.shape();
   require_images("conv2d", layer, x);
-  require(filters > 0 && kernel.height > 0 && kernel.width > 0,
-          "[conv2d '{}'] expected at least one filter and a kernel of at least 1; got {} filters of "
-          "({}, {})",
-          layer, filters, kernel.height, kernel.width);
+  require(
+      filters > 0 && kernel.height > 0 && kernel.width > 0,
+      "[conv2d '{}'] expected at least one filter and a kernel of at least 1; got {} filters of "
+      "({}, {})",
+      layer, filters, kernel.height, kernel.width);
   require(stride.height > 0 && stride.width > 0 && dilation.height > 0 && dilation.width > 0,
           "[conv2d '{}'] expected strides and dilations of at least 1; got ({}, {}) and ({}, {})",
           layer, stride.height, stride.width, dilation.height, dilation.width);
@@ -25,9 +26,9 @@ void Conv2d::build(NetworkBuilder& builder) const {
           channels, filters, groups);
   const Sides sides = resolve(padding, x, kernel, stride, dilation);
   const std::int64_t area = kernel.height * kernel.width;
-  const Value w = builder.weight(layer, "weight",
-                                 {filters, kernel.height, kernel.width, channels / groups},
-                                 weight_init, channels / groups * area, filters * area);
+  const Value w =
+      builder.weight(layer, "weight", {filters, kernel.height, kernel.width, channels / groups},
+                     weight_init, channels / groups * area, filters * area);
   Value y = builder.graph().emit(Conv2dOp({.stride_h = stride.height,
                                            .stride_w = stride.width,
                                            .dilation_h = dilation.height,
@@ -39,8 +40,8 @@ void Conv2d::build(NetworkBuilder& builder) const {
                                            .pad_right = sides.right}),
                                  {builder.current(), w}, layer);
   if (bias) {
-    const Value b = builder.weight(layer, "bias", {filters}, bias_init,
-                                   channels / groups * area, filters * area);
+    const Value b = builder.weight(layer, "bias", {filters}, bias_init, channels / groups * area,
+                                   filters * area);
     y = builder.graph().emit(BiasAddOp(), {y, b}, layer);
   }
   builder.set_current(y);

@@ -38,8 +38,8 @@ void MaxPool2d::build(NetworkBuilder& builder) const {
 
 void AvgPool2d::build(NetworkBuilder& builder) const {
   const std::string layer = builder.layer_name(name, "avg_pool2d");
-  builder.apply(AvgPool2dOp(window_attributes("avg_pool2d", layer, builder.shape(), size, stride,
-                                              padding)),
+  builder.apply(AvgPool2dOp(
+                    window_attributes("avg_pool2d", layer, builder.shape(), size, stride, padding)),
                 layer);
 }
 

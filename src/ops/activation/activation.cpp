@@ -43,8 +43,7 @@ std::vector<ValueType> ActivationOp::infer(std::span<const ValueType> inputs) co
 std::vector<Value> ActivationOp::gradient(const GradientArgs& args) const {
   const Value dy = args.output_gradients[0];
   if (attrs().kind == Activation::none) return {dy};
-  const Value saved =
-      slope_from_output(attrs().kind) ? args.node.outputs[0] : args.node.inputs[0];
+  const Value saved = slope_from_output(attrs().kind) ? args.node.outputs[0] : args.node.inputs[0];
   return {args.graph.emit(ActivationGradOp(attrs()), {dy, saved}, args.node.name)};
 }
 

@@ -11,8 +11,8 @@ namespace linnet::testing {
 namespace {
 
 TEST(Activation, AgreesWithTheReference) {
-  for (Activation kind : {Activation::none, Activation::relu, Activation::tanh,
-                          Activation::sigmoid, Activation::gelu}) {
+  for (Activation kind : {Activation::none, Activation::relu, Activation::tanh, Activation::sigmoid,
+                          Activation::gelu}) {
     const OpPtr op = make_op(ActivationOp({kind}));
     check({"activation small", op, {f32({3, 5})}, {{-3, 3}}, kind != Activation::none});
     check({"activation one", op, {f32({1})}, {{-3, 3}}, kind != Activation::none});
@@ -23,8 +23,8 @@ TEST(Activation, AgreesWithTheReference) {
 }
 
 TEST(Activation, KeepsNaN) {
-  for (Activation kind : {Activation::relu, Activation::tanh, Activation::sigmoid,
-                          Activation::gelu}) {
+  for (Activation kind :
+       {Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {
     Graph graph;
     const Value x = graph.add_value("x", f32({2}), Storage::external, 0);
     const Value y = graph.emit(ActivationOp({kind}), {x}, "activation");

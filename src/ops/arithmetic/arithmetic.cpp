@@ -43,9 +43,7 @@ std::vector<Value> ArithmeticOp::gradient(const GradientArgs& args) const {
   const auto arithmetic = [&](Arithmetic kind, Value left, Value right) {
     return graph.emit(ArithmeticOp({kind}), {left, right}, name);
   };
-  const auto negative = [&](Value x) {
-    return graph.emit(ScaleOp({.alpha = -1}), {x}, name);
-  };
+  const auto negative = [&](Value x) { return graph.emit(ScaleOp({.alpha = -1}), {x}, name); };
   Value da = dy;
   Value db = dy;
   switch (attrs().kind) {
@@ -64,8 +62,7 @@ std::vector<Value> ArithmeticOp::gradient(const GradientArgs& args) const {
       }
       break;
   }
-  const auto repeated =
-      static_cast<std::int64_t>(graph.shape(a).rank() - graph.shape(b).rank());
+  const auto repeated = static_cast<std::int64_t>(graph.shape(a).rank() - graph.shape(b).rank());
   if (args.needed[1] && repeated > 0) db = graph.emit(SumLeadingOp({repeated}), {db}, name);
   return {args.needed[0] ? da : Value{}, args.needed[1] ? db : Value{}};
 }

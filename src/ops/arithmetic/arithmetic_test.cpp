@@ -10,8 +10,8 @@ namespace linnet::testing {
 namespace {
 
 TEST(Arithmetic, AgreesWithTheReference) {
-  for (Arithmetic kind : {Arithmetic::add, Arithmetic::subtract, Arithmetic::multiply,
-                          Arithmetic::divide}) {
+  for (Arithmetic kind :
+       {Arithmetic::add, Arithmetic::subtract, Arithmetic::multiply, Arithmetic::divide}) {
     const OpPtr op = make_op(ArithmeticOp({kind}));
     const std::vector<Fill> fills{{-2, 2}, {0.5, 2}};
     check({"arithmetic equal shapes", op, {f32({3, 5}), f32({3, 5})}, fills});
@@ -27,8 +27,8 @@ TEST(Arithmetic, AgreesWithTheReference) {
 }
 
 TEST(Arithmetic, NamesTheLayerAndTheShapes) {
-  EXPECT_EQ(inference_error(make_op(ArithmeticOp({Arithmetic::multiply})),
-                            {f32({8, 5}), f32({8})}, "gate"),
+  EXPECT_EQ(inference_error(make_op(ArithmeticOp({Arithmetic::multiply})), {f32({8, 5}), f32({8})},
+                            "gate"),
             "[arithmetic 'gate'] expected b of a's shape or of its last axes; got a=(8, 5), b=(8)");
 }
 
@@ -54,7 +54,10 @@ TEST(Scale, AgreesWithTheReference) {
   check({"scale", make_op(ScaleOp({.alpha = -1.5, .beta = 0.25})), {f32({3, 5})}});
   check({"scale pixels", make_op(ScaleOp({.alpha = 1.0 / 255})), {f32({40})}, {{0, 255}}});
   check({"scale empty", make_op(ScaleOp({.alpha = 2})), {f32({0, 4})}, {}, false});
-  check({"scale many tasks", make_op(ScaleOp({.alpha = 3, .beta = 1})), {f32({333, 257})}, {},
+  check({"scale many tasks",
+         make_op(ScaleOp({.alpha = 3, .beta = 1})),
+         {f32({333, 257})},
+         {},
          false});
 }
 

@@ -44,10 +44,11 @@ std::vector<ValueType> BatchNormOp::infer(std::span<const ValueType> inputs) con
 
 std::vector<Value> BatchNormOp::gradient(const GradientArgs& args) const {
   const Node& node = args.node;
-  const std::vector<Value> gradients = args.graph.add(
-      std::make_shared<BatchNormGradOp>(),
-      {args.output_gradients[0], node.inputs[0], node.inputs[1], node.outputs[1], node.outputs[2]},
-      node.name);
+  const std::vector<Value> gradients =
+      args.graph.add(std::make_shared<BatchNormGradOp>(),
+                     {args.output_gradients[0], node.inputs[0], node.inputs[1], node.outputs[1],
+                      node.outputs[2]},
+                     node.name);
   return {gradients[0], gradients[1], gradients[2], Value{}, Value{}};
 }
 
@@ -121,8 +122,8 @@ void BatchNormGradOp::reference(const ReferenceArgs& args) const {
   const auto normal = [&](std::int64_t i, std::int64_t c) {
     return (args.in(1)[i] - args.in(3)[c]) * args.in(4)[c];
   };
-  args.out(1).data = sum_rows(
-      dy.shape, [&](std::int64_t i, std::int64_t c) { return dy[i] * normal(i, c); });
+  args.out(1).data =
+      sum_rows(dy.shape, [&](std::int64_t i, std::int64_t c) { return dy[i] * normal(i, c); });
   args.out(2).data = sum_rows(dy.shape, [&](std::int64_t i, std::int64_t) { return dy[i]; });
   for (std::int64_t i = 0; i < dy.shape.elements(); ++i) {
     const std::int64_t c = i % channels;

@@ -22,7 +22,8 @@ Rows rows_of(const Shape& x) {
 /// Appends the stages of a sum by channel into `output`, and its workspace.
 template <class AddRows>
 void append_sum(Kernel& kernel, const Rows& s, double cost_each, std::size_t output, AddRows add) {
-  Kernel sum = row_sum(s.rows, s.channels, cost_each * static_cast<double>(s.channels), output, add);
+  Kernel sum =
+      row_sum(s.rows, s.channels, cost_each * static_cast<double>(s.channels), output, add);
   kernel.workspace_bytes = std::max(kernel.workspace_bytes, sum.workspace_bytes);
   for (Stage& stage : sum.stages) kernel.stages.push_back(std::move(stage));
 }
@@ -63,8 +64,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     }
   });
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-    for (std::int64_t c = 0; c < s.channels; ++c) args.out(1)[c] /= count;
-  }});
+                             for (std::int64_t c = 0; c < s.channels; ++c) args.out(1)[c] /= count;
+                           }});
   append_sum(kernel, s, 0.4, 2, [=](const Args& args, Range range, float* sums) {
     const float* mean = args.out(1);
     for (std::int64_t r = range.begin; r < range.end; ++r) {
@@ -76,17 +77,18 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     }
   });
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-    float* inv_std = args.out(2);
-    for (std::int64_t c = 0; c < s.channels; ++c) {
-      const float sum = inv_std[c];
-      inv_std[c] = 1.0F / std::sqrt(sum / count + epsilon);
-      if (s.rows == 0) continue;
-      float& mean = args.in_out(3)[c];
-      float& variance = args.in_out(4)[c];
-      mean = (1 - momentum) * mean + momentum * args.out(1)[c];
-      variance = (1 - momentum) * variance + momentum * (sum / std::max(count - 1.0F, 1.0F));
-    }
-  }});
+                             float* inv_std = args.out(2);
+                             for (std::int64_t c = 0; c < s.channels; ++c) {
+                               const float sum = inv_std[c];
+                               inv_std[c] = 1.0F / std::sqrt(sum / count + epsilon);
+                               if (s.rows == 0) continue;
+                               float& mean = args.in_out(3)[c];
+                               float& variance = args.in_out(4)[c];
+                               mean = (1 - momentum) * mean + momentum * args.out(1)[c];
+                               variance = (1 - momentum) * variance +
+                                          momentum * (sum / std::max(count - 1.0F, 1.0F));
+                             }
+                           }});
   append_rows(kernel, s, 0.5, [=](const Args& args, Range range) {
     normalize(args, range, s.channels, args.out(1), args.out(2));
   });
@@ -99,11 +101,11 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.channels);
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-    const float* variance = args.in(4);
-    for (std::int64_t c = 0; c < s.channels; ++c) {
-      args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon);
-    }
-  }});
+                             const float* variance = args.in(4);
+                             for (std::int64_t c = 0; c < s.channels; ++c) {
+                               args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon);
+                             }
+                           }});
   append_rows(kernel, s, 0.5, [=](const Args& args, Range range) {
     normalize(args, range, s.channels, args.in(3), args.work());
   });

@@ -25,15 +25,24 @@ TEST(BatchNorm, AgreesWithTheReference) {
   check({"batch_norm one row", op, operands({1, 4}), kFills, false});
   check({"batch_norm no sample", op, operands({0, 4}), kFills, false});
   check({"batch_norm many tasks", op, operands({40, 31, 17, 13}), kFills, false});
-  check({"batch_norm far mean", op, operands({64, 3}), {{1000, 1001}, {0.5, 1.5}}, false, {}, {},
+  check({"batch_norm far mean",
+         op,
+         operands({64, 3}),
+         {{1000, 1001}, {0.5, 1.5}},
+         false,
+         {},
+         {},
          2e-4});
 }
 
 TEST(BatchNorm, GradientAtManyTasks) {
   const Shape x{40, 31, 17, 13};
   const Shape channels{13};
-  check({"batch_norm_grad", make_op(BatchNormGradOp()),
-         {f32(x), f32(x), f32(channels), f32(channels), f32(channels)}, kFills, false});
+  check({"batch_norm_grad",
+         make_op(BatchNormGradOp()),
+         {f32(x), f32(x), f32(channels), f32(channels), f32(channels)},
+         kFills,
+         false});
 }
 
 TEST(BatchNormInference, AgreesWithTheReference) {

@@ -15,8 +15,7 @@ std::vector<ValueType> BiasAddOp::infer(std::span<const ValueType> inputs) const
 
 std::vector<Value> BiasAddOp::gradient(const GradientArgs& args) const {
   const Value dy = args.output_gradients[0];
-  const Value db =
-      args.needed[1] ? args.graph.emit(BiasGradOp(), {dy}, args.node.name) : Value{};
+  const Value db = args.needed[1] ? args.graph.emit(BiasGradOp(), {dy}, args.node.name) : Value{};
   return {dy, db};
 }
 

@@ -15,8 +15,7 @@ std::vector<ValueType> BceWithLogitsOp::infer(std::span<const ValueType> inputs)
 }
 
 std::vector<Value> BceWithLogitsOp::gradient(const GradientArgs& args) const {
-  require(!args.needed[1], "[{} '{}'] is not differentiable by its targets", kName,
-          args.node.name);
+  require(!args.needed[1], "[{} '{}'] is not differentiable by its targets", kName, args.node.name);
   return {args.graph.emit(BceWithLogitsGradOp(),
                           {args.node.inputs[0], args.node.inputs[1], args.output_gradients[0]},
                           args.node.name),

@@ -18,8 +18,11 @@ TEST(BinaryCrossEntropy, AgreesWithTheReference) {
   check({"bce no sample", op, {f32({0, 4}), f32({0, 4})}, {}, false});
   check({"bce many tasks", op, {f32({100, 333}), f32({100, 333})}, fills, false});
   check({"bce certain", op, {f32({40}), f32({40})}, {{-1e4, 1e4}, {0, 1}}, false});
-  check({"bce_grad many tasks", make_op(BceWithLogitsGradOp()),
-         {f32({100, 333}), f32({100, 333}), f32({})}, {{-200, 200}, {0, 1}, {-1, 1}}, false});
+  check({"bce_grad many tasks",
+         make_op(BceWithLogitsGradOp()),
+         {f32({100, 333}), f32({100, 333}), f32({})},
+         {{-200, 200}, {0, 1}, {-1, 1}},
+         false});
 }
 
 TEST(BinaryCrossEntropy, IsNotDifferentiableByItsTargets) {

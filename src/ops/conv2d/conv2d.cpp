@@ -86,9 +86,9 @@ std::vector<Value> Conv2dOp::gradient(const GradientArgs& args) const {
   const Node& node = args.node;
   const Shape x = graph.shape(node.inputs[0]);
   const Shape w = graph.shape(node.inputs[1]);
-  const Value dz = activation_gradient_from_output(graph, attrs().activation,
-                                                   args.output_gradients[0], node.outputs[0],
-                                                   node.name);
+  const Value dz =
+      activation_gradient_from_output(graph, attrs().activation, args.output_gradients[0],
+                                      node.outputs[0], node.name);
   const Conv2dAttrs plain = attrs().plain();
   std::vector<Value> gradients(node.inputs.size());
   if (attrs().bias && args.needed[2]) gradients[2] = graph.emit(BiasGradOp(), {dz}, node.name);

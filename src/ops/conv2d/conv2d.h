@@ -46,7 +46,7 @@ struct Conv2dAttrs {
 /// A convolution's extents, all that a kernel asks for.
 struct ConvShape {
   std::int64_t n = 0;
-  std::int64_t h = 0;   ///< input
+  std::int64_t h = 0;  ///< input
   std::int64_t w = 0;
   std::int64_t c = 0;
   std::int64_t oh = 0;  ///< output
@@ -75,7 +75,8 @@ ConvShape conv_shape(const Conv2dAttrs& attrs, const Shape& x, const Shape& w,
 
 /// y = f(x * w + b), a cross-correlation as in every framework:
 ///   y[n, i, j, o] = f(b[o] + sum over (k, l, c) of
-///                     x[n, i stride_h - pad_top + k dilation_h, j stride_w - pad_left + l dilation_w,
+///                     x[n, i stride_h - pad_top + k dilation_h, j stride_w - pad_left + l
+///                     dilation_w,
 ///                       g C/groups + c] * w[o, k, l, c]),  g the group of o; x is zero outside.
 /// x (N, H, W, C), w (C_out, KH, KW, C/groups), b (C_out), y (N, OH, OW, C_out). f32.
 /// Bias and activation are written by passes that fuse what follows a plain convolution.
@@ -86,8 +87,7 @@ class Conv2dOp final : public OpBase<Conv2dOp, Conv2dAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs,
-            std::span<const ValueType> outputs) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
 struct Conv2dGradInputAttrs {
@@ -110,8 +110,7 @@ class Conv2dGradInputOp final : public OpBase<Conv2dGradInputOp, Conv2dGradInput
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs,
-            std::span<const ValueType> outputs) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// The convolution's extents from the types of dz and w.
   ConvShape shape(const Shape& dz, const Shape& w) const;
 };
@@ -129,15 +128,15 @@ struct Conv2dGradWeightAttrs {
   bool operator==(const Conv2dGradWeightAttrs&) const = default;
 };
 
-/// dw (C_out, kernel_h, kernel_w, C/groups) of a convolution: x (N, H, W, C), dz (N, OH, OW, C_out).
+/// dw (C_out, kernel_h, kernel_w, C/groups) of a convolution: x (N, H, W, C), dz (N, OH, OW,
+/// C_out).
 class Conv2dGradWeightOp final : public OpBase<Conv2dGradWeightOp, Conv2dGradWeightAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_grad_weight";
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs,
-            std::span<const ValueType> outputs) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// The convolution's extents from the types of x and dz.
   ConvShape shape(const Shape& x, const Shape& dz) const;
 };

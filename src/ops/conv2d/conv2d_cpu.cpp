@@ -18,9 +18,10 @@ bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
 /// The first kernel that one of the engines has, pointwise products before all.
 template <class Try>
 std::optional<Kernel> first(bool onednn_first, Try try_engine) {
-  const std::array<const ConvEngine*, 4> order{
-      &pointwise_engine(), onednn_first ? &onednn_engine() : &depthwise_engine(),
-      &depthwise_engine(), &im2col_engine()};
+  const std::array<const ConvEngine*, 4> order{&pointwise_engine(),
+                                               onednn_first ? &onednn_engine()
+                                                            : &depthwise_engine(),
+                                               &depthwise_engine(), &im2col_engine()};
   for (const ConvEngine* engine : order) {
     if (std::optional<Kernel> kernel = try_engine(*engine)) return kernel;
   }

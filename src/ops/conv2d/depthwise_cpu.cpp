@@ -51,19 +51,20 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
   kernel.stages.push_back(transpose_weights(s, 1));
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    const Range samples = split(s.n, tasks, task.index);
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      const float* x = args.in(0) + n * s.in_pixels() * s.c;
-      float* y = args.out(0) + n * s.out_pixels() * s.c;
-      std::fill_n(y, s.out_pixels() * s.c, 0.0F);
-      for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
-        multiply_add(x + in * s.c, args.work() + tap * s.c, y + out * s.c, s.c);
-      });
-      add_bias_and_activate(y, s.out_pixels(), s.c, tail.bias ? args.in(2) : nullptr,
-                            tail.activation);
-    }
-  }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const Range samples = split(s.n, tasks, task.index);
+         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+           const float* x = args.in(0) + n * s.in_pixels() * s.c;
+           float* y = args.out(0) + n * s.out_pixels() * s.c;
+           std::fill_n(y, s.out_pixels() * s.c, 0.0F);
+           for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+             multiply_add(x + in * s.c, args.work() + tap * s.c, y + out * s.c, s.c);
+           });
+           add_bias_and_activate(y, s.out_pixels(), s.c, tail.bias ? args.in(2) : nullptr,
+                                 tail.activation);
+         }
+       }});
   return kernel;
 }
 
@@ -73,17 +74,18 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
   kernel.stages.push_back(transpose_weights(s, 1));
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    const Range samples = split(s.n, tasks, task.index);
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      const float* dz = args.in(0) + n * s.out_pixels() * s.c;
-      float* dx = args.out(0) + n * s.in_pixels() * s.c;
-      std::fill_n(dx, s.in_pixels() * s.c, 0.0F);
-      for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
-        multiply_add(dz + out * s.c, args.work() + tap * s.c, dx + in * s.c, s.c);
-      });
-    }
-  }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const Range samples = split(s.n, tasks, task.index);
+         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+           const float* dz = args.in(0) + n * s.out_pixels() * s.c;
+           float* dx = args.out(0) + n * s.in_pixels() * s.c;
+           std::fill_n(dx, s.in_pixels() * s.c, 0.0F);
+           for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+             multiply_add(dz + out * s.c, args.work() + tap * s.c, dx + in * s.c, s.c);
+           });
+         }
+       }});
   return kernel;
 }
 
@@ -94,22 +96,23 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    float* sums = reinterpret_cast<float*>(task.scratch);  // (taps, C)
-    std::fill_n(sums, s.weights(), 0.0F);
-    const Range samples = split(s.n, tasks, task.index);
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      const float* x = args.in(0) + n * s.in_pixels() * s.c;
-      const float* dz = args.in(1) + n * s.out_pixels() * s.c;
-      for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
-        multiply_add(x + in * s.c, dz + out * s.c, sums + tap * s.c, s.c);
-      });
-    }
-    float* dw = args.work() + task.index * s.weights();  // (C, taps)
-    for (std::int64_t c = 0; c < s.c; ++c) {
-      for (std::int64_t t = 0; t < taps; ++t) dw[c * taps + t] = sums[t * s.c + c];
-    }
-  }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         float* sums = reinterpret_cast<float*>(task.scratch);  // (taps, C)
+         std::fill_n(sums, s.weights(), 0.0F);
+         const Range samples = split(s.n, tasks, task.index);
+         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+           const float* x = args.in(0) + n * s.in_pixels() * s.c;
+           const float* dz = args.in(1) + n * s.out_pixels() * s.c;
+           for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+             multiply_add(x + in * s.c, dz + out * s.c, sums + tap * s.c, s.c);
+           });
+         }
+         float* dw = args.work() + task.index * s.weights();  // (C, taps)
+         for (std::int64_t c = 0; c < s.c; ++c) {
+           for (std::int64_t t = 0; t < taps; ++t) dw[c * taps + t] = sums[t * s.c + c];
+         }
+       }});
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), 0));
   return kernel;
 }

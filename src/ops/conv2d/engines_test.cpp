@@ -57,11 +57,15 @@ TEST(ConvEngines, AgreeWithIm2col) {
     Conv2dAttrs attrs;
   };
   const std::vector<Case> cases{
-      {{3, 8, 9, 16}, {24, 3, 3, 16}, {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
+      {{3, 8, 9, 16},
+       {24, 3, 3, 16},
+       {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
       {{3, 8, 9, 3}, {16, 5, 5, 3}, {.stride_h = 2, .stride_w = 2}},
       {{5, 7, 7, 16}, {32, 1, 1, 16}, {}},
       {{3, 7, 7, 16}, {16, 3, 3, 1}, {.groups = 16, .pad_top = 1, .pad_right = 2}},
-      {{40, 5, 4, 16}, {16, 3, 2, 1}, {.stride_w = 2, .dilation_h = 2, .groups = 16, .pad_left = 1}},
+      {{40, 5, 4, 16},
+       {16, 3, 2, 1},
+       {.stride_w = 2, .dilation_h = 2, .groups = 16, .pad_left = 1}},
       {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
       {{2, 40, 40, 64}, {16, 3, 3, 64}, {}},  // several blocks of patches a task
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},

@@ -44,18 +44,22 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const std::int64_t co = s.group_out();
   Kernel kernel;
   kernel.scratch_bytes = block_bytes(s, size);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    float* patches = reinterpret_cast<float*>(task.scratch);
-    for_each_block(split(lines(s), tasks, task.index), size, [&](std::int64_t l0, std::int64_t l1) {
-      const std::int64_t rows = (l1 - l0) * s.ow;
-      float* y = args.out(0) + l0 * s.ow * s.co;
-      for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-        gather_patches(s, g, l0, l1, args.in(0), patches);
-        gemm(rows, co, k, {patches, k}, {args.in(1) + g * co * k, k, true}, y + g * co, s.co);
-      }
-      add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(2) : nullptr, tail.activation);
-    });
-  }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         float* patches = reinterpret_cast<float*>(task.scratch);
+         for_each_block(split(lines(s), tasks, task.index), size,
+                        [&](std::int64_t l0, std::int64_t l1) {
+                          const std::int64_t rows = (l1 - l0) * s.ow;
+                          float* y = args.out(0) + l0 * s.ow * s.co;
+                          for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
+                            gather_patches(s, g, l0, l1, args.in(0), patches);
+                            gemm(rows, co, k, {patches, k}, {args.in(1) + g * co * k, k, true},
+                                 y + g * co, s.co);
+                          }
+                          add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(2) : nullptr,
+                                                tail.activation);
+                        });
+       }});
   return kernel;
 }
 
@@ -67,21 +71,22 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   const std::int64_t co = s.group_out();
   Kernel kernel;
   kernel.scratch_bytes = block_bytes(s, size);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    float* patches = reinterpret_cast<float*>(task.scratch);
-    const std::int64_t sample = s.in_pixels() * s.c;
-    const Range samples = split(s.n, tasks, task.index);
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      std::fill_n(args.out(0) + n * sample, sample, 0.0F);
-      for_each_block({n * s.oh, (n + 1) * s.oh}, size, [&](std::int64_t l0, std::int64_t l1) {
-        for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-          gemm((l1 - l0) * s.ow, k, co, {args.in(0) + l0 * s.ow * s.co + g * co, s.co},
-               {args.in(1) + g * co * k, k}, patches, k);
-          scatter_patches(s, g, l0, l1, patches, args.out(0));
-        }
-      });
-    }
-  }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         float* patches = reinterpret_cast<float*>(task.scratch);
+         const std::int64_t sample = s.in_pixels() * s.c;
+         const Range samples = split(s.n, tasks, task.index);
+         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+           std::fill_n(args.out(0) + n * sample, sample, 0.0F);
+           for_each_block({n * s.oh, (n + 1) * s.oh}, size, [&](std::int64_t l0, std::int64_t l1) {
+             for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
+               gemm((l1 - l0) * s.ow, k, co, {args.in(0) + l0 * s.ow * s.co + g * co, s.co},
+                    {args.in(1) + g * co * k, k}, patches, k);
+               scatter_patches(s, g, l0, l1, patches, args.out(0));
+             }
+           });
+         }
+       }});
   return kernel;
 }
 
@@ -94,18 +99,21 @@ Kernel grad_weight_by_lines(const ConvShape& s) {
   Kernel kernel;
   kernel.scratch_bytes = block_bytes(s, size);
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    float* patches = reinterpret_cast<float*>(task.scratch);
-    float* dw = args.work() + task.index * s.weights();
-    std::fill_n(dw, s.weights(), 0.0F);
-    for_each_block(split(lines(s), tasks, task.index), size, [&](std::int64_t l0, std::int64_t l1) {
-      for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-        gather_patches(s, g, l0, l1, args.in(0), patches);
-        gemm(co, k, (l1 - l0) * s.ow, {args.in(1) + l0 * s.ow * s.co + g * co, s.co, true},
-             {patches, k}, dw + g * co * k, k, 1.0F);
-      }
-    });
-  }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         float* patches = reinterpret_cast<float*>(task.scratch);
+         float* dw = args.work() + task.index * s.weights();
+         std::fill_n(dw, s.weights(), 0.0F);
+         for_each_block(split(lines(s), tasks, task.index), size,
+                        [&](std::int64_t l0, std::int64_t l1) {
+                          for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
+                            gather_patches(s, g, l0, l1, args.in(0), patches);
+                            gemm(co, k, (l1 - l0) * s.ow,
+                                 {args.in(1) + l0 * s.ow * s.co + g * co, s.co, true}, {patches, k},
+                                 dw + g * co * k, k, 1.0F);
+                          }
+                        });
+       }});
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), 0));
   return kernel;
 }
@@ -119,22 +127,22 @@ Kernel grad_weight_whole(const ConvShape& s) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(rows * k);
   kernel.stages.push_back({gatherers, [=](const Args& args, const Task& task) {
-    const Range range = split(lines(s), gatherers, task.index);
-    gather_patches(s, 0, range.begin, range.end, args.in(0),
-                   args.work() + range.begin * line_floats(s));
-  }});
+                             const Range range = split(lines(s), gatherers, task.index);
+                             gather_patches(s, 0, range.begin, range.end, args.in(0),
+                                            args.work() + range.begin * line_floats(s));
+                           }});
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    const Range columns = split(k, tasks, task.index);
-    gemm(s.co, columns.size(), rows, {args.in(1), s.co, true}, {args.work() + columns.begin, k},
-         args.out(0) + columns.begin, k);
-  }});
+                             const Range columns = split(k, tasks, task.index);
+                             gemm(s.co, columns.size(), rows, {args.in(1), s.co, true},
+                                  {args.work() + columns.begin, k}, args.out(0) + columns.begin, k);
+                           }});
   return kernel;
 }
 
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   const std::int64_t rows = lines(s) * s.ow;
-  const bool whole = s.attrs.groups == 1 && rows > 0 && rows <= 4 * s.taps() &&
-                     rows * s.taps() <= kWholeFloats;
+  const bool whole =
+      s.attrs.groups == 1 && rows > 0 && rows <= 4 * s.taps() && rows * s.taps() <= kWholeFloats;
   return whole ? grad_weight_whole(s) : grad_weight_by_lines(s);
 }
 

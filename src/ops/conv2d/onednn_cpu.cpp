@@ -16,8 +16,8 @@ using dnnl::memory;
 
 void check_status(dnnl_status_t status) {
   if (status != dnnl_success) {
-    throw InternalError(fmt::format("a oneDNN convolution returned status {}",
-                                    static_cast<int>(status)));
+    throw InternalError(
+        fmt::format("a oneDNN convolution returned status {}", static_cast<int>(status)));
   }
 }
 
@@ -30,9 +30,7 @@ class Call {
  public:
   Call(const OneDnnConvolution& conv, const dnnl::engine& engine) : conv_(conv), stream_(engine) {}
 
-  void operand(int name, const memory& value) {
-    arguments_.at(count_++) = {name, value.get()};
-  }
+  void operand(int name, const memory& value) { arguments_.at(count_++) = {name, value.get()}; }
   void execute() const {
     check_status(dnnl_primitive_execute(conv_.primitive.get(), stream_.get(),
                                         static_cast<int>(count_), arguments_.data()));
@@ -66,11 +64,12 @@ struct BlockOperands {
   std::optional<Call> call;
 };
 
-/// Everything that oneDNN needs at run time. Only the addresses change; a task touches its own block.
+/// Everything that oneDNN needs at run time. Only the addresses change; a task touches its own
+/// block.
 struct State {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   std::vector<BlockOperands> blocks;
-  memory::desc weights;           ///< oneDNN's layout
+  memory::desc weights;  ///< oneDNN's layout
   std::size_t scratchpad_bytes = 0;
 
   // Between Linnet's layout of the weights and oneDNN's.
@@ -79,8 +78,8 @@ struct State {
   memory own;
 };
 
-/// A primitive for every block, or null if oneDNN does not take the shape. The layout of the weights
-/// must be the same for the last, smaller block: Tag::any could choose another.
+/// A primitive for every block, or null if oneDNN does not take the shape. The layout of the
+/// weights must be the same for the last, smaller block: Tag::any could choose another.
 std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Blocks& blocks,
                                   bool bias) {
   const SequentialOpenMp sequential;
@@ -119,8 +118,8 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
             state->own.set_data_handle(args.workspace);
             const std::array<dnnl_exec_arg_t, 2> arguments{
                 {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
-            check_status(dnnl_primitive_execute(state->reorder.get(), stream.get(), 2,
-                                                arguments.data()));
+            check_status(
+                dnnl_primitive_execute(state->reorder.get(), stream.get(), 2, arguments.data()));
           }};
 }
 
@@ -141,21 +140,22 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   kernel.scratch_bytes = state->scratchpad_bytes;
   kernel.stages.push_back(reorder_weights(state));
   kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
-    const SequentialOpenMp sequential;
-    const Range samples = blocks.samples(s.n, task.index);
-    BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-    float* y = args.out(0) + samples.begin * s.out_pixels() * s.co;
-    b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
-                               samples.begin * s.in_pixels() * s.c);
-    b.image_out.set_data_handle(y);
-    if (tail.bias) b.bias.set_data_handle(const_cast<float*>(args.in(2)));
-    b.scratchpad.set_data_handle(task.scratch);
-    b.call->execute();
-    // Not oneDNN's own: its ReLU turns NaN into 0.
-    if (tail.activation != Activation::none) {
-      add_bias_and_activate(y, samples.size() * s.out_pixels(), s.co, nullptr, tail.activation);
-    }
-  }});
+                             const SequentialOpenMp sequential;
+                             const Range samples = blocks.samples(s.n, task.index);
+                             BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
+                             float* y = args.out(0) + samples.begin * s.out_pixels() * s.co;
+                             b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
+                                                        samples.begin * s.in_pixels() * s.c);
+                             b.image_out.set_data_handle(y);
+                             if (tail.bias) b.bias.set_data_handle(const_cast<float*>(args.in(2)));
+                             b.scratchpad.set_data_handle(task.scratch);
+                             b.call->execute();
+                             // Not oneDNN's own: its ReLU turns NaN into 0.
+                             if (tail.activation != Activation::none) {
+                               add_bias_and_activate(y, samples.size() * s.out_pixels(), s.co,
+                                                     nullptr, tail.activation);
+                             }
+                           }});
   return kernel;
 }
 
@@ -175,20 +175,21 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   kernel.scratch_bytes = state->scratchpad_bytes;
   kernel.stages.push_back(reorder_weights(state));
   kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
-    const SequentialOpenMp sequential;
-    const Range samples = blocks.samples(s.n, task.index);
-    BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-    b.image_out.set_data_handle(const_cast<float*>(args.in(0)) +
-                                samples.begin * s.out_pixels() * s.co);
-    b.image_in.set_data_handle(args.out(0) + samples.begin * s.in_pixels() * s.c);
-    b.scratchpad.set_data_handle(task.scratch);
-    b.call->execute();
-  }});
+                             const SequentialOpenMp sequential;
+                             const Range samples = blocks.samples(s.n, task.index);
+                             BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
+                             b.image_out.set_data_handle(const_cast<float*>(args.in(0)) +
+                                                         samples.begin * s.out_pixels() * s.co);
+                             b.image_in.set_data_handle(args.out(0) +
+                                                        samples.begin * s.in_pixels() * s.c);
+                             b.scratchpad.set_data_handle(task.scratch);
+                             b.call->execute();
+                           }});
   return kernel;
 }
 
-/// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace in
-/// Linnet's; a second stage adds them.
+/// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace
+/// in Linnet's; a second stage adds them.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   if (s.n == 0) return std::nullopt;
   const Blocks blocks(s, partial_gradients(s, s.n, conv_cost(s.flops_per_sample())));
@@ -210,24 +211,25 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const std::size_t own_bytes = align_up(state->weights.get_size());
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(blocks.count * s.weights());
   kernel.scratch_bytes = own_bytes + state->scratchpad_bytes;
-  kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
-    const SequentialOpenMp sequential;
-    const auto index = static_cast<std::size_t>(task.index);
-    const Range samples = blocks.samples(s.n, task.index);
-    BlockOperands& b = state->blocks[index];
-    b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
-                               samples.begin * s.in_pixels() * s.c);
-    b.image_out.set_data_handle(const_cast<float*>(args.in(1)) +
-                                samples.begin * s.out_pixels() * s.co);
-    b.weights.set_data_handle(task.scratch);
-    b.scratchpad.set_data_handle(task.scratch + own_bytes);
-    b.call->execute();
-    plain[index].set_data_handle(args.work() + task.index * s.weights());
-    const std::array<dnnl_exec_arg_t, 2> arguments{
-        {{DNNL_ARG_FROM, b.weights.get()}, {DNNL_ARG_TO, plain[index].get()}}};
-    check_status(dnnl_primitive_execute(state->reorder.get(), streams[index].get(), 2,
-                                        arguments.data()));
-  }});
+  kernel.stages.push_back(
+      {blocks.count, [=](const Args& args, const Task& task) {
+         const SequentialOpenMp sequential;
+         const auto index = static_cast<std::size_t>(task.index);
+         const Range samples = blocks.samples(s.n, task.index);
+         BlockOperands& b = state->blocks[index];
+         b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
+                                    samples.begin * s.in_pixels() * s.c);
+         b.image_out.set_data_handle(const_cast<float*>(args.in(1)) +
+                                     samples.begin * s.out_pixels() * s.co);
+         b.weights.set_data_handle(task.scratch);
+         b.scratchpad.set_data_handle(task.scratch + own_bytes);
+         b.call->execute();
+         plain[index].set_data_handle(args.work() + task.index * s.weights());
+         const std::array<dnnl_exec_arg_t, 2> arguments{
+             {{DNNL_ARG_FROM, b.weights.get()}, {DNNL_ARG_TO, plain[index].get()}}};
+         check_status(dnnl_primitive_execute(state->reorder.get(), streams[index].get(), 2,
+                                             arguments.data()));
+       }});
   kernel.stages.push_back(add_partials_stage(blocks.count, s.weights(), 0));
   return kernel;
 }

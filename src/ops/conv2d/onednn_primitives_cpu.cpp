@@ -58,15 +58,15 @@ ForwardPd forward_pd(const dnnl::engine& engine, const Problem& p, bool bias) {
 }
 
 InputPd input_pd(const dnnl::engine& engine, const Problem& p) {
-  return {engine,      kAlgorithm,   p.x,         p.w,
-          p.y,         p.strides,    p.dilations, p.pad_before,
-          p.pad_after, forward_pd(engine, p, false), user_scratchpad()};
+  return {engine,           kAlgorithm,  p.x,          p.w,         p.y,
+          p.strides,        p.dilations, p.pad_before, p.pad_after, forward_pd(engine, p, false),
+          user_scratchpad()};
 }
 
 WeightPd weight_pd(const dnnl::engine& engine, const Problem& p) {
-  return {engine,      kAlgorithm,   p.x,         p.w,
-          p.y,         p.strides,    p.dilations, p.pad_before,
-          p.pad_after, forward_pd(engine, p, false), user_scratchpad()};
+  return {engine,           kAlgorithm,  p.x,          p.w,         p.y,
+          p.strides,        p.dilations, p.pad_before, p.pad_after, forward_pd(engine, p, false),
+          user_scratchpad()};
 }
 
 #else
@@ -119,14 +119,22 @@ std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
       case ConvDirection::grad_input: {
         const InputPd pd = input_pd(engine, p);
         if (naive(pd.impl_info_str())) return std::nullopt;
-        return OneDnnConvolution{dnnl::convolution_backward_data(pd), p.x, pd.weights_desc(), p.y,
-                                 p.b, pd.scratchpad_desc()};
+        return OneDnnConvolution{dnnl::convolution_backward_data(pd),
+                                 p.x,
+                                 pd.weights_desc(),
+                                 p.y,
+                                 p.b,
+                                 pd.scratchpad_desc()};
       }
       case ConvDirection::grad_weight: {
         const WeightPd pd = weight_pd(engine, p);
         if (naive(pd.impl_info_str())) return std::nullopt;
-        return OneDnnConvolution{dnnl::convolution_backward_weights(pd), p.x,
-                                 pd.diff_weights_desc(), p.y, p.b, pd.scratchpad_desc()};
+        return OneDnnConvolution{dnnl::convolution_backward_weights(pd),
+                                 p.x,
+                                 pd.diff_weights_desc(),
+                                 p.y,
+                                 p.b,
+                                 pd.scratchpad_desc()};
       }
     }
   } catch (const dnnl::error&) {

@@ -14,9 +14,9 @@ enum class ConvDirection : std::uint8_t { forward, grad_input, grad_weight };
 /// A oneDNN convolution for a fixed number of samples: images in nhwc, weights as it likes them.
 struct OneDnnConvolution {
   dnnl::primitive primitive;
-  dnnl::memory::desc image_in;    ///< x or dx
-  dnnl::memory::desc weights;     ///< w or dw
-  dnnl::memory::desc image_out;   ///< y or dz
+  dnnl::memory::desc image_in;   ///< x or dx
+  dnnl::memory::desc weights;    ///< w or dw
+  dnnl::memory::desc image_out;  ///< y or dz
   dnnl::memory::desc bias;
   dnnl::memory::desc scratchpad;  ///< the caller's, see execute
 };

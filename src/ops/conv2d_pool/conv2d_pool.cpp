@@ -12,8 +12,8 @@ std::vector<ReferenceTensor> evaluate(const Op& op, const std::vector<ReferenceT
                                       const std::vector<ValueType>& types, const StepInfo& step) {
   std::vector<ReferenceTensor> results;
   for (const ValueType& type : op.infer(types)) {
-    results.push_back({type.shape, std::vector<double>(
-                                       static_cast<std::size_t>(type.shape.elements()))});
+    results.push_back(
+        {type.shape, std::vector<double>(static_cast<std::size_t>(type.shape.elements()))});
   }
   std::vector<ReferenceTensor*> outputs;
   for (ReferenceTensor& result : results) outputs.push_back(&result);
@@ -41,9 +41,10 @@ std::vector<Value> Conv2dPoolOp::gradient(const GradientArgs& args) const {
   const Shape kernel = graph.shape(w);
   std::vector<Value> gradients(node.inputs.size());
   if (!args.needed[0] && conv.groups == 1) {
-    const std::vector<Value> results = graph.add(
-        std::make_shared<Conv2dPoolGradOp>(Conv2dPoolGradAttrs{attrs(), kernel[1], kernel[2]}),
-        {x, dy, y, winner}, node.name);
+    const std::vector<Value> results =
+        graph.add(std::make_shared<Conv2dPoolGradOp>(
+                      Conv2dPoolGradAttrs{attrs(), kernel[1], kernel[2]}),
+                  {x, dy, y, winner}, node.name);
     gradients[1] = results[0];
     if (conv.bias) gradients[2] = results[1];
     return gradients;
@@ -52,14 +53,15 @@ std::vector<Value> Conv2dPoolOp::gradient(const GradientArgs& args) const {
   const Shape before =
       Conv2dOp(conv).infer(graph.types(node.inputs))[0].shape;  // of the pooled images
   const Value dp = activation_gradient_from_output(graph, conv.activation, dy, y, node.name);
-  const Value dz = graph.emit(MaxPool2dGradOp({attrs().pool, before[1], before[2]}), {dp, winner},
-                              node.name);
+  const Value dz =
+      graph.emit(MaxPool2dGradOp({attrs().pool, before[1], before[2]}), {dp, winner}, node.name);
   const Conv2dAttrs plain = conv.plain();
   if (args.needed[0]) {
     gradients[0] = graph.emit(Conv2dGradInputOp({plain, image[1], image[2]}), {dz, w}, node.name);
   }
   if (args.needed[1]) {
-    gradients[1] = graph.emit(Conv2dGradWeightOp({plain, kernel[1], kernel[2]}), {x, dz}, node.name);
+    gradients[1] =
+        graph.emit(Conv2dGradWeightOp({plain, kernel[1], kernel[2]}), {x, dz}, node.name);
   }
   if (conv.bias && args.needed[2]) gradients[2] = graph.emit(BiasGradOp(), {dz}, node.name);
   return gradients;
@@ -80,8 +82,8 @@ Cost Conv2dPoolOp::cost(std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const {
   const ConvShape s = conv_shape(attrs().conv, inputs[0].shape, inputs[1].shape, "");
   return {.flops = static_cast<double>(s.n) * s.flops_per_sample(),
-          .bytes = static_cast<double>(inputs[0].bytes() + inputs[1].bytes() +
-                                       outputs[0].bytes() + outputs[1].bytes())};
+          .bytes = static_cast<double>(inputs[0].bytes() + inputs[1].bytes() + outputs[0].bytes() +
+                                       outputs[1].bytes())};
 }
 
 ConvShape Conv2dPoolGradOp::shape(const Shape& x, const Shape& dy) const {
@@ -91,8 +93,7 @@ ConvShape Conv2dPoolGradOp::shape(const Shape& x, const Shape& dy) const {
 }
 
 std::vector<ValueType> Conv2dPoolGradOp::infer(std::span<const ValueType> inputs) const {
-  const std::string got =
-      to_string({"x", "dy", "y", "winner"}, {inputs.begin(), inputs.end()});
+  const std::string got = to_string({"x", "dy", "y", "winner"}, {inputs.begin(), inputs.end()});
   require(inputs.size() == 4 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4 &&
               inputs[1].shape.rank() == 4 && inputs[1] == inputs[2] &&
               attrs().forward.conv.groups == 1,
@@ -125,9 +126,9 @@ void Conv2dPoolGradOp::reference(const ReferenceArgs& args) const {
 Cost Conv2dPoolGradOp::cost(std::span<const ValueType> inputs,
                             std::span<const ValueType> outputs) const {
   // Only winners carry a gradient.
-  const double products = static_cast<double>(inputs[1].shape.elements()) *
-                          static_cast<double>(attrs().kernel_h * attrs().kernel_w *
-                                              inputs[0].shape[3]);
+  const double products =
+      static_cast<double>(inputs[1].shape.elements()) *
+      static_cast<double>(attrs().kernel_h * attrs().kernel_w * inputs[0].shape[3]);
   Cost cost{.flops = 2.0 * products};
   for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
   for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());

@@ -12,15 +12,14 @@ struct Conv2dPoolAttrs {
   template <class V>
   void fields(V&& visit) {
     conv.fields(visit);
-    pool.fields([&](std::string_view name, auto& field) {
-      visit("pool_" + std::string(name), field);
-    });
+    pool.fields(
+        [&](std::string_view name, auto& field) { visit("pool_" + std::string(name), field); });
   }
   bool operator==(const Conv2dPoolAttrs&) const = default;
 };
 
-/// max_pool2d(conv2d(x, w, [b])) in one pass: the convolution's result is never stored. Operands are
-/// conv2d's, results max_pool2d's: y (N, PH, PW, C_out) and the winners.
+/// max_pool2d(conv2d(x, w, [b])) in one pass: the convolution's result is never stored. Operands
+/// are conv2d's, results max_pool2d's: y (N, PH, PW, C_out) and the winners.
 class Conv2dPoolOp final : public OpBase<Conv2dPoolOp, Conv2dPoolAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_pool";

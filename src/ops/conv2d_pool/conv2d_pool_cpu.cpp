@@ -62,20 +62,23 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-    for (std::int64_t o = 0; o < s.co; ++o) {
-      for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.co + o] = args.in(1)[o * taps + t];
-      args.work()[taps * s.co + o] = attrs.conv.bias ? args.in(2)[o] : 0.0F;
-    }
-  }});
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    auto* image = reinterpret_cast<float*>(task.scratch);
-    const Range samples = split(s.n, tasks, task.index);
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
-      conv_pool_forward(images.sample, image, args.work(), args.work() + taps * s.co,
-                        args.out(0) + n * outputs, args.out<std::uint8_t>(1) + n * outputs);
-    }
-  }});
+                             for (std::int64_t o = 0; o < s.co; ++o) {
+                               for (std::int64_t t = 0; t < taps; ++t)
+                                 args.work()[t * s.co + o] = args.in(1)[o * taps + t];
+                               args.work()[taps * s.co + o] =
+                                   attrs.conv.bias ? args.in(2)[o] : 0.0F;
+                             }
+                           }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         auto* image = reinterpret_cast<float*>(task.scratch);
+         const Range samples = split(s.n, tasks, task.index);
+         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+           pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
+           conv_pool_forward(images.sample, image, args.work(), args.work() + taps * s.co,
+                             args.out(0) + n * outputs, args.out<std::uint8_t>(1) + n * outputs);
+         }
+       }});
   return kernel;
 }
 
@@ -93,26 +96,30 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * sums);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-    auto* image = reinterpret_cast<float*>(task.scratch);
-    float* dw = args.work() + task.index * sums;
-    std::fill_n(dw, sums, 0.0F);
-    const Range samples = split(s.n, tasks, task.index);
-    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
-      conv_pool_backward(images.sample, image, args.in(1) + n * outputs, args.in(2) + n * outputs,
-                         args.in<std::uint8_t>(3) + n * outputs, dw, dw + taps * s.co);
-    }
-  }});
+                             auto* image = reinterpret_cast<float*>(task.scratch);
+                             float* dw = args.work() + task.index * sums;
+                             std::fill_n(dw, sums, 0.0F);
+                             const Range samples = split(s.n, tasks, task.index);
+                             for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+                               pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
+                               conv_pool_backward(images.sample, image, args.in(1) + n * outputs,
+                                                  args.in(2) + n * outputs,
+                                                  args.in<std::uint8_t>(3) + n * outputs, dw,
+                                                  dw + taps * s.co);
+                             }
+                           }});
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-    float* total = args.work();
-    for (int t = 1; t < tasks; ++t) {
-      for (std::int64_t i = 0; i < sums; ++i) total[i] += args.work()[t * sums + i];
-    }
-    for (std::int64_t o = 0; o < s.co; ++o) {
-      for (std::int64_t t = 0; t < taps; ++t) args.out(0)[o * taps + t] = total[t * s.co + o];
-    }
-    std::copy_n(total + taps * s.co, s.co, args.out(1));
-  }});
+                             float* total = args.work();
+                             for (int t = 1; t < tasks; ++t) {
+                               for (std::int64_t i = 0; i < sums; ++i)
+                                 total[i] += args.work()[t * sums + i];
+                             }
+                             for (std::int64_t o = 0; o < s.co; ++o) {
+                               for (std::int64_t t = 0; t < taps; ++t)
+                                 args.out(0)[o * taps + t] = total[t * s.co + o];
+                             }
+                             std::copy_n(total + taps * s.co, s.co, args.out(1));
+                           }});
   return kernel;
 }
 

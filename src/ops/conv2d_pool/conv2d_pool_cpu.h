@@ -14,7 +14,7 @@ struct ConvPoolSample {
   std::int64_t channels = 0;      ///< C
   std::int64_t out_channels = 0;  ///< a multiple of 8
   std::int64_t kernel_h = 0;
-  std::int64_t kernel_row = 0;    ///< KW * C: products of one row of the kernel
+  std::int64_t kernel_row = 0;  ///< KW * C: products of one row of the kernel
   bool relu = false;
 
   std::int64_t taps() const { return kernel_h * kernel_row; }

@@ -102,8 +102,8 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
   }
 }
 
-/// Rows [k0, k0 + kRows) of dw for channels [c0, c0 + lanes), and db where `with_bias`: every window
-/// adds its gradient times what its winner multiplied; the three others add nothing.
+/// Rows [k0, k0 + kRows) of dw for channels [c0, c0 + lanes), and db where `with_bias`: every
+/// window adds its gradient times what its winner multiplied; the three others add nothing.
 template <int kRows, int kRow, class D>
 HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0, std::int64_t k0,
                                   bool with_bias, const float* image, const float* dy,
@@ -128,8 +128,7 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
       bias = hn::Add(bias, g);
       const auto index = hn::PromoteTo(integers, hn::LoadU(bytes, winner + at));
       const auto gradient_of = [&](std::int32_t position) {
-        return hn::IfThenElseZero(
-            hn::RebindMask(d, hn::Eq(index, hn::Set(integers, position))), g);
+        return hn::IfThenElseZero(hn::RebindMask(d, hn::Eq(index, hn::Set(integers, position))), g);
       };
       const V g00 = gradient_of(0);
       const V g01 = gradient_of(1);
@@ -157,8 +156,8 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
   if (with_bias) hn::StoreU(bias, d, db + c0);
 }
 
-/// Vectors of 8 at most: what every multiple of 8 channels is made of, and what leaves registers for
-/// the sums.
+/// Vectors of 8 at most: what every multiple of 8 channels is made of, and what leaves registers
+/// for the sums.
 using Tag = hn::CappedTag<float, 8>;
 
 template <int kRows, int kRow>

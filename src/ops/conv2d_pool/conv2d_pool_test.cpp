@@ -39,14 +39,26 @@ OpPtr conv_pool(std::int64_t pad, bool bias, Activation activation) {
 
 TEST(Conv2dPool, AgreesWithTheReference) {
   for (const auto& [name, x, w, pad] : kCases) {
-    check({"conv2d_pool " + name, conv_pool(pad, true, Activation::relu),
+    check({"conv2d_pool " + name,
+           conv_pool(pad, true, Activation::relu),
            {f32(x), f32(w), f32({w[0]})}});
-    check({"conv2d_pool by weights " + name, conv_pool(pad, true, Activation::relu),
-           {f32(x), f32(w), f32({w[0]})}, {}, true, {false, true, true}});
-    check({"conv2d_pool plain " + name, conv_pool(pad, false, Activation::none), {f32(x), f32(w)},
-           {}, true, {false, true}});
-    check({"conv2d_pool no sample " + name, conv_pool(pad, true, Activation::relu),
-           {f32(x.with_batch(0)), f32(w), f32({w[0]})}, {}, false});
+    check({"conv2d_pool by weights " + name,
+           conv_pool(pad, true, Activation::relu),
+           {f32(x), f32(w), f32({w[0]})},
+           {},
+           true,
+           {false, true, true}});
+    check({"conv2d_pool plain " + name,
+           conv_pool(pad, false, Activation::none),
+           {f32(x), f32(w)},
+           {},
+           true,
+           {false, true}});
+    check({"conv2d_pool no sample " + name,
+           conv_pool(pad, true, Activation::relu),
+           {f32(x.with_batch(0)), f32(w), f32({w[0]})},
+           {},
+           false});
   }
 }
 
@@ -60,8 +72,12 @@ TEST(Conv2dPool, UnevenPaddingAgreesWithTheReference) {
                                             .activation = Activation::relu},
                                            {}}));
     check({"conv2d_pool uneven", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})}});
-    check({"conv2d_pool uneven by weights", op, {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})},
-           {}, true, {false, true, true}});
+    check({"conv2d_pool uneven by weights",
+           op,
+           {f32({2, 5, 9, 1}), f32({8, 3, 3, 1}), f32({8})},
+           {},
+           true,
+           {false, true, true}});
   }
 }
 
@@ -109,12 +125,18 @@ TEST(Conv2dPool, EqualPixelsHaveTheWinnerOfTheComposition) {
 
 TEST(Conv2dPool, ManyTasks) {
   const OpPtr op = conv_pool(1, true, Activation::relu);
-  check({"conv2d_pool many tasks", op, {f32({37, 28, 28, 1}), f32({16, 3, 3, 1}), f32({16})}, {},
+  check({"conv2d_pool many tasks",
+         op,
+         {f32({37, 28, 28, 1}), f32({16, 3, 3, 1}), f32({16})},
+         {},
          false});
   const auto& attrs = static_cast<const Conv2dPoolOp&>(*op).attrs();
   const Shape y{37, 14, 14, 16};
-  check({"conv2d_pool_grad many tasks", make_op(Conv2dPoolGradOp({attrs, 3, 3})),
-         {f32({37, 28, 28, 1}), f32(y), f32(y), u8(y)}, {{-1, 1}, {-1, 1}, {-1, 1}, {0, 4}}, false});
+  check({"conv2d_pool_grad many tasks",
+         make_op(Conv2dPoolGradOp({attrs, 3, 3})),
+         {f32({37, 28, 28, 1}), f32(y), f32(y), u8(y)},
+         {{-1, 1}, {-1, 1}, {-1, 1}, {0, 4}},
+         false});
 }
 
 TEST(Conv2dPool, NaNWins) {

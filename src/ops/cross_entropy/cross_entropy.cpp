@@ -60,8 +60,7 @@ void CrossEntropyGradOp::reference(const ReferenceArgs& args) const {
     const auto label = static_cast<std::int64_t>(args.in(2)[i]);
     if (label < 0 || label >= classes) continue;
     const std::int64_t at = i * classes + label;
-    const double slope =
-        attrs().input == CrossEntropyInput::probabilities ? 1 / args.in(1)[at] : 1;
+    const double slope = attrs().input == CrossEntropyInput::probabilities ? 1 / args.in(1)[at] : 1;
     args.out(0)[at] = -args.in(0)[0] * slope / static_cast<double>(n);
   }
 }

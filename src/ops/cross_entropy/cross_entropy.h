@@ -22,8 +22,8 @@ struct CrossEntropyAttrs {
   bool operator==(const CrossEntropyAttrs&) const = default;
 };
 
-/// The mean over the batch of -log p[label]: scores f32 (N, C), labels i32 (N); a scalar f32, summed
-/// in f64. 0 for an empty batch, NaN where a label lies outside [0, C).
+/// The mean over the batch of -log p[label]: scores f32 (N, C), labels i32 (N); a scalar f32,
+/// summed in f64. 0 for an empty batch, NaN where a label lies outside [0, C).
 class CrossEntropyOp final : public OpBase<CrossEntropyOp, CrossEntropyAttrs> {
  public:
   static constexpr std::string_view kName = "cross_entropy";

@@ -15,8 +15,7 @@ bool is_class(std::int32_t label, std::int64_t classes) { return label >= 0 && l
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t n = node.in(0)[0];
   const std::int64_t classes = node.in(0)[1];
-  const bool logarithm =
-      node.attrs<CrossEntropyOp>().input == CrossEntropyInput::probabilities;
+  const bool logarithm = node.attrs<CrossEntropyOp>().input == CrossEntropyInput::probabilities;
   return total(n, logarithm ? 10 : 2, mean_factor(n), [=](const Args& args, Range range) {
     const auto* labels = args.in<std::int32_t>(1);
     double sum = 0;
@@ -32,8 +31,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t n = node.in(1)[0];
   const std::int64_t classes = node.in(1)[1];
-  const bool logarithm =
-      node.attrs<CrossEntropyGradOp>().input == CrossEntropyInput::probabilities;
+  const bool logarithm = node.attrs<CrossEntropyGradOp>().input == CrossEntropyInput::probabilities;
   const auto factor = static_cast<float>(-mean_factor(n));
   return element_wise(n, 0.3 * static_cast<double>(classes), [=](const Args& args, Range range) {
     const float slope = factor * *args.in(0);

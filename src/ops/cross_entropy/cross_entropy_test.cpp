@@ -20,14 +20,17 @@ TEST(CrossEntropy, AgreesWithTheReference) {
     check({"cross_entropy batch 1", op, {f32({1, 7}), i32({1})}, {scores, {0, 7}}});
     check({"cross_entropy one class", op, {f32({4, 1}), i32({4})}, {scores, {0, 1}}});
     check({"cross_entropy no sample", op, {f32({0, 3}), i32({0})}, {scores}, false});
-    check({"cross_entropy many tasks", op, {f32({40000, 3}), i32({40000})}, {scores, {0, 3}},
-           false});
+    check(
+        {"cross_entropy many tasks", op, {f32({40000, 3}), i32({40000})}, {scores, {0, 3}}, false});
   }
 }
 
 TEST(CrossEntropy, GradientAtManyTasks) {
-  check({"cross_entropy_grad", make_op(CrossEntropyGradOp()),
-         {f32({}), f32({9000, 33}), i32({9000})}, {{-1, 1}, {-5, 0}, {0, 33}}, false});
+  check({"cross_entropy_grad",
+         make_op(CrossEntropyGradOp()),
+         {f32({}), f32({9000, 33}), i32({9000})},
+         {{-1, 1}, {-5, 0}, {0, 33}},
+         false});
 }
 
 TEST(CrossEntropy, ALabelOutsideGivesNaNAndReadsNothingElse) {
@@ -36,8 +39,8 @@ TEST(CrossEntropy, ALabelOutsideGivesNaNAndReadsNothingElse) {
   const Value labels = graph.add_value("labels", i32({2}), Storage::external, 1);
   const Value loss = graph.emit(CrossEntropyOp(), {scores, labels}, "loss");
   for (double label : {-1.0, 3.0, 2147483647.0, -2147483648.0}) {
-    EXPECT_TRUE(std::isnan(run(graph, {scores, labels}, {{-1, -2, -3, -1, -2, -3}, {0, label}},
-                               {loss})[0][0]));
+    EXPECT_TRUE(std::isnan(
+        run(graph, {scores, labels}, {{-1, -2, -3, -1, -2, -3}, {0, label}}, {loss})[0][0]));
   }
 }
 

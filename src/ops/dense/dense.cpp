@@ -10,7 +10,8 @@ namespace {
 /// 2 m n k FLOPs and every operand once.
 Cost product_cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs,
                   std::int64_t m, std::int64_t n, std::int64_t k) {
-  Cost cost{.flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+  Cost cost{.flops =
+                2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
   for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
   for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
   return cost;
@@ -38,9 +39,9 @@ std::vector<ValueType> DenseOp::infer(std::span<const ValueType> inputs) const {
 std::vector<Value> DenseOp::gradient(const GradientArgs& args) const {
   Graph& graph = args.graph;
   const Node& node = args.node;
-  const Value dz = activation_gradient_from_output(graph, attrs().activation,
-                                                   args.output_gradients[0], node.outputs[0],
-                                                   node.name);
+  const Value dz =
+      activation_gradient_from_output(graph, attrs().activation, args.output_gradients[0],
+                                      node.outputs[0], node.name);
   std::vector<Value> gradients(node.inputs.size());
   if (attrs().bias && args.needed[2]) gradients[2] = graph.emit(BiasGradOp(), {dz}, node.name);
   if (args.needed[1]) {
@@ -67,8 +68,7 @@ void DenseOp::reference(const ReferenceArgs& args) const {
 }
 
 Cost DenseOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
-  return product_cost(inputs, outputs, inputs[0].shape[0], inputs[1].shape[0],
-                      inputs[1].shape[1]);
+  return product_cost(inputs, outputs, inputs[0].shape[0], inputs[1].shape[0], inputs[1].shape[1]);
 }
 
 std::vector<ValueType> DenseGradInputOp::infer(std::span<const ValueType> inputs) const {
@@ -94,8 +94,7 @@ void DenseGradInputOp::reference(const ReferenceArgs& args) const {
 
 Cost DenseGradInputOp::cost(std::span<const ValueType> inputs,
                             std::span<const ValueType> outputs) const {
-  return product_cost(inputs, outputs, inputs[0].shape[0], inputs[1].shape[1],
-                      inputs[1].shape[0]);
+  return product_cost(inputs, outputs, inputs[0].shape[0], inputs[1].shape[1], inputs[1].shape[0]);
 }
 
 std::vector<ValueType> DenseGradWeightOp::infer(std::span<const ValueType> inputs) const {
@@ -121,8 +120,7 @@ void DenseGradWeightOp::reference(const ReferenceArgs& args) const {
 
 Cost DenseGradWeightOp::cost(std::span<const ValueType> inputs,
                              std::span<const ValueType> outputs) const {
-  return product_cost(inputs, outputs, inputs[0].shape[1], inputs[1].shape[1],
-                      inputs[0].shape[0]);
+  return product_cost(inputs, outputs, inputs[0].shape[1], inputs[1].shape[1], inputs[0].shape[0]);
 }
 
 void register_dense(OpRegistry& registry) {

@@ -25,8 +25,7 @@ class DenseOp final : public OpBase<DenseOp, DenseAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs,
-            std::span<const ValueType> outputs) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
 /// dx = dz w: dz (N, units), w (units, features), dx (N, features).
@@ -36,8 +35,7 @@ class DenseGradInputOp final : public OpBase<DenseGradInputOp, NoAttributes> {
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs,
-            std::span<const ValueType> outputs) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
 /// dw = dzᵀ x: dz (N, units), x (N, features), dw (units, features).
@@ -47,8 +45,7 @@ class DenseGradWeightOp final : public OpBase<DenseGradWeightOp, NoAttributes> {
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  Cost cost(std::span<const ValueType> inputs,
-            std::span<const ValueType> outputs) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
 }  // namespace linnet

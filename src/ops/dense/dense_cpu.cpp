@@ -28,19 +28,20 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t units = node.in(1)[0];
   const int tasks = tasks_for(n, row_cost(units, features));
   Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range rows = split(n, tasks, task.index);
-         const float* x = args.in(0) + rows.begin * features;
-         float* y = args.out(0) + rows.begin * units;
-         if (units <= kThinUnits) {
-           thin_forward({rows.size(), features, units}, x, args.in(1), y);
-         } else {
-           gemm(rows.size(), units, features, {x, features}, {args.in(1), features, true}, y, units);
-         }
-         add_bias_and_activate(y, rows.size(), units, attrs.bias ? args.in(2) : nullptr,
-                               attrs.activation);
-       }});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range rows = split(n, tasks, task.index);
+                             const float* x = args.in(0) + rows.begin * features;
+                             float* y = args.out(0) + rows.begin * units;
+                             if (units <= kThinUnits) {
+                               thin_forward({rows.size(), features, units}, x, args.in(1), y);
+                             } else {
+                               gemm(rows.size(), units, features, {x, features},
+                                    {args.in(1), features, true}, y, units);
+                             }
+                             add_bias_and_activate(y, rows.size(), units,
+                                                   attrs.bias ? args.in(2) : nullptr,
+                                                   attrs.activation);
+                           }});
   return kernel;
 }
 
@@ -50,17 +51,17 @@ std::optional<Kernel> prepare_grad_input(const NodeView& node) {
   const std::int64_t features = node.in(1)[1];
   const int tasks = tasks_for(n, row_cost(units, features));
   Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range rows = split(n, tasks, task.index);
-                             const float* dz = args.in(0) + rows.begin * units;
-                             float* dx = args.out(0) + rows.begin * features;
-                             if (units <= kThinUnits) {
-                               thin_grad_input({rows.size(), features, units}, dz, args.in(1), dx);
-                             } else {
-                               gemm(rows.size(), features, units, {dz, units},
-                                    {args.in(1), features}, dx, features);
-                             }
-                           }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const Range rows = split(n, tasks, task.index);
+         const float* dz = args.in(0) + rows.begin * units;
+         float* dx = args.out(0) + rows.begin * features;
+         if (units <= kThinUnits) {
+           thin_grad_input({rows.size(), features, units}, dz, args.in(1), dx);
+         } else {
+           gemm(rows.size(), features, units, {dz, units}, {args.in(1), features}, dx, features);
+         }
+       }});
   return kernel;
 }
 

@@ -19,7 +19,8 @@ TEST(Dense, AgreesWithTheReference) {
   check({"dense many tasks", dense(), {f32({257, 96}), f32({130, 96})}, {}, false});
   check({"dense bias", dense({.bias = true}), {f32({4, 6}), f32({5, 6}), f32({5})}});
   for (Activation a : {Activation::relu, Activation::tanh, Activation::sigmoid}) {
-    check({"dense bias activation", dense({.bias = true, .activation = a}),
+    check({"dense bias activation",
+           dense({.bias = true, .activation = a}),
            {f32({6, 5}), f32({4, 5}), f32({4})}});
   }
   // Few units have loops of their own: whole vectors and rests, blocks of rows and units and rests.
@@ -28,23 +29,41 @@ TEST(Dense, AgreesWithTheReference) {
       check({"dense thin", dense(), {f32({7, features}), f32({units, features})}, {}, units <= 11});
     }
     check({"dense thin many tasks", dense(), {f32({131, 403}), f32({units, 403})}, {}, false});
-    check({"dense_grad_input thin", make_op(DenseGradInputOp()),
-           {f32({131, units}), f32({units, 403})}, {}, false});
-    check({"dense_grad_weight thin", make_op(DenseGradWeightOp()),
-           {f32({131, units}), f32({131, 403})}, {}, false});
+    check({"dense_grad_input thin",
+           make_op(DenseGradInputOp()),
+           {f32({131, units}), f32({units, 403})},
+           {},
+           false});
+    check({"dense_grad_weight thin",
+           make_op(DenseGradWeightOp()),
+           {f32({131, units}), f32({131, 403})},
+           {},
+           false});
   }
-  check({"dense bias gelu", dense({.bias = true, .activation = Activation::gelu}),
-         {f32({6, 5}), f32({4, 5}), f32({4})}, {}, false});
+  check({"dense bias gelu",
+         dense({.bias = true, .activation = Activation::gelu}),
+         {f32({6, 5}), f32({4, 5}), f32({4})},
+         {},
+         false});
   check({"dense large values", dense(), {f32({3, 8}), f32({2, 8})}, {{-1e15, 1e15}}, false});
 }
 
 TEST(Dense, GradientsAtManyTasks) {
-  check({"dense_grad_input", make_op(DenseGradInputOp()), {f32({257, 130}), f32({130, 96})}, {},
+  check({"dense_grad_input",
+         make_op(DenseGradInputOp()),
+         {f32({257, 130}), f32({130, 96})},
+         {},
          false});
-  check({"dense_grad_weight wide", make_op(DenseGradWeightOp()),
-         {f32({257, 96}), f32({257, 130})}, {}, false});
-  check({"dense_grad_weight tall", make_op(DenseGradWeightOp()),
-         {f32({257, 130}), f32({257, 96})}, {}, false});
+  check({"dense_grad_weight wide",
+         make_op(DenseGradWeightOp()),
+         {f32({257, 96}), f32({257, 130})},
+         {},
+         false});
+  check({"dense_grad_weight tall",
+         make_op(DenseGradWeightOp()),
+         {f32({257, 130}), f32({257, 96})},
+         {},
+         false});
 }
 
 TEST(Dense, ItsActivationKeepsNaN) {

@@ -17,8 +17,8 @@ struct DropoutAttrs {
 };
 
 /// y = x / (1 - rate), or 0 with probability `rate`; any shape, f32 (Srivastava et al., 2014). What
-/// falls is a function of (seed, stream, step, element), so the gradient is the same operator and no
-/// mask is kept. Falls away at inference.
+/// falls is a function of (seed, stream, step, element), so the gradient is the same operator and
+/// no mask is kept. Falls away at inference.
 class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
  public:
   static constexpr std::string_view kName = "dropout";

@@ -36,8 +36,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const int wanted =
       std::min(tasks_for(2 * count + rows, 0.5 * kMoveCost * static_cast<double>(size)), 16);
   const int row_parts = static_cast<int>(std::clamp<std::int64_t>(rows, 1, wanted));
-  const int column_parts = static_cast<int>(
-      std::clamp<std::int64_t>(size / kLine, 1, std::max(1, wanted / row_parts)));
+  const int column_parts =
+      static_cast<int>(std::clamp<std::int64_t>(size / kLine, 1, std::max(1, wanted / row_parts)));
   Kernel kernel;
   kernel.stages.push_back(
       {row_parts * column_parts, [=](const Args& args, const Task& task) {

@@ -57,10 +57,13 @@ TEST(GatherGrad, IgnoresIndicesOutside) {
 
 TEST(Gather, AnIndexOutsideGivesNan) {
   const std::vector<float> table = {1, 2, 3, 4};
-  const std::vector<std::int32_t> indices = {1, -1, 2, 0, std::numeric_limits<std::int32_t>::max(),
+  const std::vector<std::int32_t> indices = {1,
+                                             -1,
+                                             2,
+                                             0,
+                                             std::numeric_limits<std::int32_t>::max(),
                                              std::numeric_limits<std::int32_t>::min()};
-  const auto y =
-      run_kernel(gather(), {f32({2, 2}), i32({6})}, {table.data(), indices.data()});
+  const auto y = run_kernel(gather(), {f32({2, 2}), i32({6})}, {table.data(), indices.data()});
   for (std::size_t i = 0; i < 6; ++i) {
     for (std::size_t k = 0; k < 2; ++k) {
       const float actual = y[i * 2 + k];
@@ -76,8 +79,7 @@ TEST(Gather, AnIndexOutsideGivesNan) {
 TEST(GatherGrad, NanStaysInItsRow) {
   const std::vector<float> dy = {1, std::numeric_limits<float>::quiet_NaN(), 3};
   const std::vector<std::int32_t> indices = {0, 2, 0};
-  const auto table =
-      run_kernel(gather_grad(4), {f32({3}), i32({3})}, {dy.data(), indices.data()});
+  const auto table = run_kernel(gather_grad(4), {f32({3}), i32({3})}, {dy.data(), indices.data()});
   EXPECT_EQ(table[0], 4);
   EXPECT_EQ(table[1], 0);
   EXPECT_TRUE(std::isnan(table[2]));

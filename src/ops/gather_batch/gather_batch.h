@@ -21,10 +21,11 @@ struct GatherBatchAttrs {
   bool operator==(const GatherBatchAttrs&) const = default;
 };
 
-/// Copies the records of a batch out of a whole data set: data (1, ...) stands for StepInfo::records
-/// records of that shape; the result is (batch, ...). u8 and f32 records become f32 as
-/// record * scale + shift; i32 records (labels) stay. Record i of the batch is record_index(step, i)
-/// of the data. The last batch of an epoch must have been cut to what is left.
+/// Copies the records of a batch out of a whole data set: data (1, ...) stands for
+/// StepInfo::records records of that shape; the result is (batch, ...). u8 and f32 records become
+/// f32 as record * scale + shift; i32 records (labels) stay. Record i of the batch is
+/// record_index(step, i) of the data. The last batch of an epoch must have been cut to what is
+/// left.
 class GatherBatchOp final : public OpBase<GatherBatchOp, GatherBatchAttrs> {
  public:
   static constexpr std::string_view kName = "gather_batch";

@@ -22,9 +22,13 @@ TEST(GlobalPool, AgreesWithTheReference) {
 }
 
 TEST(GlobalPool, GradientsAtManyTasks) {
-  check({"global_avg_pool_grad", make_op(GlobalAvgPoolGradOp({31, 17})), {f32({67, 9})}, {}, false});
-  check({"global_max_pool_grad", make_op(GlobalMaxPoolGradOp({31, 17})),
-         {f32({67, 9}), i32({67, 9})}, {{-1, 1}, {0, 31 * 17}}, false});
+  check(
+      {"global_avg_pool_grad", make_op(GlobalAvgPoolGradOp({31, 17})), {f32({67, 9})}, {}, false});
+  check({"global_max_pool_grad",
+         make_op(GlobalMaxPoolGradOp({31, 17})),
+         {f32({67, 9}), i32({67, 9})},
+         {{-1, 1}, {0, 31 * 17}},
+         false});
 }
 
 TEST(GlobalMaxPool, NaNWins) {

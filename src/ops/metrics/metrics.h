@@ -7,8 +7,8 @@ namespace linnet {
 
 /// The counters that a MetricsOp adds to, in this order; all f64.
 enum class Counter : std::uint8_t {
-  loss,        ///< sum over the samples of their batch's mean loss
-  correct,     ///< samples whose largest score is their label's
+  loss,     ///< sum over the samples of their batch's mean loss
+  correct,  ///< samples whose largest score is their label's
   samples,
   not_finite,  ///< batches whose loss was NaN or infinite
   last_loss,   ///< of the newest batch alone
@@ -26,8 +26,8 @@ struct MetricsAttrs {
   bool operator==(const MetricsAttrs&) const = default;
 };
 
-/// Adds a batch to the counters, f64 (kCounters), which it mutates. Operands: counters, loss (), and
-/// for classification scores (N, C) and labels i32 (N). The first of equal scores counts.
+/// Adds a batch to the counters, f64 (kCounters), which it mutates. Operands: counters, loss (),
+/// and for classification scores (N, C) and labels i32 (N). The first of equal scores counts.
 class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
  public:
   static constexpr std::string_view kName = "metrics";

@@ -14,26 +14,29 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t classes = attrs.classification ? node.in(2)[1] : 0;
   Kernel kernel;
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-    auto* counters = args.in_out<double>(0);
-    const auto count = [&](Counter c) -> double& {
-      return counters[static_cast<std::size_t>(c)];
-    };
-    const double loss = args.in(1)[0];
-    const auto batch = static_cast<double>(attrs.batch);
-    count(Counter::last_loss) = loss;
-    count(Counter::samples) += batch;
-    if (std::isfinite(loss)) {
-      count(Counter::loss) += loss * batch;
-    } else {
-      count(Counter::not_finite) += 1;
-    }
-    std::int64_t correct = 0;
-    for (std::int64_t n = 0; n < rows; ++n) {
-      const float* row = args.in(2) + n * classes;
-      correct += std::max_element(row, row + classes) - row == args.in<std::int32_t>(3)[n] ? 1 : 0;
-    }
-    count(Counter::correct) += static_cast<double>(correct);
-  }});
+                             auto* counters = args.in_out<double>(0);
+                             const auto count = [&](Counter c) -> double& {
+                               return counters[static_cast<std::size_t>(c)];
+                             };
+                             const double loss = args.in(1)[0];
+                             const auto batch = static_cast<double>(attrs.batch);
+                             count(Counter::last_loss) = loss;
+                             count(Counter::samples) += batch;
+                             if (std::isfinite(loss)) {
+                               count(Counter::loss) += loss * batch;
+                             } else {
+                               count(Counter::not_finite) += 1;
+                             }
+                             std::int64_t correct = 0;
+                             for (std::int64_t n = 0; n < rows; ++n) {
+                               const float* row = args.in(2) + n * classes;
+                               correct += std::max_element(row, row + classes) - row ==
+                                                  args.in<std::int32_t>(3)[n]
+                                              ? 1
+                                              : 0;
+                             }
+                             count(Counter::correct) += static_cast<double>(correct);
+                           }});
   return kernel;
 }
 

@@ -14,13 +14,21 @@ namespace {
 const ValueType kCountersType{DType::f64, Shape{kCounters}};
 
 TEST(Metrics, AgreesWithTheReference) {
-  check({"metrics", make_op(MetricsOp({.batch = 37})),
+  check({"metrics",
+         make_op(MetricsOp({.batch = 37})),
          {kCountersType, f32({}), f32({37, 10}), i32({37})},
-         {{1, 5}, {0, 2}, {-1, 1}, {0, 10}}, false});
-  check({"metrics batch 1", make_op(MetricsOp({.batch = 1})),
-         {kCountersType, f32({}), f32({1, 3}), i32({1})}, {{1, 5}, {0, 2}, {-1, 1}, {0, 3}}, false});
-  check({"metrics regression", make_op(MetricsOp({.batch = 8, .classification = false})),
-         {kCountersType, f32({})}, {{1, 5}, {0, 2}}, false});
+         {{1, 5}, {0, 2}, {-1, 1}, {0, 10}},
+         false});
+  check({"metrics batch 1",
+         make_op(MetricsOp({.batch = 1})),
+         {kCountersType, f32({}), f32({1, 3}), i32({1})},
+         {{1, 5}, {0, 2}, {-1, 1}, {0, 3}},
+         false});
+  check({"metrics regression",
+         make_op(MetricsOp({.batch = 8, .classification = false})),
+         {kCountersType, f32({})},
+         {{1, 5}, {0, 2}},
+         false});
 }
 
 TEST(Metrics, ALossThatIsNotFiniteIsCountedAndNotAdded) {

@@ -41,8 +41,13 @@ TEST(OptimizerUpdate, GlobalNorm) {
 
 /// Numbers worked out by hand: reference and kernel share these factors.
 TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
-  OptimizerAttrs attrs{.kind = Optimizer::Kind::adam, .learning_rate = 0.1, .beta1 = 0.9,
-                       .beta2 = 0.99, .alpha = 0.8, .weight_decay = 0.2, .clip_norm = 2};
+  OptimizerAttrs attrs{.kind = Optimizer::Kind::adam,
+                       .learning_rate = 0.1,
+                       .beta1 = 0.9,
+                       .beta2 = 0.99,
+                       .alpha = 0.8,
+                       .weight_decay = 0.2,
+                       .clip_norm = 2};
   const UpdateFactors adam = update_factors(attrs, 1, 4);
   EXPECT_FLOAT_EQ(adam.rate, 0.1F / 0.19F);
   EXPECT_FLOAT_EQ(adam.first_keep, 0.9F);
@@ -73,8 +78,12 @@ TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
 }
 
 TEST(OptimizerUpdate, SchedulesAreTheirFormulas) {
-  OptimizerAttrs attrs{.learning_rate = 0.8, .warmup_steps = 4, .every_steps = 10,
-                       .total_steps = 24, .gamma = 0.5, .floor = 0.1};
+  OptimizerAttrs attrs{.learning_rate = 0.8,
+                       .warmup_steps = 4,
+                       .every_steps = 10,
+                       .total_steps = 24,
+                       .gamma = 0.5,
+                       .floor = 0.1};
   EXPECT_DOUBLE_EQ(learning_rate_at(attrs, 0), 0.2);
   EXPECT_DOUBLE_EQ(learning_rate_at(attrs, 3), 0.8);
   EXPECT_DOUBLE_EQ(learning_rate_at(attrs, 1000), 0.8);

@@ -35,8 +35,7 @@ Shape output_shape(const PoolShape& s) { return {s.n, s.oh, s.ow, s.c}; }
 
 PoolShape infer_pool(const Pool2dAttrs& attrs, std::span<const ValueType> inputs) {
   require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4,
-          "expected images (N, H, W, C); got {}",
-          to_string({"x"}, {inputs.begin(), inputs.end()}));
+          "expected images (N, H, W, C); got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
   return pool_shape(attrs, inputs[0].shape);
 }
 
@@ -49,8 +48,7 @@ std::vector<ValueType> infer_gradient(const Pool2dGradAttrs& attrs,
   const PoolShape s = pool_shape(attrs, inputs[0].shape);
   require(inputs[0].shape == output_shape(s) &&
               (!winner || inputs[1] == ValueType{winner_type(attrs.pool), inputs[0].shape}),
-          "expected dy={}; got {}", to_string(output_shape(s)),
-          to_string({"dy", "winner"}, types));
+          "expected dy={}; got {}", to_string(output_shape(s)), to_string({"dy", "winner"}, types));
   return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
 }
 
@@ -66,12 +64,13 @@ PoolShape pool_shape(const Pool2dAttrs& a, const Shape& x) {
               a.stride_h >= 1 && a.stride_w >= 1,
           "expected a window from 1 to {} and strides of at least 1; got ({}, {}) and ({}, {})",
           kLargest, a.size_h, a.size_w, a.stride_h, a.stride_w);
-  require(a.pad_top >= 0 && a.pad_bottom >= 0 && a.pad_left >= 0 && a.pad_right >= 0 &&
-              a.pad_top < a.size_h && a.pad_bottom < a.size_h && a.pad_left < a.size_w &&
-              a.pad_right < a.size_w,
-          "expected padding smaller than the window ({}, {}); got top {}, bottom {}, left {}, right "
-          "{}",
-          a.size_h, a.size_w, a.pad_top, a.pad_bottom, a.pad_left, a.pad_right);
+  require(
+      a.pad_top >= 0 && a.pad_bottom >= 0 && a.pad_left >= 0 && a.pad_right >= 0 &&
+          a.pad_top < a.size_h && a.pad_bottom < a.size_h && a.pad_left < a.size_w &&
+          a.pad_right < a.size_w,
+      "expected padding smaller than the window ({}, {}); got top {}, bottom {}, left {}, right "
+      "{}",
+      a.size_h, a.size_w, a.pad_top, a.pad_bottom, a.pad_left, a.pad_right);
   const std::int64_t height = x[1] + a.pad_top + a.pad_bottom;
   const std::int64_t width = x[2] + a.pad_left + a.pad_right;
   require(x[1] >= 1 && x[2] >= 1 && a.size_h <= height && a.size_w <= width,

@@ -5,8 +5,8 @@
 
 namespace linnet {
 
-/// Windows over images: of (size_h, size_w) pixels, (stride_h, stride_w) apart. Every window holds a
-/// pixel: padding is smaller than the window.
+/// Windows over images: of (size_h, size_w) pixels, (stride_h, stride_w) apart. Every window holds
+/// a pixel: padding is smaller than the window.
 struct Pool2dAttrs {
   std::int64_t size_h = 2;
   std::int64_t size_w = 2;
@@ -33,7 +33,7 @@ struct Pool2dAttrs {
 /// All extents of a pooling.
 struct PoolShape {
   std::int64_t n = 0;
-  std::int64_t h = 0;   ///< input
+  std::int64_t h = 0;  ///< input
   std::int64_t w = 0;
   std::int64_t c = 0;
   std::int64_t oh = 0;  ///< output
@@ -43,9 +43,7 @@ struct PoolShape {
   std::int64_t in_pixels() const { return h * w; }
   std::int64_t out_pixels() const { return oh * ow; }
   /// No pixel belongs to two windows.
-  bool disjoint() const {
-    return attrs.stride_h >= attrs.size_h && attrs.stride_w >= attrs.size_w;
-  }
+  bool disjoint() const { return attrs.stride_h >= attrs.size_h && attrs.stride_w >= attrs.size_w; }
 };
 
 /// Throws Error where windows don't fit images x (N, H, W, C).
@@ -57,8 +55,8 @@ constexpr DType winner_type(const Pool2dAttrs& attrs) {
 }
 
 /// y (N, OH, OW, C): the largest pixel of each window; padding never wins, NaN always does. x f32.
-/// The second output, `winner` (winner_type, y's shape), is k * size_w + l of the pixel that won, the
-/// first of equal ones: the gradient needs nothing else.
+/// The second output, `winner` (winner_type, y's shape), is k * size_w + l of the pixel that won,
+/// the first of equal ones: the gradient needs nothing else.
 class MaxPool2dOp final : public OpBase<MaxPool2dOp, Pool2dAttrs> {
  public:
   static constexpr std::string_view kName = "max_pool2d";

@@ -87,8 +87,8 @@ std::optional<Kernel> prepare_average(const NodeView& node) {
 template <class F>
 Kernel scatter(const PoolShape& s, F add) {
   const std::int64_t image = s.in_pixels() * s.c;
-  const double cost = 0.3 * static_cast<double>(image) +
-                      window_cost(s) * static_cast<double>(s.out_pixels());
+  const double cost =
+      0.3 * static_cast<double>(image) + window_cost(s) * static_cast<double>(s.out_pixels());
   return element_wise(s.n, cost, [=](const Args& args, Range range) {
     for (std::int64_t n = range.begin; n < range.end; ++n) {
       float* dx = args.out(0) + n * image;
@@ -104,19 +104,19 @@ Kernel scatter(const PoolShape& s, F add) {
 
 template <class Winner>
 Kernel max_grad_kernel(const PoolShape& s) {
-  return scatter(s, [=](const Args& args, std::int64_t at, float* dx, std::int64_t i,
-                        std::int64_t j) {
-    const float* dy = args.in(0) + at;
-    const auto* winner = args.in<Winner>(1) + at;
-    const Pool2dAttrs& a = s.attrs;
-    const std::int64_t top = i * a.stride_h - a.pad_top;
-    const std::int64_t left = j * a.stride_w - a.pad_left;
-    for (std::int64_t c = 0; c < s.c; ++c) {
-      const std::int64_t row = top + winner[c] / a.size_w;
-      const std::int64_t column = left + winner[c] % a.size_w;
-      dx[(row * s.w + column) * s.c + c] += dy[c];
-    }
-  });
+  return scatter(s,
+                 [=](const Args& args, std::int64_t at, float* dx, std::int64_t i, std::int64_t j) {
+                   const float* dy = args.in(0) + at;
+                   const auto* winner = args.in<Winner>(1) + at;
+                   const Pool2dAttrs& a = s.attrs;
+                   const std::int64_t top = i * a.stride_h - a.pad_top;
+                   const std::int64_t left = j * a.stride_w - a.pad_left;
+                   for (std::int64_t c = 0; c < s.c; ++c) {
+                     const std::int64_t row = top + winner[c] / a.size_w;
+                     const std::int64_t column = left + winner[c] % a.size_w;
+                     dx[(row * s.w + column) * s.c + c] += dy[c];
+                   }
+                 });
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node) {
@@ -128,18 +128,18 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node) {
 std::optional<Kernel> prepare_average_grad(const NodeView& node) {
   const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(0));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
-  return scatter(s, [=](const Args& args, std::int64_t at, float* dx, std::int64_t i,
-                        std::int64_t j) {
-    const float* dy = args.in(0) + at;
-    const Window rows = rows_of(s, i);
-    const Window columns = columns_of(s, j);
-    for (std::int64_t k = 0; k < rows.size; ++k) {
-      for (std::int64_t l = 0; l < columns.size; ++l) {
-        float* pixel = dx + ((rows.begin + k) * s.w + columns.begin + l) * s.c;
-        for (std::int64_t c = 0; c < s.c; ++c) pixel[c] += factor * dy[c];
-      }
-    }
-  });
+  return scatter(s,
+                 [=](const Args& args, std::int64_t at, float* dx, std::int64_t i, std::int64_t j) {
+                   const float* dy = args.in(0) + at;
+                   const Window rows = rows_of(s, i);
+                   const Window columns = columns_of(s, j);
+                   for (std::int64_t k = 0; k < rows.size; ++k) {
+                     for (std::int64_t l = 0; l < columns.size; ++l) {
+                       float* pixel = dx + ((rows.begin + k) * s.w + columns.begin + l) * s.c;
+                       for (std::int64_t c = 0; c < s.c; ++c) pixel[c] += factor * dy[c];
+                     }
+                   }
+                 });
 }
 
 }  // namespace

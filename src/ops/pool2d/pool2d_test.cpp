@@ -16,8 +16,8 @@ const std::vector<std::pair<std::string, Pool2dAttrs>> kWindows{
     {"stride 1", {.stride_h = 1, .stride_w = 1}},
     {"stride beyond the window", {.stride_h = 3, .stride_w = 4}},
     {"1x3", {.size_h = 1, .size_w = 3, .stride_h = 1, .stride_w = 2}},
-    {"padded", {.size_h = 3, .size_w = 3, .pad_top = 1, .pad_bottom = 1, .pad_left = 1,
-                .pad_right = 1}},
+    {"padded",
+     {.size_h = 3, .size_w = 3, .pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
     {"padded at the start", {.size_h = 3, .size_w = 4, .pad_top = 2, .pad_left = 1}},
     {"padded unevenly", {.size_h = 3, .size_w = 2, .pad_bottom = 2, .pad_right = 1}},
 };
@@ -38,8 +38,11 @@ TEST(Pool2d, AgreesWithTheReference) {
 TEST(Pool2d, GradientsAtManyTasks) {
   const Pool2dGradAttrs attrs{{.size_h = 3, .size_w = 3}, 33, 31};
   check({"avg_pool2d_grad", make_op(AvgPool2dGradOp(attrs)), {f32({70, 16, 15, 9})}, {}, false});
-  check({"max_pool2d_grad", make_op(MaxPool2dGradOp(attrs)),
-         {f32({70, 16, 15, 9}), u8({70, 16, 15, 9})}, {{-1, 1}, {0, 9}}, false});
+  check({"max_pool2d_grad",
+         make_op(MaxPool2dGradOp(attrs)),
+         {f32({70, 16, 15, 9}), u8({70, 16, 15, 9})},
+         {{-1, 1}, {0, 9}},
+         false});
 }
 
 TEST(Pool2d, WindowsBeyondAByteAgreeWithTheReference) {
@@ -49,8 +52,8 @@ TEST(Pool2d, WindowsBeyondAByteAgreeWithTheReference) {
 
 /// Numbers worked out by hand: reference and kernel share the geometry of windows.
 TEST(Pool2d, WindowsLieWhereTheyShould) {
-  const Pool2dAttrs attrs{.size_h = 2, .size_w = 3, .stride_h = 3, .stride_w = 2, .pad_top = 1,
-                          .pad_left = 2};
+  const Pool2dAttrs attrs{
+      .size_h = 2, .size_w = 3, .stride_h = 3, .stride_w = 2, .pad_top = 1, .pad_left = 2};
   Graph graph;
   const Value x = graph.add_value("x", f32({1, 4, 5, 1}), Storage::external, 0);
   const Value average = graph.emit(AvgPool2dOp(attrs), {x}, "average");
@@ -58,7 +61,8 @@ TEST(Pool2d, WindowsLieWhereTheyShould) {
   std::vector<double> pixels(20);
   for (std::size_t i = 0; i < 20; ++i) pixels[i] = static_cast<double>(6 * i);
   // Of rows {-1, 0} and {2, 3}; of columns {-2, -1, 0}, {0, 1, 2} and {2, 3, 4}.
-  EXPECT_EQ(run(graph, {x}, {pixels}, {largest})[0], (std::vector<double>{0, 12, 24, 90, 102, 114}));
+  EXPECT_EQ(run(graph, {x}, {pixels}, {largest})[0],
+            (std::vector<double>{0, 12, 24, 90, 102, 114}));
   const std::vector<double> means = run(graph, {x}, {pixels}, {average})[0];
   const std::vector<double> expected{0, 3, 9, 25, 81, 93};
   ASSERT_EQ(means.size(), expected.size());
@@ -66,9 +70,9 @@ TEST(Pool2d, WindowsLieWhereTheyShould) {
 }
 
 TEST(Pool2d, ShapesAreTheirFormulas) {
-  const PoolShape s = pool_shape({.size_h = 2, .size_w = 3, .stride_h = 1, .stride_w = 2,
-                                  .pad_bottom = 1, .pad_right = 2},
-                                 {5, 4, 4, 7});
+  const PoolShape s = pool_shape(
+      {.size_h = 2, .size_w = 3, .stride_h = 1, .stride_w = 2, .pad_bottom = 1, .pad_right = 2},
+      {5, 4, 4, 7});
   EXPECT_EQ(s.oh, 4);  // windows at rows 0, 1, 2, 3 of 4 + 1
   EXPECT_EQ(s.ow, 2);  // columns 0, 2 of 4 + 2
 }
@@ -85,15 +89,18 @@ TEST(MaxPool2d, NaNWins) {
 }
 
 TEST(Pool2d, NamesTheLayerAndTheShapes) {
-  EXPECT_EQ(inference_error(make_op(MaxPool2dOp({.size_h = 5})), {f32({1, 4, 8, 3})}, "pool"),
-            "[max_pool2d 'pool'] window (5, 2) is larger than the padded input (4, 8); got x=(1, 4, "
-            "8, 3)");
-  EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.pad_top = 2})), {f32({1, 4, 8, 3})}, "pool"),
-            "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 2, bottom "
-            "0, left 0, right 0");
-  EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.pad_right = 2})), {f32({1, 4, 8, 3})}, "pool"),
-            "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 0, bottom "
-            "0, left 0, right 2");
+  EXPECT_EQ(
+      inference_error(make_op(MaxPool2dOp({.size_h = 5})), {f32({1, 4, 8, 3})}, "pool"),
+      "[max_pool2d 'pool'] window (5, 2) is larger than the padded input (4, 8); got x=(1, 4, "
+      "8, 3)");
+  EXPECT_EQ(
+      inference_error(make_op(AvgPool2dOp({.pad_top = 2})), {f32({1, 4, 8, 3})}, "pool"),
+      "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 2, bottom "
+      "0, left 0, right 0");
+  EXPECT_EQ(
+      inference_error(make_op(AvgPool2dOp({.pad_right = 2})), {f32({1, 4, 8, 3})}, "pool"),
+      "[avg_pool2d 'pool'] expected padding smaller than the window (2, 2); got top 0, bottom "
+      "0, left 0, right 2");
   EXPECT_EQ(inference_error(make_op(AvgPool2dOp({.stride_w = 0})), {f32({1, 4, 8, 3})}, "pool"),
             "[avg_pool2d 'pool'] expected a window from 1 to 32768 and strides of at least 1; got "
             "(2, 2) and (2, 0)");

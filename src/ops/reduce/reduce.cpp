@@ -28,8 +28,10 @@ bool are_sample_axes(const Extents& axes, std::size_t rank) {
 Shape reduced_shape(const Shape& shape, const Extents& axes, bool keep_dims) {
   Extents dims;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    if (!contains(axes, i)) dims.push_back(shape.dims()[i]);
-    else if (keep_dims) dims.push_back(1);
+    if (!contains(axes, i))
+      dims.push_back(shape.dims()[i]);
+    else if (keep_dims)
+      dims.push_back(1);
   }
   return Shape(std::move(dims));
 }
@@ -142,10 +144,9 @@ std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) co
 }
 
 std::vector<Value> ReduceGradOp::gradient(const GradientArgs& args) const {
-  return {args.graph.emit(ReduceOp({.kind = attrs().kind,
-                                    .axes = attrs().axes,
-                                    .keep_dims = attrs().keep_dims}),
-                          {args.output_gradients[0]}, args.node.name)};
+  return {args.graph.emit(
+      ReduceOp({.kind = attrs().kind, .axes = attrs().axes, .keep_dims = attrs().keep_dims}),
+      {args.output_gradients[0]}, args.node.name)};
 }
 
 void ReduceGradOp::reference(const ReferenceArgs& args) const {

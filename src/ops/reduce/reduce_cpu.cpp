@@ -98,16 +98,18 @@ Kernel reduce_kernel(const ReduceLayout& layout, float scale) {
       args.out(0)[out] = total * scale;
     });
   }
-  return for_tiles(
-      layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
-        float total[kTile];
-        if (width == kTile) {
-          fold_tile<F>(layout, args.in(0) + at, kTile, total);  // a width the compiler knows
-        } else {
-          fold_tile<F>(layout, args.in(0) + at, width, total);
-        }
-        for (std::int64_t c = 0; c < width; ++c) args.out(0)[out + c] = total[c] * scale;
-      });
+  return for_tiles(layout, 0.2,
+                   [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
+                     float total[kTile];
+                     if (width == kTile) {
+                       fold_tile<F>(layout, args.in(0) + at, kTile,
+                                    total);  // a width the compiler knows
+                     } else {
+                       fold_tile<F>(layout, args.in(0) + at, width, total);
+                     }
+                     for (std::int64_t c = 0; c < width; ++c)
+                       args.out(0)[out + c] = total[c] * scale;
+                   });
 }
 
 float scale_of(Reduction kind, const ReduceLayout& layout) {
@@ -139,16 +141,16 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       }
     });
   }
-  return for_tiles(
-      layout, 0.3, [=](const Args& args, std::int64_t at, std::int64_t in, std::int64_t width) {
-        float value[kTile];
-        for (std::int64_t c = 0; c < width; ++c) value[c] = args.in(0)[in + c] * scale;
-        for (std::int64_t offset : layout.offsets) {
-          for (std::int64_t r = 0; r < layout.run; ++r) {
-            std::copy_n(value, width, args.out(0) + at + offset + r * layout.step);
-          }
-        }
-      });
+  return for_tiles(layout, 0.3,
+                   [=](const Args& args, std::int64_t at, std::int64_t in, std::int64_t width) {
+                     float value[kTile];
+                     for (std::int64_t c = 0; c < width; ++c) value[c] = args.in(0)[in + c] * scale;
+                     for (std::int64_t offset : layout.offsets) {
+                       for (std::int64_t r = 0; r < layout.run; ++r) {
+                         std::copy_n(value, width, args.out(0) + at + offset + r * layout.step);
+                       }
+                     }
+                   });
 }
 
 bool attains(float x, float y) { return (x == y) | ((x != x) & (y != y)); }
@@ -171,24 +173,24 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
     });
   }
   // `left` is what an output still has to give: its dy until an element attains it, then 0.
-  return for_tiles(
-      layout, 0.5, [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
-        float left[kTile];
-        std::copy_n(args.in(0) + out, width, left);
-        const float* y = args.in(2) + out;
-        for (std::int64_t offset : layout.offsets) {
-          for (std::int64_t r = 0; r < layout.run; ++r) {
-            const std::int64_t begin = at + offset + r * layout.step;
-            const float* x = args.in(1) + begin;
-            float* dx = args.out(0) + begin;
-            for (std::int64_t c = 0; c < width; ++c) {
-              const bool hit = attains(x[c], y[c]);
-              dx[c] = hit ? left[c] : 0.0F;
-              left[c] = hit ? 0.0F : left[c];
-            }
-          }
-        }
-      });
+  return for_tiles(layout, 0.5,
+                   [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
+                     float left[kTile];
+                     std::copy_n(args.in(0) + out, width, left);
+                     const float* y = args.in(2) + out;
+                     for (std::int64_t offset : layout.offsets) {
+                       for (std::int64_t r = 0; r < layout.run; ++r) {
+                         const std::int64_t begin = at + offset + r * layout.step;
+                         const float* x = args.in(1) + begin;
+                         float* dx = args.out(0) + begin;
+                         for (std::int64_t c = 0; c < width; ++c) {
+                           const bool hit = attains(x[c], y[c]);
+                           dx[c] = hit ? left[c] : 0.0F;
+                           left[c] = hit ? 0.0F : left[c];
+                         }
+                       }
+                     }
+                   });
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ops/cpu_kernels.h"
 #include "op_harness.h"
+#include "ops/cpu_kernels.h"
 
 namespace linnet::testing {
 

@@ -16,9 +16,10 @@ std::vector<ValueType> RegressionLossOp::infer(std::span<const ValueType> inputs
 }
 
 std::vector<Value> RegressionLossOp::gradient(const GradientArgs& args) const {
-  const Value dy = args.graph.emit(
-      RegressionLossGradOp(attrs()),
-      {args.node.inputs[0], args.node.inputs[1], args.output_gradients[0]}, args.node.name);
+  const Value dy =
+      args.graph.emit(RegressionLossGradOp(attrs()),
+                      {args.node.inputs[0], args.node.inputs[1], args.output_gradients[0]},
+                      args.node.name);
   Value dt;
   if (args.needed[1]) dt = args.graph.emit(ScaleOp({.alpha = -1}), {dy}, args.node.name);
   return {dy, dt};

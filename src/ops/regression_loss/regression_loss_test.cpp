@@ -18,10 +18,16 @@ TEST(RegressionLoss, AgreesWithTheReference) {
     check({"regression_loss no sample", op, {f32({0, 4}), f32({0, 4})}, {}, false});
     check({"regression_loss many tasks", op, {f32({300, 333}), f32({300, 333})}, {}, false});
     check({"regression_loss large", op, {f32({40}), f32({40})}, {{-1e15, 1e15}}, false});
-    check({"regression_loss_grad many tasks", make_op(RegressionLossGradOp({kind})),
-           {f32({300, 333}), f32({300, 333}), f32({})}, {}, false});
-    check({"regression_loss_grad on target", make_op(RegressionLossGradOp({kind})),
-           {f32({5}), f32({5}), f32({})}, {{2, 2}}, false});
+    check({"regression_loss_grad many tasks",
+           make_op(RegressionLossGradOp({kind})),
+           {f32({300, 333}), f32({300, 333}), f32({})},
+           {},
+           false});
+    check({"regression_loss_grad on target",
+           make_op(RegressionLossGradOp({kind})),
+           {f32({5}), f32({5}), f32({})},
+           {{2, 2}},
+           false});
   }
 }
 
@@ -32,7 +38,8 @@ TEST(RegressionLoss, ANaNHasANaNGradient) {
     const Value t = graph.add_value("t", f32({2}), Storage::external, 1);
     const Value dloss = graph.add_value("dloss", f32({}), Storage::external, 2);
     const Value dy = graph.emit(RegressionLossGradOp({kind}), {y, t, dloss}, "loss");
-    EXPECT_TRUE(std::isnan(run(graph, {y, t, dloss}, {{std::nan(""), 1}, {0, 0}, {1}}, {dy})[0][0]));
+    EXPECT_TRUE(
+        std::isnan(run(graph, {y, t, dloss}, {{std::nan(""), 1}, {0, 0}, {1}}, {dy})[0][0]));
   }
 }
 

@@ -22,8 +22,8 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
     if (extent != -1) known *= extent;
   }
   const auto open = std::find(dims.begin(), dims.end(), -1);
-  require(std::count(dims.begin(), dims.end(), -1) <= 1, "expected at most one extent of -1; got {}",
-          to_string(Shape(dims)));
+  require(std::count(dims.begin(), dims.end(), -1) <= 1,
+          "expected at most one extent of -1; got {}", to_string(Shape(dims)));
   const bool fits = open == dims.end() ? known == elements : known > 0 && elements % known == 0;
   require(fits, "{} elements don't fit into the shape {}; got {}", elements, to_string(Shape(dims)),
           got);

@@ -27,9 +27,9 @@ std::vector<ValueType> SliceOp::infer(std::span<const ValueType> inputs) const {
 
 std::vector<Value> SliceOp::gradient(const GradientArgs& args) const {
   const std::int64_t extent = args.graph.shape(args.node.inputs[0])[attrs().axis];
-  return {args.graph.emit(
-      SliceGradOp({.axis = attrs().axis, .begin = attrs().begin, .extent = extent}),
-      {args.output_gradients[0]}, args.node.name)};
+  return {
+      args.graph.emit(SliceGradOp({.axis = attrs().axis, .begin = attrs().begin, .extent = extent}),
+                      {args.output_gradients[0]}, args.node.name)};
 }
 
 void SliceOp::reference(const ReferenceArgs& args) const {
@@ -58,10 +58,9 @@ std::vector<ValueType> SliceGradOp::infer(std::span<const ValueType> inputs) con
 
 std::vector<Value> SliceGradOp::gradient(const GradientArgs& args) const {
   const std::int64_t extent = args.graph.shape(args.node.inputs[0])[attrs().axis];
-  return {args.graph.emit(SliceOp({.axis = attrs().axis,
-                                   .begin = attrs().begin,
-                                   .end = attrs().begin + extent}),
-                          {args.output_gradients[0]}, args.node.name)};
+  return {args.graph.emit(
+      SliceOp({.axis = attrs().axis, .begin = attrs().begin, .end = attrs().begin + extent}),
+      {args.output_gradients[0]}, args.node.name)};
 }
 
 void SliceGradOp::reference(const ReferenceArgs& args) const {

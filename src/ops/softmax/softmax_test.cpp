@@ -21,8 +21,11 @@ TEST(Softmax, AgreesWithTheReference) {
     check({"softmax many tasks", op, {f32({700, 103})}, {{-8, 8}}, false});
     check({"softmax extreme", op, {f32({9, 11})}, {{-1e4, 1e4}}, false});
   }
-  check({"log_softmax_grad of certainty", make_op(LogSoftmaxGradOp()), {f32({2, 3}), f32({2, 3})},
-         {{-1, 1}, {-200, 0}}, false});
+  check({"log_softmax_grad of certainty",
+         make_op(LogSoftmaxGradOp()),
+         {f32({2, 3}), f32({2, 3})},
+         {{-1, 1}, {-200, 0}},
+         false});
 }
 
 TEST(Softmax, NamesTheLayerAndTheShape) {

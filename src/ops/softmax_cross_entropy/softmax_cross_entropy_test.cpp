@@ -14,12 +14,21 @@ TEST(SoftmaxCrossEntropy, AgreesWithTheReference) {
   check({"softmax_cross_entropy batch 1", op, {f32({1, 10}), i32({1})}, {{-3, 3}, {0, 10}}});
   check({"softmax_cross_entropy one class", op, {f32({3, 1}), i32({3})}, {{-3, 3}, {0, 1}}});
   check({"softmax_cross_entropy no sample", op, {f32({0, 4}), i32({0})}, {}, false});
-  check({"softmax_cross_entropy many tasks", op, {f32({3000, 37}), i32({3000})}, {{-8, 8}, {0, 37}},
+  check({"softmax_cross_entropy many tasks",
+         op,
+         {f32({3000, 37}), i32({3000})},
+         {{-8, 8}, {0, 37}},
          false});
-  check({"softmax_cross_entropy extreme", op, {f32({50, 4}), i32({50})}, {{-1e5, 1e5}, {0, 4}},
+  check({"softmax_cross_entropy extreme",
+         op,
+         {f32({50, 4}), i32({50})},
+         {{-1e5, 1e5}, {0, 4}},
          false});
-  check({"softmax_cross_entropy_grad many tasks", make_op(SoftmaxCrossEntropyGradOp()),
-         {f32({3000, 37}), i32({3000}), f32({})}, {{0, 1}, {0, 37}, {-1, 1}}, false});
+  check({"softmax_cross_entropy_grad many tasks",
+         make_op(SoftmaxCrossEntropyGradOp()),
+         {f32({3000, 37}), i32({3000}), f32({})},
+         {{0, 1}, {0, 37}, {-1, 1}},
+         false});
 }
 
 TEST(SoftmaxCrossEntropy, ALabelOutsideGivesNaN) {
@@ -28,8 +37,8 @@ TEST(SoftmaxCrossEntropy, ALabelOutsideGivesNaN) {
   const Value labels = graph.add_value("labels", i32({2}), Storage::external, 1);
   const Value loss = graph.add(make_op(SoftmaxCrossEntropyOp()), {logits, labels}, "loss")[0];
   for (double label : {-1.0, 3.0, 2147483647.0, -2147483648.0}) {
-    EXPECT_TRUE(std::isnan(
-        run(graph, {logits, labels}, {{1, 2, 3, 1, 2, 3}, {0, label}}, {loss})[0][0]));
+    EXPECT_TRUE(
+        std::isnan(run(graph, {logits, labels}, {{1, 2, 3, 1, 2, 3}, {0, label}}, {loss})[0][0]));
   }
 }
 

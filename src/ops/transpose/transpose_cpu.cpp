@@ -132,8 +132,7 @@ Kernel transpose_planes(std::vector<Axis> axes) {
 
 std::optional<Kernel> prepare(const NodeView& node) {
   if (node.in(0).elements() == 0) return Kernel{};
-  const std::vector<Axis> axes =
-      merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
+  const std::vector<Axis> axes = merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
   return axes.back().from_stride == 1 ? move_rows(axes) : transpose_planes(axes);
 }
 

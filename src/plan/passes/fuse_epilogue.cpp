@@ -23,7 +23,8 @@ void absorb(Graph& graph, std::size_t n, const Supports& supports) {
     inputs.push_back(node.inputs[1]);
   } else if (const auto* activation = op_as<ActivationOp>(&node)) {
     // The gradient of the fused operator has the output alone.
-    if (attrs.activation != Activation::none || !slope_from_output(activation->attrs().kind)) return;
+    if (attrs.activation != Activation::none || !slope_from_output(activation->attrs().kind))
+      return;
     attrs.activation = activation->attrs().kind;
   } else {
     return;

@@ -36,8 +36,8 @@ std::span<const Pass> forward_passes();
 /// In this order, on the whole graph.
 std::span<const Pass> final_passes();
 
-/// Runs the passes but those named in `disabled`, and verifies the graph after each. Throws Error for
-/// a name in `disabled` that no pass has.
+/// Runs the passes but those named in `disabled`, and verifies the graph after each. Throws Error
+/// for a name in `disabled` that no pass has.
 void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
                 std::span<const std::string> disabled = {});
 
