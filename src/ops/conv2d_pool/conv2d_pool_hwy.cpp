@@ -11,6 +11,14 @@
 
 #include "ops/conv2d_pool/conv2d_pool_cpu.h"
 
+#ifndef LINNET_UNROLL_TAPS
+#ifdef __SANITIZE_ADDRESS__  // unrolled and checked at every access, the loops compile for minutes
+#define LINNET_UNROLL_TAPS
+#else
+#define LINNET_UNROLL_TAPS HWY_UNROLL(16)
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
 namespace HWY_NAMESPACE {
@@ -66,9 +74,9 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
         const V bias = hn::LoadU(d, b + c0 + v * lanes);
         for (auto& sum : sums) sum[v] = bias;
       }
-      HWY_UNROLL(5)
+      LINNET_UNROLL_TAPS
       for (int k = 0; k < kRows; ++k) {
-        HWY_UNROLL(16)
+        LINNET_UNROLL_TAPS
         for (int t = 0; t < kRow; ++t) {
           const float* weights = w + (k * kRow + t) * s.out_channels + c0;
           const V x00 = hn::Set(d, x[k * s.row + t]);
@@ -136,7 +144,7 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
       const V g11 = gradient_of(3);
       const float* x = image + (2 * i + k0) * s.row + 2 * j * s.channels;
       for (int k = 0; k < kRows; ++k) {
-        HWY_UNROLL(16)
+        LINNET_UNROLL_TAPS
         for (int t = 0; t < kRow; ++t) {
           V sum = sums[k][t];
           sum = hn::MulAdd(g00, hn::Set(d, x[k * s.row + t]), sum);
