@@ -37,4 +37,18 @@ Kernel zip(std::int64_t elements, double cost_each, F f) {
   });
 }
 
+/// out[r, c] = f(a[r, c], b[c])
+template <class F>
+Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) {
+  return element_wise(rows, cost_each * static_cast<double>(columns),
+                      [=](const Args& args, Range range) {
+                        const float* b = args.in(1);
+                        for (std::int64_t r = range.begin; r < range.end; ++r) {
+                          const float* a = args.in(0) + r * columns;
+                          float* y = args.out(0) + r * columns;
+                          for (std::int64_t c = 0; c < columns; ++c) y[c] = f(a[c], b[c]);
+                        }
+                      });
+}
+
 }  // namespace linnet::cpu

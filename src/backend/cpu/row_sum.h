@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backend/cpu/kernel.h"
+#include "backend/cpu/partial_sums.h"
 
 namespace linnet::cpu {
 
@@ -20,17 +20,20 @@ Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std:
                              std::fill_n(sums, columns, 0.0F);
                              add(args, split(rows, tasks, task.index), sums);
                            }});
-  const int adders = tasks_for(columns, 0.3 * tasks);
-  kernel.stages.push_back({adders, [=](const Args& args, const Task& task) {
-                             const Range range = split(columns, adders, task.index);
-                             float* out = args.out(output);
-                             for (std::int64_t c = range.begin; c < range.end; ++c) {
-                               float sum = args.work()[c];
-                               for (int t = 1; t < tasks; ++t) sum += args.work()[t * columns + c];
-                               out[c] = sum;
-                             }
-                           }});
+  kernel.stages.push_back(add_partials_stage(tasks, columns, output));
   return kernel;
+}
+
+/// row_sum() of a matrix that is input `input` itself.
+inline Kernel plain_row_sum(std::int64_t rows, std::int64_t columns, std::size_t input,
+                            std::size_t output) {
+  return row_sum(rows, columns, 0.3 * static_cast<double>(columns), output,
+                 [=](const Args& args, Range range, float* sums) {
+                   for (std::int64_t r = range.begin; r < range.end; ++r) {
+                     const float* x = args.in(input) + r * columns;
+                     for (std::int64_t c = 0; c < columns; ++c) sums[c] += x[c];
+                   }
+                 });
 }
 
 }  // namespace linnet::cpu

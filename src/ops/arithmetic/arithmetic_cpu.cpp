@@ -7,26 +7,12 @@
 namespace linnet::cpu {
 namespace {
 
-/// b repeats with every row of `columns`.
-template <class F>
-Kernel rows_with(std::int64_t rows, std::int64_t columns, F f) {
-  const auto width = static_cast<double>(columns);
-  return element_wise(rows, 0.4 * width, [=](const Args& args, Range range) {
-    const float* b = args.in(1);
-    for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* a = args.in(0) + r * columns;
-      float* y = args.out(0) + r * columns;
-      for (std::int64_t c = 0; c < columns; ++c) y[c] = f(a[c], b[c]);
-    }
-  });
-}
-
 template <class F>
 Kernel combine(const NodeView& node, F f) {
   const std::int64_t elements = node.in(0).elements();
   const std::int64_t columns = node.in(1).elements();
   if (columns == elements || columns == 0) return zip(elements, 0.4, f);
-  return rows_with(elements / columns, columns, f);
+  return zip_rows(elements / columns, columns, 0.4, f);
 }
 
 std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
@@ -42,13 +28,7 @@ std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
 std::optional<Kernel> prepare_sum_leading(const NodeView& node) {
   const std::int64_t columns = node.out(0).elements();
   const std::int64_t rows = columns == 0 ? 0 : node.in(0).elements() / columns;
-  return row_sum(rows, columns, 0.3 * static_cast<double>(columns), 0,
-                 [columns](const Args& args, Range range, float* sums) {
-                   for (std::int64_t r = range.begin; r < range.end; ++r) {
-                     const float* x = args.in(0) + r * columns;
-                     for (std::int64_t c = 0; c < columns; ++c) sums[c] += x[c];
-                   }
-                 });
+  return plain_row_sum(rows, columns, 0, 0);
 }
 
 std::optional<Kernel> prepare_scale(const NodeView& node) {

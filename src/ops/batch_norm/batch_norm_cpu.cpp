@@ -19,20 +19,21 @@ Rows rows_of(const Shape& x) {
   return {channels > 0 ? x.elements() / channels : 0, channels};
 }
 
-/// Appends the stages of a sum by channel into `output`, and its workspace.
-template <class AddRows>
-void append_sum(Kernel& kernel, const Rows& s, double cost_each, std::size_t output, AddRows add) {
-  Kernel sum =
-      row_sum(s.rows, s.channels, cost_each * static_cast<double>(s.channels), output, add);
-  kernel.workspace_bytes = std::max(kernel.workspace_bytes, sum.workspace_bytes);
-  for (Stage& stage : sum.stages) kernel.stages.push_back(std::move(stage));
+/// Appends the stages of `part`, which has the workspace to itself while they run.
+void append(Kernel& kernel, Kernel part) {
+  kernel.workspace_bytes = std::max(kernel.workspace_bytes, part.workspace_bytes);
+  for (Stage& stage : part.stages) kernel.stages.push_back(std::move(stage));
 }
 
-/// Appends a stage f(args, first row, past the last).
+/// Sums by channel into output `output`.
+template <class AddRows>
+Kernel sum(const Rows& s, double cost_each, std::size_t output, AddRows add) {
+  return row_sum(s.rows, s.channels, cost_each * static_cast<double>(s.channels), output, add);
+}
+
 template <class F>
-void append_rows(Kernel& kernel, const Rows& s, double cost_each, F f) {
-  Kernel rows = element_wise(s.rows, cost_each * static_cast<double>(s.channels), f);
-  kernel.stages.push_back(std::move(rows.stages[0]));
+Kernel by_rows(const Rows& s, double cost_each, F f) {
+  return element_wise(s.rows, cost_each * static_cast<double>(s.channels), f);
 }
 
 /// y = (x - mean) * inv_std * gamma + beta for a range of rows.
@@ -57,25 +58,20 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const auto momentum = static_cast<float>(attrs.momentum);
   const auto epsilon = static_cast<float>(attrs.epsilon);
   Kernel kernel;
-  append_sum(kernel, s, 0.3, 1, [=](const Args& args, Range range, float* sums) {
-    for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* x = args.in(0) + r * s.channels;
-      for (std::int64_t c = 0; c < s.channels; ++c) sums[c] += x[c];
-    }
-  });
+  append(kernel, plain_row_sum(s.rows, s.channels, 0, 1));
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
                              for (std::int64_t c = 0; c < s.channels; ++c) args.out(1)[c] /= count;
                            }});
-  append_sum(kernel, s, 0.4, 2, [=](const Args& args, Range range, float* sums) {
-    const float* mean = args.out(1);
-    for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* x = args.in(0) + r * s.channels;
-      for (std::int64_t c = 0; c < s.channels; ++c) {
-        const float d = x[c] - mean[c];
-        sums[c] += d * d;
-      }
-    }
-  });
+  append(kernel, sum(s, 0.4, 2, [=](const Args& args, Range range, float* sums) {
+           const float* mean = args.out(1);
+           for (std::int64_t r = range.begin; r < range.end; ++r) {
+             const float* x = args.in(0) + r * s.channels;
+             for (std::int64_t c = 0; c < s.channels; ++c) {
+               const float d = x[c] - mean[c];
+               sums[c] += d * d;
+             }
+           }
+         }));
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
                              float* inv_std = args.out(2);
                              for (std::int64_t c = 0; c < s.channels; ++c) {
@@ -89,9 +85,9 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
                                           momentum * (sum / std::max(count - 1.0F, 1.0F));
                              }
                            }});
-  append_rows(kernel, s, 0.5, [=](const Args& args, Range range) {
-    normalize(args, range, s.channels, args.out(1), args.out(2));
-  });
+  append(kernel, by_rows(s, 0.5, [=](const Args& args, Range range) {
+           normalize(args, range, s.channels, args.out(1), args.out(2));
+         }));
   return kernel;
 }
 
@@ -106,9 +102,9 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
                                args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon);
                              }
                            }});
-  append_rows(kernel, s, 0.5, [=](const Args& args, Range range) {
-    normalize(args, range, s.channels, args.in(3), args.work());
-  });
+  append(kernel, by_rows(s, 0.5, [=](const Args& args, Range range) {
+           normalize(args, range, s.channels, args.in(3), args.work());
+         }));
   return kernel;
 }
 
@@ -116,39 +112,34 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const Rows s = rows_of(node.in(0));
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
   Kernel kernel;
-  append_sum(kernel, s, 0.5, 1, [=](const Args& args, Range range, float* sums) {
-    const float* mean = args.in(3);
-    const float* inv_std = args.in(4);
-    for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* dy = args.in(0) + r * s.channels;
-      const float* x = args.in(1) + r * s.channels;
-      for (std::int64_t c = 0; c < s.channels; ++c) {
-        sums[c] += dy[c] * ((x[c] - mean[c]) * inv_std[c]);
-      }
-    }
-  });
-  append_sum(kernel, s, 0.3, 2, [=](const Args& args, Range range, float* sums) {
-    for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* dy = args.in(0) + r * s.channels;
-      for (std::int64_t c = 0; c < s.channels; ++c) sums[c] += dy[c];
-    }
-  });
-  append_rows(kernel, s, 0.8, [=](const Args& args, Range range) {
-    const float* gamma = args.in(2);
-    const float* mean = args.in(3);
-    const float* inv_std = args.in(4);
-    const float* dgamma = args.out(1);
-    const float* dbeta = args.out(2);
-    for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* dy = args.in(0) + r * s.channels;
-      const float* x = args.in(1) + r * s.channels;
-      float* dx = args.out(0) + r * s.channels;
-      for (std::int64_t c = 0; c < s.channels; ++c) {
-        const float normal = (x[c] - mean[c]) * inv_std[c];
-        dx[c] = gamma[c] * inv_std[c] * (dy[c] - part * (dbeta[c] + normal * dgamma[c]));
-      }
-    }
-  });
+  append(kernel, sum(s, 0.5, 1, [=](const Args& args, Range range, float* sums) {
+           const float* mean = args.in(3);
+           const float* inv_std = args.in(4);
+           for (std::int64_t r = range.begin; r < range.end; ++r) {
+             const float* dy = args.in(0) + r * s.channels;
+             const float* x = args.in(1) + r * s.channels;
+             for (std::int64_t c = 0; c < s.channels; ++c) {
+               sums[c] += dy[c] * ((x[c] - mean[c]) * inv_std[c]);
+             }
+           }
+         }));
+  append(kernel, plain_row_sum(s.rows, s.channels, 0, 2));
+  append(kernel, by_rows(s, 0.8, [=](const Args& args, Range range) {
+           const float* gamma = args.in(2);
+           const float* mean = args.in(3);
+           const float* inv_std = args.in(4);
+           const float* dgamma = args.out(1);
+           const float* dbeta = args.out(2);
+           for (std::int64_t r = range.begin; r < range.end; ++r) {
+             const float* dy = args.in(0) + r * s.channels;
+             const float* x = args.in(1) + r * s.channels;
+             float* dx = args.out(0) + r * s.channels;
+             for (std::int64_t c = 0; c < s.channels; ++c) {
+               const float normal = (x[c] - mean[c]) * inv_std[c];
+               dx[c] = gamma[c] * inv_std[c] * (dy[c] - part * (dbeta[c] + normal * dgamma[c]));
+             }
+           }
+         }));
   return kernel;
 }
 

@@ -45,48 +45,52 @@ Stage transpose_weights(const ConvShape& s, std::size_t operand) {
           }};
 }
 
-std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
-  if (!takes(s)) return std::nullopt;
+/// Per sample, operand 0 (`from` pixels) into output 0 (`to` pixels), which starts at zero:
+/// `add(from, weights, to)` adds all taps, then `finish(args, to)`.
+template <class Add, class Finish>
+Kernel by_samples(const ConvShape& s, std::int64_t from_pixels, std::int64_t to_pixels, Add add,
+                  Finish finish) {
   const int tasks = tasks_for(s.n, sample_cost(s));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
   kernel.stages.push_back(transpose_weights(s, 1));
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range samples = split(s.n, tasks, task.index);
-         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           const float* x = args.in(0) + n * s.in_pixels() * s.c;
-           float* y = args.out(0) + n * s.out_pixels() * s.c;
-           std::fill_n(y, s.out_pixels() * s.c, 0.0F);
-           for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
-             multiply_add(x + in * s.c, args.work() + tap * s.c, y + out * s.c, s.c);
-           });
-           add_bias_and_activate(y, s.out_pixels(), s.c, tail.bias ? args.in(2) : nullptr,
-                                 tail.activation);
-         }
-       }});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range samples = split(s.n, tasks, task.index);
+                             for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+                               float* to = args.out(0) + n * to_pixels * s.c;
+                               std::fill_n(to, to_pixels * s.c, 0.0F);
+                               add(args.in(0) + n * from_pixels * s.c, args.work(), to);
+                               finish(args, to);
+                             }
+                           }});
   return kernel;
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  if (!takes(s)) return std::nullopt;
+  return by_samples(
+      s, s.in_pixels(), s.out_pixels(),
+      [=](const float* x, const float* w, float* y) {
+        for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+          multiply_add(x + in * s.c, w + tap * s.c, y + out * s.c, s.c);
+        });
+      },
+      [=](const Args& args, float* y) {
+        add_bias_and_activate(y, s.out_pixels(), s.c, tail.bias ? args.in(2) : nullptr,
+                              tail.activation);
+      });
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
-  const int tasks = tasks_for(s.n, sample_cost(s));
-  Kernel kernel;
-  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
-  kernel.stages.push_back(transpose_weights(s, 1));
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range samples = split(s.n, tasks, task.index);
-         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           const float* dz = args.in(0) + n * s.out_pixels() * s.c;
-           float* dx = args.out(0) + n * s.in_pixels() * s.c;
-           std::fill_n(dx, s.in_pixels() * s.c, 0.0F);
-           for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
-             multiply_add(dz + out * s.c, args.work() + tap * s.c, dx + in * s.c, s.c);
-           });
-         }
-       }});
-  return kernel;
+  return by_samples(
+      s, s.out_pixels(), s.in_pixels(),
+      [=](const float* dz, const float* w, float* dx) {
+        for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+          multiply_add(dz + out * s.c, w + tap * s.c, dx + in * s.c, s.c);
+        });
+      },
+      [](const Args&, float*) {});
 }
 
 std::optional<Kernel> grad_weight(const ConvShape& s) {

@@ -34,7 +34,7 @@ void CrossEntropyOp::reference(const ReferenceArgs& args) const {
   double sum = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const auto label = static_cast<std::int64_t>(args.in(1)[i]);
-    if (label < 0 || label >= classes) {
+    if (!is_class(label, classes)) {
       sum = std::numeric_limits<double>::quiet_NaN();
       continue;
     }
@@ -58,7 +58,7 @@ void CrossEntropyGradOp::reference(const ReferenceArgs& args) const {
   for (double& g : args.out(0).data) g = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const auto label = static_cast<std::int64_t>(args.in(2)[i]);
-    if (label < 0 || label >= classes) continue;
+    if (!is_class(label, classes)) continue;
     const std::int64_t at = i * classes + label;
     const double slope = attrs().input == CrossEntropyInput::probabilities ? 1 / args.in(1)[at] : 1;
     args.out(0)[at] = -args.in(0)[0] * slope / static_cast<double>(n);

@@ -42,6 +42,11 @@ class CrossEntropyGradOp final : public OpBase<CrossEntropyGradOp, CrossEntropyA
   void reference(const ReferenceArgs& args) const override;
 };
 
+/// Whether a label is one of the classes; no other may be used as an index.
+constexpr bool is_class(std::int64_t label, std::int64_t classes) {
+  return label >= 0 && label < classes;
+}
+
 /// Throws Error unless scores are f32 (N, C) with C >= 1, and labels i32 (N).
 void require_scores_and_labels(const ValueType& scores, const ValueType& labels);
 

@@ -10,8 +10,6 @@
 namespace linnet::cpu {
 namespace {
 
-bool is_class(std::int32_t label, std::int64_t classes) { return label >= 0 && label < classes; }
-
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t n = node.in(0)[0];
   const std::int64_t classes = node.in(0)[1];

@@ -63,98 +63,84 @@ void Forward(const ThinShape& s, const float* x, const float* w, float* y) {
   for (; r < s.rows; ++r) rows_of_dots<1>(s, x + r * s.features, w, y + r * s.units);
 }
 
-/// kRows rows of dx, kVectors vectors of features from w on, whose rows are `stride` apart.
+/// out[i, f] = the sum over k of coefficient[i * across + k * along] * m[k, f], for `count` rows i
+/// and `terms` rows k; rows of m and out are `features` long. dx and dw are both of this form.
+struct Combination {
+  std::int64_t count = 0;
+  std::int64_t terms = 0;
+  std::int64_t features = 0;
+  std::int64_t across = 0;
+  std::int64_t along = 0;
+};
+
+/// kRows rows of out, kVectors vectors of features.
 template <int kRows, int kVectors>
-HWY_INLINE void combine(const ThinShape& s, const float* dz, const float* w, float* dx) {
+HWY_INLINE void combine(const Combination& c, const float* coefficient, const float* m,
+                        float* out) {
   const Tag d;
   V sums[kRows][kVectors];
   for (auto& row : sums) {
     for (V& sum : row) sum = hn::Zero(d);
   }
-  for (std::int64_t u = 0; u < s.units; ++u) {
-    V weights[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      weights[v] = hn::LoadU(d, w + u * s.features + v * lanes());
-    }
+  for (std::int64_t k = 0; k < c.terms; ++k) {
+    V values[kVectors];
+    for (int v = 0; v < kVectors; ++v) values[v] = hn::LoadU(d, m + k * c.features + v * lanes());
     for (int r = 0; r < kRows; ++r) {
-      const V slope = hn::Set(d, dz[r * s.units + u]);
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(slope, weights[v], sums[r][v]);
+      const V factor = hn::Set(d, coefficient[r * c.across + k * c.along]);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
     }
   }
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[r][v], d, dx + r * s.features + v * lanes());
+      hn::StoreU(sums[r][v], d, out + r * c.features + v * lanes());
     }
   }
 }
 
-/// All rows of kVectors vectors of features: their weights stay in the first cache meanwhile.
-template <int kVectors>
-HWY_INLINE void columns_of_input(const ThinShape& s, const float* dz, const float* w, float* dx) {
-  std::int64_t r = 0;
-  for (; r + 4 <= s.rows; r += 4) {
-    combine<4, kVectors>(s, dz + r * s.units, w, dx + r * s.features);
+/// All rows of kVectors vectors of features: these columns of m stay in the first cache meanwhile.
+template <int kRows, int kVectors>
+HWY_INLINE void combine_columns(const Combination& c, const float* coefficient, const float* m,
+                                float* out) {
+  std::int64_t i = 0;
+  for (; i + kRows <= c.count; i += kRows) {
+    combine<kRows, kVectors>(c, coefficient + i * c.across, m, out + i * c.features);
   }
-  for (; r < s.rows; ++r) combine<1, kVectors>(s, dz + r * s.units, w, dx + r * s.features);
+  for (; i < c.count; ++i) {
+    combine<1, kVectors>(c, coefficient + i * c.across, m, out + i * c.features);
+  }
+}
+
+/// Features [begin, end), kRows rows at once.
+template <int kRows>
+HWY_INLINE void combine_all(const Combination& c, const float* coefficient, const float* m,
+                            std::int64_t begin, std::int64_t end, float* out) {
+  std::int64_t f = begin;
+  for (; f + 2 * lanes() <= end; f += 2 * lanes()) {
+    combine_columns<kRows, 2>(c, coefficient, m + f, out + f);
+  }
+  for (; f + lanes() <= end; f += lanes()) {
+    combine_columns<kRows, 1>(c, coefficient, m + f, out + f);
+  }
+  for (; f < end; ++f) {
+    for (std::int64_t i = 0; i < c.count; ++i) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < c.terms; ++k) {
+        sum += coefficient[i * c.across + k * c.along] * m[k * c.features + f];
+      }
+      out[i * c.features + f] = sum;
+    }
+  }
 }
 
 void GradInput(const ThinShape& s, const float* dz, const float* w, float* dx) {
-  std::int64_t f = 0;
-  for (; f + 2 * lanes() <= s.features; f += 2 * lanes()) {
-    columns_of_input<2>(s, dz, w + f, dx + f);
-  }
-  for (; f + lanes() <= s.features; f += lanes()) columns_of_input<1>(s, dz, w + f, dx + f);
-  for (; f < s.features; ++f) {
-    for (std::int64_t r = 0; r < s.rows; ++r) {
-      float sum = 0;
-      for (std::int64_t u = 0; u < s.units; ++u) sum += dz[r * s.units + u] * w[u * s.features + f];
-      dx[r * s.features + f] = sum;
-    }
-  }
-}
-
-/// kUnits rows of dw, kVectors vectors of features.
-template <int kUnits, int kVectors>
-HWY_INLINE void accumulate(const ThinShape& s, const float* dz, const float* x, float* dw) {
-  const Tag d;
-  V sums[kUnits][kVectors];
-  for (auto& row : sums) {
-    for (V& sum : row) sum = hn::Zero(d);
-  }
-  for (std::int64_t r = 0; r < s.rows; ++r) {
-    V pixels[kVectors];
-    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::LoadU(d, x + r * s.features + v * lanes());
-    for (int u = 0; u < kUnits; ++u) {
-      const V slope = hn::Set(d, dz[r * s.units + u]);
-      for (int v = 0; v < kVectors; ++v) sums[u][v] = hn::MulAdd(slope, pixels[v], sums[u][v]);
-    }
-  }
-  for (int u = 0; u < kUnits; ++u) {
-    for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[u][v], d, dw + u * s.features + v * lanes());
-    }
-  }
-}
-
-template <int kVectors>
-HWY_INLINE void columns_of_weight(const ThinShape& s, const float* dz, const float* x, float* dw) {
-  std::int64_t u = 0;
-  for (; u + 5 <= s.units; u += 5) accumulate<5, kVectors>(s, dz + u, x, dw + u * s.features);
-  for (; u < s.units; ++u) accumulate<1, kVectors>(s, dz + u, x, dw + u * s.features);
+  const Combination c{s.rows, s.units, s.features, s.units, 1};
+  combine_all<4>(c, dz, w, 0, s.features, dx);
 }
 
 void GradWeight(const ThinShape& s, const float* dz, const float* x, std::int64_t begin,
                 std::int64_t end, float* dw) {
-  std::int64_t f = begin;
-  for (; f + 2 * lanes() <= end; f += 2 * lanes()) columns_of_weight<2>(s, dz, x + f, dw + f);
-  for (; f + lanes() <= end; f += lanes()) columns_of_weight<1>(s, dz, x + f, dw + f);
-  for (; f < end; ++f) {
-    for (std::int64_t u = 0; u < s.units; ++u) {
-      float sum = 0;
-      for (std::int64_t r = 0; r < s.rows; ++r) sum += dz[r * s.units + u] * x[r * s.features + f];
-      dw[u * s.features + f] = sum;
-    }
-  }
+  const Combination c{s.units, s.rows, s.features, 1, s.units};
+  combine_all<5>(c, dz, x, begin, end, dw);
 }
 
 }  // namespace HWY_NAMESPACE

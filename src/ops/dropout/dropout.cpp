@@ -6,15 +6,16 @@
 
 namespace linnet {
 
-std::array<float, 4> dropout_factors(const DropoutAttrs& attrs, const StepInfo& step,
-                                     std::uint64_t block) {
-  const std::uint64_t key = random_key(step.seed, RandomStream::dropout,
-                                       static_cast<std::uint64_t>(attrs.stream), step.step);
-  const std::array<std::uint32_t, 4> words = philox(key, block, 0);
-  const auto rate = static_cast<float>(attrs.rate);
-  const auto scale = static_cast<float>(1 / (1 - attrs.rate));
+DropoutMask::DropoutMask(const DropoutAttrs& attrs, const StepInfo& step)
+    : key_(random_key(step.seed, RandomStream::dropout, static_cast<std::uint64_t>(attrs.stream),
+                      step.step)),
+      rate_(static_cast<float>(attrs.rate)),
+      scale_(static_cast<float>(1 / (1 - attrs.rate))) {}
+
+std::array<float, 4> DropoutMask::operator()(std::uint64_t block) const {
+  const std::array<std::uint32_t, 4> words = philox(key_, block, 0);
   std::array<float, 4> factors{};
-  for (std::size_t i = 0; i < 4; ++i) factors[i] = unit_float(words[i]) < rate ? 0.0F : scale;
+  for (std::size_t i = 0; i < 4; ++i) factors[i] = unit_float(words[i]) < rate_ ? 0.0F : scale_;
   return factors;
 }
 
@@ -30,9 +31,10 @@ std::vector<Value> DropoutOp::gradient(const GradientArgs& args) const {
 }
 
 void DropoutOp::reference(const ReferenceArgs& args) const {
+  const DropoutMask mask(attrs(), args.step);
   for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
     const auto at = static_cast<std::uint64_t>(i);
-    const double factor = dropout_factors(attrs(), args.step, at / 4)[at % 4];
+    const double factor = mask(at / 4)[at % 4];
     args.out(0)[i] = factor == 0 ? 0 : args.in(0)[i] * factor;
   }
 }

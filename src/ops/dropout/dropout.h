@@ -30,8 +30,17 @@ class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 
-/// The factors, 0 or 1 / (1 - rate), of elements 4 * block to 4 * block + 3 in one step.
-std::array<float, 4> dropout_factors(const DropoutAttrs& attrs, const StepInfo& step,
-                                     std::uint64_t block);
+/// What one step multiplies with: 0 or 1 / (1 - rate).
+class DropoutMask {
+ public:
+  DropoutMask(const DropoutAttrs& attrs, const StepInfo& step);
+  /// The factors of elements 4 * block to 4 * block + 3.
+  std::array<float, 4> operator()(std::uint64_t block) const;
+
+ private:
+  std::uint64_t key_;
+  float rate_;
+  float scale_;
+};
 
 }  // namespace linnet

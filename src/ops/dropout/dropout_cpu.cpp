@@ -12,21 +12,21 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t blocks = (elements + 3) / 4;
   const int tasks = tasks_for(blocks, 12);
   Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range range = split(blocks, tasks, task.index);
-         for (std::int64_t block = range.begin; block < range.end; ++block) {
-           const auto factors =
-               dropout_factors(attrs, *task.step, static_cast<std::uint64_t>(block));
-           const std::int64_t end = std::min<std::int64_t>(4, elements - 4 * block);
-           const float* x = args.in(0) + 4 * block;
-           float* y = args.out(0) + 4 * block;
-           for (std::int64_t i = 0; i < end; ++i) {
-             const float factor = factors[static_cast<std::size_t>(i)];
-             y[i] = factor == 0 ? 0.0F : x[i] * factor;
-           }
-         }
-       }});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range range = split(blocks, tasks, task.index);
+                             const DropoutMask mask(attrs, *task.step);
+                             for (std::int64_t block = range.begin; block < range.end; ++block) {
+                               const auto factors = mask(static_cast<std::uint64_t>(block));
+                               const std::int64_t end =
+                                   std::min<std::int64_t>(4, elements - 4 * block);
+                               const float* x = args.in(0) + 4 * block;
+                               float* y = args.out(0) + 4 * block;
+                               for (std::int64_t i = 0; i < end; ++i) {
+                                 const float factor = factors[static_cast<std::size_t>(i)];
+                                 y[i] = factor == 0 ? 0.0F : x[i] * factor;
+                               }
+                             }
+                           }});
   return kernel;
 }
 

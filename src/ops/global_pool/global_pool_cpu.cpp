@@ -2,6 +2,7 @@
 #include "ops/global_pool/global_pool.h"
 
 #include "backend/cpu/element_wise.h"
+#include "ops/pool2d/winner_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -42,12 +43,7 @@ std::optional<Kernel> prepare_max(const NodeView& node) {
     std::copy_n(x, channels, y);
     std::fill_n(winner, channels, 0);
     for (std::int64_t p = 1; p < pixels; ++p) {
-      const float* pixel = x + p * channels;
-      for (std::int64_t c = 0; c < channels; ++c) {
-        const bool wins = pixel[c] > y[c] || (pixel[c] != pixel[c] && y[c] == y[c]);
-        y[c] = wins ? pixel[c] : y[c];
-        winner[c] = wins ? static_cast<std::int32_t>(p) : winner[c];
-      }
+      compete(x + p * channels, channels, static_cast<std::int32_t>(p), y, winner);
     }
   });
 }

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/element_wise.h"
 #include "ops/pool2d/window.h"
+#include "ops/pool2d/winner_cpu.h"
 
 namespace linnet::cpu {
 namespace {
@@ -44,11 +45,7 @@ Kernel max_kernel(const PoolShape& s) {
             std::fill_n(winner, s.c, position);
             continue;
           }
-          for (std::int64_t c = 0; c < s.c; ++c) {
-            const bool wins = x[c] > y[c] || (x[c] != x[c] && y[c] == y[c]);
-            y[c] = wins ? x[c] : y[c];
-            winner[c] = wins ? position : winner[c];
-          }
+          compete(x, s.c, position, y, winner);
         }
       }
     }

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/element_wise.h"
 #include "backend/cpu/total.h"
+#include "ops/cross_entropy/cross_entropy.h"
 #include "ops/softmax/row_softmax_cpu.h"
 
 namespace linnet::cpu {
@@ -21,7 +22,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       const float* x = args.in(0) + i * classes;
       const std::int32_t label = labels[i];
       const float log_sum = softmax_row(x, classes, args.out(1) + i * classes);
-      const bool known = label >= 0 && label < classes;
+      const bool known = is_class(label, classes);
       sum += known ? log_sum - x[label] : std::numeric_limits<double>::quiet_NaN();
     }
     return sum;
@@ -39,7 +40,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       const float* p = args.in(0) + i * classes;
       float* dx = args.out(0) + i * classes;
       for (std::int64_t c = 0; c < classes; ++c) dx[c] = slope * p[c];
-      if (labels[i] >= 0 && labels[i] < classes) dx[labels[i]] -= slope;
+      if (is_class(labels[i], classes)) dx[labels[i]] -= slope;
     }
   });
 }
