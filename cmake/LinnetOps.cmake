@@ -2,6 +2,9 @@
 # linnet_op(name): src/ops/<name>/ holds one operator (or a family). By name it has
 #   <name>.cpp       defines     void linnet::register_<name>(OpRegistry&)
 #   <name>_cpu.cpp   defines     void linnet::cpu::register_<name>(Registry&)
+#   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&)
+#   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, which are asked before
+#                    the own kernels: void linnet::cuda::register_<name>_cudnn(Registry&)
 #   <name>_test.cpp  its cases, part of op_test
 # Further files of the folder are named behind it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")
@@ -21,11 +24,21 @@ function(linnet_op name)
   foreach(file ${name}_test.cpp ${ARG_TEST})
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${name}/${file})
   endforeach()
+  set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cuda.cu)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cublaslt.cpp)  # simulated as well
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cublaslt.cpp)
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${name}_cublaslt)
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${name}_cublaslt)
+  endif()
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cudnn.cpp)
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDOR_SOURCES ${name}/${name}_cudnn.cpp)
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_VENDORS ${name}_cudnn)
+  endif()
 endfunction()
 
 # Writes <binary dir>/<file> that calls every operator's registration.
-function(linnet_generate_registration file namespace registry header entry)
-  get_property(ops GLOBAL PROPERTY LINNET_OPS)
+function(linnet_generate_registration file namespace registry header entry property)
+  get_property(ops GLOBAL PROPERTY ${property})
   set(declarations "")
   set(calls "")
   foreach(op ${ops})

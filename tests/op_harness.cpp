@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
 
-#include "backend/cpu/cpu_backend.h"
 #include "graph/differentiate.h"
 #include "graph/interpreter.h"
-#include "ops/cpu_kernels.h"
+#include "op_backends.h"
 #include "ops/ops.h"
 
 namespace linnet::testing {
@@ -25,9 +25,10 @@ std::uint64_t seed_of(const std::string& name) {
   return hash;
 }
 
-std::vector<double> random_data(const ValueType& type, const Fill& fill, std::mt19937_64& random) {
+std::vector<double> random_data(const ValueType& type, const Fill& fill, std::mt19937_64& random,
+                                std::size_t records = 1) {
   std::uniform_real_distribution<double> uniform(fill.low, fill.high);
-  std::vector<double> data(static_cast<std::size_t>(type.shape.elements()));
+  std::vector<double> data(records * static_cast<std::size_t>(type.shape.elements()));
   for (double& x : data) {
     x = uniform(random);
     // What the device can hold exactly, so that only the kernel's own rounding is measured.
@@ -71,59 +72,61 @@ std::vector<double> to_doubles(const ValueType& type, const Bytes& bytes) {
   return data;
 }
 
-cpu::CpuBackend& backend(int threads) {
-  static std::map<int, std::unique_ptr<cpu::CpuBackend>> backends;
-  auto& entry = backends[threads];
-  if (!entry) {
-    cpu::Registry registry;
-    cpu::register_cpu_kernels(registry);
-    entry = std::make_unique<cpu::CpuBackend>(std::move(registry), threads);
-  }
-  return *entry;
+std::unique_ptr<Buffer> filled(const Backend& backend, const Bytes& bytes) {
+  std::unique_ptr<Buffer> buffer = backend.allocate(bytes.size());
+  backend.upload(*buffer, 0, bytes);
+  return buffer;
 }
 
-/// Runs `graph` on the CPU with `inputs` as external slots in their order; returns the bytes of
-/// `outputs`, which become external too (so that the planner can't recycle them).
-std::vector<Bytes> run_on_cpu(Graph graph, const std::vector<Value>& inputs,
-                              std::vector<Bytes> data, const std::vector<Value>& outputs,
-                              const StepInfo& step, int threads, bool checked, bool aliasing) {
-  std::vector<Bytes> results;
-  std::vector<void*> addresses;
-  for (Bytes& bytes : data) addresses.push_back(bytes.data());
-  for (Value v : outputs) results.emplace_back(graph.type(v).bytes());
+/// Runs `graph` with `inputs` as external slots in their order; returns the bytes of `outputs`,
+/// which become external too (so that the planner can't recycle them). All memory starts as NaN.
+std::vector<Bytes> run_on(Backend& backend, Graph graph, const std::vector<Value>& inputs,
+                          const std::vector<Bytes>& data, const std::vector<Value>& outputs,
+                          const StepInfo& step, bool checked, bool aliasing) {
+  std::vector<std::unique_ptr<Buffer>> operands;
+  for (const Bytes& bytes : data) operands.push_back(filled(backend, bytes));
+  std::vector<Buffer*> results;
   for (std::size_t i = 0; i < inputs.size(); ++i) graph.info(inputs[i]).offset = i;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (graph.info(outputs[i]).storage != Storage::arena) continue;
-    graph.info(outputs[i]).storage = Storage::external;
-    graph.info(outputs[i]).offset = inputs.size() + i;
+  for (Value v : outputs) {
+    const auto mutated = std::find(inputs.begin(), inputs.end(), v);
+    if (mutated != inputs.end()) {  // an operand that the operator writes as well
+      results.push_back(operands[static_cast<std::size_t>(mutated - inputs.begin())].get());
+      continue;
+    }
+    operands.push_back(filled(backend, Bytes(graph.type(v).bytes(), std::byte{0xFF})));
+    results.push_back(operands.back().get());
+    if (graph.info(v).storage != Storage::arena) continue;
+    graph.info(v).storage = Storage::external;
+    graph.info(v).offset = operands.size() - 1;
   }
-  cpu::CpuBackend& cpu = backend(threads);
-  const auto program = cpu.prepare(std::move(graph), {.reuse = aliasing, .in_place = aliasing});
+  const auto program = backend.prepare(std::move(graph), {.reuse = aliasing, .in_place = aliasing});
   verify_plan(program->plan());
   Memory memory;
   for (std::size_t s = 0; s < kStorages; ++s) {
-    memory.buffers[s] = cpu.allocate(program->plan().bytes[s]);
-    if (memory.buffers[s]->bytes() > 0) {
-      std::memset(memory.buffers[s]->data(), 0xFF, memory.buffers[s]->bytes());
-    }
+    memory.buffers[s] = filled(backend, Bytes(program->plan().bytes[s], std::byte{0xFF}));
   }
   program->attach(memory);
-  for (std::size_t i = 0; i < inputs.size(); ++i) program->bind(i, addresses[i]);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    program->bind(inputs.size() + i, results[i].data());
+  for (std::size_t slot = 0; slot < operands.size(); ++slot) {
+    program->bind(slot, operands[slot]->data());
   }
   if (checked) {
     program->run_checked(step);
   } else {
     program->run(step, 1, 0);
   }
-  // Operands that the operator mutates count as results where they are asked for.
+  std::vector<Bytes> bytes;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k] == outputs[i]) results[i] = data[k];
-    }
+    bytes.emplace_back(results[i]->bytes());
+    backend.download(*results[i], 0, bytes.back());
   }
-  return results;
+  return bytes;
+}
+
+bool runs_on(const TestedDevice& device, const std::vector<std::string>& devices) {
+  return devices.empty() ||
+         std::any_of(devices.begin(), devices.end(), [&](const std::string& part) {
+           return device.name.find(part) != std::string::npos;
+         });
 }
 
 void expect_close(const std::vector<double>& actual, const std::vector<double>& expected,
@@ -231,7 +234,7 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   ASSERT_GE(all_inputs.size(), forward_inputs);
   std::sort(computed.begin(), computed.end(), [](Value a, Value b) { return a.id < b.id; });
   computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
-  compare_with_reference(graph, all_inputs, all_data, computed, c.tolerance, c.step);
+  compare_with_reference(graph, all_inputs, all_data, computed, c.tolerance, c.step, c.devices);
 }
 
 }  // namespace
@@ -239,24 +242,42 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
 void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs,
                             const std::vector<std::vector<double>>& data,
                             const std::vector<Value>& outputs, double tolerance,
-                            const StepInfo& step) {
+                            const StepInfo& step, const std::vector<std::string>& devices) {
   Interpreter interpreter(graph);
   for (std::size_t i = 0; i < inputs.size(); ++i) interpreter[inputs[i]].data = data[i];
   interpreter.run(step);
   const std::vector<Bytes> bytes = all_bytes(graph, inputs, data);
-  const std::vector<Bytes> first = run_on_cpu(graph, inputs, bytes, outputs, step, 1, true, true);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Node* node = graph.producer(outputs[i]);
-    expect_close(to_doubles(graph.type(outputs[i]), first[i]), interpreter[outputs[i]].data,
-                 tolerance,
-                 std::string(node != nullptr ? node->op->name() : "operand") + " on the CPU");
+  bool finite = true;  // checked runs take a NaN for an element that was not written
+  for (Value v : outputs) {
+    for (double x : interpreter[v].data) finite = finite && !std::isnan(x);
   }
-  for (int threads : {1, 2, 4}) {
-    EXPECT_EQ(run_on_cpu(graph, inputs, bytes, outputs, step, threads, false, true), first)
-        << "other bits at " << threads << " threads";
+  for (const TestedDevice& device : tested_devices()) {
+    if (!runs_on(device, devices)) continue;
+    const std::vector<Bytes> first =
+        run_on(*device.backends[0], graph, inputs, bytes, outputs, step, finite, true);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Node* node = graph.producer(outputs[i]);
+      expect_close(to_doubles(graph.type(outputs[i]), first[i]), interpreter[outputs[i]].data,
+                   tolerance,
+                   std::string(node != nullptr ? node->op->name() : "operand") + " on " +
+                       device.name);
+    }
+    for (Backend* backend : device.backends) {
+      EXPECT_EQ(run_on(*backend, graph, inputs, bytes, outputs, step, false, true), first)
+          << "other bits on " << device.name << " at " << backend->threads() << " threads";
+    }
+    EXPECT_EQ(run_on(*device.backends.back(), graph, inputs, bytes, outputs, step, false, false),
+              first)
+        << "other bits on " << device.name << " without aliasing";
+    for (std::uint64_t seed : {1, 2}) {  // a missing barrier would show
+      if (device.reorder == nullptr) break;
+      device.reorder(seed);
+      EXPECT_EQ(run_on(*device.backends[0], graph, inputs, bytes, outputs, step, false, true),
+                first)
+          << "other bits on " << device.name << " with its threads in another order";
+      device.reorder(0);
+    }
   }
-  EXPECT_EQ(run_on_cpu(graph, inputs, bytes, outputs, step, 2, false, false), first)
-      << "other bits without aliasing";
 }
 
 void check(const OpCase& c) {
@@ -274,7 +295,7 @@ void check(const OpCase& c) {
     const Fill fill = c.fills.empty() ? Fill{} : c.fills[std::min(i, c.fills.size() - 1)];
     inputs.push_back(
         graph.add_value("input" + std::to_string(i), c.inputs[i], Storage::external, i));
-    data.push_back(random_data(c.inputs[i], fill, random));
+    data.push_back(random_data(c.inputs[i], fill, random, i < c.records.size() ? c.records[i] : 1));
   }
   std::vector<Value> outputs = graph.add(c.op, inputs, c.name);
   graph.verify();
@@ -284,9 +305,9 @@ void check(const OpCase& c) {
   }
   if (c.op->is_view()) {
     // Memory of its own makes the copy kernel run.
-    compare_with_reference(graph, inputs, data, compared, 0, c.step);
+    compare_with_reference(graph, inputs, data, compared, 0, c.step, c.devices);
   } else {
-    compare_with_reference(graph, inputs, data, compared, c.tolerance, c.step);
+    compare_with_reference(graph, inputs, data, compared, c.tolerance, c.step, c.devices);
   }
   if (c.gradient) check_gradient(c, graph, inputs, data, outputs, random);
 }
@@ -295,7 +316,8 @@ std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value
                                      const std::vector<std::vector<double>>& data,
                                      const std::vector<Value>& outputs, const StepInfo& step) {
   const std::vector<Bytes> bytes =
-      run_on_cpu(graph, inputs, all_bytes(graph, inputs, data), outputs, step, 2, false, true);
+      run_on(*tested_cpu().backends[1], graph, inputs, all_bytes(graph, inputs, data), outputs,
+             step, false, true);
   std::vector<std::vector<double>> values;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     values.push_back(to_doubles(graph.type(outputs[i]), bytes[i]));

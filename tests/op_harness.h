@@ -19,11 +19,12 @@ struct Fill {
 
 /// One operator with operands of given types. check() then shows
 ///  - that inference accepts them and the graph verifies,
-///  - that the CPU kernel agrees with the double-precision reference, on poisoned memory, leaving
-///    nothing unwritten,
-///  - that its bits are the same twice, at 1, 2 and 4 threads, and without aliasing,
+///  - that every device's kernel (op_backends.h) agrees with the double-precision reference, on
+///    poisoned memory, leaving nothing unwritten,
+///  - that its bits are the same twice, at 1, 2 and 4 threads, without aliasing, and with a
+///    simulated device's threads in another order,
 ///  - if `gradient`: that the gradient graph's reference agrees with central differences of the
-///    forward reference, and its CPU kernels with its reference,
+///    forward reference, and its kernels with its reference,
 ///  - that the operator survives being written to attributes and read back.
 struct OpCase {
   std::string name;
@@ -36,6 +37,10 @@ struct OpCase {
   std::vector<bool> roots = {};
   double tolerance = 2e-5;  ///< relative to the largest magnitude of the reference's output
   StepInfo step = {.seed = 7, .step = 3, .epoch = 1, .position = 0};
+  /// By input: how many records of its type it holds (a data set); default: one.
+  std::vector<std::size_t> records = {};
+  /// Parts of the names of the devices that have kernels, e.g. "CUDA"; default: every device.
+  std::vector<std::string> devices = {};
 };
 
 /// Runs all checks; failures are GoogleTest failures that name the case.
@@ -54,12 +59,14 @@ inline ValueType u8(Shape shape) { return {DType::u8, std::move(shape)}; }
 std::string inference_error(OpPtr op, const std::vector<ValueType>& inputs,
                             const std::string& layer = "layer");
 
-/// A graph built by hand, its external inputs given (rounded to their types), run on the CPU and by
-/// the reference; compares all values of `outputs`. For compositions that check() can't express.
+/// A graph built by hand, its external inputs given (rounded to their types), run on the devices
+/// (as OpCase::devices) and by the reference; compares all values of `outputs`. For compositions
+/// that check() can't express.
 void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs,
                             const std::vector<std::vector<double>>& data,
                             const std::vector<Value>& outputs, double tolerance = 2e-5,
-                            const StepInfo& step = {});
+                            const StepInfo& step = {},
+                            const std::vector<std::string>& devices = {});
 
 /// The values of `outputs` of a graph run once on the CPU with two threads.
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,

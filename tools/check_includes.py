@@ -8,7 +8,8 @@ tests/. Tests that stand beside the code (*_test.cpp) are left out.
 
 A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
 takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
-*_hwy.* and what linnet_op() names behind CPU belong to ops_cpu and the rest to ops.
+*_hwy.* and what linnet_op() names behind CPU belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.*
+and *_cudnn.* to ops_cuda, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
 """
 import re
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
+TOP = ("backend/cuda/plugin.cpp",)  # files that join all layers
 
 
 def arguments(text, function, keywords):
@@ -49,6 +51,12 @@ class Layers:
             for source in values["SOURCES"]:
                 if "$" not in source:
                     self._own(folder / source, name)
+        for name, values in arguments(text, "linnet_cuda_layer",
+                                      ("SOURCES", "SIM", "VENDOR", "DEPENDS")):
+            self.depends[name] = set(values["DEPENDS"])
+            for source in values["SOURCES"] + values["VENDOR"]:
+                if "$" not in source:
+                    self._own(folder / source, name)
         for name, values in arguments(text, "linnet_op", ("EXTRA", "CPU", "TEST")):
             for source in values["CPU"]:
                 self.files[(folder / name / source).with_suffix("").as_posix()] = "ops_cpu"
@@ -78,6 +86,8 @@ class Layers:
         if stem in self.files:
             return self.files[stem]
         if parts[0] == "ops":
+            if re.search(r"(^cuda_kernels\.h|\.cuh?|_(cuda|cublaslt|cudnn)\.\w+)$", parts[-1]):
+                return "ops_cuda"
             return "ops_cpu" if re.search(r"(^cpu_kernels|_cpu|_hwy)\.\w+$", parts[-1]) else "ops"
         folder = Path(path).parent
         while folder != Path("."):
@@ -106,7 +116,7 @@ def check_layers(root):
     for path in sources(src):
         relative = path.relative_to(src).as_posix()
         own = layers.of(relative)
-        if own is None or path.stem.endswith("_test"):
+        if own is None or path.stem.endswith(("_test", "_testing")) or relative in TOP:
             continue
         if own not in layers.depends:
             yield f"src/{relative}: no CMakeLists.txt declares the layer '{own}'"

@@ -30,6 +30,19 @@ class CheckIncludes(unittest.TestCase):
                 path.write_text(text)
             return check_includes.check(folder)
 
+    def test_knows_the_layers_of_cuda(self):
+        lists = {"src/backend/CMakeLists.txt":
+                 "linnet_layer(backend_cpu SOURCES cpu/memory.cpp DEPENDS runtime)\n"
+                 "linnet_cuda_layer(backend_cuda SOURCES cuda/device.cpp DEPENDS base)\n",
+                 "src/ops/CMakeLists.txt": LISTS["src/ops/CMakeLists.txt"] +
+                 "linnet_cuda_layer(ops_cuda SOURCES ${cuda} DEPENDS ops backend_cuda)\n",
+                 "src/backend/cuda/kernel.h": ""}
+        self.assertEqual(self.problems({
+            **lists, "src/ops/dense/dense_cuda.cu": '#include "backend/cuda/kernel.h"\n'}), [])
+        self.assertEqual(len(self.problems({
+            **lists, "src/ops/dense/dense_cuda.cu": '#include "backend/cpu/memory.h"\n',
+            "src/ops/dense/dense.cpp": '#include "backend/cuda/kernel.h"\n'})), 2)
+
     def test_accepts_what_depends_names(self):
         self.assertEqual(self.problems({
             "src/plan/plan.cpp": '#include "plan/plan.h"\n#include "base/check.h"\n#include <vector>\n',

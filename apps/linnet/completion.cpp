@@ -7,6 +7,7 @@
 
 #include "json.h"
 #include "options.h"
+#include "workloads.h"
 
 namespace linnet::command {
 namespace {
@@ -76,9 +77,12 @@ std::string bash(const CLI::App& app) {
     out += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", option,
                        fmt::join(words, " "));
   }
-  out +=
-      "    --data) COMPREPLY=($(compgen -d -W 'fashion-mnist digits' -- \"$word\")); return ;;\n"
-      "    --workload) COMPREPLY=($(compgen -W 'mnist-cnn' -- \"$word\")); return ;;\n  esac\n";
+  out += fmt::format(
+      "    --data) COMPREPLY=($(compgen -d -W 'fashion-mnist digits cifar10 cifar100 rosenbrock' "
+      "-- "
+      "\"$word\")); return ;;\n"
+      "    --workload) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n  esac\n",
+      fmt::join(workload_names(), " "));
   out += fmt::format(
       "  if [[ $COMP_CWORD == 1 ]]; then words='{} {}'; else case ${{COMP_WORDS[1]}} in\n",
       fmt::join(names_of(subcommands(app)), " "), fmt::join(long_options(app), " "));

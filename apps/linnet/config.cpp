@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "config_layers.h"
 #include "config_section.h"
+#include "device_options.h"
 
 namespace linnet::command {
 namespace {
@@ -125,14 +126,30 @@ class Config {
         s.choice("loss", 0, {"automatic", "cross_entropy", "mse", "mae", "binary_cross_entropy"}));
     t.patience = s.integer("patience", t.patience);
     t.shuffle = s.flag("shuffle", t.shuffle);
+    t.streamed = s.flag("streamed", t.streamed);
+    t.pool = s.integer("pool", t.pool, 1);
     t.optimizer.clip_norm = s.number("clip_norm", t.optimizer.clip_norm);
     job.model.threads = static_cast<int>(s.integer("threads", 0));
-    const std::vector<std::string> devices{"auto", "cpu", "cuda"};
-    job.model.device = devices[s.choice("device", 0, devices)];
-    const std::vector<std::string> precisions{"fp32", "bf16"};
-    job.precision = precisions[s.choice("precision", 0, precisions)];
     job.model.seed = t.seed;
+    device(s, job.model);
     s.close();
+  }
+
+  static void device(Section& s, ModelOptions& model) {
+    model.device = s.text("device", model.device);
+    if (const std::string mistake = device_mistake(model.device); !mistake.empty()) {
+      s.refuse("device", fmt::format("'device' in [training]: {}", mistake));
+    }
+    model.cuda.precision = static_cast<Precision>(s.choice("precision", 0, precision_names()));
+    if (const toml::node* found = s.node("graph"); found != nullptr) {
+      const std::optional<std::int64_t> steps =
+          found->is_integer()  ? graph_steps(std::to_string(*found->value<std::int64_t>()))
+          : found->is_string() ? graph_steps(*found->value<std::string>())
+                               : std::nullopt;
+      if (!steps) s.refuse("graph", fmt::format("'graph' in [training] must be {}", kGraphChoices));
+      model.cuda.graph_steps = *steps;
+    }
+    model.cuda.cudnn = s.choice("conv_engine", 0, conv_engine_names()) == 0;
   }
 
   const toml::table& root_;

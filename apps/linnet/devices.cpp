@@ -1,19 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linnet/devices.h>
+
+#include <memory>
+
+#include "device_options.h"
 #include "json.h"
 #include "machine.h"
 #include "options.h"
 
-#include <fmt/format.h>
-
-#include <memory>
-
 namespace linnet::command {
 namespace {
 
-constexpr std::string_view kNoCuda = "not in this build";
+std::string capability(const CudaDevice& device) {
+  return fmt::format("{}.{}", device.compute_capability / 10, device.compute_capability % 10);
+}
+
+Json cuda_json(const CudaStatus& cuda) {
+  Json json;
+  json["usable"] = cuda.unusable.empty();
+  json["unusable"] = cuda.unusable.empty() ? Json() : Json(cuda.unusable);
+  json["libraries"] = cuda.libraries;
+  json["devices"] = Json::array();
+  for (const CudaDevice& device : cuda.devices) {
+    json["devices"].push_back({{"index", device.index},
+                               {"name", device.name},
+                               {"uuid", device.uuid},
+                               {"compute_capability", capability(device)},
+                               {"multiprocessors", device.multiprocessors},
+                               {"memory_bytes", device.memory_bytes}});
+  }
+  return json;
+}
+
+std::string cuda_text(const CudaStatus& cuda) {
+  std::string out;
+  for (const CudaDevice& device : cuda.devices) {
+    out += fmt::format(
+        "cuda:{:<3} {}\n         compute capability {}, {} multiprocessors, {} of memory\n"
+        "         {}\n",
+        device.index, device.name, capability(device), device.multiprocessors,
+        bytes_text(device.memory_bytes), device.uuid);
+  }
+  std::vector<std::string> last = cuda.libraries;
+  if (!cuda.unusable.empty()) last.insert(last.begin(), cuda.unusable);
+  return out + fmt::format("cuda     {}\n", fmt::join(last, "\n         "));
+}
 
 int devices(bool json) {
   const Machine machine = this_machine();
+  const CudaStatus cuda = cuda_status(cuda_library());
   if (json) {
     print_json({{"cpu",
                  {{"name", machine.processor},
@@ -21,14 +58,13 @@ int devices(bool json) {
                   {"cores", machine.cores},
                   {"memory_bytes", machine.memory_bytes},
                   {"available_bytes", machine.available_bytes}}},
-                {"cuda", kNoCuda}});
+                {"cuda", cuda_json(cuda)}});
     return kSuccess;
   }
-  print_out(
-      fmt::format("cpu   {}\n      {} usable processors, {} of memory ({} free)\n      {}\n"
-                  "cuda  {}\n",
-                  machine.processor, machine.cores, bytes_text(machine.memory_bytes),
-                  bytes_text(machine.available_bytes), fmt::join(machine.flags, " "), kNoCuda));
+  print_out(fmt::format(
+      "cpu      {}\n         {} usable processors, {} of memory ({} free)\n         {}\n{}",
+      machine.processor, machine.cores, bytes_text(machine.memory_bytes),
+      bytes_text(machine.available_bytes), fmt::join(machine.flags, " "), cuda_text(cuda)));
   return kSuccess;
 }
 

@@ -24,6 +24,7 @@ void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_summary(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
+void add_profile(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

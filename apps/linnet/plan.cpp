@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "device_options.h"
 #include "json.h"
 #include "options.h"
 #include "workloads.h"
@@ -15,13 +16,15 @@ struct PlanOptions {
   std::string workload;
   std::int64_t batch = 0;
   std::string dump = "plan";
+  DeviceOptions on;
 };
 
 int plan(const PlanOptions& options) {
   Job job = job_from(options.config, options.workload, "linnet plan");
   if (options.batch > 0) job.training.batch = options.batch;
   const Dump what = options.dump == "graph" ? Dump::graph : Dump::plan;
-  std::string text = dump_training_step(job.network, job.training.batch, what, job.training);
+  std::string text = dump_training_step(job.network, job.training.batch, what, job.training,
+                                        planned_on(options.on, job.model));
   if (text.empty() || text.back() != '\n') text += '\n';
   print_out(text);
   return kSuccess;
@@ -37,6 +40,7 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
   command->add_option("--dump", options->dump, "graph: operators; plan: memory too")
       ->check(one_of({"graph", "plan"}));
+  add_device_options(*command, options->on);
   command->footer("Example: linnet plan --workload mnist-cnn --batch 128 --dump plan");
   command->callback([&action, options] { action = [options] { return plan(*options); }; });
 }

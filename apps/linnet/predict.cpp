@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "device_options.h"
 #include "inputs.h"
 #include "io/npy.h"
 #include "json.h"
@@ -21,7 +22,7 @@ struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string output;
-  std::string device = "auto";
+  DeviceOptions on;
   std::int64_t batch = 256;
   int threads = 0;
   bool json = false;
@@ -64,7 +65,10 @@ void require_other_file(const PredictOptions& options) {
 
 int predict(const PredictOptions& options) {
   if (!options.output.empty()) require_other_file(options);
-  Model model = Model::load(options.model, {.device = options.device, .threads = options.threads});
+  ModelOptions on{.threads = options.threads};
+  apply(options.on, on);
+  Model model = Model::load(options.model, on);
+  require_built(model.device(), on);
   const Inputs inputs = read_inputs(options.inputs, model.network().input_shape());
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' holds no samples", options.inputs.front());
@@ -94,7 +98,10 @@ int predict(const PredictOptions& options) {
     }
   }
   if (options.json) {
-    print_json({{"model", options.model}, {"predictions", std::move(json)}});
+    Json all{{"model", options.model}};
+    add_device(all, model, on);
+    all["predictions"] = std::move(json);
+    print_json(all);
   } else {
     print_out(text);
   }
@@ -114,8 +121,7 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--output", o->output,
                       "Write all probabilities to this .npy file, (N, classes)");
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
-  command->add_option("--device", o->device, "Where to run")
-      ->check(one_of({"auto", "cpu", "cuda"}));
+  add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "device_options.h"
 #include "json.h"
 #include "machine.h"
 #include "options.h"
@@ -19,6 +20,7 @@ struct SummaryOptions {
   std::string file;  // a model or a configuration
   std::string workload;
   std::int64_t batch = 0;
+  DeviceOptions on;
   bool json = false;
 };
 
@@ -87,7 +89,8 @@ std::string summary_text(const NetworkSummary& summary) {
 int summary(const SummaryOptions& options) {
   const Job job = job_of(options);
   const std::int64_t batch = options.batch > 0 ? options.batch : job.training.batch;
-  const NetworkSummary result = summarize(job.network, batch, job.training);
+  const NetworkSummary result =
+      summarize(job.network, batch, job.training, planned_on(options.on, job.model));
   if (options.json) {
     print_json(summary_json(job.name, result));
   } else {
@@ -105,6 +108,7 @@ void add_summary(CLI::App& app, Action& action) {
   command->add_option("FILE", options->file, "A model (.safetensors) or a configuration (.toml)");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
+  add_device_options(*command, options->on);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer("Example: linnet summary --workload mnist-cnn --batch 128");
   command->callback([&action, options] { action = [options] { return summary(*options); }; });

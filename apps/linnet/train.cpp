@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "commit.h"
+#include "device_options.h"
 #include "json.h"
 #include "machine.h"
 #include "options.h"
@@ -28,12 +29,13 @@ struct TrainOptions {
   std::string config;
   std::string workload;
   std::optional<std::string> data;
-  std::optional<std::string> device;
-  std::optional<std::string> precision;
+  DeviceOptions on;
   std::optional<std::string> optimizer;
   std::optional<double> learning_rate;
   std::optional<std::string> schedule;
   std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> pool;
+  bool streamed = false;
   std::optional<std::int64_t> epochs;
   std::optional<int> threads;
   std::optional<std::uint64_t> seed;
@@ -95,14 +97,13 @@ Job job_of(const TrainOptions& options) {
   }
   if (options.seed) t.seed = *options.seed;
   job.data = options.data.value_or(job.data);
-  job.precision = options.precision.value_or(job.precision);
-  job.model.device = options.device.value_or(job.model.device);
+  apply(options.on, job.model);
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;
   t.batch = options.batch.value_or(t.batch);
+  t.streamed = t.streamed || options.streamed;
+  t.pool = options.pool.value_or(t.pool);
   t.epochs = options.epochs.value_or(t.epochs);
-  require(job.precision == "fp32", "training in {} is not built yet; use --precision fp32",
-          job.precision);
   return job;
 }
 
@@ -165,8 +166,7 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["data"] = data.parts.train.name;
   json["train_samples"] = data.parts.train.size();
   json["test_samples"] = data.parts.test.size();
-  json["device"] = model.device();
-  json["precision"] = job.precision;
+  add_device(json, model, job.model);
   json["threads"] = model.threads();
   json["seed"] = job.training.seed;
   json["batch"] = job.training.batch;
@@ -187,6 +187,7 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["planned_bytes"] = history.planned_bytes;
   json["interrupted"] = history.interrupted;
   json["stopped_early"] = history.stopped_early;
+  json["notes"] = history.notes;
   json["version"] = kVersion;
   json["commit"] = kCommit;
   json["machine"] = {{"processor", machine.processor},
@@ -202,6 +203,14 @@ std::string percent(const Json& part) {
   return std::isfinite(value) ? fmt::format("{:.2f} %", 100 * value) : std::string("–");
 }
 
+std::pair<std::string, std::string> device_fact(const Model& model, const Json& summary) {
+  if (model.device() == "cpu") {
+    return {"device, threads", fmt::format("cpu, {}", model.threads())};
+  }
+  return {"device, graph", fmt::format("{}, {}", summary["device_name"].get<std::string>(),
+                                       summary["graph"].get<std::string>())};
+}
+
 void write_report(const Job& job, const Json& summary, const History& history, Model& model,
                   const LoadedData& data, const RunFolder& folder) {
   Report report;
@@ -209,6 +218,7 @@ void write_report(const Job& job, const Json& summary, const History& history, M
   report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", kVersion, kCommit,
                                 summary["machine"]["processor"].get<std::string>());
   if (!data.note.empty()) report.subtitle += ". " + data.note;
+  for (const std::string& note : history.notes) report.subtitle += ". " + note;
   add_epochs(report, history);
   add_mistakes(report, model, data.parts.test);
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
@@ -223,7 +233,8 @@ void write_report(const Job& job, const Json& summary, const History& history, M
       {"start-up", fmt::format("{:.3f} s", history.startup_seconds)},
       {"memory planned / held", bytes("planned_bytes") + " / " + bytes("peak_bytes")},
       {"parameters", text("parameters")},
-      {"device, threads", fmt::format("{}, {}", model.device(), model.threads())},
+      device_fact(model, summary),
+      {"precision", text("precision")},
       {"batch", text("batch")},
       {"epochs", text("epochs") + (history.interrupted     ? " (interrupted)"
                                    : history.stopped_early ? " (stopped early)"
@@ -237,9 +248,10 @@ void write_report(const Job& job, const Json& summary, const History& history, M
 
 int train_job(const TrainOptions& options) {
   const Job job = job_of(options);
+  Model model(job.network, job.model);  // before the data: a missing device costs no download
+  require_built(model.device(), job.model);
   const LoadedData data = load_data(job.data, job.training.seed);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
-  Model model(job.network, job.model);
   RunFolder folder(options.out, job.name);
   Watcher watcher(model, folder, job.training.epochs);
   const Dataset* test = data.parts.test.size() > 0 ? &data.parts.test : nullptr;
@@ -250,6 +262,7 @@ int train_job(const TrainOptions& options) {
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   write_report(job, summary, history, model, data, folder);
+  for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
     watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",
                              folder.path().string()));
@@ -274,9 +287,11 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--data", o->data, "A folder of data, fashion-mnist or digits");
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
   command->add_option("--epochs", o->epochs, "Passes over the data")->check(at_least(1));
-  command->add_option("--device", o->device, "Where to train")
-      ->check(one_of({"auto", "cpu", "cuda"}));
-  command->add_option("--precision", o->precision, "Arithmetic")->check(one_of({"fp32", "bf16"}));
+  command->add_flag("--streamed", o->streamed,
+                    "On a GPU: keep the data in host memory and copy batch by batch");
+  command->add_option("--pool", o->pool, "Batches that a streamed training keeps on their way")
+      ->check(at_least(1, 1024));
+  add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
   command->add_option("--seed", o->seed, "Of weights, shuffle and dropout")
       ->check(at_least(0, std::numeric_limits<long long>::max()));

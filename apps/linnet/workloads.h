@@ -5,6 +5,7 @@
 #include <linnet/network.h>
 #include <linnet/trainer.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,6 @@ struct Job {
   TrainingOptions training = {};
   ModelOptions model = {};
   std::string data = {};  ///< a path, "fashion-mnist" or "digits"; "" means Fashion-MNIST
-  std::string precision = "fp32";
 };
 
 /// The names that --workload takes.
@@ -36,6 +36,9 @@ const std::vector<std::string>& schedule_names();
 /// The names that --optimizer takes, in the order of Optimizer::Kind, and each one's defaults.
 const std::vector<std::string>& optimizer_names();
 Optimizer default_optimizer(Optimizer::Kind kind);
+
+/// What is fetched or measured once is kept here: $XDG_CACHE_HOME/linnet or ~/.cache/linnet.
+std::filesystem::path cache_folder();
 
 struct LoadedData {
   DatasetPair parts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/model.h>
 #include <linnet/network.h>
 #include <linnet/trainer.h>
 
@@ -27,14 +28,17 @@ struct NetworkSummary {
   std::size_t predict_peak_bytes = 0;  ///< everything an inference step needs
 };
 
-/// Plans training and inference at this batch on the CPU, without running anything.
+/// Plans training and inference at this batch without running anything, for the device that `on`
+/// names. Throws Error where it is missing.
 NetworkSummary summarize(const Network& network, std::int64_t batch,
-                         const TrainingOptions& options = {});
+                         const TrainingOptions& options = {},
+                         const ModelOptions& on = {.device = "cpu"});
 
 enum class Dump : std::uint8_t { graph, plan };
 /// The compiled training step as text: operators in order after fusion, and for `plan` the arena
-/// offset of every operand and the peak.
+/// offset of every operand, the engines that the device of `on` chose, and the peak.
 std::string dump_training_step(const Network& network, std::int64_t batch, Dump what,
-                               const TrainingOptions& options = {});
+                               const TrainingOptions& options = {},
+                               const ModelOptions& on = {.device = "cpu", .threads = 1});
 
 }  // namespace linnet

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace linnet {
 
@@ -188,6 +189,16 @@ class Layer {
 
  private:
   std::function<void(NetworkBuilder&)> build_;
+};
+
+/// y = body(x) + shortcut(x) (He et al., 2016); an empty shortcut is x itself. Its layers are named
+/// "<name>.<layer>" and "<name>.shortcut.<layer>", numbered from 1 in each where they have no name.
+/// Throws Error where body and shortcut end in different shapes.
+struct Residual {
+  std::vector<Layer> body = {};
+  std::vector<Layer> shortcut = {};
+  std::string name = {};
+  void build(NetworkBuilder& builder) const;
 };
 
 }  // namespace linnet

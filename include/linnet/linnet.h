@@ -3,12 +3,16 @@
 
 // Everything a program that uses Linnet needs.
 #include <linnet/dataset.h>
+#include <linnet/devices.h>
+#include <linnet/dlpack.h>
 #include <linnet/error.h>
 #include <linnet/inspect.h>
 #include <linnet/layers.h>
 #include <linnet/model.h>
 #include <linnet/network.h>
 #include <linnet/optimizer.h>
+#include <linnet/predictor.h>
+#include <linnet/profile.h>
 #include <linnet/trainer.h>
 #include <linnet/types.h>
 #include <linnet/zoo.h>

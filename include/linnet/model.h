@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/dataset.h>
+#include <linnet/devices.h>
 #include <linnet/network.h>
 
 #include <filesystem>
@@ -15,9 +16,10 @@ namespace linnet {
 struct ModelState;
 
 struct ModelOptions {
-  std::string device = "auto";  ///< "auto", "cpu" or "cuda"
+  std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>"
   int threads = 0;              ///< 0: all processors that the process may use
   std::uint64_t seed = 0;       ///< of the initial weights
+  CudaOptions cuda = {};
 };
 
 /// A network with weights on a device. Movable, not copyable. Calls on one model take turns: not
@@ -27,6 +29,8 @@ class Model {
   /// Initialises the weights; equal seeds give equal weights on every device.
   /// Throws Error where the device is missing.
   explicit Model(Network network, ModelOptions options = {});
+  /// Of a state that was built inside the library.
+  explicit Model(std::unique_ptr<ModelState> state);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();

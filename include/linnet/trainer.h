@@ -27,6 +27,11 @@ struct TrainingOptions {
   std::int64_t patience = 0;
   bool shuffle = true;
   std::uint64_t seed = 0;  ///< of shuffle, split and dropout
+  /// Leaves the data set in host memory: each batch is copied to the device while that computes the
+  /// one before, in `pool` buffers (at least 1). The same results to the bit; for data sets that
+  /// don't fit. Changes nothing on the CPU, which reads host memory.
+  bool streamed = false;
+  std::int64_t pool = 3;
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };
@@ -73,10 +78,11 @@ class Callback {
 
 struct History {
   std::vector<EpochReport> epochs;
-  bool stopped_early = false;     ///< patience ran out
-  bool interrupted = false;       ///< a callback asked to stop; the last epoch is incomplete
-  double startup_seconds = 0;     ///< from the call to the first step: compiling and preparing
-  std::size_t planned_bytes = 0;  ///< all memory of training, decided before the first step
+  bool stopped_early = false;      ///< patience ran out
+  bool interrupted = false;        ///< a callback asked to stop; the last epoch is incomplete
+  double startup_seconds = 0;      ///< from the call to the first step: compiling and preparing
+  std::size_t planned_bytes = 0;   ///< all memory of training, decided before the first step
+  std::vector<std::string> notes;  ///< sentences on what the device could not do
 };
 
 /// Trains `model` on `data`. The last incomplete batch of an epoch is trained on as it is. Results

@@ -42,8 +42,9 @@ std::int64_t Shape::operator[](int axis) const {
 std::int64_t Shape::elements() const {
   std::int64_t product = 1;
   for (std::int64_t dim : dims_) {
-    require(!__builtin_mul_overflow(product, dim, &product),
-            "the shape {} has more elements than can be counted", to_string(*this));
+    if (__builtin_mul_overflow(product, dim, &product)) {  // the text is made only if it is needed
+      fail("the shape {} has more elements than can be counted", to_string(*this));
+    }
   }
   return product;
 }

@@ -14,6 +14,16 @@ Records records_of(const Dataset& data) {
   return records;
 }
 
+std::span<const std::byte> sample_bytes(const Dataset& data) {
+  return data.sample_dtype == DType::u8 ? std::as_bytes(std::span(data.bytes))
+                                        : std::as_bytes(std::span(data.floats));
+}
+
+std::span<const std::byte> target_bytes(const Dataset& data) {
+  return data.labels.empty() ? std::as_bytes(std::span(data.values))
+                             : std::as_bytes(std::span(data.labels));
+}
+
 Loss check_data(const NetworkDefinition& network, const Dataset& data, Loss loss) {
   data.validate();
   require(data.size() > 0, "the data set '{}' holds no samples", data.name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/plugin/cuda_plugin.h"
 #include "base/check.h"
 #include "model/model_state.h"
 #include "ops/cpu_kernels.h"
@@ -24,24 +25,29 @@ void upload(const ModelState& state, const ParameterSpec& spec, std::span<const 
 
 }  // namespace
 
-std::unique_ptr<Backend> open_backend(const std::string& device, int threads) {
-  require(device == "auto" || device == "cpu" || device == "cuda",
-          "unknown device '{}'; expected auto, cpu or cuda", device);
-  require(device != "cuda", "the device 'cuda' is not available: this build has no CUDA backend");
+std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
+  const std::string& device = options.device;
+  const bool cuda = device == "cuda" || device.starts_with("cuda:");
+  require(device == "auto" || device == "cpu" || cuda,
+          "unknown device '{}'; expected auto, cpu, cuda, cuda:INDEX or cuda:UUID", device);
+  if (cuda || (device == "auto" && cuda_status(options.cuda.library).unusable.empty())) {
+    const std::string which = device.starts_with("cuda:") ? device.substr(5) : std::string();
+    return cuda_plugin(options.cuda.library).open(which, options.cuda);
+  }
   cpu::Registry registry;
   cpu::register_cpu_kernels(registry);
-  return std::make_unique<cpu::CpuBackend>(std::move(registry), threads);
+  return std::make_unique<cpu::CpuBackend>(std::move(registry), options.threads);
 }
 
-Model::Model(Network network, ModelOptions options)
-    : state_(new ModelState{.network = std::move(network),
-                            .backend = nullptr,
-                            .device = {},
-                            .parameters = nullptr,
-                            .statistics = nullptr,
-                            .class_names = {}}) {
-  ModelState& s = *state_;
-  s.backend = open_backend(options.device, options.threads);
+std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
+                                       std::uint64_t seed) {
+  std::unique_ptr<ModelState> state(new ModelState{.network = std::move(network),
+                                                   .backend = std::move(backend),
+                                                   .device = {},
+                                                   .parameters = nullptr,
+                                                   .statistics = nullptr,
+                                                   .class_names = {}});
+  ModelState& s = *state;
   s.device = s.backend->name();
   s.threads = s.backend->threads();
   s.parameters = s.backend->allocate(s.definition().bytes(true));
@@ -49,11 +55,15 @@ Model::Model(Network network, ModelOptions options)
   std::vector<float> values;
   for (std::size_t i = 0; i < s.definition().parameters.size(); ++i) {
     const ParameterSpec& spec = s.definition().parameters[i];
-    initialize(spec, i, options.seed, values);
+    initialize(spec, i, seed, values);
     upload(s, spec, values);
   }
+  return state;
 }
 
+Model::Model(Network network, ModelOptions options)
+    : state_(make_state(std::move(network), open_backend(options), options.seed)) {}
+Model::Model(std::unique_ptr<ModelState> state) : state_(std::move(state)) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;

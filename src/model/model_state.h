@@ -29,7 +29,12 @@ struct ModelState {
   }
 };
 
-/// Opens "auto", "cpu" or "cuda". Throws Error for a device that is not there.
-std::unique_ptr<Backend> open_backend(const std::string& device, int threads);
+/// The device that the options ask for. Throws Error for one that is not there; "auto" takes the
+/// CPU then.
+std::unique_ptr<Backend> open_backend(const ModelOptions& options);
+
+/// A network with initial weights on a device: a function of the seed, on every device the same.
+std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
+                                       std::uint64_t seed);
 
 }  // namespace linnet

@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/model.h>
+#include <linnet/predictor.h>
+
+#include <algorithm>
 
 #include "base/check.h"
-#include "model/bind_data.h"
-#include "model/session.h"
+#include "model/model_state.h"
 
 namespace linnet {
 namespace {
 
-std::vector<float> predict(ModelState& model, const Dataset& data, std::int64_t batch,
+template <class T>
+void predict_all(Predictor& predictor, std::span<const T> samples, std::int64_t batch,
+                 std::span<float> outputs) {
+  const auto in = static_cast<std::size_t>(predictor.input_shape().elements());
+  const auto out = static_cast<std::size_t>(predictor.output_shape().elements());
+  const std::size_t total = outputs.size() / std::max<std::size_t>(out, 1);
+  for (std::size_t first = 0; first < total; first += static_cast<std::size_t>(batch)) {
+    const std::size_t count = std::min(static_cast<std::size_t>(batch), total - first);
+    predictor.predict(samples.subspan(first * in, count * in),
+                      outputs.subspan(first * out, count * out));
+  }
+}
+
+std::vector<float> predict(Model& model, const Dataset& data, std::int64_t batch,
                            bool probabilities) {
-  const NetworkDefinition& network = model.definition();
+  require(batch > 0, "expected a batch of at least 1; got {}", batch);
+  const NetworkDefinition& network = model.state().definition();
   require(data.sample_shape == network.input_sample, "the network takes samples of {}; got {}",
           to_string(network.input_sample), to_string(data.sample_shape));
-  const ValueType record = records_of(data).samples;
-  Session session(model);
-  const Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {
-    return prediction_step(network, record, n, probabilities, session.supports());
-  });
-  session.attach();
-  bind_samples(sweep, data);
-  const std::int64_t outputs = network.output_sample().elements();
-  std::vector<float> result(static_cast<std::size_t>(data.size() * outputs));
-  const auto samples = static_cast<std::uint64_t>(data.size());
-  for (std::uint64_t step = 0; step < sweep.steps(); ++step) {
-    sweep.bind(kOutputs, result.data() + step * sweep.batch * static_cast<std::uint64_t>(outputs));
-    sweep.run({.records = samples, .samples = samples}, step, step + 1);
+  std::vector<float> result(
+      static_cast<std::size_t>(data.size() * network.output_sample().elements()));
+  Predictor predictor(model, probabilities);
+  if (data.sample_dtype == DType::u8) {
+    predict_all<std::uint8_t>(predictor, data.bytes, batch, result);
+  } else {
+    predict_all<float>(predictor, data.floats, batch, result);
   }
   return result;
 }
@@ -33,11 +43,11 @@ std::vector<float> predict(ModelState& model, const Dataset& data, std::int64_t 
 }  // namespace
 
 std::vector<float> Model::predict(const Dataset& data, std::int64_t batch) {
-  return linnet::predict(*state_, data, batch, false);
+  return linnet::predict(*this, data, batch, false);
 }
 
 std::vector<float> Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return linnet::predict(*state_, data, batch, true);
+  return linnet::predict(*this, data, batch, true);
 }
 
 }  // namespace linnet

@@ -2,13 +2,38 @@
 #include "model/session.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "base/check.h"
+#include "model/memory_report.h"
+#include "ops/gather_batch/record_index.h"
 
 namespace linnet {
+namespace {
+
+/// Gathers batches of the pass that begins with `first`.
+BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
+  return
+      [first, feed](std::uint64_t position, std::uint64_t count, std::span<std::byte* const> to) {
+        StepInfo step = first;
+        step.position += position;
+        const RecordIndex record(step, feed.shuffle);
+        const std::array parts{feed.samples, feed.targets};
+        const std::vector<std::size_t>& bytes = feed.stream->layout().record_bytes;
+        for (std::uint64_t i = 0; i < count; ++i) {
+          const std::uint64_t from = record(static_cast<std::int64_t>(i));
+          for (std::size_t p = 0; p < parts.size(); ++p) {
+            std::memcpy(to[p] + i * bytes[p], parts[p].data() + from * bytes[p], bytes[p]);
+          }
+        }
+      };
+}
+
+}  // namespace
 
 void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
+  if (feed.stream != nullptr) return run_fed(first, begin, end);
   const std::uint64_t full = std::min(end, full_steps());
   const auto at = [&](std::uint64_t step) {
     StepInfo info = first;
@@ -18,6 +43,23 @@ void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) c
   };
   if (begin < full) this->full->run(at(begin), full - begin, batch);
   if (end > full_steps()) rest->run(at(full_steps()), 1, 0);
+}
+
+void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
+  BatchStream& stream = *feed.stream;
+  if (begin == 0) stream.start(samples, gather(first, feed));
+  const std::uint64_t ring = stream.layout().slots * stream.layout().batch;
+  for (std::uint64_t step = begin; step < end; ++step) {
+    // To the gather the ring is the data set, and a slot a place in it.
+    StepInfo info = first;
+    info.step += step;
+    info.position = stream.acquire() * stream.layout().batch;
+    info.records = ring;
+    info.begin = 0;
+    info.samples = ring;
+    (step < full_steps() ? full : rest)->run(info, 1, 0);
+    stream.release();
+  }
 }
 
 void Sweep::bind(std::size_t slot, const void* address) const {
@@ -33,9 +75,9 @@ Evaluation Counters::evaluation(bool classification) const {
           .samples = static_cast<std::int64_t>(samples)};
 }
 
-Program* Session::add(Graph graph) {
-  programs_.push_back(model_.backend->prepare(std::move(graph), {}));
-  return programs_.back().get();
+Program* Session::add(std::int64_t batch, const std::function<Graph(std::int64_t)>& graph_of) {
+  programs_.push_back({model_.backend->prepare(graph_of(batch), {}), batch, graph_of});
+  return programs_.back().program.get();
 }
 
 Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch,
@@ -43,31 +85,103 @@ Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch,
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   Sweep sweep{.batch = static_cast<std::uint64_t>(batch),
               .samples = static_cast<std::uint64_t>(samples)};
-  if (samples >= batch) sweep.full = add(graph_of(batch));
-  if (samples % batch != 0) sweep.rest = add(graph_of(samples % batch));
+  if (samples >= batch) sweep.full = add(batch, graph_of);
+  if (samples % batch != 0) sweep.rest = add(samples % batch, graph_of);
   return sweep;
 }
 
-void Session::attach() {
+std::size_t Session::needed(Storage storage) const {
+  std::size_t bytes = 0;
+  for (const Entry& entry : programs_) {
+    bytes = std::max(bytes, entry.program->plan().bytes[static_cast<std::size_t>(storage)]);
+  }
+  return bytes;
+}
+
+void Session::allocate() {
   const auto set = [&](Storage storage, std::shared_ptr<Buffer> buffer) {
     memory_.buffers[static_cast<std::size_t>(storage)] = std::move(buffer);
   };
   set(Storage::parameter, model_.parameters);
   set(Storage::state, model_.statistics);
-  for (Storage storage : {Storage::arena, Storage::gradient, Storage::optimizer}) {
-    std::size_t bytes = 0;
-    for (const auto& program : programs_) {
-      bytes = std::max(bytes, program->plan().bytes[static_cast<std::size_t>(storage)]);
+  constexpr std::array kOwn{Storage::arena, Storage::gradient, Storage::optimizer};
+  std::size_t done = 0;
+  try {
+    for (Storage storage : kOwn) {
+      set(storage, model_.backend->allocate(needed(storage)));
+      done += needed(storage);
     }
-    set(storage, model_.backend->allocate(bytes));
+  } catch (const OutOfMemory& error) {
+    const auto largest =
+        std::max_element(programs_.begin(), programs_.end(), [](const Entry& a, const Entry& b) {
+          return a.program->plan().total_bytes() < b.program->plan().total_bytes();
+        });
+    std::size_t total = 0;
+    for (Storage storage : kOwn) total += needed(storage);
+    const std::size_t free = error.free + done;
+    throw OutOfMemory(fmt::format("{}: {}", error.what(),
+                                  does_not_fit(largest->program->plan(), total, free,
+                                               largest->batch, largest->graph_of)),
+                      total, free);
   }
-  for (const auto& program : programs_) program->attach(memory_);
+}
+
+void Session::attach() {
+  allocate();
+  for (const Entry& entry : programs_) entry.program->attach(memory_);
+}
+
+void Session::keep(const Dataset& data) {
+  for (std::span<const std::byte> host : {sample_bytes(data), target_bytes(data)}) {
+    std::shared_ptr<Buffer>& view = views_[host.data()];
+    if (view == nullptr) view = model_.backend->view(host);
+  }
+}
+
+void Session::bind_data(const Sweep& sweep, const Dataset& data) {
+  keep(data);
+  sweep.bind(kSamples, views_.at(sample_bytes(data).data())->data());
+  sweep.bind(kTargets, views_.at(target_bytes(data).data())->data());
+}
+
+BatchStream* Session::stream(const Dataset& data, std::int64_t batch, std::int64_t pool) {
+  const Records records = records_of(data);
+  const BatchLayout layout{.record_bytes = {records.samples.bytes(), records.targets.bytes()},
+                           .batch = static_cast<std::uint64_t>(std::min(batch, data.size())),
+                           .slots = static_cast<std::size_t>(pool)};
+  for (const auto& stream : streams_) {
+    if (stream->layout() == layout) return stream.get();
+  }
+  std::unique_ptr<BatchStream> stream = model_.backend->stream_batches(layout);
+  if (stream == nullptr) return nullptr;
+  streams_.push_back(std::move(stream));
+  return streams_.back().get();
+}
+
+void Session::feed(Sweep& sweep, const Dataset& data, BatchStream& stream, bool shuffle) {
+  sweep.feed = {&stream, sample_bytes(data), target_bytes(data), shuffle};
+  sweep.bind(kSamples, stream.data(0));
+  sweep.bind(kTargets, stream.data(1));
+}
+
+std::vector<std::string> Session::notes() const {
+  std::vector<std::string> notes;
+  for (const Entry& entry : programs_) {
+    for (const std::string& note : entry.program->notes()) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return notes;
 }
 
 std::size_t Session::planned_bytes() const {
   std::size_t total = 0;
+  for (const auto& [host, view] : views_) {
+    if (view->data() != host) total += view->bytes();
+  }
+  for (const auto& stream : streams_) total += stream->bytes();
   for (const auto& buffer : memory_.buffers) total += buffer != nullptr ? buffer->bytes() : 0;
-  for (const auto& program : programs_) total += program->private_bytes();
+  for (const Entry& entry : programs_) total += entry.program->private_bytes();
   return total;
 }
 

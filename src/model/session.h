@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/dataset.h>
+
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,6 +14,15 @@
 
 namespace linnet {
 
+/// A data set that stays in host memory: a pass gets its batches through a stream, in the order in
+/// which gather_batch would read them.
+struct Feed {
+  BatchStream* stream = nullptr;
+  std::span<const std::byte> samples;
+  std::span<const std::byte> targets;
+  bool shuffle = false;
+};
+
 /// A pass over `samples` samples in batches: a program for the full batches and one for the rest,
 /// which share everything but their shapes.
 struct Sweep {
@@ -18,13 +30,18 @@ struct Sweep {
   Program* rest = nullptr;  ///< null if the batch divides the samples
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
+  Feed feed = {};  ///< no stream: the programs gather from a whole data set
 
   std::uint64_t full_steps() const { return samples / batch; }
   std::uint64_t steps() const { return full_steps() + (rest != nullptr ? 1 : 0); }
-  /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0.
+  /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0. With a feed a pass
+  /// goes from step 0 on in order.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Binds a slot in both programs.
   void bind(std::size_t slot, const void* address) const;
+
+ private:
+  void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
 };
 
 /// The counters that metrics add up on the device.
@@ -47,22 +64,49 @@ class Session {
   /// Builds the programs of a sweep: `graph_of(batch)` is asked for the full and the last batch.
   Sweep add_sweep(std::int64_t samples, std::int64_t batch,
                   const std::function<Graph(std::int64_t)>& graph_of);
-  /// Allocates what all programs need and hands it out; call once, after the last add_sweep.
+  /// Allocates what all programs need and hands it out; call once, after the last add_sweep. Throws
+  /// OutOfMemory with the largest values and the batch that would fit.
   void attach();
 
-  /// Memory of weights, arena, gradients, moments, statistics and what programs hold themselves.
+  /// Makes a device's copy of a data set, which must outlive the session: before attach(), so that
+  /// its memory is counted there. Throws OutOfMemory.
+  void keep(const Dataset& data);
+  /// Gives a sweep's programs the samples and targets of a data set; keeps it if that is not done.
+  void bind_data(const Sweep& sweep, const Dataset& data);
+
+  /// A ring of `pool` batches of such records; null where the device reads host memory. Sweeps of
+  /// equal records share one: their passes take turns.
+  BatchStream* stream(const Dataset& data, std::int64_t batch, std::int64_t pool);
+  /// The same as bind_data, but batch by batch through `stream`: the sweep's graphs must gather
+  /// without shuffling.
+  void feed(Sweep& sweep, const Dataset& data, BatchStream& stream, bool shuffle);
+
+  /// Memory of weights, arena, gradients, moments, statistics, what programs hold
+  /// themselves, and copies of data sets, or rings of batches, on a device.
   std::size_t planned_bytes() const;
   Supports supports() const;
 
   void reset_counters();
   Counters counters() const;
+  /// What the programs say of themselves, each sentence once.
+  std::vector<std::string> notes() const;
 
  private:
-  Program* add(Graph graph);
+  /// A program, and how to make its graph for another batch.
+  struct Entry {
+    std::unique_ptr<Program> program;
+    std::int64_t batch = 0;
+    std::function<Graph(std::int64_t)> graph_of;
+  };
+  Program* add(std::int64_t batch, const std::function<Graph(std::int64_t)>& graph_of);
+  std::size_t needed(Storage storage) const;
+  void allocate();
 
   ModelState& model_;
-  std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<Entry> programs_;
   Memory memory_;
+  std::map<const std::byte*, std::shared_ptr<Buffer>> views_;  ///< by host address
+  std::vector<std::unique_ptr<BatchStream>> streams_;
 };
 
 }  // namespace linnet

@@ -19,6 +19,9 @@ struct Records {
   ValueType targets;
 };
 Records records_of(const Dataset& data);
+/// All records, as a gather takes them.
+std::span<const std::byte> sample_bytes(const Dataset& data);
+std::span<const std::byte> target_bytes(const Dataset& data);
 
 /// Replaces Loss::automatic, and throws Error where data, loss and network don't go together: other
 /// sample shapes, more classes than outputs, values for cross-entropy, ...

@@ -2,6 +2,7 @@
 #include "nn/builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -9,11 +10,19 @@ namespace linnet {
 
 std::string NetworkBuilder::layer_name(const std::string& wanted, std::string_view kind) {
   const std::string name =
-      wanted.empty() ? fmt::format("{}_{}", kind, ++network_.kinds[std::string(kind)]) : wanted;
+      prefix_ + (wanted.empty() ? fmt::format("{}_{}", kind,
+                                              ++network_.kinds[fmt::format("{}{}", prefix_, kind)])
+                                : wanted);
   const auto& nodes = graph().nodes();
   require(std::none_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; }),
           "[{} '{}'] another layer has this name", kind, name);
   return name;
+}
+
+void NetworkBuilder::build_within(const std::string& scope, std::span<const Layer> layers) {
+  const std::string outer = std::exchange(prefix_, scope + ".");
+  for (const Layer& layer : layers) layer.build(*this);
+  prefix_ = outer;
 }
 
 Value NetworkBuilder::weight(const std::string& layer, std::string_view role, Shape shape,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,12 @@ class NetworkBuilder {
   const Shape& shape() const { return network_.graph.shape(network_.output); }
   void set_current(Value value) { network_.output = value; }
 
-  /// `wanted`, or the kind with its next number. Throws Error for a name that is taken.
+  /// `wanted`, or the kind with its next number; behind the names of the layers that it is part of:
+  /// "block.conv2d_1". Throws Error for a name that is taken.
   std::string layer_name(const std::string& wanted, std::string_view kind);
+  /// Builds `layers` on the current output, as parts of `scope`: their names begin with "<scope>."
+  /// and they are numbered anew.
+  void build_within(const std::string& scope, std::span<const Layer> layers);
 
   /// A trainable weight "<layer>.<role>".
   Value weight(const std::string& layer, std::string_view role, Shape shape,
@@ -39,6 +44,7 @@ class NetworkBuilder {
   Value add(const std::string& layer, std::string_view role, ParameterSpec spec);
 
   NetworkDefinition& network_;
+  std::string prefix_;  ///< of names: empty, or "<scope>."
 };
 
 }  // namespace linnet

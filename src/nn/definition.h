@@ -34,7 +34,8 @@ struct NetworkDefinition {
   Value input;
   Value output;
   std::vector<ParameterSpec> parameters;
-  std::map<std::string, int> kinds;  ///< how many layers of each kind were named by number
+  /// How many layers of each kind were named by number; parts of a layer behind its name.
+  std::map<std::string, int> kinds;
 
   /// Bytes of the storage that holds the trainable weights, or the other ones.
   std::size_t bytes(bool trainable) const;

@@ -27,6 +27,9 @@ std::string dump(const Plan& plan) {
                         plan.runs(n) ? "" : "  [view: nothing runs]");
     for (const std::string& line : inputs) text += "      in  " + line + "\n";
     for (const std::string& line : outputs) text += "      out " + line + "\n";
+    if (n < plan.engines.size() && !plan.engines[n].empty()) {
+      text += fmt::format("      engine {}\n", plan.engines[n]);
+    }
     if (plan.workspaces[n].bytes > 0) {
       text += fmt::format("      workspace {} bytes at {}\n", plan.workspaces[n].bytes,
                           plan.workspaces[n].offset);

@@ -35,6 +35,7 @@ struct Plan {
   Graph graph;
   std::vector<Placement> values;               ///< by value id
   std::vector<Workspace> workspaces;           ///< by node index
+  std::vector<std::string> engines = {};       ///< by node index, as the backend says; for dumps
   std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
   std::size_t unshared_bytes = 0;              ///< the arena if nothing were shared
   Cost cost;

@@ -6,10 +6,23 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include <linnet/error.h>
 
 #include "plan/plan.h"
+#include "runtime/batch_stream.h"
 
 namespace linnet {
+
+/// The device has not as much memory as was asked for.
+class OutOfMemory : public Error {
+ public:
+  OutOfMemory(const std::string& what, std::size_t wanted, std::size_t free)
+      : Error(what), wanted(wanted), free(free) {}
+  std::size_t wanted;  ///< bytes
+  std::size_t free;    ///< bytes
+};
 
 /// Memory of a backend's device, freed with the handle.
 class Buffer {
@@ -27,6 +40,13 @@ struct Memory {
   }
 };
 
+/// When a node runs, in seconds from its step's start; medians over the steps that were watched.
+struct NodeTime {
+  std::size_t node = 0;  ///< its index in the graph
+  double start = 0;
+  double seconds = 0;
+};
+
 /// A plan prepared on a backend: nothing left to decide. Not thread-safe: one run at a time.
 class Program {
  public:
@@ -40,11 +60,20 @@ class Program {
   /// Gives external slot `slot` an address, until bound again. Read and written during run().
   virtual void bind(std::size_t slot, const void* address) = 0;
   /// Runs `steps` steps; the i-th with first.step + i and first.position + i * stride. Allocates
-  /// nothing. Returns when done. Throws Error for unbound slots.
+  /// nothing. Returns when done, or on a device when enqueued: Backend::download waits for what was
+  /// enqueued before it. Throws Error for unbound slots.
   virtual void run(const StepInfo& first, std::uint64_t steps = 1, std::uint64_t stride = 0) = 0;
   /// Runs one step operator by operator and throws InternalError if one leaves a part of its
   /// outputs unwritten (they are poisoned with NaN first). For tests; slow.
   virtual void run_checked(const StepInfo& step) = 0;
+  /// Runs `steps` (at least 1) steps on the batch at first.position and times every node that runs,
+  /// in order. On a device kernels go one by one or in a graph, as run() would launch them. For
+  /// diagnosis: being watched costs time. Throws Error where the device can't tell the time.
+  virtual std::vector<NodeTime> profile(const StepInfo& /*first*/, std::uint64_t /*steps*/) {
+    throw Error("this device can't be profiled");
+  }
+  /// Sentences about what could not be had, e.g. why steps are not captured in a graph.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// A kind of device. Kernels are chosen when a plan is prepared; none is chosen later.
@@ -57,10 +86,22 @@ class Backend {
   /// Whether a kernel takes this operator with these operands. Asked by passes before they fuse.
   virtual bool supports(const Op& op, std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const = 0;
-  /// Zero-filled memory of the device.
+  /// Whether a sweep of many steps should be one run, because the device loops by itself.
+  virtual bool runs_whole_epochs() const { return false; }
+  /// The device's view of host memory, which must outlive it and not change: that memory itself
+  /// where the device reads it, else a copy. Throws OutOfMemory.
+  virtual std::shared_ptr<Buffer> view(std::span<const std::byte> host) const = 0;
+  /// Zero-filled memory of the device. Throws OutOfMemory.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) const = 0;
   virtual void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const = 0;
   virtual void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const = 0;
+  /// A way for data that stay in host memory; null where the device reads that memory itself.
+  /// Throws OutOfMemory.
+  virtual std::unique_ptr<BatchStream> stream_batches(const BatchLayout& /*layout*/) const {
+    return nullptr;
+  }
+  /// The device's number among those of its kind.
+  virtual int index() const { return 0; }
   /// Throws Error naming the operator and layer that has no kernel here.
   virtual std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) = 0;
 };

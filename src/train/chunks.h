@@ -10,10 +10,12 @@ namespace linnet {
 using Clock = std::chrono::steady_clock;
 
 /// Cuts an epoch's steps into runs of about a tenth of a second, so that progress is seen and a
-/// stop is heard. What is computed does not depend on where the cuts fall.
+/// stop is heard; or into one run, for a device that goes through an epoch by itself. What is
+/// computed does not depend on where the cuts fall.
 class Chunks {
  public:
-  explicit Chunks(std::uint64_t steps) : steps_(steps) {}
+  explicit Chunks(std::uint64_t steps, bool whole = false)
+      : steps_(steps), size_(whole ? steps : 1) {}
 
   /// The end of the run that begins at `step`.
   std::uint64_t next(std::uint64_t step) {
@@ -29,7 +31,7 @@ class Chunks {
 
  private:
   std::uint64_t steps_;
-  std::uint64_t size_ = 1;
+  std::uint64_t size_;
   Clock::time_point last_;
 };
 

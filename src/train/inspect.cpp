@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "backend/cpu/cpu_backend.h"
+#include "base/check.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
 
@@ -49,8 +49,8 @@ std::size_t needed_bytes(const Program& program) {
 
 }  // namespace
 
-NetworkSummary summarize(const Network& network, std::int64_t batch,
-                         const TrainingOptions& options) {
+NetworkSummary summarize(const Network& network, std::int64_t batch, const TrainingOptions& options,
+                         const ModelOptions& on) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& definition = network.definition();
   NetworkSummary summary{.layers = {}, .parameters = network.parameters(), .batch = batch};
@@ -75,7 +75,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch,
                               .parameters = parameters[node.name],
                               .flops_per_sample = node.op->is_view() ? 0 : flops});
   }
-  const auto backend = open_backend("cpu", 0);
+  const auto backend = open_backend(on);
   const auto training = backend->prepare(training_graph(definition, batch, options, *backend), {});
   const auto inference =
       backend->prepare(prediction_step(definition, {DType::u8, definition.input_sample.batched(1)},
@@ -87,9 +87,9 @@ NetworkSummary summarize(const Network& network, std::int64_t batch,
 }
 
 std::string dump_training_step(const Network& network, std::int64_t batch, Dump what,
-                               const TrainingOptions& options) {
+                               const TrainingOptions& options, const ModelOptions& on) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
-  const auto backend = open_backend("cpu", 1);
+  const auto backend = open_backend(on);
   Graph graph = training_graph(network.definition(), batch, options, *backend);
   if (what == Dump::graph) return dump(graph);
   return dump(backend->prepare(std::move(graph), {})->plan());

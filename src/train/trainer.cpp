@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "model/bind_data.h"
 #include "model/session.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
@@ -24,6 +23,7 @@ struct Part {
   std::uint64_t begin = 0;
   std::int64_t samples = 0;
   Sweep sweep;
+  BatchStream* stream = nullptr;  ///< null: the device gathers by itself
 
   StepInfo first_step(std::uint64_t seed) const {
     return {.seed = seed,
@@ -38,6 +38,7 @@ void check_options(const TrainingOptions& o) {
   require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
   require(o.validation >= 0 && o.validation < 1, "the validation part must lie in [0, 1); got {}",
           o.validation);
+  require(o.pool >= 1, "expected a pool of at least 1 batch; got {}", o.pool);
   require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
 }
 
@@ -54,10 +55,12 @@ class Training {
         std::llround(static_cast<double>(data.size()) * options.validation));
     require(held_out < data.size(), "the validation part leaves nothing of {} samples to train on",
             data.size());
-    train_ = {&data, 0, data.size() - held_out, {}};
-    if (held_out > 0)
-      validation_ = {&data, static_cast<std::uint64_t>(train_.samples), held_out, {}};
-    if (test != nullptr && test->size() > 0) test_ = {test, 0, test->size(), {}};
+    train_ = {.data = &data, .samples = data.size() - held_out, .sweep = {}};
+    validation_ = {.data = &data,
+                   .begin = static_cast<std::uint64_t>(train_.samples),
+                   .samples = held_out,
+                   .sweep = {}};
+    if (test != nullptr) test_ = {.data = test, .samples = test->size(), .sweep = {}};
     build();
     if (!data.class_names.empty()) model.set_class_names(data.class_names);
   }
@@ -82,6 +85,7 @@ class Training {
       history.stopped_early = patience.should_stop(report);
       if (history.stopped_early) break;
     }
+    history.notes = session_.notes();
     return history;
   }
 
@@ -91,10 +95,14 @@ class Training {
     const Supports supports = session_.supports();
     const std::int64_t steps = (train_.samples + options_.batch - 1) / options_.batch;
     optimizer_ = resolve(options_.optimizer, options_.epochs, steps);
+    for (Part* part : {&train_, &validation_, &test_}) {
+      if (!options_.streamed || part->samples == 0) continue;
+      part->stream = session_.stream(*part->data, options_.batch, options_.pool);
+    }
     train_.sweep = session_.add_sweep(train_.samples, options_.batch, [&](std::int64_t batch) {
       return training_step(network, records_of(*train_.data),
                            {.batch = batch,
-                            .shuffle = options_.shuffle,
+                            .shuffle = options_.shuffle && train_.stream == nullptr,
                             .loss = loss_,
                             .optimizer = optimizer_,
                             .disabled_passes = options_.disabled_passes},
@@ -106,9 +114,33 @@ class Training {
         return evaluation_step(network, records_of(*part->data), batch, loss_, supports);
       });
     }
-    session_.attach();
+    allocate();
     for (Part* part : {&train_, &validation_, &test_}) {
-      if (part->samples > 0) bind_data(part->sweep, *part->data);
+      if (part->samples == 0) continue;
+      if (part->stream != nullptr) {
+        session_.feed(part->sweep, *part->data, *part->stream, part == &train_ && options_.shuffle);
+      } else {
+        session_.bind_data(part->sweep, *part->data);
+      }
+    }
+  }
+
+  void allocate() {
+    const bool on_host = model_.backend->threads() > 0;
+    try {
+      for (const Part* part : {&train_, &validation_, &test_}) {
+        if (part->samples > 0 && part->stream == nullptr) session_.keep(*part->data);
+      }
+      session_.attach();
+    } catch (const OutOfMemory& error) {
+      if (on_host || options_.streamed) throw;
+      throw OutOfMemory(
+          fmt::format("{}; streamed (--streamed), the data set '{}' of {:.1f} MiB stays in host "
+                      "memory and the device holds {} batches of it",
+                      error.what(), train_.data->name,
+                      static_cast<double>(sample_bytes(*train_.data).size()) / (1 << 20),
+                      options_.pool),
+          error.wanted, error.free);
     }
   }
 
@@ -122,7 +154,7 @@ class Training {
     const Clock::time_point start = Clock::now();
     bool stopped = false;
     std::uint64_t step = 0;
-    for (Chunks chunks(steps); step < steps && !stopped;) {
+    for (Chunks chunks(steps, whole_epochs()); step < steps && !stopped;) {
       const std::uint64_t end = chunks.next(step);
       train_.sweep.run(first, step, end);
       step = end;
@@ -140,6 +172,11 @@ class Training {
     report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
     report.learning_rate = learning_rate_at(optimizer_, first.step + step - 1);
     return !stopped;
+  }
+
+  /// A host that feeds an epoch batch by batch can look up in between.
+  bool whole_epochs() const {
+    return model_.backend->runs_whole_epochs() && train_.stream == nullptr;
   }
 
   Progress progress(const EpochReport& report) const {
@@ -189,12 +226,16 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
   ModelState& state = model.state();
   const NetworkDefinition& network = state.definition();
   loss = check_data(network, data, loss);
+  require(batch > 0, "expected a batch of at least 1; got {}", batch);
   Session session(state);
-  const Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {
+  Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {
     return evaluation_step(network, records_of(data), n, loss, session.supports());
   });
+  // Every sample is needed once: nothing is gained by a whole copy on the device.
+  BatchStream* stream = session.stream(data, batch, TrainingOptions{}.pool);
+  if (stream == nullptr) session.keep(data);
   session.attach();
-  bind_data(sweep, data);
+  stream != nullptr ? session.feed(sweep, data, *stream, false) : session.bind_data(sweep, data);
   session.reset_counters();
   const auto samples = static_cast<std::uint64_t>(data.size());
   sweep.run({.records = samples, .samples = samples}, 0, sweep.steps());

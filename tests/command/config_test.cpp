@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/error.h>
 #include <linnet/zoo.h>
@@ -91,6 +92,8 @@ threads = 2
 device = "cpu"
 clip_norm = 1.5
 precision = "bf16"
+graph = 16
+conv_engine = "legacy"
 )");
   EXPECT_EQ(job.data, (folder_ / "images").string());
   EXPECT_EQ(job.training.validation, 0.25);
@@ -111,7 +114,32 @@ precision = "bf16"
   EXPECT_FALSE(job.training.shuffle);
   EXPECT_EQ(job.model.threads, 2);
   EXPECT_EQ(job.model.device, "cpu");
-  EXPECT_EQ(job.precision, "bf16");
+  EXPECT_EQ(job.model.cuda.precision, Precision::bf16);
+  EXPECT_EQ(job.model.cuda.graph_steps, 16);
+  EXPECT_FALSE(job.model.cuda.cudnn);
+}
+
+TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
+  const auto model = [&](const std::string& line) {
+    return read(kNetwork + "[training]\n" + line + "\n").model;
+  };
+  for (const char* device : {"auto", "cpu", "cuda", "cuda:1", "cuda:GPU-00112233"}) {
+    EXPECT_EQ(model(fmt::format("device = \"{}\"", device)).device, device);
+  }
+  EXPECT_EQ(model("graph = \"off\"").cuda.graph_steps, 0);
+  EXPECT_EQ(model("graph = \"4\"").cuda.graph_steps, 4);
+  EXPECT_EQ(model("graph = \"epoch\"").cuda.graph_steps, CudaOptions::kWholeEpoch);
+  EXPECT_EQ(model("").cuda.graph_steps, CudaOptions::kWholeEpoch);
+  EXPECT_EQ(model("").cuda.precision, Precision::automatic);
+  EXPECT_TRUE(model("").cuda.cudnn);
+  EXPECT_EQ(error(kNetwork + "[training]\ndevice = \"cdua\"\n"),
+            "config.toml:8:10: 'device' in [training]: expected auto, cpu, cuda, cuda:INDEX or "
+            "cuda:UUID; got 'cdua'; did you mean 'cuda'?");
+  for (const char* graph : {"-3", "0", "10001", "\"abc\"", "true", "1.5"}) {
+    EXPECT_EQ(error(fmt::format("{}[training]\ngraph = {}\n", kNetwork, graph)),
+              "config.toml:8:9: 'graph' in [training] must be off, epoch or a number of steps from "
+              "1 to 10000");
+  }
 }
 
 TEST_F(ConfigTest, TheExampleIsTheBuiltInWorkload) {

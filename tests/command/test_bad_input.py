@@ -27,14 +27,22 @@ class BadInput(command.CommandTest):
                           *train, "--batch", "2147483648")
         self.assert_error("--batch: expected an integer of at least 1; got '12x'", *train,
                           "--batch", "12x")
-        self.assert_error("--device: expected auto, cpu or cuda; got 'cdua'; did you mean 'cuda'?",
-                          *train, "--device", "cdua")
+        self.assert_error("--device: expected auto, cpu, cuda, cuda:INDEX or cuda:UUID; got "
+                          "'cdua'; did you mean 'cuda'?", *train, "--device", "cdua")
+        for graph in ("-3", "abc", "0", "2.5", "10001"):
+            self.assert_error("--graph: expected off, epoch or a number of steps from 1 to 10000; "
+                              f"got '{graph}'", *train, f"--graph={graph}")
+        self.assert_error("--conv-engine: expected graph or legacy; got 'legaci'; did you mean "
+                          "'legacy'?", *train, "--conv-engine", "legaci")
+        self.assert_error("--precision: expected auto, fp32, tf32 or bf16; got 'fp16'; did you "
+                          "mean 'fp32'?", *train, "--precision", "fp16")
         self.assert_error("unexpected argument 'extra'", "devices", "extra")
 
     def test_workloads(self):
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "train",
                           "--workload", "mnist-cn")
-        self.assert_error("unknown workload 'zzzzzzzz'; expected mnist-cnn", "summary",
+        self.assert_error("unknown workload 'zzzzzzzz'; expected mnist-cnn, resnet50-cifar10, "
+                          "resnet50-cifar100 or rosenbrock-mlp", "summary",
                           "--workload", "zzzzzzzz")
         self.assert_error("linnet train needs a configuration file or a workload, e.g. `linnet "
                           "train --workload mnist-cnn`", "train")
@@ -42,8 +50,10 @@ class BadInput(command.CommandTest):
                           "'a.toml' and 'mnist-cnn'", "plan", "a.toml", "--workload", "mnist-cnn")
 
     def test_precision_that_is_not_built(self):
-        self.assert_error("training in bf16 is not built yet; use --precision fp32", "train",
-                          "--workload", "mnist-cnn", "--precision", "bf16")
+        # No data are looked for before it is refused.
+        for words in (("train", "--workload", "mnist-cnn"), ("plan", "--workload", "mnist-cnn")):
+            self.assert_error("bf16 is not built for the CPU yet; use --precision fp32", *words,
+                              "--device", "cpu", "--precision", "bf16")
 
     def test_data(self):
         self.assert_error("'fashon-mnist' is neither a folder nor a known data set; did you mean "

@@ -9,8 +9,9 @@ import command
 class Train(command.CommandTest):
     def test_json_has_every_key(self):
         summary, folder = self.train("--seed", 3)
-        for key in ("workload", "device", "precision", "threads", "seed", "batch", "epochs",
-                    "parameters", "train_loss", "test_loss", "test_accuracy",
+        self.assertEqual(summary["notes"], [])
+        for key in ("workload", "device", "device_name", "precision", "threads", "seed", "batch",
+                    "epochs", "parameters", "train_loss", "test_loss", "test_accuracy",
                     "samples_per_second", "startup_seconds", "peak_bytes", "planned_bytes",
                     "version", "commit", "machine"):
             self.assertIn(key, summary)

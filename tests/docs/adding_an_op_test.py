@@ -30,7 +30,7 @@ def copy_tree():
     for name in ("CMakeLists.txt", "CMakePresets.json", "LICENSE"):
         shutil.copy2(ROOT / name, scratch / name)
     (scratch / "tests").mkdir()
-    for path in ROOT.glob("tests/op_harness*"):
+    for path in [*ROOT.glob("tests/op_harness*"), *ROOT.glob("tests/op_backends*")]:
         shutil.copy2(path, scratch / "tests" / path.name)
     (scratch / "tests/CMakeLists.txt").write_text("# The operator's own tests are all that is built.\n")
     if shutil.which("ccache") is None:
@@ -51,7 +51,7 @@ class AddingAnOp(unittest.TestCase):
         blocks = BLOCK.findall((ROOT / "docs/adding-an-op.md").read_text())
         copy_tree()
         files = [(path, text) for path, language, text in blocks if language == "cpp"]
-        self.assertEqual(len(files), 4)
+        self.assertEqual(len(files), 5)
         for path, text in files:
             target = scratch / path
             self.assertFalse((ROOT / path).exists(), f"{path} is in the tree already")

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <random>
 
-#include "model/bind_data.h"
 #include "model/model_state.h"
+#include "model/step_graph.h"
 
 namespace linnet::testing {
 namespace {
@@ -79,7 +79,10 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
   memory.buffers[static_cast<std::size_t>(Storage::parameter)] = state.parameters;
   memory.buffers[static_cast<std::size_t>(Storage::state)] = state.statistics;
   program->attach(memory);
-  bind_data({.full = program.get()}, data);
+  const auto samples = state.backend->view(sample_bytes(data));
+  const auto targets = state.backend->view(target_bytes(data));
+  program->bind(kSamples, samples->data());
+  program->bind(kTargets, targets->data());
   const auto records = static_cast<std::uint64_t>(data.size());
   const StepInfo first{.seed = 5, .epoch = 1, .records = records, .samples = records};
   if (o.checked) {

@@ -153,17 +153,19 @@ TEST(Model, ParametersAreCheckedByNameAndSize) {
 
 TEST(Model, AMissingDeviceIsAnError) {
   try {
-    Model(zoo::mnist_cnn(), {.device = "cuda"});
+    Model(zoo::mnist_cnn(), {.device = "cuda", .cuda = {.library = "/none/liblinnet_cuda.so"}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "the device 'cuda' is not available: this build has no CUDA backend");
+                 "CUDA is not usable: /none/liblinnet_cuda.so: cannot open shared object file: No "
+                 "such file or directory");
   }
   try {
     Model(zoo::mnist_cnn(), {.device = "tpu"});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "unknown device 'tpu'; expected auto, cpu or cuda");
+    EXPECT_STREQ(error.what(),
+                 "unknown device 'tpu'; expected auto, cpu, cuda, cuda:INDEX or cuda:UUID");
   }
 }
 

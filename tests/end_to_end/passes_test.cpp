@@ -31,10 +31,17 @@ std::vector<std::string> launches(const Network& network, NullBackend::Supported
 }
 
 bool everything(const Op&) { return true; }
+bool layers(const Op& op) { return op.name() != "small_cnn"; }
 bool no_pooled_convolution(const Op& op) { return op.name() != "conv2d_pool"; }
 
-/// The whole training step of mnist-cnn is twelve operators.
 TEST(Passes, MnistCnnIsFusedToTheEnd) {
+  const std::vector<std::string> expected{"small_cnn 'loss'", "metrics 'metrics'",
+                                          "optimizer_update 'optimizer'"};
+  EXPECT_EQ(launches(zoo::mnist_cnn(), everything), expected);
+}
+
+/// Layer by layer, the whole training step of mnist-cnn is twelve operators.
+TEST(Passes, MnistCnnIsFusedLayerByLayer) {
   const std::vector<std::string> expected{
       "gather_batch 'targets'",
       "gather_batch 'rescale_1'",
@@ -49,7 +56,7 @@ TEST(Passes, MnistCnnIsFusedToTheEnd) {
       "conv2d_pool_grad 'max_pool2d_1'",
       "optimizer_update 'optimizer'",
   };
-  EXPECT_EQ(launches(zoo::mnist_cnn(), everything), expected);
+  EXPECT_EQ(launches(zoo::mnist_cnn(), layers), expected);
 }
 
 TEST(Passes, ABackendWithoutAFusionGetsItsParts) {
@@ -63,7 +70,9 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
   const std::vector<float> fused = weights_after(zoo::mnist_cnn(), digits, {.steps = 3});
   for (const Pass& pass : forward_passes()) {
     const std::vector<std::string> disabled{std::string(pass.name)};
-    if (pass.name != "remove_dead") {
+    if (pass.name == "fuse_small_cnn") {
+      EXPECT_EQ(launches(zoo::mnist_cnn(), everything, disabled).size(), 12U);
+    } else if (pass.name != "remove_dead" && pass.name != "fuse_batch_norm") {  // it has none
       EXPECT_GT(launches(zoo::mnist_cnn(), everything, disabled).size(), 12U) << pass.name;
     }
     const std::vector<float> other =
@@ -212,7 +221,7 @@ TEST(Passes, AChainThatNobodyReadsIsRemovedWhole) {
 TEST(Passes, AGroupedConvolutionKeepsItsOwnGradient) {
   const Network network({8, 8, 2}, {Conv2d{.filters = 8, .groups = 2}, ReLU{}, MaxPool2d{},
                                     Flatten{}, Dense{.units = 3}});
-  const std::vector<std::string> run = launches(network, everything);
+  const std::vector<std::string> run = launches(network, layers);
   EXPECT_NE(std::find(run.begin(), run.end(), "conv2d_grad_weight 'max_pool2d_1'"), run.end());
 }
 
@@ -223,7 +232,8 @@ TEST(Passes, AnUnknownNameIsAnError) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "there is no pass 'fuse_all'; the passes are fuse_gather_scale, "
-                 "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, remove_dead");
+                 "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
+                 "fuse_batch_norm, remove_dead");
   }
 }
 

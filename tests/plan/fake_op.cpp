@@ -8,7 +8,6 @@ namespace {
 
 using cpu::Args;
 using cpu::Kernel;
-using cpu::NodeView;
 using cpu::Range;
 using cpu::Task;
 

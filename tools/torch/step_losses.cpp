@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/check.h"
-#include "model/bind_data.h"
 #include "model/session.h"
 #include "ops/gather_batch/gather_batch.h"
 
@@ -67,7 +66,7 @@ void print_losses(const Dataset& data, const Arguments& arguments) {
                          session.supports());
   });
   session.attach();
-  bind_data(sweep, data);
+  session.bind_data(sweep, data);
   session.reset_counters();
   const StepInfo first = first_step(data, arguments.seed);
   for (std::uint64_t step = 0; step < static_cast<std::uint64_t>(arguments.steps); ++step) {

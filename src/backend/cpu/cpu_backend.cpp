@@ -23,6 +23,10 @@ std::unique_ptr<Buffer> CpuBackend::allocate(std::size_t bytes) const {
   return cpu::allocate(bytes);
 }
 
+std::shared_ptr<Buffer> CpuBackend::view(std::span<const std::byte> host) const {
+  return cpu::view(host);
+}
+
 void CpuBackend::upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const {
   LINNET_ASSERT(offset + from.size() <= to.bytes());
   if (!from.empty()) std::memcpy(to.data() + offset, from.data(), from.size());
@@ -39,11 +43,8 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
   for (const Node& node : graph.nodes()) {
     const std::vector<ValueType> inputs = graph.types(node.inputs);
     const std::vector<ValueType> outputs = graph.types(node.outputs);
-    std::vector<bool> read;
-    for (Value v : node.outputs) {
-      read.push_back(graph.uses(v) > 0 || graph.info(v).storage != Storage::arena);
-    }
-    std::optional<Kernel> kernel = registry_.prepare({*node.op, inputs, outputs, read});
+    std::optional<Kernel> kernel =
+        registry_.prepare({*node.op, inputs, outputs, outputs_read(graph, node)});
     require(kernel.has_value() || node.op->is_view(),
             "[{} '{}'] has no kernel on the CPU for {} {}", node.op->name(), node.name,
             to_string({}, inputs), to_string(node.op->attributes()));

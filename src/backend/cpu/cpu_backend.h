@@ -20,6 +20,7 @@ class CpuBackend final : public Backend {
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
+  std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backend/cpu/kernel.h"
 #include "base/thread_team.h"
-#include "runtime/backend.h"
+#include "runtime/operands.h"
 
 namespace linnet::cpu {
 
@@ -21,24 +22,18 @@ class CpuProgram final : public Program {
   void bind(std::size_t slot, const void* address) override;
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
   void run_checked(const StepInfo& step) override;
+  std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
 
  private:
-  struct BoundNode {
-    std::vector<void*> inputs;
-    std::vector<void*> outputs;
-    Args args;
-  };
   struct BoundStage {
     std::size_t node;
     const Stage* stage;
   };
   class Run;
 
-  void* address(const Memory& memory, Value value) const;
   std::byte* scratch(int thread) const;
-  void require_bound() const;
-  void poison_outputs(const Node& node, const BoundNode& bound) const;
-  void check_outputs(const Node& node, const BoundNode& bound) const;
+  void poison_outputs(std::size_t node) const;
+  void check_outputs(std::size_t node) const;
 
   Plan plan_;
   std::vector<Kernel> kernels_;
@@ -46,7 +41,8 @@ class CpuProgram final : public Program {
   std::unique_ptr<Buffer> constants_;
   std::unique_ptr<Buffer> scratch_;
   std::size_t scratch_stride_ = 0;
-  std::vector<BoundNode> nodes_;
+  Operands operands_;
+  std::vector<Args> args_;  ///< by node
   std::vector<BoundStage> stages_;
 };
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.h"
+#include "runtime/node_view.h"
 
 namespace linnet::cpu {
 
@@ -60,22 +60,6 @@ struct Kernel {
   std::vector<Stage> stages;
   std::size_t workspace_bytes = 0;  ///< shared by the node's stages, planned in the arena
   std::size_t scratch_bytes = 0;    ///< per thread
-};
-
-/// What a kernel is prepared from.
-struct NodeView {
-  const Op& op;
-  std::span<const ValueType> inputs;
-  std::span<const ValueType> outputs;
-  /// Whether anything reads output i; a kernel may leave a dead output unwritten.
-  std::vector<bool> output_read;
-
-  const Shape& in(std::size_t i) const { return inputs[i].shape; }
-  const Shape& out(std::size_t i) const { return outputs[i].shape; }
-  template <class O>
-  const auto& attrs() const {
-    return static_cast<const O&>(op).attrs();
-  }
 };
 
 /// Null where the operator is not supported with these operands.

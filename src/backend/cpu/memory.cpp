@@ -17,7 +17,9 @@ class HostBuffer final : public Buffer {
     mapped_bytes_ = bytes >= kHuge ? bytes + kHuge : bytes;
     mapped_ =
         mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    require(mapped_ != MAP_FAILED, "out of memory: {} bytes were asked for", bytes);
+    if (mapped_ == MAP_FAILED) {
+      throw OutOfMemory(fmt::format("out of memory: {} bytes were asked for", bytes), bytes, 0);
+    }
     data_ = static_cast<std::byte*>(mapped_);
     if (bytes >= kHuge) {
       const auto address = reinterpret_cast<std::uintptr_t>(data_);
@@ -41,8 +43,23 @@ class HostBuffer final : public Buffer {
   std::byte* data_ = nullptr;
 };
 
+/// Memory of somebody else.
+class ViewBuffer final : public Buffer {
+ public:
+  explicit ViewBuffer(std::span<const std::byte> host) : host_(host) {}
+  std::byte* data() override { return const_cast<std::byte*>(host_.data()); }
+  std::size_t bytes() const override { return host_.size(); }
+
+ private:
+  std::span<const std::byte> host_;
+};
+
 }  // namespace
 
 std::unique_ptr<Buffer> allocate(std::size_t bytes) { return std::make_unique<HostBuffer>(bytes); }
+
+std::shared_ptr<Buffer> view(std::span<const std::byte> host) {
+  return std::make_shared<ViewBuffer>(host);
+}
 
 }  // namespace linnet::cpu

@@ -66,6 +66,10 @@ std::unique_ptr<Buffer> NullBackend::allocate(std::size_t bytes) const {
   return std::make_unique<NullBuffer>(bytes);
 }
 
+std::shared_ptr<Buffer> NullBackend::view(std::span<const std::byte> host) const {
+  return std::make_shared<NullBuffer>(host.size());
+}
+
 void NullBackend::upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const {
   LINNET_ASSERT(offset + from.size() <= to.bytes());
 }

@@ -24,6 +24,7 @@ class NullBackend final : public Backend {
                 std::span<const ValueType> outputs) const override;
   /// A buffer of that size whose data() is null.
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
+  std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   /// Checks the bounds.
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
   /// Checks the bounds and gives zeros.

@@ -1,43 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "backend/cpu/element_wise.h"
-#include "ops/activation/activation.h"
+#include "ops/activation/formulas.h"
 
 namespace linnet::cpu {
 namespace {
 
-constexpr float kInvSqrt2 = 0.70710678F;
-constexpr float kInvSqrt2Pi = 0.39894228F;
+/// Nanoseconds of one core for an element.
+constexpr double forward_cost(Activation kind) {
+  switch (kind) {
+    case Activation::tanh:
+    case Activation::sigmoid: return 10;
+    case Activation::gelu: return 15;
+    default: return 0.3;
+  }
+}
+constexpr double gradient_cost(Activation kind) { return kind == Activation::gelu ? 20 : 0.4; }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const std::int64_t n = node.out(0).elements();
-  switch (node.attrs<ActivationOp>().kind) {
-    case Activation::none: return map(n, 0.3, [](float x) { return x; });
-    case Activation::relu: return map(n, 0.3, [](float x) { return x < 0 ? 0.0F : x; });
-    case Activation::tanh: return map(n, 10, [](float x) { return std::tanh(x); });
-    case Activation::sigmoid: return map(n, 10, [](float x) { return 1 / (1 + std::exp(-x)); });
-    case Activation::gelu:
-      return map(n, 15, [](float x) { return 0.5F * x * (1 + std::erf(x * kInvSqrt2)); });
-  }
-  return std::nullopt;
+  return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
+    return map(node.out(0).elements(), forward_cost(kKind),
+               [](float x) { return activate_f32<kKind>(x); });
+  });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const std::int64_t n = node.out(0).elements();
-  switch (node.attrs<ActivationGradOp>().kind) {
-    case Activation::none: return zip(n, 0.4, [](float dy, float) { return dy; });
-    case Activation::relu: return zip(n, 0.4, [](float dy, float y) { return y > 0 ? dy : 0.0F; });
-    case Activation::tanh: return zip(n, 0.4, [](float dy, float y) { return dy * (1 - y * y); });
-    case Activation::sigmoid:
-      return zip(n, 0.4, [](float dy, float y) { return dy * y * (1 - y); });
-    case Activation::gelu:
-      return zip(n, 20, [](float dy, float x) {
-        const float density = kInvSqrt2Pi * std::exp(-0.5F * x * x);
-        return dy * (0.5F * (1 + std::erf(x * kInvSqrt2)) + x * density);
-      });
-  }
-  return std::nullopt;
+  return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
+    return zip(node.out(0).elements(), gradient_cost(kKind),
+               [](float dy, float saved) { return activation_gradient_f32<kKind>(dy, saved); });
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -20,6 +21,11 @@ TEST(Activation, AgreesWithTheReference) {
     check({"activation many tasks", op, {f32({64, 33, 31})}, {{-4, 4}}, false});
     check({"activation saturated", op, {f32({40})}, {{-200, 200}}, false});
   }
+}
+
+TEST(Activation, MayLieAnywhere) {
+  check_unaligned(make_op(ActivationOp({Activation::tanh})), {f32({3, 7})});
+  check_unaligned(make_op(ActivationGradOp({Activation::tanh})), {f32({3, 7}), f32({3, 7})});
 }
 
 TEST(Activation, KeepsNaN) {

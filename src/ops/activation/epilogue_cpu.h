@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-#include "ops/activation/activation.h"
+#include "ops/activation/formulas.h"
 
 namespace linnet::cpu {
 
@@ -17,23 +16,11 @@ inline void add_bias_and_activate(float* y, std::int64_t rows, std::int64_t colu
     if (b != nullptr) {
       for (std::int64_t c = 0; c < columns; ++c) row[c] += b[c];
     }
-    switch (activation) {
-      case Activation::none: break;
-      case Activation::relu:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = row[c] < 0 ? 0.0F : row[c];
-        break;
-      case Activation::tanh:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = std::tanh(row[c]);
-        break;
-      case Activation::sigmoid:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = 1 / (1 + std::exp(-row[c]));
-        break;
-      case Activation::gelu:
-        for (std::int64_t c = 0; c < columns; ++c) {
-          row[c] = 0.5F * row[c] * (1 + std::erf(row[c] * 0.70710678F));
-        }
-        break;
-    }
+    with_activation(activation, [&]<Activation kKind>() {
+      if constexpr (kKind != Activation::none) {
+        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate_f32<kKind>(row[c]);
+      }
+    });
   }
 }
 

@@ -19,6 +19,7 @@ TEST(Arithmetic, AgreesWithTheReference) {
     check({"arithmetic scalar operand", op, {f32({4, 3}), f32({})}, fills});
     check({"arithmetic last axis", op, {f32({2, 3, 4, 5}), f32({5})}, fills});
     check({"arithmetic last two axes", op, {f32({3, 4, 7}), f32({4, 7})}, fills});
+    check({"arithmetic last axis of four", op, {f32({5, 3, 8}), f32({8})}, fills});
     check({"arithmetic no sample", op, {f32({0, 4}), f32({4})}, fills, false});
     check({"arithmetic no column", op, {f32({3, 0}), f32({0})}, fills, false});
     check({"arithmetic many tasks", op, {f32({300, 31, 33}), f32({33})}, fills, false});

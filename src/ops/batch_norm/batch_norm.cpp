@@ -9,16 +9,28 @@
 namespace linnet {
 namespace {
 
+void require_fusable(Activation activation) {
+  require(activation == Activation::none || activation == Activation::relu,
+          "expected the activation none or relu; got {}",
+          enum_names(activation)[static_cast<std::size_t>(activation)]);
+}
+
 std::vector<ValueType> infer_norm(const BatchNormAttrs& attrs, std::span<const ValueType> inputs) {
-  const std::string got = to_string({"x", "gamma", "beta", "running_mean", "running_var"},
-                                    {inputs.begin(), inputs.end()});
-  require(inputs.size() == 5 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() >= 2,
-          "expected x (..., C) and four statistics (C); got {}", got);
+  const std::string got =
+      to_string({"x", "gamma", "beta", "running_mean", "running_var", "residual"},
+                {inputs.begin(), inputs.end()});
+  require(inputs.size() == (attrs.residual ? 6U : 5U) && inputs[0].dtype == DType::f32 &&
+              inputs[0].shape.rank() >= 2,
+          "expected x (..., C) and four statistics (C){}; got {}",
+          attrs.residual ? " and a residual" : "", got);
   const std::int64_t channels = inputs[0].shape[-1];
-  for (const ValueType& statistic : inputs.subspan(1)) {
+  for (const ValueType& statistic : inputs.subspan(1, 4)) {
     require(statistic == ValueType{DType::f32, Shape{channels}},
             "expected statistics of {} channels; got {}", channels, got);
   }
+  require(!attrs.residual || inputs[5] == inputs[0], "expected a residual of x's shape; got {}",
+          got);
+  require_fusable(attrs.activation);
   require(attrs.epsilon > 0 && attrs.momentum >= 0 && attrs.momentum <= 1,
           "expected epsilon > 0 and momentum in [0, 1]; got {} and {}", attrs.epsilon,
           attrs.momentum);
@@ -28,11 +40,18 @@ std::vector<ValueType> infer_norm(const BatchNormAttrs& attrs, std::span<const V
 /// Sums f(element, channel) over the rows, by channel.
 template <class F>
 std::vector<double> sum_rows(const Shape& x, F f) {
-  std::vector<double> sums(static_cast<std::size_t>(x[-1]), 0.0);
-  for (std::int64_t i = 0; i < x.elements(); ++i) {
-    sums[static_cast<std::size_t>(i % x[-1])] += f(i, i % x[-1]);
+  const std::int64_t elements = x.elements();
+  const std::int64_t channels = x[-1];
+  std::vector<double> sums(static_cast<std::size_t>(channels), 0.0);
+  for (std::int64_t i = 0; i < elements; ++i) {
+    sums[static_cast<std::size_t>(i % channels)] += f(i, i % channels);
   }
   return sums;
+}
+
+/// What follows the norm of element i.
+double finish(const BatchNormAttrs& attrs, const ReferenceArgs& args, std::int64_t i, double norm) {
+  return activate(attrs.activation, attrs.residual ? norm + args.in(5)[i] : norm);
 }
 
 }  // namespace
@@ -44,18 +63,25 @@ std::vector<ValueType> BatchNormOp::infer(std::span<const ValueType> inputs) con
 
 std::vector<Value> BatchNormOp::gradient(const GradientArgs& args) const {
   const Node& node = args.node;
-  const std::vector<Value> gradients =
-      args.graph.add(std::make_shared<BatchNormGradOp>(),
-                     {args.output_gradients[0], node.inputs[0], node.inputs[1], node.outputs[1],
-                      node.outputs[2]},
-                     node.name);
-  return {gradients[0], gradients[1], gradients[2], Value{}, Value{}};
+  const Value dy = args.output_gradients[0];
+  const bool masked = attrs().activation == Activation::relu;
+  const bool residual = attrs().residual && args.needed[5];
+  std::vector<Value> operands{dy, node.inputs[0], node.inputs[1], node.outputs[1], node.outputs[2]};
+  if (masked) operands.push_back(node.outputs[0]);
+  const BatchNormGradAttrs grad{.residual = residual && masked, .activation = attrs().activation};
+  const std::vector<Value> made =
+      args.graph.add(std::make_shared<BatchNormGradOp>(grad), std::move(operands), node.name);
+  std::vector<Value> gradients(node.inputs.size());
+  std::copy_n(made.begin(), 3, gradients.begin());
+  if (residual) gradients[5] = masked ? made[3] : dy;
+  return gradients;
 }
 
 void BatchNormOp::reference(const ReferenceArgs& args) const {
   const ReferenceTensor& x = args.in(0);
   const std::int64_t channels = x.shape[-1];
-  const std::int64_t rows = channels > 0 ? x.shape.elements() / channels : 0;
+  const std::int64_t elements = x.shape.elements();
+  const std::int64_t rows = channels > 0 ? elements / channels : 0;
   const auto count = static_cast<double>(std::max<std::int64_t>(rows, 1));
   const std::vector<double> sums =
       sum_rows(x.shape, [&](std::int64_t i, std::int64_t) { return x[i]; });
@@ -74,16 +100,23 @@ void BatchNormOp::reference(const ReferenceArgs& args) const {
     args.in(3)[c] = (1 - m) * args.in(3)[c] + m * args.out(1)[c];
     args.in(4)[c] = (1 - m) * args.in(4)[c] + m * sum / std::max(count - 1, 1.0);
   }
-  for (std::int64_t i = 0; i < x.shape.elements(); ++i) {
+  for (std::int64_t i = 0; i < elements; ++i) {
     const std::int64_t c = i % channels;
-    args.out(0)[i] = (x[i] - args.out(1)[c]) * args.out(2)[c] * args.in(1)[c] + args.in(2)[c];
+    const double norm = (x[i] - args.out(1)[c]) * args.out(2)[c] * args.in(1)[c] + args.in(2)[c];
+    args.out(0)[i] = finish(attrs(), args, i, norm);
   }
 }
 
 Cost BatchNormOp::cost(std::span<const ValueType> inputs,
                        std::span<const ValueType> /*outputs*/) const {
-  return {.flops = 8.0 * static_cast<double>(inputs[0].shape.elements()),
-          .bytes = 3.0 * static_cast<double>(inputs[0].bytes())};
+  const double added =
+      (attrs().residual ? 1 : 0) + (attrs().activation == Activation::none ? 0 : 1);
+  return {.flops = (8.0 + added) * static_cast<double>(inputs[0].shape.elements()),
+          .bytes = (attrs().residual ? 4.0 : 3.0) * static_cast<double>(inputs[0].bytes())};
+}
+
+std::vector<int> BatchNormOp::in_place() const {
+  return attrs().residual ? std::vector<int>{5} : std::vector<int>{};
 }
 
 std::shared_ptr<const Op> BatchNormOp::at_inference(std::shared_ptr<const Op> /*self*/) const {
@@ -96,41 +129,76 @@ std::vector<ValueType> BatchNormInferenceOp::infer(std::span<const ValueType> in
 
 void BatchNormInferenceOp::reference(const ReferenceArgs& args) const {
   const std::int64_t channels = args.in(0).shape[-1];
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
+  const std::int64_t elements = args.in(0).shape.elements();
+  for (std::int64_t i = 0; i < elements; ++i) {
     const std::int64_t c = i % channels;
     const double inv_std = 1 / std::sqrt(args.in(4)[c] + attrs().epsilon);
-    args.out(0)[i] = (args.in(0)[i] - args.in(3)[c]) * inv_std * args.in(1)[c] + args.in(2)[c];
+    const double norm = (args.in(0)[i] - args.in(3)[c]) * inv_std * args.in(1)[c] + args.in(2)[c];
+    args.out(0)[i] = finish(attrs(), args, i, norm);
   }
 }
 
+std::vector<int> BatchNormInferenceOp::in_place() const {
+  return attrs().residual ? std::vector<int>{0, 5} : std::vector<int>{0};
+}
+
 std::vector<ValueType> BatchNormGradOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 5 && inputs[0] == inputs[1] && inputs[0].shape.rank() >= 2,
-          "expected dy, x, gamma, mean and inv_std; got {}",
-          to_string({"dy", "x", "gamma", "mean", "inv_std"}, {inputs.begin(), inputs.end()}));
-  for (const ValueType& statistic : inputs.subspan(2)) {
+  const bool masked = attrs().activation == Activation::relu;
+  require_fusable(attrs().activation);
+  require(masked || !attrs().residual, "expected a residual's gradient behind a relu alone");
+  require(inputs.size() == (masked ? 6U : 5U) && inputs[0] == inputs[1] &&
+              (!masked || inputs[5] == inputs[1]) && inputs[0].shape.rank() >= 2,
+          "expected dy, x, gamma, mean{} inv_std{}; got {}", masked ? "," : " and",
+          masked ? " and y" : "",
+          to_string({"dy", "x", "gamma", "mean", "inv_std", "y"}, {inputs.begin(), inputs.end()}));
+  for (const ValueType& statistic : inputs.subspan(2, 3)) {
     require(statistic == ValueType{DType::f32, Shape{inputs[0].shape[-1]}},
             "expected statistics of {} channels; got {}", inputs[0].shape[-1],
             to_string(statistic));
   }
-  return {inputs[0], inputs[2], inputs[2]};
+  std::vector<ValueType> outputs{inputs[0], inputs[2], inputs[2]};
+  if (attrs().residual) outputs.push_back(inputs[0]);
+  return outputs;
 }
 
 void BatchNormGradOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& dy = args.in(0);
-  const std::int64_t channels = dy.shape[-1];
-  const std::int64_t rows = channels > 0 ? dy.shape.elements() / channels : 0;
+  const Shape& shape = args.in(0).shape;
+  const std::int64_t channels = shape[-1];
+  const std::int64_t elements = shape.elements();
+  const std::int64_t rows = channels > 0 ? elements / channels : 0;
+  const auto dz = [&](std::int64_t i) {
+    return attrs().activation == Activation::relu && !(args.in(5)[i] > 0) ? 0 : args.in(0)[i];
+  };
   const auto normal = [&](std::int64_t i, std::int64_t c) {
     return (args.in(1)[i] - args.in(3)[c]) * args.in(4)[c];
   };
   args.out(1).data =
-      sum_rows(dy.shape, [&](std::int64_t i, std::int64_t c) { return dy[i] * normal(i, c); });
-  args.out(2).data = sum_rows(dy.shape, [&](std::int64_t i, std::int64_t) { return dy[i]; });
-  for (std::int64_t i = 0; i < dy.shape.elements(); ++i) {
+      sum_rows(shape, [&](std::int64_t i, std::int64_t c) { return dz(i) * normal(i, c); });
+  args.out(2).data = sum_rows(shape, [&](std::int64_t i, std::int64_t) { return dz(i); });
+  for (std::int64_t i = 0; i < elements; ++i) {
     const std::int64_t c = i % channels;
     const double centred =
-        dy[i] - (args.out(2)[c] + normal(i, c) * args.out(1)[c]) / static_cast<double>(rows);
+        dz(i) - (args.out(2)[c] + normal(i, c) * args.out(1)[c]) / static_cast<double>(rows);
     args.out(0)[i] = args.in(2)[c] * args.in(4)[c] * centred;
+    if (attrs().residual) args.out(3)[i] = dz(i);
   }
+}
+
+Cost BatchNormGradOp::cost(std::span<const ValueType> inputs,
+                           std::span<const ValueType> outputs) const {
+  const double each = attrs().activation == Activation::none ? 11.0 : 12.0;
+  Cost cost{.flops = each * static_cast<double>(inputs[0].shape.elements()),
+            .bytes = 2.0 * static_cast<double>(inputs[1].bytes())};  // dy and x are read twice
+  for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
+  for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
+  return cost;
+}
+
+/// Each element of dy, x and y is read for the last time right before the same one of dx is
+/// written: y not at all by then where the masked dy is kept.
+std::vector<int> BatchNormGradOp::in_place() const {
+  return attrs().activation == Activation::relu ? std::vector<int>{0, 1, 5}
+                                                : std::vector<int>{0, 1};
 }
 
 void register_batch_norm(OpRegistry& registry) {

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "graph/graph.h"
+#include "ops/activation/activation.h"
 
 namespace linnet {
 
 struct BatchNormAttrs {
   double epsilon = 1e-5;
   double momentum = 0.1;  ///< weight of the batch in the running statistics, as in PyTorch
+  bool residual = false;  ///< whether a last operand is added before the activation
+  Activation activation = Activation::none;  ///< none or relu
   template <class V>
   void fields(V&& visit) {
     visit("epsilon", epsilon);
     visit("momentum", momentum);
+    visit("residual", residual);
+    visit("activation", activation);
   }
   bool operator==(const BatchNormAttrs&) const = default;
 };
 
-/// y = (x - mean) * inv_std * gamma + beta with the batch's statistics over all axes but the last
-/// (Ioffe and Szegedy, 2015). x f32 (..., C); gamma, beta, running_mean, running_var (C).
+/// y = f((x - mean) * inv_std * gamma + beta + residual) with the batch's statistics over all axes
+/// but the last (Ioffe and Szegedy, 2015). x f32 (..., C); gamma, beta, running_mean, running_var
+/// (C); residual, if there is one, of x's shape. Sums are accumulated in f32.
 /// Outputs: y, and mean and inv_std = 1 / sqrt(variance + epsilon) (C) for the gradient.
 /// Mutates the running statistics: r = (1 - momentum) r + momentum * batch, with the unbiased
 /// variance (biased if there is one row alone); an empty batch leaves them.
+/// Residual and activation are written by a pass that fuses what follows a plain batch norm.
 class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm";
@@ -29,26 +35,43 @@ class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  bool mutates(std::size_t input) const override { return input >= 3; }
+  bool mutates(std::size_t input) const override { return input == 3 || input == 4; }
+  std::vector<int> in_place() const override;
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 
-/// y = (x - running_mean) / sqrt(running_var + epsilon) * gamma + beta; operands as above.
+/// y = f((x - running_mean) / sqrt(running_var + epsilon) * gamma + beta + residual); operands as
+/// above.
 class BatchNormInferenceOp final : public OpBase<BatchNormInferenceOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_inference";
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
+  std::vector<int> in_place() const override;
 };
 
-/// dx (..., C), dgamma (C), dbeta (C) from (dy, x, gamma, mean, inv_std).
-class BatchNormGradOp final : public OpBase<BatchNormGradOp, NoAttributes> {
+struct BatchNormGradAttrs {
+  bool residual = false;  ///< whether the residual's gradient is a last output (relu alone)
+  Activation activation = Activation::none;  ///< none or relu
+  template <class V>
+  void fields(V&& visit) {
+    visit("residual", residual);
+    visit("activation", activation);
+  }
+  bool operator==(const BatchNormGradAttrs&) const = default;
+};
+
+/// dx (..., C), dgamma (C), dbeta (C) from (dy, x, gamma, mean, inv_std), and behind a ReLU also
+/// from its result y: where y <= 0 dy counts as 0. The so masked dy is the residual's gradient.
+class BatchNormGradOp final : public OpBase<BatchNormGradOp, BatchNormGradAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_grad";
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+  std::vector<int> in_place() const override;
 };
 
 }  // namespace linnet

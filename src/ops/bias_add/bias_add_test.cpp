@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -18,11 +19,22 @@ TEST(BiasAdd, AgreesWithTheReference) {
   check({"bias many tasks", op, {f32({3000, 50}), f32({50})}, {}, false});
   check({"bias gradient of no channel", make_op(BiasGradOp()), {f32({3, 0})}, {}, false});
   check({"bias gradient in parts", make_op(BiasGradOp()), {f32({3000, 50})}, {}, false});
+  check({"bias of four", op, {f32({5, 8}), f32({8})}});
+  // More elements than CUDA's largest grid has threads.
+  check({"bias of many strides", op, {f32({31800, 33}), f32({33})}, {}, false});
+  for (const Shape& shape : {Shape{5000, 8}, Shape{9000, 1}, Shape{301, 260}, Shape{290, 67}}) {
+    check({"bias gradient " + to_string(shape), make_op(BiasGradOp()), {f32(shape)}, {}, false});
+  }
 }
 
 TEST(BiasAdd, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(BiasAddOp()), {f32({8, 5}), f32({4})}, "head"),
             "[bias_add 'head'] expected a bias as long as the last axis; got x=(8, 5), b=(4)");
+}
+
+TEST(BiasAdd, MayLieAnywhere) {
+  check_unaligned(make_op(BiasAddOp()), {f32({5, 8}), f32({8})});
+  check_unaligned(make_op(BiasGradOp()), {f32({5000, 8})});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -23,6 +24,14 @@ TEST(Concat, AgreesWithTheReference) {
   check({"concat nothing", concat(1), {f32({4, 0}), f32({4, 0})}, {}, false});
   check({"concat extreme", concat(1), {f32({3, 7}), f32({3, 2})}, {{-3e38, 3e38}}, false});
 }
+
+TEST(Concat, WholePacksAgreeWithTheReference) {
+  check({"concat packs", concat(1), {f32({4, 8}), f32({4, 4}), f32({4, 12})}});
+  check({"concat packs and others", concat(1), {f32({4, 8}), f32({4, 3}), f32({4, 5})}});
+  check({"concat many packs", concat(1), std::vector<ValueType>(70, f32({3, 4})), {}, false});
+}
+
+TEST(Concat, MayLieAnywhere) { check_unaligned(concat(1), {f32({4, 8}), f32({4, 4})}); }
 
 TEST(Concat, ManyTasksAgreeWithTheReference) {
   check({"concat many rows", concat(1), {f32({9001, 31}), f32({9001, 20})}, {}, false});

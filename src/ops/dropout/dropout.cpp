@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dropout/dropout.h"
 
-#include "base/random.h"
 #include "graph/registry.h"
 
 namespace linnet {
-
-DropoutMask::DropoutMask(const DropoutAttrs& attrs, const StepInfo& step)
-    : key_(random_key(step.seed, RandomStream::dropout, static_cast<std::uint64_t>(attrs.stream),
-                      step.step)),
-      rate_(static_cast<float>(attrs.rate)),
-      scale_(static_cast<float>(1 / (1 - attrs.rate))) {}
-
-std::array<float, 4> DropoutMask::operator()(std::uint64_t block) const {
-  const std::array<std::uint32_t, 4> words = philox(key_, block, 0);
-  std::array<float, 4> factors{};
-  for (std::size_t i = 0; i < 4; ++i) factors[i] = unit_float(words[i]) < rate_ ? 0.0F : scale_;
-  return factors;
-}
 
 std::vector<ValueType> DropoutOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
@@ -31,7 +17,7 @@ std::vector<Value> DropoutOp::gradient(const GradientArgs& args) const {
 }
 
 void DropoutOp::reference(const ReferenceArgs& args) const {
-  const DropoutMask mask(attrs(), args.step);
+  const DropoutMask mask = dropout_mask(attrs(), args.step);
   for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
     const auto at = static_cast<std::uint64_t>(i);
     const double factor = mask(at / 4)[at % 4];

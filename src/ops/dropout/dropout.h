@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
+#include "base/random.h"
 #include "graph/graph.h"
 
 namespace linnet {
@@ -30,17 +33,29 @@ class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 
-/// What one step multiplies with: 0 or 1 / (1 - rate).
-class DropoutMask {
- public:
-  DropoutMask(const DropoutAttrs& attrs, const StepInfo& step);
+/// What one step multiplies with: 0 or 1 / (1 - rate). Made by dropout_mask(); all of it constexpr,
+/// so that CUDA kernels call it as well.
+struct DropoutMask {
   /// The factors of elements 4 * block to 4 * block + 3.
-  std::array<float, 4> operator()(std::uint64_t block) const;
+  constexpr std::array<float, 4> operator()(std::uint64_t block) const {
+    const std::array<std::uint32_t, 4> words = philox(key, block, 0);
+    std::array<float, 4> factors{};
+    for (std::size_t i = 0; i < 4; ++i) factors[i] = unit_float(words[i]) < rate ? 0.0F : scale;
+    return factors;
+  }
 
- private:
-  std::uint64_t key_;
-  float rate_;
-  float scale_;
+  std::uint64_t key;
+  float rate;
+  float scale;
 };
+
+constexpr DropoutMask dropout_mask(const DropoutAttrs& attrs, const StepInfo& step) {
+  return {random_key(step.seed, RandomStream::dropout, static_cast<std::uint64_t>(attrs.stream),
+                     step.step),
+          static_cast<float>(attrs.rate), static_cast<float>(1 / (1 - attrs.rate))};
+}
+
+/// x times its factor; a dropped infinity or NaN is 0 too.
+constexpr float drop(float x, float factor) { return factor == 0 ? 0.0F : x * factor; }
 
 }  // namespace linnet

@@ -14,7 +14,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   Kernel kernel;
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const Range range = split(blocks, tasks, task.index);
-                             const DropoutMask mask(attrs, *task.step);
+                             const DropoutMask mask = dropout_mask(attrs, *task.step);
                              for (std::int64_t block = range.begin; block < range.end; ++block) {
                                const auto factors = mask(static_cast<std::uint64_t>(block));
                                const std::int64_t end =
@@ -22,8 +22,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
                                const float* x = args.in(0) + 4 * block;
                                float* y = args.out(0) + 4 * block;
                                for (std::int64_t i = 0; i < end; ++i) {
-                                 const float factor = factors[static_cast<std::size_t>(i)];
-                                 y[i] = factor == 0 ? 0.0F : x[i] * factor;
+                                 y[i] = drop(x[i], factors[static_cast<std::size_t>(i)]);
                                }
                              }
                            }});

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -21,6 +22,8 @@ TEST(Dropout, AgreesWithTheReference) {
     check({"dropout many tasks", op, {f32({100, 301})}, {}, false});
   }
 }
+
+TEST(Dropout, MayLieAnywhere) { check_unaligned(make_op(DropoutOp()), {f32({3, 7})}); }
 
 std::vector<double> drop(double rate, std::int64_t stream, const StepInfo& step, std::int64_t n) {
   Graph graph;

@@ -28,8 +28,8 @@ struct GatherGradAttrs {
 };
 
 /// The gradient by a table of `rows` rows from dy (of the indices' shape followed by a row's, f32)
-/// and the indices (i32): each row is the sum of the dy that read it, in the order of the indices,
-/// 0 where none did. Indices outside [0, rows) count for nothing. Throws Error unless dy's first
+/// and the indices (i32): each row is the sum of the dy that read it, added in a fixed order, 0
+/// where none did. Indices outside [0, rows) count for nothing. Throws Error unless dy's first
 /// extents are the indices'.
 class GatherGradOp final : public OpBase<GatherGradOp, GatherGradAttrs> {
  public:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/arithmetic/unaligned_cuda_test.h"
 #include "ops/reduce/run_kernel_test.h"
 
 namespace linnet::testing {
@@ -23,6 +24,7 @@ TEST(Gather, AgreesWithTheReference) {
   check({"gather one row", gather(), {f32({1, 7}), i32({6})}, fills(1)});
   check({"gather numbers", gather(), {f32({9}), i32({3, 4})}, fills(9)});
   check({"gather one column", gather(), {f32({9, 1}), i32({3, 4})}, fills(9)});
+  check({"gather four columns", gather(), {f32({9, 4}), i32({3, 5})}, fills(9)});
   check({"gather images", gather(), {f32({4, 3, 2, 5}), i32({3, 1, 2})}, fills(4)});
   check({"gather no sample", gather(), {f32({11, 5}), i32({0, 3})}, fills(11), false});
   check({"gather no column", gather(), {f32({11, 0}), i32({4})}, fills(11), false});
@@ -44,6 +46,19 @@ TEST(GatherGrad, AgreesWithTheReference) {
   check({"scatter few rows", gather_grad(3), {f32({300, 301}), i32({300})}, fills(3), false});
   check({"scatter one wide row", gather_grad(1), {f32({30, 9001}), i32({30})}, fills(1), false});
   check({"scatter numbers", gather_grad(7), {f32({300000}), i32({300000})}, fills(7), false});
+}
+
+TEST(GatherGrad, WideRowsAgreeWithTheReference) {
+  check({"scatter wide", gather_grad(40), {f32({300, 64}), i32({300})}, fills(40), false});
+  check({"scatter tiles", gather_grad(19), {f32({3000, 136}), i32({3000})}, fills(19), false});
+  // All into two of the rows: a CUDA warp's queue of hits fills up.
+  check(
+      {"scatter crowd", gather_grad(9), {f32({3000, 36}), i32({3000})}, {{-1, 1}, {3, 5}}, false});
+}
+
+TEST(Gather, MayLieAnywhere) {
+  check_unaligned(gather(), {f32({3, 8}), i32({10})});
+  check_unaligned(gather_grad(3), {f32({10, 64}), i32({10})});
 }
 
 TEST(GatherGrad, IgnoresIndicesOutside) {

@@ -2,18 +2,9 @@
 #include "ops/gather_batch/gather_batch.h"
 
 #include "graph/registry.h"
+#include "ops/gather_batch/record_index.h"
 
 namespace linnet {
-
-RecordIndex::RecordIndex(const StepInfo& step, bool shuffle)
-    : first_(step.position),
-      begin_(step.begin),
-      shuffle_(shuffle),
-      part_(step.samples != step.records),
-      order_(random_key(step.seed, RandomStream::shuffle, step.epoch),
-             std::max<std::uint64_t>(step.samples, 1)),
-      split_(random_key(step.seed, RandomStream::split), std::max<std::uint64_t>(step.records, 1)) {
-}
 
 std::vector<ValueType> GatherBatchOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[0].shape.rank() >= 1 && inputs[0].shape[0] == 1,

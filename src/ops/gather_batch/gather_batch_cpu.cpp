@@ -3,6 +3,7 @@
 
 #include "backend/cpu/kernel.h"
 #include "ops/gather_batch/gather_batch.h"
+#include "ops/gather_batch/record_index.h"
 
 namespace linnet::cpu {
 namespace {

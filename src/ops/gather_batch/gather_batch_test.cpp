@@ -7,6 +7,7 @@
 #include <set>
 
 #include "op_harness.h"
+#include "ops/gather_batch/record_index.h"
 
 namespace linnet::testing {
 namespace {
@@ -32,11 +33,15 @@ TEST(GatherBatch, AgreesWithTheReference) {
   for (bool shuffle : {false, true}) {
     check_gather(DType::u8, {3, 5, 2}, 20, 7, whole, shuffle);
     check_gather(DType::f32, {11}, 20, 17, whole, shuffle);
+    check_gather(DType::f32, {12}, 20, 17, whole, shuffle);
     check_gather(DType::i32, {}, 20, 7, whole, shuffle);
+    check_gather(DType::i32, {8}, 20, 7, whole, shuffle);
+    check_gather(DType::u8, {3, 40, 40}, 20, 3, whole, shuffle);
     check_gather(DType::u8, {4}, 20, 5, part, shuffle);
     check_gather(DType::u8, {28, 28, 1}, 20, 0, whole, shuffle);
     const StepInfo large{.seed = 5, .epoch = 2, .records = 2000, .samples = 2000};
     check_gather(DType::u8, {11, 13}, 2000, 1500, large, shuffle);
+    check_gather(DType::u8, {20}, 2000, 1500, large, shuffle);
   }
 }
 

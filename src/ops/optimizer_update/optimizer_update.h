@@ -63,17 +63,18 @@ double learning_rate_at(const OptimizerAttrs& attrs, std::uint64_t step);
 int moments(const OptimizerAttrs& attrs);
 
 /// The numbers of one step that do not depend on the element: all factors of the update rule.
+/// Without initialisers, so that a kernel can keep it in shared memory.
 struct UpdateFactors {
-  float rate = 0;         ///< of the momentum or gradient term
-  float decay = 1;        ///< what the parameter itself is multiplied with (adamw)
-  float penalty = 0;      ///< weight decay that is added to the gradient
-  float first_keep = 0;   ///< beta1 or the momentum
-  float first_add = 1;    ///< what the gradient is multiplied with as it enters the first moment
-  float second_keep = 0;  ///< beta2 or alpha
-  float second_add = 0;
-  float second_scale = 1;  ///< 1 / sqrt(1 - beta2^t), on the root of the second moment
-  float epsilon = 0;
-  float clip = 1;  ///< on the gradient
+  float rate;         ///< of the momentum or gradient term
+  float decay;        ///< what the parameter itself is multiplied with (adamw)
+  float penalty;      ///< weight decay that is added to the gradient
+  float first_keep;   ///< beta1 or the momentum
+  float first_add;    ///< what the gradient is multiplied with as it enters the first moment
+  float second_keep;  ///< beta2 or alpha
+  float second_add;
+  float second_scale;  ///< 1 / sqrt(1 - beta2^t), on the root of the second moment
+  float epsilon;
+  float clip;  ///< on the gradient
 };
 /// `norm`: the gradients' L2 norm where clip_norm is set, else anything.
 UpdateFactors update_factors(const OptimizerAttrs& attrs, std::uint64_t step, double norm);

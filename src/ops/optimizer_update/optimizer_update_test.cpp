@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "op_harness.h"
+#include "ops/optimizer_update/update_rule.h"
 
 namespace linnet::testing {
 namespace {
@@ -32,10 +33,14 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
     check_rule("rmsprop", {.kind = Kind::rmsprop}, length);
     check_rule("rmsprop momentum", {.kind = Kind::rmsprop, .momentum = 0.5}, length);
   }
+  check_rule("cosine", {.schedule = Schedule::Kind::cosine, .total_steps = 9}, 64);
+  check_rule("steps", {.schedule = Schedule::Kind::step, .every_steps = 2}, 64);
+  check_rule("adam, several elements a thread", {.kind = Kind::adam}, 700001);
 }
 
 TEST(OptimizerUpdate, GlobalNorm) {
   check({"norm", make_op(GlobalNormOp()), {f32({100003})}, {{-3, 3}}, false});
+  check({"norm of few", make_op(GlobalNormOp()), {f32({1003})}, {{-3, 3}}, false});
   check({"norm of nothing", make_op(GlobalNormOp()), {f32({0})}, {}, false});
 }
 
@@ -75,6 +80,25 @@ TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
   EXPECT_FLOAT_EQ(sgd.first_keep, 0.7F);
   EXPECT_EQ(sgd.penalty, 0);
   EXPECT_EQ(sgd.clip, 1);
+}
+
+/// What kernels compute instead of the library's powers.
+TEST(OptimizerUpdate, SquaringGivesTheLibrarysPowers) {
+  OptimizerAttrs attrs{.kind = Optimizer::Kind::adam,
+                       .learning_rate = 0.1,
+                       .beta2 = 0.9999,
+                       .schedule = Schedule::Kind::step,
+                       .every_steps = 7,
+                       .gamma = 0.99};
+  for (std::uint64_t step : {0ULL, 1ULL, 2ULL, 6ULL, 7ULL, 99ULL, 4095ULL, 100000ULL, 1ULL << 50}) {
+    const double n = static_cast<double>(step);
+    const double expected = LibraryPower()(attrs.beta2, n);
+    EXPECT_NEAR(SquaringPower()(attrs.beta2, n), expected, (n + 1) * 2e-16 * expected);
+    const UpdateFactors host = update_factors(attrs, step, 0);
+    const UpdateFactors kernel = update_factors(attrs, step, 0, SquaringPower());
+    EXPECT_FLOAT_EQ(kernel.rate, host.rate);
+    EXPECT_FLOAT_EQ(kernel.second_scale, host.second_scale);
+  }
 }
 
 TEST(OptimizerUpdate, SchedulesAreTheirFormulas) {

@@ -6,6 +6,9 @@
 #include <cmath>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
+#include "ops/pool2d/window.h"
+#include "ops/reduce/same_on_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -27,6 +30,7 @@ TEST(Pool2d, AgreesWithTheReference) {
     for (const OpPtr& op : {make_op(MaxPool2dOp(attrs)), make_op(AvgPool2dOp(attrs))}) {
       check({"pool2d " + name, op, {f32({2, 6, 8, 3})}});
       check({"pool2d odd " + name, op, {f32({1, 7, 5, 1})}});
+      check({"pool2d whole packs " + name, op, {f32({3, 9, 7, 8})}});
       check({"pool2d no sample " + name, op, {f32({0, 6, 8, 3})}, {}, false});
       check({"pool2d many tasks " + name, op, {f32({9, 33, 31, 17})}, {}, false});
       check({"pool2d equal pixels " + name, op, {f32({2, 6, 8, 3})}, {{1, 1}}, false});
@@ -48,6 +52,7 @@ TEST(Pool2d, GradientsAtManyTasks) {
 TEST(Pool2d, WindowsBeyondAByteAgreeWithTheReference) {
   const Pool2dAttrs attrs{.size_h = 17, .size_w = 18, .stride_h = 2, .stride_w = 3};
   check({"max_pool2d 17x18", make_op(MaxPool2dOp(attrs)), {f32({2, 20, 22, 2})}});
+  check({"max_pool2d 17x18 packs", make_op(MaxPool2dOp(attrs)), {f32({1, 20, 22, 4})}});
 }
 
 /// Numbers worked out by hand: reference and kernel share the geometry of windows.
@@ -75,6 +80,52 @@ TEST(Pool2d, ShapesAreTheirFormulas) {
       {5, 4, 4, 7});
   EXPECT_EQ(s.oh, 4);  // windows at rows 0, 1, 2, 3 of 4 + 1
   EXPECT_EQ(s.ow, 2);  // columns 0, 2 of 4 + 2
+}
+
+TEST(Pool2d, EveryWindowOverAPixelIsKnown) {
+  for (std::int64_t size = 1; size <= 4; ++size) {
+    for (std::int64_t stride = 1; stride <= 5; ++stride) {
+      for (std::int64_t pad = 0; pad < size; ++pad) {
+        constexpr std::int64_t kExtent = 9;
+        const std::int64_t windows = (kExtent + pad - size) / stride + 1;
+        for (std::int64_t pixel = 0; pixel < kExtent; ++pixel) {
+          const auto range = windows_over(pixel, windows, size, stride, pad);
+          for (std::int64_t i = 0; i < windows; ++i) {
+            const Window w = window(i, kExtent, size, stride, pad);
+            const bool holds = w.begin <= pixel && pixel < w.begin + w.size;
+            EXPECT_EQ(range.begin <= i && i < range.end, holds)
+                << size << " " << stride << " " << pad << ": window " << i << ", pixel " << pixel;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Pool2d, MayLieAnywhere) {
+  const Pool2dAttrs large{.size_h = 17, .size_w = 18, .stride_h = 2, .stride_w = 3};
+  check_unaligned(make_op(MaxPool2dOp()), {f32({2, 5, 6, 8})});
+  check_unaligned(make_op(AvgPool2dOp()), {f32({2, 5, 6, 8})});
+  check_unaligned(make_op(MaxPool2dGradOp({large, 20, 22})),
+                  {f32({1, 2, 2, 8}), i32({1, 2, 2, 8})});
+  check_unaligned(make_op(AvgPool2dGradOp({{}, 5, 6})), {f32({2, 2, 3, 8})});
+}
+
+/// In each place of a window, in two places, in one of several channels.
+TEST(MaxPool2d, TheFirstNaNWinsOnCuda) {
+  for (std::size_t channels : {1U, 8U}) {
+    const std::vector<ValueType> types = {f32({1, 4, 4, static_cast<std::int64_t>(channels)})};
+    std::vector<float> x(16 * channels, -INFINITY);
+    expect_same_on_cuda(make_op(MaxPool2dOp()), types, {x.data()});
+    for (std::size_t at = 0; at < 15; ++at) {
+      x.assign(16 * channels, 3.0F);
+      x[at * channels + channels - 1] = std::nanf("");
+      x[15 * channels + channels - 1] = std::nanf("");
+      expect_same_on_cuda(make_op(MaxPool2dOp()), types, {x.data()});
+      const Pool2dAttrs overlapping{.size_h = 3, .size_w = 3, .stride_h = 1, .stride_w = 1};
+      expect_same_on_cuda(make_op(MaxPool2dOp(overlapping)), types, {x.data()});
+    }
+  }
 }
 
 TEST(MaxPool2d, NaNWins) {

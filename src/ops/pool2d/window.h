@@ -7,19 +7,23 @@
 
 namespace linnet {
 
+// Constexpr, and for any signed integer type: CUDA kernels call them in 32 bits where those do.
+
 /// The part of one window along one axis that lies inside the image: pixels
 /// [begin, begin + size), the window's own positions [skip, skip + size).
-struct Window {
-  std::int64_t begin = 0;
-  std::int64_t size = 0;
-  std::int64_t skip = 0;
+template <class Int>
+struct WindowOf {
+  Int begin = 0;
+  Int size = 0;
+  Int skip = 0;
 };
+using Window = WindowOf<std::int64_t>;
 
-constexpr Window window(std::int64_t index, std::int64_t extent, std::int64_t size,
-                        std::int64_t stride, std::int64_t pad) {
-  const std::int64_t start = index * stride - pad;
-  const std::int64_t begin = std::max<std::int64_t>(start, 0);
-  return {begin, std::min(start + size, extent) - begin, begin - start};
+template <class Int>
+constexpr WindowOf<Int> window(Int index, Int extent, Int size, Int stride, Int pad) {
+  const Int start = index * stride - pad;
+  const Int begin = std::max<Int>(start, 0);
+  return {begin, std::min<Int>(start + size, extent) - begin, begin - start};
 }
 
 inline Window rows_of(const PoolShape& s, std::int64_t i) {
@@ -27,6 +31,21 @@ inline Window rows_of(const PoolShape& s, std::int64_t i) {
 }
 inline Window columns_of(const PoolShape& s, std::int64_t j) {
   return window(j, s.w, s.attrs.size_w, s.attrs.stride_w, s.attrs.pad_left);
+}
+
+/// Windows [begin, end) along one axis.
+template <class Int>
+struct WindowRange {
+  Int begin = 0;
+  Int end = 0;
+};
+
+/// Those of `windows` that hold the pixel at `index`.
+template <class Int>
+constexpr WindowRange<Int> windows_over(Int index, Int windows, Int size, Int stride, Int pad) {
+  const Int place = index + pad;  // the last window that can hold it starts there
+  const Int before = place - size;
+  return {before < 0 ? 0 : before / stride + 1, std::min<Int>(place / stride + 1, windows)};
 }
 
 }  // namespace linnet

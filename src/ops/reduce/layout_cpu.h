@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
-#include "backend/cpu/kernel.h"
+#include "ops/reduce/layout.h"
 
 namespace linnet::cpu {
 
@@ -45,29 +44,11 @@ struct ReduceLayout {
 
 /// `axes` are ascending axes of `shape`.
 inline ReduceLayout reduce_layout(const Shape& shape, std::span<const std::int64_t> axes) {
-  struct Group {
-    std::int64_t extent;
-    std::int64_t stride;
-    bool reduced;
-  };
-  // From the last axis on; neighbours of one kind count as one axis, those of extent 1 as none.
-  std::vector<Group> groups;
-  std::int64_t stride = 1;
-  for (std::size_t i = shape.rank(); i-- > 0;) {
-    const std::int64_t extent = shape.dims()[i];
-    const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(i));
-    if (extent != 1 && !groups.empty() && groups.back().reduced == reduced) {
-      groups.back().extent *= extent;
-    } else if (extent != 1) {
-      groups.push_back({extent, stride, reduced});
-    }
-    stride *= extent;
-  }
-
+  const std::vector<ReduceGroup> groups = reduce_groups(shape, axes);
   ReduceLayout layout;
   layout.offsets = {0};
   bool has_run = false;
-  for (const Group& group : groups) {
+  for (const ReduceGroup& group : groups) {
     if (group.reduced && !has_run) {
       layout.run = group.extent;
       layout.step = group.stride;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/reduce.h"
 
-#include <limits>
-
 #include "backend/cpu/element_wise.h"
+#include "ops/reduce/fold.h"
 #include "ops/reduce/layout_cpu.h"
 
 namespace linnet::cpu {
@@ -12,21 +11,6 @@ namespace {
 constexpr std::int64_t kTile = 64;    // columns that a task works on at a time, in the L1 cache
 constexpr std::int64_t kLanes = 16;   // partial results of a contiguous run
 constexpr std::int64_t kBlock = 128;  // elements summed before they join the total: smaller errors
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-struct Sum {
-  static constexpr float kIdentity = 0;
-  static float apply(float total, float x) { return total + x; }
-};
-// A NaN, once met, stays: it compares as neither greater nor smaller.
-struct Max {
-  static constexpr float kIdentity = -kInfinity;
-  static float apply(float total, float x) { return (x > total) | (x != x) ? x : total; }
-};
-struct Min {
-  static constexpr float kIdentity = kInfinity;
-  static float apply(float total, float x) { return (x < total) | (x != x) ? x : total; }
-};
 
 /// A contiguous run.
 template <class F>
@@ -122,9 +106,9 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const float scale = scale_of(attrs.kind, layout);
   switch (attrs.kind) {
     case Reduction::sum:
-    case Reduction::mean: return reduce_kernel<Sum>(layout, scale);
-    case Reduction::max: return reduce_kernel<Max>(layout, scale);
-    case Reduction::min: return reduce_kernel<Min>(layout, scale);
+    case Reduction::mean: return reduce_kernel<fold::Sum>(layout, scale);
+    case Reduction::max: return reduce_kernel<fold::Max>(layout, scale);
+    case Reduction::min: return reduce_kernel<fold::Min>(layout, scale);
   }
   return std::nullopt;
 }
@@ -153,8 +137,6 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                    });
 }
 
-bool attains(float x, float y) { return (x == y) | ((x != x) & (y != y)); }
-
 std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
   const ReduceLayout layout = reduce_layout(node.in(1), node.attrs<ReduceSelectGradOp>().axes);
   if (in_rows(layout)) {
@@ -166,7 +148,7 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
         float* dx = args.out(0) + at + offset;
         std::fill_n(dx, layout.run, 0.0F);
         for (std::int64_t r = 0; r < layout.run && !found; ++r) {
-          found = attains(x[r], y);
+          found = fold::attains(x[r], y);
           if (found) dx[r] = args.in(0)[out];
         }
       }
@@ -184,7 +166,7 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
                          const float* x = args.in(1) + begin;
                          float* dx = args.out(0) + begin;
                          for (std::int64_t c = 0; c < width; ++c) {
-                           const bool hit = attains(x[c], y[c]);
+                           const bool hit = fold::attains(x[c], y[c]);
                            dx[c] = hit ? left[c] : 0.0F;
                            left[c] = hit ? 0.0F : left[c];
                          }

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/arithmetic/unaligned_cuda_test.h"
 #include "ops/reduce/run_kernel_test.h"
+#include "ops/reduce/same_on_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -35,6 +37,10 @@ TEST(Reduce, AgreesWithTheReference) {
       check({"reduce columns", reduce(kind, {1}, keep_dims), {f32({3, 4, 5})}});
       check({"reduce all", reduce(kind, {1, 2, 3}, keep_dims), {f32({2, 3, 5, 7})}});
       check({"reduce apart", reduce(kind, {1, 3}, keep_dims), {f32({2, 3, 5, 7})}});
+      check({"reduce packs of rows", reduce(kind, {1}, keep_dims), {f32({3, 36})}});
+      check({"reduce packs of columns", reduce(kind, {1}, keep_dims), {f32({3, 9, 8})}});
+      check({"reduce packs apart", reduce(kind, {1, 3}, keep_dims), {f32({2, 3, 5, 8})}});
+      check({"reduce packs between", reduce(kind, {1, 3}, keep_dims), {f32({2, 3, 5, 2, 4})}});
       check({"reduce apart, columns", reduce(kind, {1, 3}, keep_dims), {f32({2, 3, 5, 4, 3})}});
     }
   }
@@ -65,6 +71,9 @@ TEST(Reduce, ManyTasksAndTilesAgreeWithTheReference) {
     check({"reduce tiles", reduce(kind, {1, 2}), {f32({12, 13, 11, 64})}, {}, gradient});
     check({"reduce long rows", reduce(kind, {1}), {f32({30, 9001})}, {}, false});
     check({"reduce long columns", reduce(kind, {1}), {f32({2, 40000, 3})}, {}, false});
+    check({"reduce long packs", reduce(kind, {1}), {f32({1, 40000, 4})}, {}, false});
+    check({"reduce one long row", reduce(kind, {1}), {f32({1, 200003})}, {}, false});
+    check({"reduce one long row of packs", reduce(kind, {1}), {f32({1, 200004})}, {}, false});
   }
   check({"reduce many rows", reduce(Reduction::max, {1}), {f32({2500, 37})}});
 }
@@ -124,6 +133,36 @@ TEST(Reduce, ANanReachesTheResult) {
         const bool own = static_cast<std::size_t>(at / 20 * 2 + at % 2) == i;
         EXPECT_EQ(std::isnan(columns[i]), own) << at;
       }
+    }
+  }
+}
+
+TEST(Reduce, MayLieAnywhere) {
+  for (Reduction kind : kKinds) {
+    check_unaligned(reduce(kind, {1}), {f32({3, 300})});
+    check_unaligned(reduce(kind, {1}), {f32({3, 30, 8})});
+    check_unaligned(reduce(kind, {1}), {f32({1, 80000})});
+  }
+  check_unaligned(repeat(Reduction::mean, {1}, {5}), {f32({3, 8})});
+  check_unaligned(repeat(Reduction::mean, {1}, {8}), {f32({3})});
+}
+
+/// However threads share out the elements.
+TEST(Reduce, ANanReachesTheResultAndItsGradientOnCuda) {
+  for (const Shape& shape : {Shape{1, 72}, Shape{1, 71}, Shape{1, 23, 3}, Shape{1, 18, 4}}) {
+    const auto elements = static_cast<std::size_t>(shape.elements());
+    const std::vector<float> dy = {5, 6, 7, 8};
+    const std::vector<float> nans(4, kNan);
+    const ValueType result = reduce(Reduction::max, {1})->infer(std::vector{f32(shape)})[0];
+    for (std::size_t at = 0; at < elements; at += 9) {
+      std::vector<float> x(elements, 1.0F);
+      x[at] = kNan;
+      x[(at + 40) % elements] = kNan;
+      for (Reduction kind : kKinds) {
+        expect_same_on_cuda(reduce(kind, {1}), {f32(shape)}, {x.data()});
+      }
+      expect_same_on_cuda(make_op(ReduceSelectGradOp({.axes = {1}})), {result, f32(shape), result},
+                          {dy.data(), x.data(), nans.data()});
     }
   }
 }

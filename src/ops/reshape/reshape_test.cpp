@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -45,6 +46,8 @@ TEST(Copy, AgreesWithTheReference) {
   check({"copy empty", make_op(CopyOp()), {f32({0, 5})}, {}, false});
   check({"copy many tasks", make_op(CopyOp()), {f32({300, 777})}, {}, false});
 }
+
+TEST(Copy, MayLieAnywhere) { check_unaligned(make_op(CopyOp()), {f32({3, 7})}); }
 
 }  // namespace
 }  // namespace linnet::testing

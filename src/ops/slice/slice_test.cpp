@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -53,6 +54,20 @@ TEST(SliceGrad, AgreesWithTheReference) {
   check({"pad no sample", pad(1, 1, 9), {f32({0, 5})}, {}, false});
   check({"pad many rows", pad(1, 3, 50), {f32({9001, 41})}, {}, false});
   check({"pad one long row", pad(1, 300001, 700003), {f32({1, 100003})}, {}, false});
+}
+
+TEST(Slice, WholePacksAgreeWithTheReference) {
+  check({"slice packs", slice(1, 4, 12), {f32({5, 16})}});
+  check({"slice packs, misplaced", slice(1, 2, 10), {f32({5, 16})}});
+  check({"slice packs of odd rows", slice(1, 4, 12), {f32({5, 17})}});
+  check({"pad packs", pad(1, 4, 16), {f32({5, 8})}});
+  check({"pad packs, misplaced", pad(1, 2, 16), {f32({5, 8})}});
+  check({"pad packs of odd rows", pad(1, 4, 17), {f32({5, 8})}});
+}
+
+TEST(Slice, MayLieAnywhere) {
+  check_unaligned(slice(1, 4, 12), {f32({5, 16})});
+  check_unaligned(pad(1, 4, 16), {f32({5, 8})});
 }
 
 TEST(Slice, NamesTheAxisAndTheShape) {

@@ -20,12 +20,23 @@ TEST(Softmax, AgreesWithTheReference) {
     check({"softmax no sample", op, {f32({0, 4})}, {}, false});
     check({"softmax many tasks", op, {f32({700, 103})}, {{-8, 8}}, false});
     check({"softmax extreme", op, {f32({9, 11})}, {{-1e4, 1e4}}, false});
+    check({"softmax long rows", op, {f32({5, 2500})}, {{-8, 8}}});
   }
   check({"log_softmax_grad of certainty",
          make_op(LogSoftmaxGradOp()),
          {f32({2, 3}), f32({2, 3})},
          {{-1, 1}, {-200, 0}},
          false});
+}
+
+TEST(Softmax, ANaNMakesItsRowNaN) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const OpPtr& op : {make_op(SoftmaxOp()), make_op(LogSoftmaxOp())}) {
+    Graph graph;
+    const Value x = graph.add_value("x", f32({4, 3}), Storage::external, 0);
+    const Value y = graph.add(op, {x}, "softmax")[0];
+    compare_with_reference(graph, {x}, {{nan, 1, 2, 1, nan, 2, 1, 2, nan, 1, 2, 3}}, {y});
+  }
 }
 
 TEST(Softmax, NamesTheLayerAndTheShape) {

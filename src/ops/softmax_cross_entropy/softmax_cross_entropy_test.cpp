@@ -24,6 +24,15 @@ TEST(SoftmaxCrossEntropy, AgreesWithTheReference) {
          {f32({50, 4}), i32({50})},
          {{-1e5, 1e5}, {0, 4}},
          false});
+  // On CUDA: a block's rows at once and after another, two stages, a block for each row.
+  check({"softmax_cross_entropy small", op, {f32({1000, 10}), i32({1000})}, {{-8, 8}, {0, 10}}});
+  check({"softmax_cross_entropy 100", op, {f32({100, 100}), i32({100})}, {{-8, 8}, {0, 100}}});
+  check({"softmax_cross_entropy large",
+         op,
+         {f32({5000, 10}), i32({5000})},
+         {{-8, 8}, {0, 10}},
+         false});
+  check({"softmax_cross_entropy long rows", op, {f32({5, 2500}), i32({5})}, {{-8, 8}, {0, 2500}}});
   check({"softmax_cross_entropy_grad many tasks",
          make_op(SoftmaxCrossEntropyGradOp()),
          {f32({3000, 37}), i32({3000}), f32({})},
@@ -37,8 +46,9 @@ TEST(SoftmaxCrossEntropy, ALabelOutsideGivesNaN) {
   const Value labels = graph.add_value("labels", i32({2}), Storage::external, 1);
   const Value loss = graph.add(make_op(SoftmaxCrossEntropyOp()), {logits, labels}, "loss")[0];
   for (double label : {-1.0, 3.0, 2147483647.0, -2147483648.0}) {
-    EXPECT_TRUE(
-        std::isnan(run(graph, {logits, labels}, {{1, 2, 3, 1, 2, 3}, {0, label}}, {loss})[0][0]));
+    const std::vector<std::vector<double>> data{{1, 2, 3, 1, 2, 3}, {0, label}};
+    EXPECT_TRUE(std::isnan(run(graph, {logits, labels}, data, {loss})[0][0]));
+    compare_with_reference(graph, {logits, labels}, data, {loss});
   }
 }
 
@@ -49,8 +59,10 @@ TEST(SoftmaxCrossEntropy, TheGradientOfALabelOutsideWritesNothingElse) {
   const Value dloss = graph.add_value("dloss", f32({}), Storage::external, 2);
   const Value dx = graph.emit(SoftmaxCrossEntropyGradOp(), {p, labels, dloss}, "loss");
   for (double label : {-1.0, 2.0, 2147483647.0, -2147483648.0}) {
-    EXPECT_EQ(run(graph, {p, labels, dloss}, {{0.5, 0.5, 0.5, 0.5}, {label, 1}, {1}}, {dx})[0],
+    const std::vector<std::vector<double>> data{{0.5, 0.5, 0.5, 0.5}, {label, 1}, {1}};
+    EXPECT_EQ(run(graph, {p, labels, dloss}, data, {dx})[0],
               (std::vector<double>{0.25, 0.25, 0.25, -0.25}));
+    compare_with_reference(graph, {p, labels, dloss}, data, {dx});
   }
 }
 
@@ -62,6 +74,7 @@ TEST(SoftmaxCrossEntropy, ANaNLogitGivesNaN) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& row : std::vector<std::vector<double>>{{nan, 2, 3}, {1, nan, 3}, {1, 2, nan}}) {
     EXPECT_TRUE(std::isnan(run(graph, {logits, labels}, {row, {0}}, {loss})[0][0]));
+    compare_with_reference(graph, {logits, labels}, {row, {0}}, {loss});
   }
 }
 

@@ -2,64 +2,13 @@
 #include "ops/transpose/transpose.h"
 
 #include "ops/slice/rows_cpu.h"
+#include "ops/transpose/axes.h"
 
 namespace linnet::cpu {
 namespace {
 
 constexpr std::int64_t kTile = 32;  // rows and columns that stay in the L1 cache
 constexpr std::int64_t kBlock = 4;  // and in registers
-
-struct Axis {
-  std::int64_t extent;
-  std::int64_t from_stride;
-  std::int64_t to_stride;
-};
-
-/// The axes in the result's order: neighbours that stay neighbours count as one, those of extent 1
-/// as none.
-std::vector<Axis> merged_axes(const Shape& from, const std::vector<std::int64_t>& permutation) {
-  std::vector<std::int64_t> strides(from.rank(), 1);
-  for (std::size_t i = from.rank() - 1; i > 0; --i) strides[i - 1] = strides[i] * from.dims()[i];
-  std::vector<Axis> axes;
-  for (std::int64_t at : permutation) {
-    const std::int64_t extent = from.dims()[static_cast<std::size_t>(at)];
-    const std::int64_t stride = strides[static_cast<std::size_t>(at)];
-    if (extent == 1) continue;
-    if (!axes.empty() && axes.back().from_stride == extent * stride) {
-      axes.back().extent *= extent;
-      axes.back().from_stride = stride;
-    } else {
-      axes.push_back({extent, stride, 1});
-    }
-  }
-  if (axes.empty()) axes.push_back({1, 1, 1});
-  for (std::size_t i = axes.size() - 1; i > 0; --i) {
-    axes[i - 1].to_stride = axes[i].to_stride * axes[i].extent;
-  }
-  return axes;
-}
-
-/// Where index `i` over `axes` stands in the operand and in the result.
-struct Place {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-};
-Place place(const std::vector<Axis>& axes, std::int64_t i) {
-  Place at;
-  for (std::size_t k = axes.size(); k-- > 0;) {
-    const std::int64_t index = axes.size() == 1 ? i : i % axes[k].extent;
-    at.from += index * axes[k].from_stride;
-    at.to += index * axes[k].to_stride;
-    i /= axes[k].extent;
-  }
-  return at;
-}
-
-std::int64_t indices(const std::vector<Axis>& axes) {
-  std::int64_t count = 1;
-  for (const Axis& axis : axes) count *= axis.extent;
-  return count;
-}
 
 /// to[a * to_stride + b] = from[b * from_stride + a] for a, b < kBlock.
 void transpose_block(const float* from, std::int64_t from_stride, float* to,
@@ -94,25 +43,20 @@ void transpose_tile(const float* from, std::int64_t from_stride, float* to, std:
 }
 
 /// The last axis stays the last: rows of it move.
-Kernel move_rows(const std::vector<Axis>& axes) {
-  const std::vector<Axis> outer(axes.begin(), axes.end() - 1);
+Kernel move_rows(const std::vector<TransposeAxis>& axes) {
+  const std::vector<TransposeAxis> outer(axes.begin(), axes.end() - 1);
   const std::int64_t size = axes.back().extent;
   const double cost = kMoveCost + 8.0 / static_cast<double>(std::max<std::int64_t>(size, 1));
   return for_rows(indices(outer), size, cost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
-                    copy_floats(args.in(0) + place(outer, row).from + begin,
+                    copy_floats(args.in(0) + transpose_place(outer, row).from + begin,
                                 args.out(0) + row * size + begin, end - begin);
                   });
 }
 
 /// Planes of the operand's last axis (rows of the result) and the result's last axis, in tiles.
-Kernel transpose_planes(std::vector<Axis> axes) {
-  const Axis column = axes.back();
-  axes.pop_back();
-  const auto last = std::find_if(axes.begin(), axes.end(),
-                                 [](const Axis& axis) { return axis.from_stride == 1; });
-  const Axis row = *last;
-  axes.erase(last);
+Kernel transpose_planes(std::vector<TransposeAxis> axes) {
+  const auto [row, column] = take_plane(axes);
   const std::int64_t row_tiles = (row.extent + kTile - 1) / kTile;
   const std::int64_t column_tiles = (column.extent + kTile - 1) / kTile;
   const std::int64_t tiles = row_tiles * column_tiles;
@@ -120,7 +64,7 @@ Kernel transpose_planes(std::vector<Axis> axes) {
                                static_cast<double>(std::min(column.extent, kTile));
   return element_wise(indices(axes) * tiles, cost, [=](const Args& args, Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const Place plane = place(axes, i / tiles);
+      const TransposePlace plane = transpose_place(axes, i / tiles);
       const std::int64_t a = i % tiles / column_tiles * kTile;
       const std::int64_t b = i % column_tiles * kTile;
       transpose_tile(args.in(0) + plane.from + b * column.from_stride + a, column.from_stride,
@@ -132,7 +76,8 @@ Kernel transpose_planes(std::vector<Axis> axes) {
 
 std::optional<Kernel> prepare(const NodeView& node) {
   if (node.in(0).elements() == 0) return Kernel{};
-  const std::vector<Axis> axes = merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
+  const std::vector<TransposeAxis> axes =
+      merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
   return axes.back().from_stride == 1 ? move_rows(axes) : transpose_planes(axes);
 }
 

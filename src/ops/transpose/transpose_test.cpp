@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
@@ -36,6 +37,16 @@ TEST(Transpose, EveryPermutationOfFourAxesAgreesWithTheReference) {
     check({"transpose four", transpose(permutation), {f32({2, 3, 5, 4, 6})}});
     check({"transpose with ones", transpose(permutation), {f32({1, 5, 1, 4, 6})}});
   } while (std::next_permutation(axes.begin(), axes.end()));
+}
+
+TEST(Transpose, WholePacksAgreeWithTheReference) {
+  check({"transpose heads of packs", transpose({0, 2, 1, 3}), {f32({2, 5, 3, 8})}});
+  check({"transpose in planes", transpose({0, 4, 2, 1, 3}), {f32({2, 3, 2, 17, 20})}, {}, false});
+}
+
+TEST(Transpose, MayLieAnywhere) {
+  check_unaligned(transpose({0, 2, 1, 3}), {f32({2, 5, 3, 8})});
+  check_unaligned(transpose({0, 2, 1}), {f32({2, 36, 40})});
 }
 
 TEST(Transpose, ManyTasksAndTilesAgreeWithTheReference) {

@@ -29,6 +29,8 @@ std::span<const Pass> forward_passes() {
       Pass{"fuse_softmax_cross_entropy", fuse_softmax_cross_entropy},
       Pass{"fuse_epilogue", fuse_epilogue},
       Pass{"fuse_conv2d_pool", fuse_conv2d_pool},
+      Pass{"fuse_small_cnn", fuse_small_cnn},
+      Pass{"fuse_batch_norm", fuse_batch_norm},
       Pass{"remove_dead", remove_dead},
   };
   return kPasses;

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ResNet-50 v1.5 (He et al., 2016; the stride in the 3x3) on (32, 32, 3); 23,528,522 parameters."""
+from torch import nn
+from torch.nn import functional
+
+import protocol
+
+
+def convolution(inputs, outputs, kernel, stride=1):
+    layer = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
+    nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+    return layer
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, inputs, width, stride):
+        super().__init__()
+        outputs = 4 * width
+        self.body = nn.Sequential(
+            convolution(inputs, width, 1), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
+            convolution(width, width, 3, stride), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
+            convolution(width, outputs, 1), nn.BatchNorm2d(outputs))
+        self.shortcut = nn.Identity()
+        if stride != 1 or inputs != outputs:
+            self.shortcut = nn.Sequential(convolution(inputs, outputs, 1, stride),
+                                          nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        return functional.relu(self.body(x) + self.shortcut(x), inplace=True)
+
+
+def network(classes=10):
+    layers = [convolution(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU(inplace=True),
+              nn.MaxPool2d(3, 2, padding=1)]
+    inputs = 64
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        width = 64 << stage
+        for block in range(blocks):
+            layers.append(Bottleneck(inputs, width, 2 if stage > 0 and block == 0 else 1))
+            inputs = 4 * width
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes))
+
+
+def loss(model, samples, labels):
+    return functional.cross_entropy(model(protocol.pixels(samples)), labels)
+
+
+if __name__ == "__main__":
+    protocol.train("resnet50-cifar10", 128, network, loss)

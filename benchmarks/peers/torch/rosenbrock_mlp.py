@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""rosenbrock-mlp in PyTorch: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
+from torch import nn
+from torch.nn import functional
+
+import protocol
+
+
+def network():
+    return nn.Sequential(nn.Linear(1000, 1000), nn.Tanh(), nn.Linear(1000, 1))
+
+
+def loss(model, samples, values):
+    return functional.mse_loss(model(samples), values)
+
+
+if __name__ == "__main__":
+    protocol.train("rosenbrock-mlp", 8000, network, loss)

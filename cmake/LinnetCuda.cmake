@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA code is built twice from the same sources: by nvcc into the plug-in liblinnet_cuda.so, where a
+# toolkit is found, and by the C++ compiler against the simulated runtime of src/backend/cuda/sim, for
+# tests on machines without a GPU.
+set(LINNET_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO (where nvcc and cuDNN are found), ON, OFF")
+set_property(CACHE LINNET_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(LINNET_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90" CACHE STRING
+    "What the plug-in runs on; newer devices compile the last one's PTX")
+
+set(LINNET_HAVE_CUDA OFF)
+if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(linnet_nvcc nvcc HINTS /usr/local/cuda/bin)
+    if(linnet_nvcc)
+      set(CMAKE_CUDA_COMPILER ${linnet_nvcc})
+    endif()
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_ARCHITECTURES ${LINNET_CUDA_ARCHITECTURES})
+    enable_language(CUDA)
+    # CMake before 3.25.2 does not know nvcc's C++20.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+      list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+      set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    find_package(CUDAToolkit REQUIRED)
+    # NVIDIA gives no CMake packages for these: beside the toolkit, or in a Python's nvidia/* folders.
+    set(linnet_cuda_hints ${CUDAToolkit_LIBRARY_ROOT} ${CUDAToolkit_INCLUDE_DIRS}
+                          ${CUDAToolkit_LIBRARY_DIR} ${LINNET_CUDNN_ROOT})
+    find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${linnet_cuda_hints} PATH_SUFFIXES include)
+    find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 HINTS ${linnet_cuda_hints}
+                 PATH_SUFFIXES lib lib64)
+    find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h
+              HINTS ${PROJECT_SOURCE_DIR}/.cache/cuda-python/include
+                    ${PROJECT_SOURCE_DIR}/.cache/cuda-python)
+    if(CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY AND CUDNN_FRONTEND_INCLUDE_DIR)
+      set(LINNET_HAVE_CUDA ON)
+    endif()
+  endif()
+  if(NOT LINNET_HAVE_CUDA)
+    set(linnet_no_cuda "The CUDA plug-in is not built: nvcc, cuDNN or cudnn-frontend's headers (tools/setup_cuda.sh) are missing")
+    if(LINNET_CUDA STREQUAL "ON")
+      message(FATAL_ERROR "${linnet_no_cuda}")
+    endif()
+    message(STATUS "${linnet_no_cuda}")
+  endif()
+endif()
+
+# linnet_cuda_layer(name SOURCES ... [SIM ...] [VENDOR ...] DEPENDS layers...)
+# .cu and .cpp files: linnet_<name>, a part of the plug-in, and linnet_<name>_simulated. SIM names what
+# the simulation alone has, VENDOR what needs a vendor's library and is left out of the simulation.
+function(linnet_cuda_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;SIM;VENDOR;DEPENDS" ${ARGN})
+  if(LINNET_BUILD_TESTS)
+    set(sources ${ARG_SIM})
+    foreach(source ${ARG_SOURCES})
+      if(source MATCHES "\\.cu$")
+        # CMake would hand the file to nvcc: a C++ file that includes it goes to the C++ compiler.
+        cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE absolute)
+        set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/simulated/${source}.cpp)
+        file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${absolute}\"\n" @ONLY)
+        list(APPEND sources ${wrapper})
+      else()
+        list(APPEND sources ${source})
+      endif()
+    endforeach()
+    add_library(linnet_${name}_simulated STATIC ${sources})
+    target_compile_definitions(linnet_${name}_simulated PUBLIC LINNET_CUDA_SIM)
+    target_include_directories(linnet_${name}_simulated BEFORE PUBLIC
+      ${PROJECT_SOURCE_DIR}/src/backend/cuda/sim)
+    target_include_directories(linnet_${name}_simulated PUBLIC ${PROJECT_SOURCE_DIR}/src
+                                                               ${PROJECT_SOURCE_DIR}/include)
+    foreach(layer ${ARG_DEPENDS})
+      if(layer MATCHES "_cuda$")
+        target_link_libraries(linnet_${name}_simulated PUBLIC linnet_${layer}_simulated)
+      else()
+        target_link_libraries(linnet_${name}_simulated PUBLIC linnet_${layer})
+      endif()
+    endforeach()
+    target_link_libraries(linnet_${name}_simulated PUBLIC linnet_options)
+    target_compile_options(linnet_${name}_simulated PUBLIC -Wno-unknown-pragmas)  # "unroll" is nvcc's
+  endif()
+  if(LINNET_HAVE_CUDA)
+    add_library(linnet_${name} OBJECT ${ARG_SOURCES} ${ARG_VENDOR})
+    target_include_directories(linnet_${name} PRIVATE
+      ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include ${CUDAToolkit_INCLUDE_DIRS})
+    target_include_directories(linnet_${name} SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
+                                                             ${CUDNN_FRONTEND_INCLUDE_DIR})
+    target_compile_options(linnet_${name} PRIVATE
+      $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra>
+      # What fmt 9 does for nvcc no longer compiles in C++20; as for other compilers it does.
+      $<$<COMPILE_LANGUAGE:CUDA>:-DFMT_USE_CONSTEXPR=1;-DFMT_CONSTEVAL=>
+      # A kernel that spills registers, on any architecture, is a warning: in CI an error.
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills>
+      $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${LINNET_WERROR}>>:--Werror=all-warnings>
+      $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-ffp-contract=off>)
+    target_link_libraries(linnet_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+    set_property(GLOBAL APPEND PROPERTY LINNET_CUDA_LAYERS linnet_${name})
+  endif()
+endfunction()

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CUDA plug-ins: liblinnet_cuda.so, where a toolkit is found, and its double of the simulated
+# runtime, for tests of the command. Both stand on liblinnet.so, which opens them when asked to.
+if(LINNET_ONLY_OPS)
+  return()
+endif()
+
+function(linnet_cuda_plugin name)
+  target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/backend/cuda/plugin.cpp)
+  target_compile_definitions(${name} PRIVATE LINNET_VERSION="${PROJECT_VERSION}")
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE linnet fmt::fmt)
+  target_link_options(${name} PRIVATE "LINKER:--no-undefined" "LINKER:--exclude-libs,ALL")
+endfunction()
+
+if(LINNET_HAVE_CUDA)
+  get_property(layers GLOBAL PROPERTY LINNET_CUDA_LAYERS)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(linnet_cuda_plugin MODULE ${objects})
+  linnet_cuda_plugin(linnet_cuda_plugin)
+  set_target_properties(linnet_cuda_plugin PROPERTIES
+    OUTPUT_NAME linnet_cuda INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  target_include_directories(linnet_cuda_plugin PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(linnet_cuda_plugin PRIVATE CUDA::cudart_static CUDA::cublasLt
+                                                   ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS})
+  install(TARGETS linnet_cuda_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+if(LINNET_BUILD_TESTS)
+  add_library(linnet_cuda_simulated_plugin MODULE)
+  linnet_cuda_plugin(linnet_cuda_simulated_plugin)
+  set_target_properties(linnet_cuda_simulated_plugin PROPERTIES
+    OUTPUT_NAME linnet_cuda_simulated
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(linnet_cuda_simulated_plugin PRIVATE linnet_ops_cuda_simulated
+                                                             linnet_backend_cuda_simulated)
+endif()

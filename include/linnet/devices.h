@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace linnet {
+
+/// How matrix products and convolutions are computed. Weights, moments, sums, normalisation and
+/// losses are fp32 in all of them.
+enum class Precision : std::uint8_t {
+  automatic,  ///< fp32; on CUDA as PyTorch's defaults: convolutions in tf32, products in fp32
+  fp32,       ///< strict: no tensor cores
+  tf32,       ///< fp32 in memory, tensor cores with 10-bit mantissas; on the CPU the same as fp32
+  bf16,       ///< operands rounded to bfloat16, sums in fp32
+};
+
+/// How a CUDA device is used. The CPU ignores all of it.
+struct CudaOptions {
+  Precision precision = Precision::automatic;
+  /// Steps that one launch runs: 0 launches every kernel by itself, N replays a graph of N captured
+  /// steps, kWholeEpoch one graph that loops on the device.
+  std::int64_t graph_steps = kWholeEpoch;
+  static constexpr std::int64_t kWholeEpoch = -1;
+  /// Convolutions by cuDNN's graphs, or (for diagnosis) by Linnet's own kernels.
+  bool cudnn = true;
+  /// Where measured choices of algorithms are kept; empty: nowhere.
+  std::string cache_folder = {};
+  /// The CUDA plug-in; empty: liblinnet_cuda.so beside liblinnet.so.
+  std::string library = {};
+};
+
+struct CudaDevice {
+  int index = 0;  ///< "cuda:<index>" chooses it, as does "cuda:<uuid>"
+  std::string name;
+  std::string uuid;            ///< "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+  int compute_capability = 0;  ///< 10 * major + minor
+  int multiprocessors = 0;
+  std::size_t memory_bytes = 0;
+};
+
+/// What CUDA can do here.
+struct CudaStatus {
+  std::string unusable;                ///< why not, in one sentence; empty if it can be used
+  std::vector<std::string> libraries;  ///< "driver 13.0", "cuDNN 9.19", as far as they are there
+  std::vector<CudaDevice> devices;
+};
+
+/// Looks for the plug-in, the driver and the devices; never throws for what is missing. `library`:
+/// see CudaOptions.
+CudaStatus cuda_status(const std::string& library = {});
+
+}  // namespace linnet

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/batch_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace linnet::cuda {
+namespace {
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync),
+        "creating an event");
+  return Event(event);
+}
+
+}  // namespace
+
+CudaBatchStream::CudaBatchStream(std::shared_ptr<const Device> device, BatchLayout layout)
+    : device_(std::move(device)), layout_(std::move(layout)) {
+  LINNET_ASSERT(layout_.slots > 0 && layout_.batch > 0);
+  device_->activate();
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  copies_ = Stream(stream);
+  for (std::size_t part = 0; part < layout_.record_bytes.size(); ++part) {
+    const std::size_t bytes = slot_bytes(part) * layout_.slots;
+    device_slots_.push_back(allocate(device_, bytes));
+    void* host = nullptr;
+    check(cudaHostAlloc(&host, bytes, cudaHostAllocDefault),
+          fmt::format("allocating {} bytes of pinned memory", bytes));
+    pinned_slots_.emplace_back(host);
+  }
+  for (std::size_t slot = 0; slot < layout_.slots; ++slot) {
+    copied_.push_back(make_event());
+    read_.push_back(make_event());
+    // The slots are cleared on the device's stream: the first copies come behind that.
+    check(cudaEventRecord(read_[slot].get(), device_->stream()), "recording an event");
+  }
+}
+
+CudaBatchStream::~CudaBatchStream() {
+  stop();
+  static_cast<void>(cudaSetDevice(device_->info().index));
+  // Copies may still be reading pinned memory and writing what the device's stream frees next.
+  static_cast<void>(cudaStreamSynchronize(copies_.get()));
+}
+
+std::size_t CudaBatchStream::slot_bytes(std::size_t part) const {
+  return layout_.record_bytes[part] * layout_.batch;
+}
+
+std::byte* CudaBatchStream::pinned(std::size_t part, std::size_t slot) const {
+  return static_cast<std::byte*>(pinned_slots_[part].get()) + slot * slot_bytes(part);
+}
+
+std::size_t CudaBatchStream::bytes() const {
+  std::size_t total = 0;
+  for (const auto& buffer : device_slots_) total += buffer->bytes();
+  return total;
+}
+
+void CudaBatchStream::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CudaBatchStream::start(std::uint64_t samples, Fill fill) {
+  stop();
+  issued_ = 0;
+  acquired_ = 0;
+  released_ = 0;
+  stopping_ = false;
+  error_ = nullptr;
+  thread_ = std::thread([this, samples, fill = std::move(fill)] {
+    try {
+      produce(samples, fill);
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex_);
+        error_ = std::current_exception();
+      }
+      changed_.notify_all();
+    }
+  });
+}
+
+void CudaBatchStream::produce(std::uint64_t samples, const Fill& fill) {
+  device_->activate();
+  std::vector<std::byte*> to(layout_.record_bytes.size());
+  for (std::uint64_t batch = 0; batch * layout_.batch < samples; ++batch) {
+    const std::size_t slot = slot_of(batch);
+    const std::uint64_t position = batch * layout_.batch;
+    const std::uint64_t count = std::min(layout_.batch, samples - position);
+    check(cudaEventSynchronize(copied_[slot].get()), "waiting for the copy of a batch");
+    for (std::size_t part = 0; part < to.size(); ++part) to[part] = pinned(part, slot);
+    fill(position, count, to);
+    if (!wait_until_released(batch)) return;
+    copy(slot, count);
+    {
+      const std::lock_guard lock(mutex_);
+      ++issued_;
+    }
+    changed_.notify_all();
+  }
+}
+
+/// Until the step that read this slot a round ago is enqueued; false if the pass was given up.
+bool CudaBatchStream::wait_until_released(std::uint64_t batch) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopping_ || batch < released_ + layout_.slots; });
+  return !stopping_;
+}
+
+void CudaBatchStream::copy(std::size_t slot, std::uint64_t count) const {
+  check(cudaStreamWaitEvent(copies_.get(), read_[slot].get()), "ordering a copy behind a step");
+  for (std::size_t part = 0; part < device_slots_.size(); ++part) {
+    const std::size_t bytes = layout_.record_bytes[part] * count;
+    check(cudaMemcpyAsync(device_slots_[part]->data() + slot * slot_bytes(part), pinned(part, slot),
+                          bytes, cudaMemcpyHostToDevice, copies_.get()),
+          fmt::format("copying a batch of {} bytes to the device", bytes));
+  }
+  check(cudaEventRecord(copied_[slot].get(), copies_.get()), "recording an event");
+}
+
+std::size_t CudaBatchStream::acquire() {
+  const std::uint64_t batch = acquired_++;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return error_ != nullptr || batch < issued_; });
+    if (batch >= issued_) std::rethrow_exception(error_);
+  }
+  const std::size_t slot = slot_of(batch);
+  check(cudaStreamWaitEvent(device_->stream(), copied_[slot].get()),
+        "ordering a step behind a copy");
+  return slot;
+}
+
+void CudaBatchStream::release() {
+  check(cudaEventRecord(read_[slot_of(released_)].get(), device_->stream()), "recording an event");
+  {
+    const std::lock_guard lock(mutex_);
+    ++released_;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace linnet::cuda

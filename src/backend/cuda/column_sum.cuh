@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/vectors.cuh"
+
+namespace linnet::cuda {
+
+/// How a (rows, columns) matrix is cut for column_sum(): a block takes `tile` vectors of
+/// neighbouring columns and one of `chunks` equal ranges of rows. All follows from the shape.
+struct ColumnSumShape {
+  int vector = 1;  ///< floats that a thread loads at once: 4 or 1
+  unsigned tile = 1;
+  unsigned tiles = 0;
+  unsigned row_lanes = 1;  ///< rows that a block adds side by side
+  unsigned chunks = 1;
+};
+
+inline ColumnSumShape column_sum_shape(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kRowsOfLane = 32;  // up to here one launch is faster than two
+  constexpr std::int64_t kBlocks = 512;     // of a large matrix: about four a multiprocessor
+  ColumnSumShape shape;
+  shape.vector = columns % 4 == 0 ? 4 : 1;
+  const std::int64_t vectors = columns / shape.vector;
+  shape.tile = vectors <= 64 ? static_cast<unsigned>(std::max<std::int64_t>(vectors, 1)) : 32;
+  shape.tiles = static_cast<unsigned>((vectors + shape.tile - 1) / shape.tile);
+  shape.row_lanes = kBlock / shape.tile;
+  const std::int64_t rows_of_lane = rows / shape.row_lanes;
+  if (rows_of_lane > kRowsOfLane) {
+    const std::int64_t most = std::max<std::int64_t>(kBlocks / std::max(shape.tiles, 1U), 1);
+    shape.chunks = static_cast<unsigned>(std::min(rows_of_lane / 8, most));
+  }
+  return shape;
+}
+
+/// sums[chunk * columns + c] = the sum of x[r * columns + c] over the chunk's rows r.
+template <int kVector>
+__global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_t columns,
+                                  unsigned tile, bool aligned, float* sums) {
+  __shared__ float lanes[kBlock * kVector];
+  constexpr int kAhead = 4;  // loads in flight
+  const unsigned row_lanes = blockDim.x / tile;
+  const unsigned lane = threadIdx.x / tile;
+  const std::int64_t column =
+      (static_cast<std::int64_t>(blockIdx.x) * tile + threadIdx.x % tile) * kVector;
+  const std::int64_t chunk_rows = (rows + gridDim.y - 1) / gridDim.y;
+  const std::int64_t begin = blockIdx.y * chunk_rows;
+  const std::int64_t end = begin + chunk_rows < rows ? begin + chunk_rows : rows;
+
+  FloatVector<kVector> sum{};
+  if (lane < row_lanes && column < columns) {
+    std::int64_t r = begin + lane;
+    for (; r + (kAhead - 1) * row_lanes < end; r += kAhead * row_lanes) {
+      FloatVector<kVector> next[kAhead];
+      for (int k = 0; k < kAhead; ++k) {
+        next[k] = load_vector<kVector>(x + (r + k * row_lanes) * columns + column, aligned);
+      }
+      for (int k = 0; k < kAhead; ++k) {
+        for (int v = 0; v < kVector; ++v) sum[v] += next[k][v];
+      }
+    }
+    for (; r < end; r += row_lanes) {
+      const auto next = load_vector<kVector>(x + r * columns + column, aligned);
+      for (int v = 0; v < kVector; ++v) sum[v] += next[v];
+    }
+  }
+  for (int v = 0; v < kVector; ++v) lanes[v * kBlock + threadIdx.x] = sum[v];
+
+  // Halve the lanes until one is left. The thread's own sum is in its register.
+  unsigned left = row_lanes;
+  while (left > 1) {
+    const unsigned half = (left + 1) / 2;
+    __syncthreads();
+    if (lane + half < left) {
+      for (int v = 0; v < kVector; ++v) {
+        sum[v] += lanes[v * kBlock + threadIdx.x + half * tile];
+        lanes[v * kBlock + threadIdx.x] = sum[v];
+      }
+    }
+    left = half;
+  }
+  if (lane == 0 && column < columns) {
+    store_vector(sums + blockIdx.y * columns + column, sum, aligned);
+  }
+}
+
+/// Bytes of workspace that column_sum() needs for this shape; 0 where one launch does it.
+inline std::size_t column_sum_workspace(std::int64_t rows, std::int64_t columns) {
+  const unsigned chunks = column_sum_shape(rows, columns).chunks;
+  return chunks == 1 ? 0 : sizeof(float) * chunks * static_cast<std::size_t>(columns);
+}
+
+/// out[c] = the sum of x[r * columns + c] over the rows r, 0 for no row: f32, in an order that
+/// follows from the shape alone. One launch for few rows, else two, with sums of row ranges in
+/// `workspace` (column_sum_workspace() bytes). `name` is the operator's, for errors.
+inline void column_sum(cudaStream_t stream, const char* name, const float* x, std::int64_t rows,
+                       std::int64_t columns, float* out, void* workspace) {
+  if (columns == 0) return;
+  const auto stage = [&](const float* from, std::int64_t count, unsigned chunks, float* to) {
+    const ColumnSumShape shape = column_sum_shape(rows, columns);
+    launch(stream, name, {.grid = dim3(shape.tiles, chunks), .block = kBlock},
+           shape.vector == 4 ? column_sum_kernel<4> : column_sum_kernel<1>, from, count, columns,
+           shape.tile, vector_aligned(from, to), to);
+  };
+  const unsigned chunks = column_sum_shape(rows, columns).chunks;
+  auto* partial = static_cast<float*>(workspace);
+  stage(x, rows, chunks, chunks == 1 ? out : partial);
+  if (chunks > 1) stage(partial, chunks, 1, out);
+}
+
+/// A node's kernel: out(0)[c] = the sum over r of in(0)[r, c].
+inline Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
+  const auto enqueue = [=](const Args& args) {
+    column_sum(args.stream, name, args.in(0), rows, columns, args.out(0), args.workspace);
+  };
+  return {.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, columns)};
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cublasLt.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/handle.h"
+#include "backend/cuda/matmul.h"
+
+namespace linnet::cuda {
+
+class TuningCache;
+
+/// cuBLASLt on the device that is current when it is made. Move-only; one is enough for a backend,
+/// and it must outlive what was prepared with it.
+class CublasLt {
+ public:
+  /// Throws Error where the library refuses.
+  CublasLt();
+
+  cublasLtHandle_t handle() const { return handle_.get(); }
+  /// Device and version, which measured choices hold for: "NVIDIA H200, cuBLASLt 130100".
+  const std::string& description() const { return description_; }
+
+ private:
+  UniqueHandle<cublasLtHandle_t, cublasLtDestroy> handle_;
+  std::string description_;
+};
+
+/// What cuBLASLt is asked for: a product, the types of its operands, and its epilogue. C is f32,
+/// and so are sums.
+struct LtProduct {
+  MatrixProduct product;
+  bool bf16 = false;  ///< whether A and B are bf16
+  bool tf32 = false;  ///< whether f32 operands may be rounded to TF32
+  bool bias = false;  ///< n values are added to every row of C
+  bool relu = false;  ///< last; whether a NaN survives is the library's choice
+};
+
+/// Device pointers of one call; A and B of the type that was prepared. workspace:
+/// LtMatmul::workspace_bytes, 256-byte aligned.
+struct LtOperands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const float* bias = nullptr;
+  float* c = nullptr;
+  std::byte* workspace = nullptr;
+  cudaStream_t stream = nullptr;
+};
+
+/// A product with the algorithm that was chosen for it: a value, const while running.
+class LtMatmul {
+ public:
+  static constexpr std::size_t kMostWorkspace = std::size_t{32} << 20;
+
+  /// Null where cuBLASLt has no algorithm for it, or where m, n or k is 0. Algorithms that add with
+  /// atomics in no fixed order are left out. With a cache the library's first proposals are
+  /// measured on the current device (a fraction of a second; memory for the operands), unless the
+  /// cache knows the choice; without one, or where that memory is missing, the first is taken.
+  static std::optional<LtMatmul> prepare(const CublasLt& library, const LtProduct& product,
+                                         TuningCache* cache);
+
+  std::size_t workspace_bytes() const;
+  /// For dumps: "cublaslt algorithm 21, bias+relu, 4 MiB".
+  const std::string& engine() const { return engine_; }
+  /// Throws Error where the library refuses.
+  void enqueue(const LtOperands& operands) const;
+
+ private:
+  struct Algorithm {
+    cublasLtMatmulAlgo_t id{};
+    std::size_t workspace_bytes = 0;
+  };
+
+  LtMatmul(const CublasLt& library, const LtProduct& product);
+  std::vector<Algorithm> proposals(std::uint32_t alignment, int most);
+  std::optional<Algorithm> parse(const std::string& text) const;
+  std::optional<Algorithm> fastest(const std::vector<Algorithm>& proposals) const;
+  cublasStatus_t run(const LtOperands& operands, const Algorithm& algorithm) const;
+  std::string key(const CublasLt& library) const;
+
+  cublasLtHandle_t handle_;
+  LtProduct product_;
+  cublasLtMatmulDescOpaque_t descriptor_{};
+  cublasLtMatrixLayoutOpaque_t a_{};
+  cublasLtMatrixLayoutOpaque_t b_{};
+  cublasLtMatrixLayoutOpaque_t c_{};
+  Algorithm aligned_;                   ///< for operands at multiples of 16 bytes
+  std::optional<Algorithm> unaligned_;  ///< for views that are not
+  std::string engine_;
+};
+
+}  // namespace linnet::cuda

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cuda_backend.h"
+
+#include "backend/cuda/batch_stream.h"
+#include "backend/cuda/cuda_program.h"
+#include "backend/cuda/tuning_cache.h"
+#include "base/check.h"
+
+namespace linnet::cuda {
+
+CudaBackend::CudaBackend(Registry registry, std::shared_ptr<const Device> device,
+                         const CudaOptions& options, Libraries libraries)
+    : registry_(std::move(registry)),
+      device_(std::move(device)),
+      libraries_(std::move(libraries)),
+      context_{.compute_capability = device_->info().compute_capability,
+               .multiprocessors = device_->info().multiprocessors,
+               .options = options,
+               .cublaslt = libraries_.cublaslt.get(),
+               .cudnn = libraries_.cudnn.get(),
+               .tuning = libraries_.tuning.get()} {
+  require(options.graph_steps >= CudaOptions::kWholeEpoch,
+          "expected a number of steps a launch, 0 for no graphs or {} for whole epochs; got {}",
+          CudaOptions::kWholeEpoch, options.graph_steps);
+}
+
+bool CudaBackend::runs_whole_epochs() const {
+  return context_.options.graph_steps == CudaOptions::kWholeEpoch;
+}
+
+bool CudaBackend::supports(const Op& op, std::span<const ValueType> inputs,
+                           std::span<const ValueType> outputs) const {
+  return op.is_view() ||
+         registry_.prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, context_)
+             .has_value();
+}
+
+std::shared_ptr<Buffer> CudaBackend::view(std::span<const std::byte> host) const {
+  std::shared_ptr<Buffer> buffer = allocate(host.size());
+  upload(*buffer, 0, host);
+  return buffer;
+}
+
+std::unique_ptr<Buffer> CudaBackend::allocate(std::size_t bytes) const {
+  return cuda::allocate(device_, bytes);
+}
+
+void CudaBackend::upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const {
+  LINNET_ASSERT(offset + from.size() <= to.bytes());
+  cuda::upload(*device_, to.data() + offset, from);
+}
+
+void CudaBackend::download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const {
+  LINNET_ASSERT(offset + to.size() <= from.bytes());
+  cuda::download(*device_, const_cast<Buffer&>(from).data() + offset, to);
+}
+
+std::unique_ptr<BatchStream> CudaBackend::stream_batches(const BatchLayout& layout) const {
+  return std::make_unique<CudaBatchStream>(device_, layout);
+}
+
+std::string CudaBackend::save_tuning() const {
+  try {
+    if (libraries_.tuning != nullptr) libraries_.tuning->flush();
+  } catch (const Error& error) {
+    return fmt::format("measured choices could not be kept: {}", error.what());
+  }
+  return "";
+}
+
+std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& options) {
+  device_->activate();
+  std::vector<Kernel> kernels;
+  kernels.reserve(graph.nodes().size());
+  for (const Node& node : graph.nodes()) {
+    const std::vector<ValueType> inputs = graph.types(node.inputs);
+    const std::vector<ValueType> outputs = graph.types(node.outputs);
+    std::optional<Kernel> kernel =
+        registry_.prepare({*node.op, inputs, outputs, outputs_read(graph, node)}, context_);
+    require(kernel.has_value() || node.op->is_view(), "[{} '{}'] has no kernel on CUDA for {} {}",
+            node.op->name(), node.name, to_string({}, inputs), to_string(node.op->attributes()));
+    kernels.push_back(kernel ? std::move(*kernel) : Kernel{});
+  }
+  const std::string unsaved = save_tuning();
+  std::size_t next = 0;
+  Plan plan = make_plan(
+      std::move(graph), [&](const Node&) { return kernels[next++].workspace_bytes; }, options);
+  for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
+  auto program = std::make_unique<CudaProgram>(std::move(plan), std::move(kernels), device_,
+                                               context_.options.graph_steps);
+  if (!unsaved.empty()) program->note(unsaved);
+  return program;
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernel.h"
+
+namespace linnet::cuda {
+
+/// One NVIDIA GPU: kernels of a registry on one stream, captured in graphs.
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(Registry registry, std::shared_ptr<const Device> device, const CudaOptions& options,
+              Libraries libraries = {});
+
+  std::string_view name() const override { return "cuda"; }
+  int threads() const override { return 0; }
+  bool runs_whole_epochs() const override;
+  bool supports(const Op& op, std::span<const ValueType> inputs,
+                std::span<const ValueType> outputs) const override;
+  std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
+  std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
+  void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
+  void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
+  std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
+  int index() const override { return device_->info().index; }
+  std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
+
+ private:
+  /// Why measured choices could not be written; empty if they were.
+  std::string save_tuning() const;
+
+  Registry registry_;
+  std::shared_ptr<const Device> device_;
+  Libraries libraries_;
+  Context context_;
+};
+
+}  // namespace linnet::cuda

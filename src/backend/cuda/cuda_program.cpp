@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cuda_program.h"
+
+#include <cmath>
+
+#include "backend/cuda/nvtx.h"
+#include "base/check.h"
+#include "runtime/constants.h"
+#include "runtime/node_times.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// Steps a graph where the device can't loop.
+constexpr std::int64_t kStepsWithoutLoop = 16;
+
+std::vector<Event> timing_events(std::size_t count) {
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < count; ++i) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event), "creating an event to tell the time");
+    events.emplace_back(event);
+  }
+  return events;
+}
+
+double seconds_between(const Event& start, const Event& end) {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, start.get(), end.get()), "reading an event's time");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+}  // namespace
+
+CudaProgram::CudaProgram(Plan plan, std::vector<Kernel> kernels,
+                         std::shared_ptr<const Device> device, std::int64_t graph_steps)
+    : plan_(std::move(plan)),
+      device_(std::move(device)),
+      kernels_(std::move(kernels)),
+      graph_steps_(graph_steps) {
+  const std::vector<std::byte> constants = constant_bytes(plan_);
+  constants_ = allocate(device_, constants.size());
+  upload(*device_, constants_->data(), constants);
+  state_ = allocate(device_, sizeof(LoopState));
+}
+
+void CudaProgram::forget_graphs() {
+  loop_graph_ = {};
+  steps_graph_ = {};
+  single_graph_ = {};
+}
+
+void CudaProgram::attach(const Memory& memory) {
+  operands_.attach(plan_, memory, constants_->data());
+  args_.clear();
+  for (std::size_t n = 0; n < plan_.graph.nodes().size(); ++n) {
+    const Operands::NodeOperands& node = operands_[n];
+    args_.push_back({node.inputs, node.outputs, node.workspace, &state()->step, device_->stream()});
+  }
+  forget_graphs();
+}
+
+void CudaProgram::bind(std::size_t slot, const void* address) {
+  operands_.bind(plan_, slot, address);
+  forget_graphs();
+}
+
+void CudaProgram::enqueue(std::size_t n) const {
+  try {
+    kernels_[n].enqueue(args_[n]);
+  } catch (const Error& error) {
+    const Node& node = plan_.graph.nodes()[n];
+    fail("[{} '{}'] {} {}", node.op->name(), node.name,
+         to_string({}, plan_.graph.types(node.inputs)), error.what());
+  }
+}
+
+void CudaProgram::enqueue_step() const {
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (plan_.runs(n)) enqueue(n);
+  }
+}
+
+void CudaProgram::capture(std::uint64_t steps) {
+  cudaStream_t stream = device_->stream();
+  const auto one = [&] {
+    enqueue_step();
+    advance_loop(stream, state());
+  };
+  try {
+    if (graph_steps_ == CudaOptions::kWholeEpoch && !loop_graph_) {
+      try {
+        loop_graph_ = CapturedGraph::loop(stream, [&](cudaGraphConditionalHandle condition) {
+          enqueue_step();
+          advance_loop(stream, state(), condition);
+        });
+      } catch (const Error& error) {
+        notes_.push_back(
+            fmt::format("the device can't loop over steps by itself ({}): {} steps a "
+                        "launch instead",
+                        error.what(), kStepsWithoutLoop));
+        graph_steps_ = kStepsWithoutLoop;
+      }
+    }
+    if (graph_steps_ > 1 && steps >= static_cast<std::uint64_t>(graph_steps_) && !steps_graph_) {
+      steps_graph_ = CapturedGraph::capture(stream, [&] {
+        for (std::int64_t i = 0; i < graph_steps_; ++i) one();
+      });
+    }
+    if (graph_steps_ > 0 && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
+  } catch (const Error& error) {
+    notes_.push_back(
+        fmt::format("steps can't be captured in a graph ({}): kernels are launched one by one",
+                    error.what()));
+    graph_steps_ = 0;
+    forget_graphs();
+  }
+}
+
+void CudaProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) {
+  LINNET_ASSERT(operands_.attached());
+  operands_.require_bound(plan_);
+  if (steps == 0) return;
+  device_->activate();
+  cudaStream_t stream = device_->stream();
+  capture(steps);
+  start_loop(stream, state(), {first, stride, steps});
+  if (loop_graph_) return loop_graph_.launch(stream);
+  if (steps_graph_) {
+    for (; steps >= static_cast<std::uint64_t>(graph_steps_);
+         steps -= static_cast<std::uint64_t>(graph_steps_)) {
+      steps_graph_.launch(stream);
+    }
+  }
+  for (; steps > 0; --steps) {
+    if (single_graph_) {
+      single_graph_.launch(stream);
+    } else {
+      enqueue_step();
+      advance_loop(stream, state());
+    }
+  }
+}
+
+void CudaProgram::poison(std::size_t n) const {
+  const Node& node = plan_.graph.nodes()[n];
+  const auto fill = [&](void* data, std::size_t bytes) {
+    if (bytes > 0) check(cudaMemsetAsync(data, 0xFF, bytes, device_->stream()), "poisoning memory");
+  };
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const Placement& place = plan_.values[static_cast<std::size_t>(node.outputs[i].id)];
+    if (place.root == node.outputs[i].id) fill(operands_[n].outputs[i], place.bytes);
+  }
+  if (operands_[n].workspace != nullptr) fill(operands_[n].workspace, plan_.workspaces[n].bytes);
+}
+
+void CudaProgram::check_outputs(std::size_t n) const {
+  const Node& node = plan_.graph.nodes()[n];
+  const std::vector<bool> read = outputs_read(plan_.graph, node);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueType& type = plan_.graph.type(node.outputs[i]);
+    if (type.dtype != DType::f32 || !read[i]) continue;
+    std::vector<float> data(static_cast<std::size_t>(type.shape.elements()));
+    download(*device_, static_cast<const std::byte*>(operands_[n].outputs[i]),
+             std::as_writable_bytes(std::span(data)));
+    require_written(node, i, type, data);
+  }
+}
+
+void CudaProgram::run_checked(const StepInfo& step) {
+  operands_.require_bound(plan_);
+  verify_plan(plan_);
+  device_->activate();
+  start_loop(device_->stream(), state(), {step, 0, 1});
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (!plan_.runs(n)) continue;
+    poison(n);
+    enqueue(n);
+    check_outputs(n);
+  }
+}
+
+void CudaProgram::enqueue_timed_step(std::span<const std::size_t> nodes,
+                                     std::span<const Event> events, unsigned flags) const {
+  const auto mark = [&](std::size_t i) {
+    check(cudaEventRecordWithFlags(events[i].get(), device_->stream(), flags),
+          "recording an event");
+  };
+  mark(0);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = plan_.graph.nodes()[nodes[i]];
+    const NvtxRange range(fmt::format("{} '{}'", node.op->name(), node.name));
+    enqueue(nodes[i]);
+    mark(i + 1);
+  }
+  advance_loop(device_->stream(), state());
+}
+
+std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t steps) {
+  LINNET_ASSERT(operands_.attached() && steps > 0);
+  operands_.require_bound(plan_);
+  device_->activate();
+  cudaStream_t stream = device_->stream();
+  std::vector<std::size_t> nodes;
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (plan_.runs(n)) nodes.push_back(n);
+  }
+  const std::vector<Event> events = timing_events(nodes.size() + 1);
+  CapturedGraph graph;
+  if (graph_steps_ != 0) {
+    try {
+      // Plain: the body of a loop takes no events.
+      graph = CapturedGraph::capture(stream, [&] {
+        enqueue_timed_step(nodes, events, cudaEventRecordExternal);
+      });
+    } catch (const Error& error) {
+      notes_.push_back(
+          fmt::format("a step with events can't be captured in a graph ({}): kernels "
+                      "are timed one by one",
+                      error.what()));
+    }
+  }
+  start_loop(stream, state(), {first, 0, steps});
+  NodeTimes times;
+  for (; steps > 0; --steps) {
+    graph ? graph.launch(stream) : enqueue_timed_step(nodes, events, cudaEventRecordDefault);
+    device_->synchronize();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      times.add(nodes[i], seconds_between(events[0], events[i]),
+                seconds_between(events[i], events[i + 1]));
+    }
+  }
+  return times.medians();
+}
+
+}  // namespace linnet::cuda

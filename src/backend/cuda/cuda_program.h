@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cuda/captured_graph.h"
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/loop_state.h"
+#include "runtime/operands.h"
+
+namespace linnet::cuda {
+
+/// A plan with its kernels on one device. Its steps are captured at the first run after attach() or
+/// bind(); then a run is as many graph launches as graph_steps says, and waits for nothing.
+class CudaProgram final : public Program {
+ public:
+  /// graph_steps: see CudaOptions.
+  CudaProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<const Device> device,
+              std::int64_t graph_steps);
+
+  const Plan& plan() const override { return plan_; }
+  std::size_t private_bytes() const override { return constants_->bytes() + state_->bytes(); }
+  void attach(const Memory& memory) override;
+  void bind(std::size_t slot, const void* address) override;
+  void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
+  void run_checked(const StepInfo& step) override;
+  /// Between events: in a graph of one step, or in the stream if graph_steps is 0. Small nodes take
+  /// the microsecond or two that their event takes.
+  std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
+  std::vector<std::string> notes() const override { return notes_; }
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+
+ private:
+  LoopState* state() const { return reinterpret_cast<LoopState*>(state_->data()); }
+  void forget_graphs();
+  void enqueue(std::size_t node) const;
+  void enqueue_step() const;
+  void enqueue_timed_step(std::span<const std::size_t> nodes, std::span<const Event> events,
+                          unsigned flags) const;
+  void capture(std::uint64_t steps);
+  void poison(std::size_t node) const;
+  void check_outputs(std::size_t node) const;
+
+  Plan plan_;
+  std::shared_ptr<const Device> device_;
+  std::vector<Kernel> kernels_;  ///< they may own a library's handles: gone before the device
+  std::int64_t graph_steps_;
+  std::unique_ptr<Buffer> constants_;
+  std::unique_ptr<Buffer> state_;
+  Operands operands_;
+  std::vector<Args> args_;      ///< by node
+  CapturedGraph loop_graph_;    ///< any number of steps
+  CapturedGraph steps_graph_;   ///< graph_steps_ of them
+  CapturedGraph single_graph_;  ///< one
+  std::vector<std::string> notes_;
+};
+
+}  // namespace linnet::cuda

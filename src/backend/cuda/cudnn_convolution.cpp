@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/cudnn_convolution.h"
+
+#include <fmt/format.h>
+
+namespace linnet::cuda {
+namespace {
+
+constexpr std::array<std::string_view, 3> kDirections{"conv2d", "conv2d_grad_input",
+                                                      "conv2d_grad_weight"};
+constexpr std::array<std::string_view, 5> kTails{"", " + relu", " + tanh", " + sigmoid", " + gelu"};
+
+template <class E>
+std::size_t index(E value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+std::vector<std::size_t> CudnnConvolution::operand_bytes() const {
+  const std::size_t size = math == CudnnMath::bf16 ? 2 : 4;
+  const auto bytes = [&](std::int64_t elements) {
+    return size * static_cast<std::size_t>(elements);
+  };
+  switch (direction) {
+    case Direction::forward: break;
+    case Direction::grad_input: return {bytes(image_out()), bytes(weights()), bytes(image_in())};
+    case Direction::grad_weight: return {bytes(image_in()), bytes(image_out()), bytes(weights())};
+  }
+  if (bias) {
+    return {bytes(image_in()), bytes(weights()), bytes(co), bytes(image_out())};
+  }
+  return {bytes(image_in()), bytes(weights()), bytes(image_out())};
+}
+
+std::string CudnnConvolution::describe() const {
+  return fmt::format(
+      "{} x=({}, {}, {}, {}), w=({}, {}, {}, {}), y=({}, {}, {}, {}), stride ({}, {}), dilation "
+      "({}, {}), padding ({}, {}, {}, {}), groups {}{}{}, {}",
+      kDirections.at(index(direction)), n, h, w, c, co, kh, kw, c / groups, n, oh, ow, co, stride_h,
+      stride_w, dilation_h, dilation_w, pad_top, pad_bottom, pad_left, pad_right, groups,
+      bias ? " + bias" : "", kTails.at(index(tail)), enum_names(math).at(index(math)));
+}
+
+}  // namespace linnet::cuda

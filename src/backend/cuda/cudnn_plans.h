@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "backend/cuda/cudnn_graph.h"
+#include "backend/cuda/device.h"
+#include "backend/cuda/tuning_cache.h"
+
+namespace linnet::cuda {
+
+/// A convolution with the engine that was chosen for it. It must outlive every CUDA graph that it
+/// was captured in: cuDNN unloads kernels that it compiled with the plan.
+class CudnnPlan {
+ public:
+  /// `engine` is prepared.
+  CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine);
+
+  /// Enough for a start at any address: execute() aligns it by itself.
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+  bool tensor_cores() const { return graph_->tensor_cores(engine_); }
+  /// For dumps: "cudnn ConvFwd_eng46_k2=9, tensor cores, 4.0 MiB".
+  const std::string& engine() const { return engine_name_; }
+  /// Operands in the order of CudnnConvolution, each at a multiple of 16 bytes. May be captured.
+  /// Throws Error naming the convolution.
+  void execute(cudaStream_t stream, std::span<void* const> operands, std::byte* workspace) const;
+
+ private:
+  std::unique_ptr<CudnnGraph> graph_;
+  int engine_;
+  std::size_t workspace_bytes_;
+  std::string engine_name_;
+};
+
+/// cuDNN on one device. Plans are kept: equal convolutions share one. Calls take turns, and so do
+/// executions of its plans (they share a handle).
+class Cudnn {
+ public:
+  /// Starts nothing yet. `device` is its name, for the keys of measured choices.
+  explicit Cudnn(std::string device) : device_(std::move(device)) {}
+
+  /// Null where cuDNN has no engine for the convolution. On the calling thread's device, the same
+  /// at every call. With a cache, engines are measured unless the cache knows the choice (some
+  /// milliseconds, and device memory for the operands meanwhile; where that is missing, or without
+  /// a cache, the heuristics' first engine is taken). Throws Error where cuDNN can't be started.
+  std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& convolution,
+                                        TuningCache* cache) const;
+
+ private:
+  std::shared_ptr<const CudnnPlan> make(const CudnnConvolution& convolution,
+                                        TuningCache* cache) const;
+
+  std::string device_;
+  mutable Stream trials_;  ///< what engines are measured on
+  mutable std::shared_ptr<CudnnTarget> target_;
+  mutable std::map<std::string, std::shared_ptr<const CudnnPlan>> plans_;
+};
+
+/// The engine that runs fastest on the current device, among the heuristics' first of every kind
+/// that can be captured in a CUDA graph; null where none runs or memory for the operands is
+/// missing. The graph's engines are left prepared. `stream` may not be the legacy default one.
+std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& convolution,
+                                  cudaStream_t stream);
+
+/// Captures the engine once in a CUDA graph that is thrown away, so that its kernels are loaded
+/// before anyone captures it in earnest. Runs nothing; failures are ignored.
+void load_kernels(const CudnnGraph& graph, int engine, const CudnnConvolution& convolution,
+                  cudaStream_t stream);
+
+}  // namespace linnet::cuda

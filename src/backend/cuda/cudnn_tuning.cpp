@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "backend/cuda/cudnn_plans.h"
+#include "backend/cuda/device.h"
+#include "base/check.h"
+
+namespace linnet::cuda {
+namespace {
+
+constexpr int kMostCandidates = 12;
+/// Neighbours of the list are mostly one engine with other settings, and the first engine is not
+/// always a good one.
+constexpr int kMostOfOneKind = 4;
+constexpr int kRounds = 3;
+constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
+constexpr int kMostRuns = 20;
+/// A later engine must win by it, so that noise does not change the choice from machine to machine.
+constexpr float kMargin = 0.97F;
+/// Device memory starts at multiples of it; so do the operands in it.
+constexpr std::size_t kStart = 256;
+
+using DeviceMemory = UniqueHandle<void*, cudaFree>;
+
+std::size_t padded(std::size_t bytes) { return (bytes + kStart - 1) / kStart * kStart; }
+
+/// Null, and no error left behind, where there is not enough.
+DeviceMemory try_allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, std::max(bytes, kStart)) == cudaSuccess) return DeviceMemory(memory);
+  static_cast<void>(cudaGetLastError());
+  return {};
+}
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "making an event");
+  return Event(event);
+}
+
+std::string kind(const std::string& name) {
+  const std::size_t engine = name.find("eng");
+  return name.substr(0, engine == std::string::npos ? engine : name.find("_k", engine));
+}
+
+std::vector<int> candidates(CudnnGraph& graph) {
+  std::vector<int> chosen;
+  std::map<std::string, int> of_kind;
+  for (int i = 0; i < graph.engines() && chosen.size() < kMostCandidates; ++i) {
+    int& count = of_kind[kind(graph.name(i))];
+    if (count == kMostOfOneKind || !graph.prepare(i)) continue;
+    ++count;
+    chosen.push_back(i);
+  }
+  return chosen;
+}
+
+/// Runs engines of one graph on memory of its own.
+class Trial {
+ public:
+  Trial(const CudnnGraph& graph, std::vector<void*> operands, void* workspace, cudaStream_t stream)
+      : graph_(graph),
+        operands_(std::move(operands)),
+        workspace_(workspace),
+        stream_(stream),
+        start_(make_event()),
+        stop_(make_event()) {}
+
+  /// Milliseconds of one run.
+  float time(int engine, int runs) const {
+    check(cudaEventRecord(start_.get(), stream_), "timing a convolution");
+    for (int i = 0; i < runs; ++i) execute(engine);
+    check(cudaEventRecord(stop_.get(), stream_), "timing a convolution");
+    check(cudaEventSynchronize(stop_.get()), "timing a convolution");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "timing a convolution");
+    return milliseconds / static_cast<float>(runs);
+  }
+
+  /// Whether a CUDA graph takes it. Runs nothing.
+  bool captures(int engine) const {
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    bool good = true;
+    try {
+      execute(engine);
+    } catch (const Error&) {
+      good = false;
+    }
+    cudaGraph_t captured = nullptr;
+    good = cudaStreamEndCapture(stream_, &captured) == cudaSuccess && good;
+    if (captured != nullptr) static_cast<void>(cudaGraphDestroy(captured));
+    static_cast<void>(cudaGetLastError());
+    return good;
+  }
+
+ private:
+  void execute(int engine) const { graph_.execute(engine, stream_, operands_, workspace_); }
+
+  const CudnnGraph& graph_;
+  std::vector<void*> operands_;
+  void* workspace_;
+  cudaStream_t stream_;
+  Event start_;
+  Event stop_;
+};
+
+struct Timed {
+  int engine = 0;
+  int runs = 1;
+  float best_ms = 0;
+};
+
+/// The engines that run and can be captured, warm.
+std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
+  std::vector<Timed> timed;
+  for (const int engine : engines) {
+    try {
+      trial.time(engine, 1);
+      const float ms = trial.time(engine, 1);
+      if (!trial.captures(engine)) continue;
+      const float runs = kRoundMs / std::max(ms, 1e-3F);
+      timed.push_back({engine, std::clamp(static_cast<int>(runs) + 1, 1, kMostRuns), ms});
+    } catch (const Error&) {
+      static_cast<void>(cudaGetLastError());
+    }
+  }
+  return timed;
+}
+
+}  // namespace
+
+std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& convolution,
+                                  cudaStream_t stream) {
+  const std::vector<int> engines = candidates(graph);
+  if (engines.empty()) return std::nullopt;
+  std::size_t workspace = 0;
+  for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));
+  std::vector<std::size_t> starts{0};
+  for (const std::size_t bytes : convolution.operand_bytes()) {
+    starts.push_back(starts.back() + padded(bytes));
+  }
+  const std::size_t operand_bytes = starts.back();
+  const DeviceMemory memory = try_allocate(operand_bytes + workspace);
+  if (!memory) return std::nullopt;
+  check(cudaMemset(memory.get(), 0, operand_bytes), "clearing a convolution's operands");
+  auto* base = static_cast<std::byte*>(memory.get());
+  std::vector<void*> operands;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) operands.push_back(base + starts[i]);
+
+  const Trial trial(graph, std::move(operands), workspace > 0 ? base + operand_bytes : nullptr,
+                    stream);
+  std::vector<Timed> timed = usable(trial, engines);
+  for (int round = 0; round < kRounds; ++round) {
+    for (Timed& t : timed) t.best_ms = std::min(t.best_ms, trial.time(t.engine, t.runs));
+  }
+  const Timed* best = nullptr;
+  for (const Timed& t : timed) {
+    if (best == nullptr || t.best_ms < kMargin * best->best_ms) best = &t;
+  }
+  return best != nullptr ? std::optional(best->engine) : std::nullopt;
+}
+
+void load_kernels(const CudnnGraph& graph, int engine, const CudnnConvolution& convolution,
+                  cudaStream_t stream) {
+  // Addresses are only written down: nothing of the captured graph is ever launched.
+  const DeviceMemory memory = try_allocate(kStart);
+  if (!memory) return;
+  const std::vector<void*> operands(convolution.operand_bytes().size(), memory.get());
+  static_cast<void>(Trial(graph, operands, memory.get(), stream).captures(engine));
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/devices.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/cuda_api.h"
+#include "backend/cuda/handle.h"
+#include "runtime/backend.h"
+
+namespace linnet::cuda {
+
+using Stream = UniqueHandle<cudaStream_t, cudaStreamDestroy>;
+using Event = UniqueHandle<cudaEvent_t, cudaEventDestroy>;
+
+/// The devices of this machine. Throws Error with one sentence where CUDA is not usable: no driver,
+/// one that is too old, no device.
+std::vector<CudaDevice> list_devices();
+
+/// Finds a device by what stands behind "cuda:": nothing (the first one), an index, or a UUID or
+/// its beginning. Throws Error naming what there is.
+CudaDevice find_device(const std::string& which);
+
+/// One device with the stream that everything of a backend runs on, in order.
+class Device {
+ public:
+  /// Throws Error for compute capabilities below 7.5.
+  explicit Device(CudaDevice info);
+
+  const CudaDevice& info() const { return info_; }
+  cudaStream_t stream() const { return stream_.get(); }
+  /// Makes it the calling thread's device.
+  void activate() const;
+  void synchronize() const;
+
+ private:
+  CudaDevice info_;
+  Stream stream_;
+};
+
+/// Zero-filled device memory, freed in the stream's order. Throws OutOfMemory. The device must
+/// outlive it: it is held.
+std::unique_ptr<Buffer> allocate(std::shared_ptr<const Device> device, std::size_t bytes);
+
+/// Copies through the device's stream; download waits for all that was enqueued before.
+void upload(const Device& device, std::byte* to, std::span<const std::byte> from);
+void download(const Device& device, const std::byte* from, std::span<std::byte> to);
+
+/// The driver's and the runtime's versions: "CUDA driver 13.0", "CUDA runtime 13.0".
+std::vector<std::string> cuda_versions();
+
+}  // namespace linnet::cuda

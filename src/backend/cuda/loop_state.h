@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cuda/cuda_api.h"
+#include "graph/step.h"
+
+namespace linnet::cuda {
+
+/// What a run keeps in device memory: the step that its kernels read, and how it goes on.
+struct LoopState {
+  StepInfo step;
+  std::uint64_t stride = 0;     ///< what a step adds to the position
+  std::uint64_t remaining = 0;  ///< steps, the current one included
+};
+
+/// Enqueues: *state = value.
+void start_loop(cudaStream_t stream, LoopState* state, const LoopState& value);
+/// Enqueues, behind a step's kernels: the next step.
+void advance_loop(cudaStream_t stream, LoopState* state);
+/// The same at the end of a WHILE node's body, which goes on as long as steps remain.
+void advance_loop(cudaStream_t stream, LoopState* state, cudaGraphConditionalHandle condition);
+
+}  // namespace linnet::cuda

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Products with few rows or columns, which would leave tiles half empty: memory is what they cost.
+// Included by backend/cuda/matmul.cuh, which is the header to use.
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/matmul.h"
+
+namespace linnet::cuda {
+
+/// f(sum) = sum.
+struct PlainSum {
+  __device__ float operator()(float sum, std::int64_t, std::int64_t) const { return sum; }
+};
+
+/// Where sums go: to C through the epilogue or, while k is split, to this part's place in the
+/// workspace (splits, m, n).
+struct MatmulOutput {
+  MatmulOutput(const MatmulPlan& plan, const MatmulOperands& operands)
+      : c(operands.c),
+        parts(plan.splits > 1 ? reinterpret_cast<float*>(operands.workspace) : nullptr),
+        rows(plan.product.m),
+        columns(plan.product.n),
+        stride(plan.product.stride_c()) {}
+
+  template <class Epilogue>
+  __device__ void put(std::int64_t row, std::int64_t column, std::int64_t part, float sum,
+                      const Epilogue& epilogue) const {
+    if (row >= rows || column >= columns) return;
+    if (parts != nullptr) {
+      parts[(part * rows + row) * columns + column] = sum;
+    } else {
+      c[row * stride + column] = epilogue(sum, row, column);
+    }
+  }
+
+  float* c;
+  float* parts;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t stride;
+};
+
+/// Adds up the parts of k, the first one first.
+template <class Epilogue>
+__global__ void split_sum_kernel(MatmulOutput out, int splits, Epilogue epilogue) {
+  const std::int64_t count = out.rows * out.columns;
+  for (std::int64_t i = first_item(); i < count; i += grid_stride()) {
+    float sum = out.parts[i];
+    for (int part = 1; part < splits; ++part) sum += out.parts[part * count + i];
+    const std::int64_t row = i / out.columns;
+    const std::int64_t column = i % out.columns;
+    out.c[row * out.stride + column] = epilogue(sum, row, column);
+  }
+}
+
+template <class Epilogue>
+void launch_split_sum(const MatmulPlan& plan, const MatmulOperands& operands, Epilogue epilogue) {
+  launch(operands.stream, "matmul_split_sum", for_items(plan.product.m * plan.product.n),
+         split_sum_kernel<Epilogue>, MatmulOutput(plan, operands), plan.splits, epilogue);
+}
+
+struct DotArgs {
+  const float* a = nullptr;  // (m, k)
+  const float* b = nullptr;  // (n, k)
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
+  std::int64_t terms = 0;
+  std::int64_t column_groups = 0;
+  std::int64_t groups = 0;
+  bool vectors = false;  ///< whether rows of both can be read by four
+  bool by_block = false;
+  MatmulOutput out;
+};
+
+__device__ inline void add_product(float& sum, const float4& a, const float4& b) {
+  sum = fmaf(a.x, b.x, sum);
+  sum = fmaf(a.y, b.y, sum);
+  sum = fmaf(a.z, b.z, sum);
+  sum = fmaf(a.w, b.w, sum);
+}
+
+/// C = A Bᵀ: a warp (or a block of 8) takes 4 rows of A and 4 of B, their 16 sums in registers.
+/// What is outside of C is computed from the last row again and not written.
+template <class Epilogue>
+__global__ void __launch_bounds__(256) dots_kernel(DotArgs args, Epilogue epilogue) {
+  constexpr int kRows = 4;
+  constexpr int kSums = kRows * kRows;
+  __shared__ float warp_sums[8][kSums];
+  const int warp = static_cast<int>(threadIdx.x / kWarp);
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const std::int64_t group =
+      args.by_block ? blockIdx.x : static_cast<std::int64_t>(blockIdx.x) * 8 + warp;
+  const std::int64_t row0 = group / args.column_groups * kRows;
+  const std::int64_t column0 = group % args.column_groups * kRows;
+  const float* a[kRows];
+  const float* b[kRows];
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    const std::int64_t row = row0 + i < args.out.rows ? row0 + i : args.out.rows - 1;
+    const std::int64_t column = column0 + i < args.out.columns ? column0 + i : args.out.columns - 1;
+    a[i] = args.a + row * args.a_stride;
+    b[i] = args.b + column * args.b_stride;
+  }
+  const std::int64_t first = args.by_block ? threadIdx.x : lane;
+  const std::int64_t stride = args.by_block ? blockDim.x : kWarp;
+  const std::int64_t fours = args.vectors ? args.terms / 4 : 0;
+  float sums[kRows][kRows] = {};
+  for (std::int64_t t = first; t < fours; t += stride) {
+    float4 a_values[kRows];
+    float4 b_values[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      a_values[i] = reinterpret_cast<const float4*>(a[i])[t];
+      b_values[i] = reinterpret_cast<const float4*>(b[i])[t];
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kRows; ++j) add_product(sums[i][j], a_values[i], b_values[j]);
+    }
+  }
+  for (std::int64_t t = fours * 4 + first; t < args.terms; t += stride) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      const float a_value = a[i][t];
+#pragma unroll
+      for (int j = 0; j < kRows; ++j) sums[i][j] = fmaf(a_value, b[j][t], sums[i][j]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kSums; ++i) {
+    const float sum = warp_sum(sums[i / kRows][i % kRows]);
+    if (lane == i) warp_sums[warp][i] = sum;
+  }
+  __syncthreads();
+  if (lane >= kSums || group >= args.groups || (args.by_block && warp > 0)) return;
+  float sum = warp_sums[warp][lane];
+  if (args.by_block) {
+    for (int other = 1; other < 8; ++other) sum += warp_sums[other][lane];
+  }
+  args.out.put(row0 + lane / kRows, column0 + lane % kRows, 0, sum, epilogue);
+}
+
+template <class Epilogue>
+void launch_dots(const MatmulPlan& plan, const MatmulOperands& operands, Epilogue epilogue) {
+  const MatrixProduct& p = plan.product;
+  const auto aligned = [](const float* data, std::int64_t stride) {
+    return stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+  };
+  const std::int64_t column_groups = (p.n + 3) / 4;
+  const std::int64_t groups = (p.m + 3) / 4 * column_groups;
+  const DotArgs args{.a = operands.a,
+                     .b = operands.b,
+                     .a_stride = p.stride_a(),
+                     .b_stride = p.stride_b(),
+                     .terms = p.k,
+                     .column_groups = column_groups,
+                     .groups = groups,
+                     .vectors =
+                         aligned(operands.a, p.stride_a()) && aligned(operands.b, p.stride_b()),
+                     .by_block = plan.block_dots,
+                     .out = MatmulOutput(plan, operands)};
+  launch(operands.stream, "matmul_dots",
+         {.grid = static_cast<unsigned>(plan.block_dots ? groups : (groups + 7) / 8), .block = 256},
+         dots_kernel<Epilogue>, args, epilogue);
+}
+
+struct ThinSumArgs {
+  const float* thin = nullptr;  // (k, thin_count)
+  const float* wide = nullptr;  // (k, wide_count)
+  std::int64_t thin_stride = 0;
+  std::int64_t wide_stride = 0;
+  std::int64_t thin_count = 0;
+  std::int64_t wide_count = 0;
+  std::int64_t terms = 0;
+  std::int64_t split_terms = 0;
+  bool thin_rows = false;  ///< whether the thin side gives C's rows
+  MatmulOutput out;
+};
+
+/// C = Aᵀ B with at most kMost columns on one side: a lane has one column of the wide side and all
+/// of the thin one; the 8 warps of a block take terms in turn and add up in their order.
+template <int kMost, class Epilogue>
+__global__ void __launch_bounds__(256) thin_sums_kernel(ThinSumArgs args, Epilogue epilogue) {
+  __shared__ float warp_sums[8][kMost][kWarp];
+  const int warp = static_cast<int>(threadIdx.x / kWarp);
+  const int lane = static_cast<int>(threadIdx.x % kWarp);
+  const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.x) * kWarp;
+  const std::int64_t column =
+      column0 + lane < args.wide_count ? column0 + lane : args.wide_count - 1;
+  const std::int64_t begin = blockIdx.y * args.split_terms;
+  const std::int64_t end =
+      begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
+  float sums[kMost] = {};
+#pragma unroll 4
+  for (std::int64_t t = begin + warp; t < end; t += 8) {
+    const float value = args.wide[t * args.wide_stride + column];
+    const float* factors = args.thin + t * args.thin_stride;
+#pragma unroll
+    for (int i = 0; i < kMost; ++i) {
+      if (i < args.thin_count) sums[i] = fmaf(factors[i], value, sums[i]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kMost; ++i) warp_sums[warp][i][lane] = sums[i];
+  __syncthreads();
+  for (int i = warp; i < args.thin_count; i += 8) {
+    float sum = warp_sums[0][i][lane];
+    for (int other = 1; other < 8; ++other) sum += warp_sums[other][i][lane];
+    if (args.thin_rows) {
+      args.out.put(i, column0 + lane, blockIdx.y, sum, epilogue);
+    } else {
+      args.out.put(column0 + lane, i, blockIdx.y, sum, epilogue);
+    }
+  }
+}
+
+template <class Epilogue>
+void launch_thin_sums(const MatmulPlan& plan, const MatmulOperands& operands, Epilogue epilogue) {
+  const MatrixProduct& p = plan.product;
+  const bool thin_rows = p.m <= p.n;
+  const ThinSumArgs args{.thin = thin_rows ? operands.a : operands.b,
+                         .wide = thin_rows ? operands.b : operands.a,
+                         .thin_stride = thin_rows ? p.stride_a() : p.stride_b(),
+                         .wide_stride = thin_rows ? p.stride_b() : p.stride_a(),
+                         .thin_count = thin_rows ? p.m : p.n,
+                         .wide_count = thin_rows ? p.n : p.m,
+                         .terms = p.k,
+                         .split_terms = plan.split_terms,
+                         .thin_rows = thin_rows,
+                         .out = MatmulOutput(plan, operands)};
+  const LaunchShape shape{.grid = dim3(static_cast<unsigned>((args.wide_count + 31) / 32),
+                                       static_cast<unsigned>(plan.splits)),
+                          .block = 256};
+  const auto kernel = args.thin_count <= 4   ? thin_sums_kernel<4, Epilogue>
+                      : args.thin_count <= 8 ? thin_sums_kernel<8, Epilogue>
+                                             : thin_sums_kernel<16, Epilogue>;
+  launch(operands.stream, "matmul_thin_sums", shape, kernel, args, epilogue);
+}
+
+}  // namespace linnet::cuda

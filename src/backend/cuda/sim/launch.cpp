@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels on streams, and the record of what ran.
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "backend/cuda/sim/block.h"
+#include "backend/cuda/sim/machine.h"
+
+namespace linnet::cuda::sim {
+namespace {
+
+std::string text_of(dim3 shape) { return fmt::format("({}, {}, {})", shape.x, shape.y, shape.z); }
+
+void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes) {
+  const auto refuse = [&](const std::string& what) {
+    throw std::runtime_error(
+        fmt::format("[CUDA sim] kernel '{}': invalid configuration argument (9): {}; got grid {}, "
+                    "block {}, {} bytes of shared memory",
+                    name, what, text_of(grid), text_of(block), shared_bytes));
+  };
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  if (threads < 1 || threads > 1024) refuse("a block has 1 to 1024 threads");
+  if (block.z > 64) refuse("a block has at most 64 threads along z");
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) refuse("a grid has at least one block");
+  if (grid.x > 2147483647U || grid.y > 65535 || grid.z > 65535) {
+    refuse("a grid has at most 2147483647, 65535 and 65535 blocks");
+  }
+  if (shared_bytes > machine().device.shared_bytes) {
+    refuse(fmt::format("a block has at most {} bytes", machine().device.shared_bytes));
+  }
+}
+
+void record(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, Issue issue) {
+  Machine& m = machine();
+  const std::lock_guard lock(m.mutex);
+  if (issue != Issue::kCaptured) ++m.counters.launches;
+  if (m.device.record_launches) m.launches.push_back({name, grid, block, shared_bytes, issue});
+}
+
+}  // namespace
+
+void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
+            std::function<void()> body) {
+  if (device_status() != cudaSuccess || !is_stream(stream)) {
+    throw std::runtime_error(
+        fmt::format("[CUDA sim] kernel '{}': {}", name,
+                    device_status() != cudaSuccess ? "there is no device" : "not a live stream"));
+  }
+  validate(name, grid, block, shared_bytes);
+  const bool captured = capture_of(stream) != nullptr;
+  if (captured) record(name, grid, block, shared_bytes, Issue::kCaptured);
+  const cudaError_t status =
+      enqueue(stream, cudaGraphNodeTypeKernel,
+              [=, kernel = std::string(name), body = std::move(body)] {
+                record(kernel.c_str(), grid, block, shared_bytes,
+                       captured ? Issue::kReplayed : Issue::kDirect);
+                BlockRunner::current().run_grid(kernel.c_str(), grid, block, shared_bytes,
+                                                machine().device.shuffle_seed, body);
+              });
+  if (status != cudaSuccess) {
+    throw std::runtime_error(fmt::format("[CUDA sim] kernel '{}': {} ({})", name,
+                                         cudaGetErrorString(status), static_cast<int>(status)));
+  }
+}
+
+Device& device() { return machine().device; }
+void reset_device() { machine().device = Device{}; }
+
+std::vector<Launch> launches() {
+  const std::lock_guard lock(machine().mutex);
+  return machine().launches;
+}
+
+Counters counters() {
+  const std::lock_guard lock(machine().mutex);
+  return machine().counters;
+}
+
+void clear() {
+  const std::lock_guard lock(machine().mutex);
+  machine().launches.clear();
+  machine().counters = Counters{};
+}
+
+std::size_t allocated_bytes() {
+  const std::lock_guard lock(machine().mutex);
+  return machine().allocated;
+}
+
+Machine& machine() {
+  static Machine instance;
+  return instance;
+}
+
+}  // namespace linnet::cuda::sim

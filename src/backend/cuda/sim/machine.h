@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The state behind the simulated runtime, shared by its .cpp files.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backend/cuda/sim/runtime_api.h"
+#include "backend/cuda/sim/sim.h"
+
+namespace linnet::cuda::sim {
+
+/// A capture in progress: where its nodes go, and whether it is still good.
+struct Capture {
+  unsigned long long id = 0;
+  CUgraph_st* graph = nullptr;
+  bool owns_graph = true;  ///< false: cudaStreamBeginCaptureToGraph
+  CUstream_st* origin = nullptr;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::thread::id thread;
+  bool invalid = false;
+  std::set<CUstream_st*> streams;  ///< the origin and those that joined
+};
+
+}  // namespace linnet::cuda::sim
+
+struct CUgraphNode_st {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::function<void()> run;                  ///< what replay does; none: bodies, or nothing
+  std::vector<CUgraphNode_st*> dependencies;  ///< all made before this node
+  cudaGraphConditionalHandle handle = 0;
+  cudaGraphConditionalNodeType condition = cudaGraphCondTypeIf;
+  std::vector<std::unique_ptr<CUgraph_st>> bodies;  ///< of conditional and child-graph nodes
+  std::vector<CUgraph_st*> body_handles;            ///< phGraph_out points here
+  bool pageable = false;                            ///< a copy that needs host memory not pinned
+};
+
+struct CUgraph_st {
+  std::vector<std::shared_ptr<CUgraphNode_st>> nodes;  ///< in an order that dependencies allow
+  bool is_body = false;                                ///< destroyed with its node
+};
+
+struct CUstream_st {
+  bool blocking = true;  ///< waits for the legacy default stream
+  std::shared_ptr<linnet::cuda::sim::Capture> capture;
+  std::vector<CUgraphNode_st*> tail;  ///< what the next captured node comes after
+};
+
+struct CUevent_st {
+  bool timing = true;
+  bool recorded = false;
+  std::chrono::steady_clock::time_point time;
+  std::shared_ptr<linnet::cuda::sim::Capture> capture;  ///< recorded while this was going on
+  std::vector<CUgraphNode_st*> tail;
+};
+
+namespace linnet::cuda::sim {
+
+struct Allocation {
+  std::size_t size = 0;
+  void* memory = nullptr;
+};
+
+struct Conditional {
+  unsigned value = 0;
+  unsigned default_value = 0;
+  bool assign_default = false;
+  bool set = false;             ///< has a value since the graph was launched
+  CUgraph_st* graph = nullptr;  ///< that its node must be in; null once that is destroyed
+  bool used = false;            ///< by a node
+  CUgraphExec_st* exec = nullptr;
+};
+
+struct Machine {
+  std::recursive_mutex mutex;
+  Device device;
+  Counters counters;
+  std::vector<Launch> launches;
+  std::map<const void*, Allocation> device_memory;  ///< by address
+  std::map<const void*, Allocation> pinned_memory;
+  std::size_t allocated = 0;
+  std::set<CUstream_st*> streams;
+  std::set<CUevent_st*> events;
+  std::set<CUgraph_st*> graphs;  ///< bodies and those being captured included
+  std::set<CUgraphExec_st*> execs;
+  std::vector<std::shared_ptr<Capture>> captures;  ///< in progress
+  std::map<cudaGraphConditionalHandle, Conditional> conditionals;
+  cudaGraphConditionalHandle next_conditional = 1;
+  unsigned long long next_capture = 1;
+};
+
+/// The one machine: what it stands for is no part of the program.
+Machine& machine();
+
+/// Remembers `status` for cudaGetLastError and returns it.
+cudaError_t answer(cudaError_t status);
+
+/// cudaSuccess where a device can be used.
+cudaError_t device_status();
+
+/// The error of a call that no capture may see (allocation, waiting); it invalidates captures that
+/// watch the calling thread.
+cudaError_t refuse_in_capture();
+
+/// Whether the handle can be used: null is the default stream.
+bool is_stream(cudaStream_t stream);
+
+/// The capture that `stream` takes part in; null if none.
+std::shared_ptr<Capture> capture_of(cudaStream_t stream);
+
+/// Runs `work` now, or makes it a node where `stream` captures. What `work` throws comes out.
+cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,
+                    bool pageable = false);
+
+/// Adds a node to the graph that `stream` captures, after what the stream did last.
+CUgraphNode_st& add_captured(CUstream_st& stream, cudaGraphNodeType type);
+
+/// Ends a capture whatever its state; its streams are free again.
+void end_capture(const std::shared_ptr<Capture>& capture);
+
+/// Forgets the graph and its bodies and deletes it; instantiated copies stay.
+void destroy_graph(CUgraph_st* graph);
+
+/// Removes conditional handles that no graph and no instantiation knows any more.
+void drop_dead_conditionals();
+
+/// Whether [pointer, pointer + bytes) lies in one live allocation of the device.
+bool in_device_memory(const void* pointer, std::size_t bytes);
+
+}  // namespace linnet::cuda::sim

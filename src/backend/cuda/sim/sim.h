@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The simulated machine seen from outside: how the backend launches kernels on it, the knobs by
+// which tests make it small, old or absent, and a record of what it was asked to do.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/sim/lane.h"
+#include "backend/cuda/sim/types.h"
+
+struct CUstream_st;
+
+namespace linnet::cuda::sim {
+
+/// Runs `body` once for every thread of the grid, or adds it to the graph that `stream` captures.
+/// Throws std::runtime_error naming the kernel for a shape that hardware refuses, and, with block
+/// and thread, for deadlocks, divergent barriers and wrong masks. What `body` throws comes out.
+void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
+            std::function<void()> body);
+
+/// The machine; fields may be changed at any time (reset_device() restores them).
+struct Device {
+  int count = 1;     ///< 0: cudaGetDeviceCount answers `missing`
+  int missing = 35;  ///< cudaErrorInsufficientDriver; 100: no device
+  std::size_t memory = std::size_t{4} << 30;
+  int major = 9;
+  int minor = 0;
+  int multiprocessors = 132;
+  std::string name = "Simulated H200";
+  int driver_version = 13000;             ///< 1000 * major + 10 * minor
+  bool conditional_nodes = true;          ///< false: they are cudaErrorNotSupported
+  bool event_nodes = true;                ///< the same for events in graphs
+  std::size_t shared_bytes = 227 * 1024;  ///< the most that a block can have
+  /// Not 0: threads, blocks and unordered graph nodes run in an order drawn from it, so that a
+  /// missing barrier or edge shows. 0: in the order of their numbers.
+  std::uint64_t shuffle_seed = 0;
+  std::uint64_t while_limit = 10'000'000;  ///< a WHILE node that goes round more often throws
+  bool record_launches = false;            ///< keep launches()
+};
+Device& device();
+void reset_device();
+
+enum class Issue : std::uint8_t { kDirect, kCaptured, kReplayed };
+
+struct Launch {
+  std::string name;
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+  Issue issue = Issue::kDirect;
+};
+
+struct Copies {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+};
+
+/// What ran since clear(); what was only captured doesn't count.
+struct Counters {
+  std::size_t launches = 0;  ///< kernels, those in graphs included
+  std::size_t synchronizations =
+      0;                    ///< cuda{Device,Stream,Event}Synchronize, blocking copies, frees
+  std::size_t queries = 0;  ///< cudaStreamQuery, cudaEventQuery
+  std::size_t graph_launches = 0;
+  std::size_t while_rounds = 0;
+  std::size_t memsets = 0;
+  std::size_t host_functions = 0;
+  std::size_t allocations = 0;  ///< device memory
+  Copies host_to_device, device_to_host, device_to_device, host_to_host;
+};
+
+/// While device().record_launches: every launch in order, captures included.
+std::vector<Launch> launches();
+Counters counters();
+/// Empties launches() and counters().
+void clear();
+
+/// Device memory that is allocated now: for tests of leaks.
+std::size_t allocated_bytes();
+
+}  // namespace linnet::cuda::sim

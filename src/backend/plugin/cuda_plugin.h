@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/devices.h>
+#include <linnet/model.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/backend.h"
+
+namespace linnet {
+
+/// What liblinnet_cuda.so gives under the C symbol `linnet_cuda_plugin`. The core links no CUDA
+/// library: it opens this one when it is asked for.
+struct CudaPlugin {
+  const char* version;  ///< LINNET_VERSION of the build; must equal the core's
+  /// which: what stands behind "cuda:", or nothing. Throws Error where there is no such device.
+  std::unique_ptr<Backend> (*open)(const std::string& which, const CudaOptions& options);
+  CudaStatus (*status)();
+};
+
+using CudaPluginEntry = const CudaPlugin* (*)();
+
+/// Opens the plug-in, once. Throws Error with one sentence: which file is missing, or which library
+/// that it needs.
+const CudaPlugin& cuda_plugin(const std::string& library);
+
+}  // namespace linnet

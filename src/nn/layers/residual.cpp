@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/check.h"
+#include "nn/builder.h"
+#include "ops/arithmetic/arithmetic.h"
+
+namespace linnet {
+
+void Residual::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "residual");
+  require(!body.empty(), "[residual '{}'] expected a body of at least one layer", layer);
+  const Value x = builder.current();
+  builder.build_within(layer, body);
+  const Value y = builder.current();
+  builder.set_current(x);
+  builder.build_within(layer + ".shortcut", shortcut);
+  const Value beside = builder.current();
+  const Graph& graph = builder.graph();
+  require(graph.shape(y) == graph.shape(beside),
+          "[residual '{}'] expected a body and a shortcut that end in one shape; got body={}, "
+          "shortcut={}",
+          layer, to_string(graph.shape(y)), to_string(graph.shape(beside)));
+  builder.set_current(builder.graph().emit(ArithmeticOp({Arithmetic::add}), {y, beside}, layer));
+}
+
+}  // namespace linnet

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/zoo.h>
+
+#include <array>
+
+namespace linnet::zoo {
+
+Network mlp(std::int64_t features, std::span<const std::int64_t> hidden, const Layer& activation,
+            std::int64_t outputs) {
+  Network network({features});
+  for (std::int64_t units : hidden) network.add(Dense{.units = units}).add(activation);
+  return network.add(Dense{.units = outputs});
+}
+
+Network rosenbrock_mlp() {
+  constexpr std::array<std::int64_t, 1> kHidden{1000};
+  return mlp(1000, kHidden, Tanh{}, 1);
+}
+
+}  // namespace linnet::zoo

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/zoo.h>
+
+#include <array>
+
+#include "base/check.h"
+
+namespace linnet::zoo {
+namespace {
+
+/// How a depth is made: blocks of each stage, and whether they are bottlenecks (1x1, 3x3, 1x1, the
+/// last four times as wide) or pairs of 3x3.
+struct Design {
+  std::array<std::int64_t, 4> blocks;
+  bool bottleneck = true;
+};
+
+Conv2d conv(std::int64_t filters, std::int64_t kernel, std::int64_t stride, std::string name) {
+  return {.filters = filters,
+          .kernel = kernel,
+          .stride = stride,
+          .padding = Padding2d::all(kernel / 2),
+          .bias = false,
+          .weight_init = {Initializer::Kind::he_normal},
+          .name = std::move(name)};
+}
+
+BatchNorm norm(std::string name) { return {.name = std::move(name)}; }
+ReLU relu(std::string name) { return {.name = std::move(name)}; }
+
+std::vector<Layer> body(const Design& design, std::int64_t width, std::int64_t stride) {
+  if (!design.bottleneck) {
+    return {conv(width, 3, stride, "conv1"), norm("bn1"), relu("relu1"), conv(width, 3, 1, "conv2"),
+            norm("bn2")};
+  }
+  return {conv(width, 1, 1, "conv1"),      norm("bn1"), relu("relu1"),
+          conv(width, 3, stride, "conv2"), norm("bn2"), relu("relu2"),
+          conv(4 * width, 1, 1, "conv3"),  norm("bn3")};
+}
+
+Network resnet(const Design& design, const ResNetOptions& options) {
+  require(options.sample.rank() == 3, "a ResNet takes images (H, W, C); got samples of {}",
+          to_string(options.sample));
+  require(options.classes >= 0, "expected a number of classes, or 0 for none; got {}",
+          options.classes);
+  Network network(options.sample,
+                  {options.pixels, conv(64, 7, 2, "conv1"), norm("bn1"), relu("relu1"),
+                   MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)}});
+  std::int64_t channels = 64;
+  for (std::size_t stage = 0; stage < design.blocks.size(); ++stage) {
+    const std::int64_t width = std::int64_t{64} << stage;
+    const std::int64_t wide = design.bottleneck ? 4 * width : width;
+    for (std::int64_t block = 0; block < design.blocks[stage]; ++block) {
+      const std::int64_t stride = stage > 0 && block == 0 ? 2 : 1;
+      const std::string name = fmt::format("layer{}.{}", stage + 1, block);
+      Residual residual{.body = body(design, width, stride), .name = name};
+      if (stride > 1 || channels != wide) {
+        residual.shortcut = {conv(wide, 1, stride, "conv"), norm("bn")};
+      }
+      network.add(residual).add(relu(name + ".relu"));
+      channels = wide;
+    }
+  }
+  network.add(GlobalAvgPool2d{});
+  if (options.classes > 0) network.add(Dense{.units = options.classes, .name = "fc"});
+  return network;
+}
+
+}  // namespace
+
+Network resnet18(const ResNetOptions& options) {
+  return resnet({.blocks = {2, 2, 2, 2}, .bottleneck = false}, options);
+}
+
+Network resnet34(const ResNetOptions& options) {
+  return resnet({.blocks = {3, 4, 6, 3}, .bottleneck = false}, options);
+}
+
+Network resnet50(const ResNetOptions& options) { return resnet({.blocks = {3, 4, 6, 3}}, options); }
+
+Network resnet101(const ResNetOptions& options) {
+  return resnet({.blocks = {3, 4, 23, 3}}, options);
+}
+
+}  // namespace linnet::zoo

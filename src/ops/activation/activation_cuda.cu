@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/element_wise.cuh"
+#include "ops/activation/formulas.h"
+
+namespace linnet::cuda {
+namespace {
+
+template <Activation kKind>
+struct Forward {
+  __device__ float operator()(float x) const { return activate_f32<kKind>(x); }
+};
+
+template <Activation kKind>
+struct Gradient {
+  __device__ float operator()(float dy, float saved) const {
+    return activation_gradient_f32<kKind>(dy, saved);
+  }
+};
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
+    return map("activation", node.out(0).elements(), Forward<kKind>{});
+  });
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
+    return zip("activation_grad", node.out(0).elements(), Gradient<kKind>{});
+  });
+}
+
+}  // namespace
+
+void register_activation(Registry& registry) {
+  registry.add(ActivationOp::kName, prepare_forward);
+  registry.add(ActivationGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/activation/formulas.h"
+
+namespace linnet::cuda {
+
+/// f(x) of a kind that all threads share: for the tails of products and convolutions, which are not
+/// worth a kernel per kind.
+__device__ inline float activated(Activation kind, float x) {
+  switch (kind) {
+    case Activation::relu: return activate_f32<Activation::relu>(x);
+    case Activation::tanh: return activate_f32<Activation::tanh>(x);
+    case Activation::sigmoid: return activate_f32<Activation::sigmoid>(x);
+    case Activation::gelu: return activate_f32<Activation::gelu>(x);
+    case Activation::none: break;
+  }
+  return x;
+}
+
+/// dy * f'(·) likewise; see activation_gradient_f32 for `saved`.
+__device__ inline float activation_gradient(Activation kind, float dy, float saved) {
+  switch (kind) {
+    case Activation::relu: return activation_gradient_f32<Activation::relu>(dy, saved);
+    case Activation::tanh: return activation_gradient_f32<Activation::tanh>(dy, saved);
+    case Activation::sigmoid: return activation_gradient_f32<Activation::sigmoid>(dy, saved);
+    case Activation::gelu: return activation_gradient_f32<Activation::gelu>(dy, saved);
+    case Activation::none: break;
+  }
+  return dy;
+}
+
+}  // namespace linnet::cuda

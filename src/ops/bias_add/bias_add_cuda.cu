@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/column_sum.cuh"
+#include "backend/cuda/element_wise.cuh"
+#include "ops/bias_add/bias_add.h"
+
+namespace linnet::cuda {
+namespace {
+
+struct AddBias {
+  __device__ float operator()(float x, float b) const { return x + b; }
+};
+
+std::int64_t rows_of(const NodeView& node, std::int64_t channels) {
+  return node.in(0).elements() / std::max<std::int64_t>(channels, 1);
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const std::int64_t channels = node.in(1)[0];
+  return zip_rows("bias_add", rows_of(node, channels), channels, AddBias{});
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const std::int64_t channels = node.out(0)[0];
+  return column_sum_of_input("bias_grad", rows_of(node, channels), channels);
+}
+
+}  // namespace
+
+void register_bias_add(Registry& registry) {
+  registry.add(BiasAddOp::kName, prepare_forward);
+  registry.add(BiasGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel.h"
+#include "ops/concat/concat.h"
+#include "ops/slice/axis.h"
+#include "ops/slice/rows_cuda.cuh"
+
+namespace linnet::cuda {
+namespace {
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const int axis = node.attrs<ConcatOp>().axis;
+  const AxisView y = axis_view(node.out(0), axis);
+  std::vector<std::int64_t> sizes;  // of each operand's rows
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    sizes.push_back(axis_view(node.in(i), axis).row());
+  }
+  return Kernel{.enqueue = [=](const Args& args) {
+    std::vector<RowsCopy> copies;
+    float* to = args.out(0);
+    for (std::size_t i = 0; i < sizes.size(); to += sizes[i++]) {
+      if (sizes[i] > 0) copies.push_back({args.in(i), to, sizes[i], y.row(), sizes[i]});
+    }
+    copy_rows(args.stream, "concat", y.outer, copies);
+  }};
+}
+
+}  // namespace
+
+void register_concat(Registry& registry) { registry.add(ConcatOp::kName, prepare); }
+
+}  // namespace linnet::cuda

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/conv2d/product_cuda.cuh"
+
+// A convolution and its gradients as matrix products (product_cuda.cuh). kVector: channels of a
+// group come in fours that lie at multiples of 16 bytes, so they are read as float4.
+
+namespace linnet::cuda {
+
+template <bool kVector>
+struct Four {
+  /// from[0 .. 3] where `from` is aligned, else those with bit i of `valid`, at from[offsets[i]].
+  __device__ static float4 load(const float* from, int count) {
+    if constexpr (kVector) {
+      return count > 0 ? *reinterpret_cast<const float4*>(from) : make_float4(0, 0, 0, 0);
+    } else {
+      return make_float4(count > 0 ? from[0] : 0.0F, count > 1 ? from[1] : 0.0F,
+                         count > 2 ? from[2] : 0.0F, count > 3 ? from[3] : 0.0F);
+    }
+  }
+};
+
+/// The input under a window's taps: rows are output pixels, columns (k, l, c). kTapsAreColumns says
+/// which of the two the sum runs over.
+template <bool kVector, bool kTapsAreColumns>
+struct Patches {
+  static constexpr bool kAlongK = kTapsAreColumns;
+  static constexpr int kParts = kVector ? 1 : 4;
+  struct Window {
+    const float* image;  ///< the group's first channel of the sample; null: no such pixel
+    int top;
+    int left;
+  };
+  struct Taps {
+    int row[kParts];  ///< from the window's top; -1: no such tap
+    int column[kParts];
+    int channel[kParts];
+  };
+  using Line = std::conditional_t<kTapsAreColumns, Window, Taps>;
+
+  const ConvGeometry* s;
+  const float* x;  ///< the group's first channel
+
+  __device__ Window window(std::int64_t pixel) const {
+    if (pixel >= s->out_total) return {nullptr, 0, 0};
+    const PixelGrid::Pixel at = s->out.at(pixel);
+    return {x + at.sample * s->in.height * s->in.width * s->c, at.row * s->stride_h - s->pad_top,
+            at.column * s->stride_w - s->pad_left};
+  }
+  __device__ Taps taps(std::int64_t first) const {
+    Taps taps;
+#pragma unroll
+    for (int i = 0; i < kParts; ++i) {
+      const int t = static_cast<int>(first) + i;
+      const int pixel = s->by_cg.quotient(t);
+      const int k = s->by_kw.quotient(pixel);
+      taps.row[i] = t < s->taps ? k * s->dilation_h : -1;
+      taps.column[i] = (pixel - k * s->kw) * s->dilation_w;
+      taps.channel[i] = t - pixel * s->cg;
+    }
+    return taps;
+  }
+  __device__ auto line(std::int64_t i) const {
+    if constexpr (kTapsAreColumns) {
+      return window(i);
+    } else {
+      return taps(i);
+    }
+  }
+  __device__ auto column(std::int64_t k) const {
+    if constexpr (kTapsAreColumns) {
+      return taps(k);
+    } else {
+      return window(k);
+    }
+  }
+  __device__ const float* find(const Window& window, const Taps& taps, int i) const {
+    const int row = window.top + taps.row[i];
+    const int column = window.left + taps.column[i];
+    if (window.image == nullptr || taps.row[i] < 0 || !s->inside(row, column)) return nullptr;
+    return window.image + static_cast<std::int64_t>(row * s->in.width + column) * s->c +
+           taps.channel[i];
+  }
+  __device__ float4 load(const Window& window, const Taps& taps) const {
+    if constexpr (kVector) {
+      const float* from = find(window, taps, 0);
+      return from != nullptr ? *reinterpret_cast<const float4*>(from) : make_float4(0, 0, 0, 0);
+    } else {
+      float values[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float* from = find(window, taps, i);
+        values[i] = from != nullptr ? *from : 0.0F;
+      }
+      return make_float4(values[0], values[1], values[2], values[3]);
+    }
+  }
+  __device__ float4 load(const Taps& taps, const Window& window) const {
+    return load(window, taps);
+  }
+};
+
+/// Rows of a matrix that lie in memory as they are, four neighbours of a row at once: its lines
+/// are the rows (kRowsAreLines, summed along them) or the columns.
+template <bool kVector, bool kRowsAreLines>
+struct Matrix {
+  static constexpr bool kAlongK = kRowsAreLines;
+  using Line = std::int64_t;
+
+  const float* data;
+  std::int64_t rows;
+  int columns;
+  std::int64_t stride;  ///< from row to row
+
+  __device__ std::int64_t line(std::int64_t i) const { return i; }
+  __device__ std::int64_t column(std::int64_t k) const { return k; }
+  __device__ float4 load(std::int64_t line, std::int64_t column) const {
+    const std::int64_t row = kRowsAreLines ? line : column;
+    const std::int64_t first = kRowsAreLines ? column : line;
+    const int count = row < rows && first < columns ? static_cast<int>(columns - first) : 0;
+    return Four<kVector>::load(data + row * stride + first, count);
+  }
+};
+
+/// y (pixels, C_out) = patches (pixels, taps) * w^T (taps, C_out); grid.z: groups.
+template <bool kVector>
+struct ForwardProblem {
+  using A = Patches<kVector, true>;
+  using B = Matrix<kVector, true>;
+  ConvGeometry s;
+  const float* x;
+  const float* w;
+  float* y;
+  ConvEpilogue tail;
+  bool vector_store;
+
+  __device__ KRange range(int) const { return {0, s.taps}; }
+  __device__ A a(int g) const { return {&s, x + g * s.cg}; }
+  __device__ B b(int g) const {
+    return {w + static_cast<std::int64_t>(g) * s.cog * s.taps, s.cog, s.taps, s.taps};
+  }
+  __device__ void store(int g, std::int64_t m, int n, float4 sum) const {
+    if (m >= s.out_total || n >= s.cog) return;
+    const int o = g * s.cog + n;
+    const int count = s.cog - n;
+    sum.x = finish(tail, o, sum.x);
+    if (count > 1) sum.y = finish(tail, o + 1, sum.y);
+    if (count > 2) sum.z = finish(tail, o + 2, sum.z);
+    if (count > 3) sum.w = finish(tail, o + 3, sum.w);
+    store_four(y + m * s.co + o, count, vector_store, sum);
+  }
+};
+
+/// dz under the taps that read an input pixel: rows are input pixels, columns (k, l, o).
+template <bool kVector>
+struct Readers {
+  static constexpr bool kAlongK = true;
+  static constexpr int kParts = kVector ? 1 : 4;
+  struct Line {
+    const float* image;  ///< null: no such pixel
+    int row;             ///< of the padded image
+    int column;
+  };
+  struct Column {
+    int row[kParts];  ///< of the kernel, dilated; -1: none
+    int column[kParts];
+    int channel[kParts];
+  };
+
+  const ConvGeometry* s;
+  const float* dz;  ///< the group's first channel
+
+  __device__ Line line(std::int64_t pixel) const {
+    if (pixel >= s->in_total) return {nullptr, 0, 0};
+    const PixelGrid::Pixel at = s->in.at(pixel);
+    return {dz + at.sample * s->out.height * s->out.width * s->co, at.row + s->pad_top,
+            at.column + s->pad_left};
+  }
+  __device__ Column column(std::int64_t first) const {
+    Column column;
+#pragma unroll
+    for (int i = 0; i < kParts; ++i) {
+      const int t = static_cast<int>(first) + i;
+      const int pixel = s->by_cog.quotient(t);
+      const int k = s->by_kw.quotient(pixel);
+      column.row[i] = k < s->kh ? k * s->dilation_h : -1;
+      column.column[i] = (pixel - k * s->kw) * s->dilation_w;
+      column.channel[i] = t - pixel * s->cog;
+    }
+    return column;
+  }
+  __device__ const float* find(const Line& line, const Column& column, int i) const {
+    const int down = line.row - column.row[i];
+    const int right = line.column - column.column[i];
+    if (line.image == nullptr || column.row[i] < 0 || down < 0 || right < 0) return nullptr;
+    const int row = s->by_stride_h.quotient(down);
+    const int col = s->by_stride_w.quotient(right);
+    if (row * s->stride_h != down || col * s->stride_w != right || row >= s->out.height ||
+        col >= s->out.width) {
+      return nullptr;
+    }
+    return line.image + static_cast<std::int64_t>(row * s->out.width + col) * s->co +
+           column.channel[i];
+  }
+  __device__ float4 load(const Line& line, const Column& column) const {
+    if constexpr (kVector) {
+      const float* from = find(line, column, 0);
+      return from != nullptr ? *reinterpret_cast<const float4*>(from) : make_float4(0, 0, 0, 0);
+    } else {
+      float values[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float* from = find(line, column, i);
+        values[i] = from != nullptr ? *from : 0.0F;
+      }
+      return make_float4(values[0], values[1], values[2], values[3]);
+    }
+  }
+};
+
+/// w with rows (k, l, o) and columns c.
+template <bool kVector>
+struct TurnedFilters {
+  static constexpr bool kAlongK = false;
+  using Line = int;
+
+  const ConvGeometry* s;
+  const float* w;  ///< the group's first filter
+
+  __device__ int line(std::int64_t c) const { return static_cast<int>(c); }
+  __device__ const float* column(std::int64_t k) const {
+    const int t = static_cast<int>(k);
+    const int tap = s->by_cog.quotient(t);
+    const int o = t - tap * s->cog;
+    return w + static_cast<std::int64_t>(o) * s->taps + static_cast<std::int64_t>(tap) * s->cg;
+  }
+  __device__ float4 load(int c, const float* row) const {
+    return Four<kVector>::load(row + c, s->cg - c);
+  }
+};
+
+/// dx (pixels, C) = readers (pixels, taps) * turned filters (taps, C); grid.z: groups.
+template <bool kVector>
+struct GradInputProblem {
+  using A = Readers<kVector>;
+  using B = TurnedFilters<kVector>;
+  ConvGeometry s;
+  const float* dz;
+  const float* w;
+  float* dx;
+  bool vector_store;
+
+  __device__ KRange range(int) const { return {0, s.kh * s.kw * s.cog}; }
+  __device__ A a(int g) const { return {&s, dz + g * s.cog}; }
+  __device__ B b(int g) const { return {&s, w + static_cast<std::int64_t>(g) * s.cog * s.taps}; }
+  __device__ void store(int g, std::int64_t m, int n, float4 sum) const {
+    if (m < s.in_total) store_four(dx + m * s.c + g * s.cg + n, s.cg - n, vector_store, sum);
+  }
+};
+
+/// dw (C_out, taps) = dz^T (C_out, pixels) * patches (pixels, taps), the pixels in `splits` parts
+/// of `part` each: split p's sums go to dw + p * C_out taps. grid.z: groups, then splits.
+template <bool kVector>
+struct GradWeightProblem {
+  using A = Matrix<kVector, false>;
+  using B = Patches<kVector, false>;
+  ConvGeometry s;
+  const float* x;
+  const float* dz;
+  float* dw;
+  int groups;
+  std::int64_t part;
+  bool vector_store;
+
+  __device__ KRange range(int z) const {
+    const std::int64_t begin = z / groups * part;
+    return {begin, begin + part < s.out_total ? begin + part : s.out_total};
+  }
+  __device__ A a(int z) const { return {dz + z % groups * s.cog, s.out_total, s.cog, s.co}; }
+  __device__ B b(int z) const { return {&s, x + z % groups * s.cg}; }
+  __device__ void store(int z, std::int64_t m, int n, float4 sum) const {
+    if (m >= s.cog) return;
+    const std::int64_t filter = static_cast<std::int64_t>(z / groups) * s.co + z % groups * s.cog;
+    store_four(dw + (filter + m) * s.taps + n, s.taps - n, vector_store, sum);
+  }
+};
+
+}  // namespace linnet::cuda

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/vectors.cuh"
+#include "ops/pool2d/winner.h"
+
+// A convolution of few channels at stride 1 with 2x2 maximum pooling. Blocks take bands (some
+// pooled rows of one sample) one after another; a band's part of the image stands in shared memory
+// with its padding around it, so that no loop asks where the border is.
+
+namespace linnet::cuda {
+
+/// Most products of one result.
+inline constexpr int kPoolTaps = 75;
+
+struct ConvPoolBands {
+  int h, w, c, co;   ///< image, filters
+  int kh, row_taps;  ///< KH, KW * C
+  int pad_top, pad_left;
+  int pooled_h, pooled_w;
+  int pitch;           ///< floats of a padded row
+  int rows;            ///< pooled rows of a band; a sample's last band may have fewer
+  int bands;           ///< of a sample
+  std::int64_t items;  ///< bands of all samples
+  bool relu;
+
+  constexpr int taps() const { return kh * row_taps; }
+  /// Image rows under `pooled` rows.
+  constexpr int image_rows(int pooled) const { return 2 * pooled + kh - 1; }
+};
+
+/// Rows of a kernel that are worth unrolling together: more would leave the registers.
+constexpr int unrolled_rows(int rows, int row) { return rows * row <= 27 ? rows : 1; }
+
+/// What of the pooled image a band is.
+struct Band {
+  std::int64_t sample;
+  int first_row;
+  int rows;
+
+  __device__ Band(const ConvPoolBands& s, std::int64_t item) : sample(item / s.bands) {
+    first_row = static_cast<int>(item - sample * s.bands) * s.rows;
+    rows = s.pooled_h - first_row < s.rows ? s.pooled_h - first_row : s.rows;
+  }
+};
+
+/// Puts the band's rows of the padded image into shared memory; call __syncthreads after.
+__device__ inline void load_band(const ConvPoolBands& s, const Band& band, const float* x,
+                                 float* image) {
+  const int floats = s.image_rows(band.rows) * s.pitch;
+  const int line = s.w * s.c;
+  const int skip = s.pad_left * s.c;
+  const int top = 2 * band.first_row - s.pad_top;
+  const float* sample = x + band.sample * s.h * line;
+  for (int i = static_cast<int>(threadIdx.x); i < floats; i += static_cast<int>(blockDim.x)) {
+    const int k = i / s.pitch;
+    const int at = i - k * s.pitch - skip;
+    const int row = top + k;
+    const bool inside = row >= 0 && row < s.h && at >= 0 && at < line;
+    image[i] = inside ? sample[static_cast<std::int64_t>(row) * line + at] : 0.0F;
+  }
+}
+
+/// Lets result `position` of a window compete.
+__device__ inline void compete(float z, unsigned position, float& best, unsigned& winner) {
+  const bool better = wins(z, best);
+  best = better ? z : best;
+  winner = better ? position : winner;
+}
+
+/// y and winner. A thread has four filters of a pooled pixel. Shared memory: weights (taps, C_out),
+/// bias, then the band's image.
+template <int kRows, int kRow, int kChannels>
+__global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b,
+                                  float* y, std::uint8_t* winner, bool aligned) {
+  // The kernel's extents (KH, KW * C, C) are the template's, or where those are zeros any.
+  [[maybe_unused]] constexpr int kUnrolled = kRows > 0 ? unrolled_rows(kRows, kRow) : 1;
+  const int rows = kRows > 0 ? kRows : s.kh;
+  const int row_taps = kRows > 0 ? kRow : s.row_taps;
+  const int channels = kRows > 0 ? kChannels : s.c;
+  const int taps = rows * row_taps;
+  const int thread = static_cast<int>(threadIdx.x);
+  float* weights = shared_memory<float>();
+  float* bias = weights + taps * s.co;
+  float* image = bias + s.co;
+  for (int i = thread; i < taps * s.co; i += static_cast<int>(blockDim.x)) {
+    const int o = i / taps;
+    weights[(i - o * taps) * s.co + o] = w[i];
+  }
+  for (int o = thread; o < s.co; o += static_cast<int>(blockDim.x)) {
+    bias[o] = b != nullptr ? b[o] : 0.0F;
+  }
+  const int quads = s.co / 4;
+  const int o = thread % quads * 4;
+  const int lane = thread / quads;
+  const int lanes = static_cast<int>(blockDim.x) / quads;
+
+  for (std::int64_t item = blockIdx.x; item < s.items; item += gridDim.x) {
+    const Band band(s, item);
+    __syncthreads();  // the last band has been read
+    load_band(s, band, x, image);
+    __syncthreads();
+    const std::int64_t first = (band.sample * s.pooled_h + band.first_row) * s.pooled_w * s.co + o;
+    const int pixels = band.rows * s.pooled_w;
+    for (int pixel = lane < lanes ? lane : pixels; pixel < pixels; pixel += lanes) {
+      const int i = pixel / s.pooled_w;
+      const int j = pixel - i * s.pooled_w;
+      const float* window = image + 2 * i * s.pitch + 2 * j * channels;
+      float sums[4][4];  // window positions, filters
+#pragma unroll
+      for (int f = 0; f < 4; ++f) {
+        sums[0][f] = sums[1][f] = sums[2][f] = sums[3][f] = bias[o + f];
+      }
+#pragma unroll kUnrolled
+      for (int k = 0; k < rows; ++k) {
+        const float* top = window + k * s.pitch;
+        const float* bottom = top + s.pitch;
+#pragma unroll
+        for (int t = 0; t < row_taps; ++t) {
+          const auto weight = load_vector<4>(weights + (k * row_taps + t) * s.co + o, true);
+          const float pixels_of[4] = {top[t], top[t + channels], bottom[t], bottom[t + channels]};
+#pragma unroll
+          for (int p = 0; p < 4; ++p) {
+#pragma unroll
+            for (int f = 0; f < 4; ++f) sums[p][f] += pixels_of[p] * weight[f];
+          }
+        }
+      }
+      FloatVector<4> best;
+      unsigned index[4];
+#pragma unroll
+      for (int f = 0; f < 4; ++f) {
+        best[f] = sums[0][f];
+        index[f] = 0;
+        compete(sums[1][f], 1, best[f], index[f]);
+        compete(sums[2][f], 2, best[f], index[f]);
+        compete(sums[3][f], 3, best[f], index[f]);
+        // Where nothing is positive the activated window is all zeros, and its first one wins.
+        if (s.relu && best[f] <= 0) {
+          best[f] = 0;
+          index[f] = 0;
+        }
+      }
+      const std::int64_t at = first + static_cast<std::int64_t>(pixel) * s.co;
+      store_vector<4>(y + at, best, aligned);
+      if (aligned) {
+        *reinterpret_cast<unsigned*>(winner + at) =
+            index[0] | index[1] << 8 | index[2] << 16 | index[3] << 24;
+      } else {
+        for (int f = 0; f < 4; ++f) winner[at + f] = static_cast<std::uint8_t>(index[f]);
+      }
+    }
+  }
+}
+
+/// Floats that a block's threads exchange at once when their sums are added.
+inline constexpr int kPoolExchange = 8 * static_cast<int>(kBlock);
+
+/// The block's part of dw (C_out, taps) and db (C_out), at sums + blockIdx.x * (taps + 1) * C_out.
+/// A thread has one filter and up to kTaps sums. Shared memory: offsets of the taps (kTaps ints),
+/// then the band's image, or at the end kPoolExchange floats.
+template <int kRows, int kRow, int kTaps>
+__global__ void __launch_bounds__(kBlock, kRows > 0 ? 2 : 1)
+    conv_pool_gradient(ConvPoolBands s, const float* x, const float* dy, const float* y,
+                       const std::uint8_t* winner, float* sums) {
+  const int thread = static_cast<int>(threadIdx.x);
+  int* offsets = shared_memory<int>();
+  float* image = shared_memory<float>() + kTaps;
+  const int taps = s.taps();
+  for (int t = thread; t < kTaps; t += static_cast<int>(blockDim.x)) {
+    offsets[t] = t < taps ? t / s.row_taps * s.pitch + t % s.row_taps : 0;
+  }
+  const int o = thread % s.co;
+  const int lane = thread / s.co;
+  const int lanes = static_cast<int>(blockDim.x) / s.co;
+  float dw[kTaps] = {};
+  float db = 0;
+  for (std::int64_t item = blockIdx.x; item < s.items; item += gridDim.x) {
+    const Band band(s, item);
+    __syncthreads();  // the last band has been read
+    load_band(s, band, x, image);
+    __syncthreads();
+    const std::int64_t first = (band.sample * s.pooled_h + band.first_row) * s.pooled_w * s.co + o;
+    const int pixels = band.rows * s.pooled_w;
+    for (int pixel = lane < lanes ? lane : pixels; pixel < pixels; pixel += lanes) {
+      const std::int64_t at = first + static_cast<std::int64_t>(pixel) * s.co;
+      float g = dy[at];
+      if (s.relu) g = y[at] > 0 ? g : 0.0F;
+      const int position = winner[at];
+      const int i = pixel / s.pooled_w;
+      const int j = pixel - i * s.pooled_w;
+      const float* won = image + (2 * i + position / 2) * s.pitch + (2 * j + position % 2) * s.c;
+      db += g;
+#pragma unroll
+      for (int t = 0; t < kTaps; ++t) {
+        const int offset = kRows > 0 ? t / kRow * s.pitch + t % kRow : offsets[t];
+        dw[t] += g * won[offset];
+      }
+    }
+  }
+
+  // The sums of a filter's threads, in the order of the threads.
+  float* exchange = image;
+  float* part = sums + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co;
+#pragma unroll
+  for (int t0 = 0; t0 <= kTaps; t0 += 8) {
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (t0 + i <= kTaps && lane < lanes) {
+        exchange[(i * lanes + lane) * s.co + o] = t0 + i < kTaps ? dw[(t0 + i) % kTaps] : db;
+      }
+    }
+    __syncthreads();
+    for (int n = thread; n < 8 * s.co; n += static_cast<int>(blockDim.x)) {
+      const int i = n / s.co;
+      const int filter = n - i * s.co;
+      const int t = t0 + i;
+      if (t > kTaps || (t >= taps && t < kTaps)) continue;
+      float sum = 0;
+      for (int l = 0; l < lanes; ++l) sum += exchange[(i * lanes + l) * s.co + filter];
+      part[t < kTaps ? filter * taps + t : taps * s.co + filter] = sum;
+    }
+  }
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cuda/matmul.h"
+#include "ops/dense/dense.h"
+#include "runtime/node_view.h"
+
+namespace linnet::cuda {
+
+// The matrix products of a dense layer's operators, whichever engine computes them.
+
+/// y (N, units) = x (N, features) wᵀ
+inline MatrixProduct dense_product(const NodeView& node) {
+  return {.m = node.in(0)[0], .n = node.in(1)[0], .k = node.in(0)[1], .transpose_b = true};
+}
+
+/// dx (N, features) = dz (N, units) w
+inline MatrixProduct dense_grad_input_product(const NodeView& node) {
+  return {.m = node.in(0)[0], .n = node.in(1)[1], .k = node.in(0)[1]};
+}
+
+/// dw (units, features) = dzᵀ x, a sum over the batch
+inline MatrixProduct dense_grad_weight_product(const NodeView& node) {
+  return {.m = node.in(0)[1], .n = node.in(1)[1], .k = node.in(0)[0], .transpose_a = true};
+}
+
+}  // namespace linnet::cuda

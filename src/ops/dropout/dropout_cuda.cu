@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/vectors.cuh"
+#include "ops/dropout/dropout.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// A thread takes the four elements of one call of the generator.
+__global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::int64_t elements,
+                               bool aligned, const float* x, float* y) {
+  __shared__ DropoutMask mask;
+  if (threadIdx.x == 0) mask = dropout_mask(attrs, *step);
+  __syncthreads();
+  for (std::int64_t block = first_item(); 4 * block < elements; block += grid_stride()) {
+    const auto factors = mask(static_cast<std::uint64_t>(block));
+    const std::int64_t begin = 4 * block;
+    if (begin + 4 <= elements) {
+      FloatVector<4> four = load_vector<4>(x + begin, aligned);
+      for (int v = 0; v < 4; ++v) four[v] = drop(four[v], factors[static_cast<std::size_t>(v)]);
+      store_vector(y + begin, four, aligned);
+    } else {
+      for (std::int64_t i = begin; i < elements; ++i) {
+        y[i] = drop(x[i], factors[static_cast<std::size_t>(i - begin)]);
+      }
+    }
+  }
+}
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const DropoutAttrs attrs = node.attrs<DropoutOp>();
+  const std::int64_t elements = node.in(0).elements();
+  return Kernel{.enqueue = [=](const Args& args) {
+    if (elements == 0) return;
+    launch(args.stream, "dropout", for_items((elements + 3) / 4), dropout_kernel, attrs, args.step,
+           elements, vector_aligned(args.in(0), args.out(0)), args.in(0), args.out(0));
+  }};
+}
+
+}  // namespace
+
+void register_dropout(Registry& registry) { registry.add(DropoutOp::kName, prepare); }
+
+}  // namespace linnet::cuda

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <limits>
+
+#include "backend/cuda/column_sum.cuh"
+#include "ops/gather/gather.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// y[i, :] = table[indices[i], :], a vector of kVector floats a thread and iteration.
+template <int kVector>
+__global__ void gather_kernel(const float* table, std::int64_t rows, const std::int32_t* indices,
+                              std::int64_t count, std::int64_t size, bool aligned, float* y) {
+  const std::int64_t vectors = size / kVector;  // of a row
+  for (std::int64_t i = first_item(); i < count * vectors; i += grid_stride()) {
+    const std::int64_t item = i / vectors;
+    const std::int64_t column = (i - item * vectors) * kVector;
+    const std::int64_t row = indices[item];
+    FloatVector<kVector> values;
+    if (row >= 0 && row < rows) {
+      values = load_vector<kVector>(table + row * size + column, aligned);
+    } else {
+      for (int v = 0; v < kVector; ++v) values[v] = std::numeric_limits<float>::quiet_NaN();
+    }
+    store_vector(y + item * size + column, values, aligned);
+  }
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const std::int64_t rows = node.in(0)[0];
+  const std::int64_t size = node.in(0).sample().elements();
+  const std::int64_t count = node.in(1).elements();
+  return Kernel{.enqueue = [=](const Args& args) {
+    if (count * size == 0) return;
+    const bool wide = size % 4 == 0;
+    launch(args.stream, "gather", for_items(count * size / (wide ? 4 : 1)),
+           wide ? gather_kernel<4> : gather_kernel<1>, args.in(0), rows, args.in<std::int32_t>(1),
+           count, size, vector_aligned(args.in(0), args.out(0)), args.out(0));
+  }};
+}
+
+// The gradient. A block owns `rows` rows of the table, a tile of their columns and a segment of the
+// indices. Its warps walk equal parts of the segment; each adds dy that hit the block's rows, in
+// order, to sums of its own in shared memory, which the block then adds in the order of the warps.
+// So a word that is everywhere costs no more than its share of dy, and nothing is sorted. Every
+// block reads its segment of the indices: about indices * (table floats / 1024) * 4 bytes, out of
+// the cache: 25,000 indices into 10,000 rows of 64 are 64 MB.
+
+constexpr unsigned kWarps = 8;
+constexpr std::int64_t kSums = 1024;  // floats of a warp's sums: 32 KiB a block
+constexpr int kLoads = 4;             // indices of a thread in flight
+constexpr int kAhead = 8;             // rows of dy in flight
+
+struct ScatterShape {
+  int vector = 1;         ///< floats of a lane: 4 or 1
+  std::int64_t tile = 1;  ///< columns of a block
+  std::int64_t rows = 1;  ///< table rows of a block
+  unsigned tiles = 0;
+  unsigned groups = 0;    ///< of rows
+  unsigned segments = 1;  ///< of indices
+};
+
+ScatterShape scatter_shape(std::int64_t rows, std::int64_t size, std::int64_t count) {
+  ScatterShape shape;
+  if (rows * size == 0) return shape;
+  shape.vector = size % 4 == 0 && size > kWarp ? 4 : 1;
+  shape.tile = std::min<std::int64_t>(size, kWarp * shape.vector);
+  shape.rows = std::min(rows, kSums / shape.tile);
+  shape.tiles = static_cast<unsigned>((size + shape.tile - 1) / shape.tile);
+  shape.groups = static_cast<unsigned>((rows + shape.rows - 1) / shape.rows);
+  // Few blocks share the indices' work by segments, whose tables are added up by a second launch.
+  constexpr std::int64_t kBlocks = 256;
+  constexpr std::int64_t kIndicesOfSegment = 2048;
+  const std::int64_t blocks = std::int64_t{shape.tiles} * shape.groups;
+  shape.segments = static_cast<unsigned>(
+      std::clamp<std::int64_t>(std::min(kBlocks / blocks, count / kIndicesOfSegment), 1, 64));
+  return shape;
+}
+
+/// Indices that hit a block's rows, of one warp, until there are enough to load dy for.
+struct Hits {
+  int item[(kLoads + 1) * kWarp];  ///< from the warp's first on
+  int row[(kLoads + 1) * kWarp];   ///< from the block's first on
+};
+
+/// sums[row] += dy[item] for the first `count` hits, in their order. A lane owns its columns.
+template <int kVector>
+__device__ void add_hits(const Hits& hits, int count, const float* dy, std::int64_t size,
+                         bool aligned, float* sums, std::int64_t tile) {
+  const auto add = [&](int h, const FloatVector<kVector>& next) {
+    float* at = sums + hits.row[h] * tile;
+    FloatVector<kVector> sum = load_vector<kVector>(at, true);
+    for (int v = 0; v < kVector; ++v) sum[v] += next[v];
+    store_vector(at, sum, true);
+  };
+  int h = 0;
+  for (; h + kAhead <= count; h += kAhead) {
+    FloatVector<kVector> next[kAhead];
+    for (int k = 0; k < kAhead; ++k) {
+      next[k] = load_vector<kVector>(dy + hits.item[h + k] * size, aligned);
+    }
+    for (int k = 0; k < kAhead; ++k) add(h + k, next[k]);
+  }
+  for (; h < count; ++h) add(h, load_vector<kVector>(dy + hits.item[h] * size, aligned));
+}
+
+/// table[segment, row, :] = the sum of the segment's dy[i, :] with indices[i] == row.
+template <int kVector>
+__global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std::int64_t count,
+                               std::int64_t rows, std::int64_t size, std::int64_t tile,
+                               std::int64_t block_rows, unsigned tiles, bool aligned,
+                               float* table) {
+  __shared__ Hits warp_hits[kWarps];
+  const unsigned warp = threadIdx.x / kWarp;
+  const unsigned lane = threadIdx.x % kWarp;
+  auto* all_sums = shared_memory<float>();
+  float* sums = all_sums + warp * block_rows * tile;
+  for (std::int64_t i = threadIdx.x; i < kWarps * block_rows * tile; i += blockDim.x) {
+    all_sums[i] = 0;
+  }
+  __syncthreads();
+
+  const std::int64_t first_row = blockIdx.x / tiles * block_rows;
+  const std::int64_t last_row = first_row + block_rows < rows ? first_row + block_rows : rows;
+  const std::int64_t column = blockIdx.x % tiles * tile;
+  const bool owns = lane * kVector < tile && column + lane * kVector < size;
+  float* own_sums = sums + lane * kVector;
+  // Parts of a multiple of 32 indices, so that a warp's loads stay aligned.
+  const std::int64_t parts = static_cast<std::int64_t>(gridDim.y) * kWarps;
+  const std::int64_t part = (count + parts * kWarp - 1) / (parts * kWarp) * kWarp;
+  const std::int64_t begin = (blockIdx.y * kWarps + warp) * part;
+  const std::int64_t end = begin + part < count ? begin + part : count;
+
+  const float* own_dy = dy + begin * size + column + lane * kVector;
+  Hits& hits = warp_hits[warp];
+  int pending = 0;
+  for (std::int64_t base = begin; base < end; base += kLoads * kWarp) {
+    std::int64_t row[kLoads];
+    for (int k = 0; k < kLoads; ++k) {
+      const std::int64_t item = base + k * kWarp + lane;
+      row[k] = item < end ? indices[item] : std::int64_t{-1};
+    }
+    for (int k = 0; k < kLoads; ++k) {
+      const bool hit = row[k] >= first_row && row[k] < last_row;
+      const unsigned mask = __ballot_sync(kFullWarp, hit);
+      if (hit) {
+        const int at = pending + std::popcount(mask & ((1U << lane) - 1));
+        hits.item[at] = static_cast<int>(base - begin + k * kWarp + lane);
+        hits.row[at] = static_cast<int>(row[k] - first_row);
+      }
+      pending += std::popcount(mask);
+    }
+    if (pending < static_cast<int>(kWarp) && base + kLoads * kWarp < end) continue;
+    __syncwarp();
+    if (owns) add_hits<kVector>(hits, pending, own_dy, size, aligned, own_sums, tile);
+    __syncwarp();
+    pending = 0;
+  }
+  __syncthreads();
+
+  const std::int64_t area = block_rows * tile;
+  for (std::int64_t i = threadIdx.x; i < area; i += blockDim.x) {
+    const std::int64_t row = i / tile;
+    const std::int64_t c = column + i - row * tile;
+    if (first_row + row >= last_row || c >= size) continue;
+    float sum = 0;
+    for (unsigned w = 0; w < kWarps; ++w) sum += all_sums[w * area + i];
+    table[(blockIdx.y * rows + first_row + row) * size + c] = sum;
+  }
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const std::int64_t rows = node.out(0)[0];
+  const std::int64_t size = node.out(0).sample().elements();
+  const std::int64_t count = node.in(1).elements();
+  const ScatterShape shape = scatter_shape(rows, size, count);
+  const std::size_t shared =
+      sizeof(float) * kWarps * static_cast<std::size_t>(shape.rows * shape.tile);
+  Kernel kernel;
+  kernel.enqueue = [=](const Args& args) {
+    if (rows * size == 0) return;
+    float* table = shape.segments == 1 ? args.out(0) : args.work();
+    launch(args.stream, "gather_grad",
+           {.grid = dim3(shape.tiles * shape.groups, shape.segments),
+            .block = kWarps * kWarp,
+            .shared_bytes = shared},
+           shape.vector == 4 ? scatter_kernel<4> : scatter_kernel<1>, args.in(0),
+           args.in<std::int32_t>(1), count, rows, size, shape.tile, shape.rows, shape.tiles,
+           vector_aligned(args.in(0)), table);
+    if (shape.segments == 1) return;
+    column_sum(args.stream, "gather_grad", args.work(), shape.segments, rows * size, args.out(0),
+               nullptr);  // so few rows need one launch and no workspace
+  };
+  if (shape.segments > 1) {
+    kernel.workspace_bytes = sizeof(float) * shape.segments * static_cast<std::size_t>(rows * size);
+  }
+  return kernel;
+}
+
+}  // namespace
+
+void register_gather(Registry& registry) {
+  registry.add(GatherOp::kName, prepare_forward);
+  registry.add(GatherGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel.h"
+#include "ops/global_pool/global_pool.h"
+#include "ops/pool2d/winner.h"
+#include "ops/reduce/fold_cuda.cuh"
+#include "ops/reduce/spread_cuda.cuh"
+
+namespace linnet::cuda {
+namespace {
+
+std::vector<ReduceGroup> groups_of(const Shape& images) {
+  constexpr std::int64_t kSpace[] = {1, 2};
+  return reduce_groups(images, kSpace);
+}
+
+float factor_of(const Shape& images) { return 1.0F / static_cast<float>(images[1] * images[2]); }
+
+std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
+  return fold_of_input<fold::Sum>("global_avg_pool", groups_of(node.in(0)), factor_of(node.in(0)));
+}
+
+/// The largest pixel, the first of equal ones, whatever the order in which threads meet them.
+struct FindWinner {
+  struct State {
+    float value;
+    std::int64_t at;  // in x; negative before the first pixel
+  };
+  float* y;
+  std::int32_t* winner;  // null where nothing reads it
+  std::int64_t pixels;
+  std::int64_t channels;
+
+  __device__ State start(std::int64_t) const { return {0, -1}; }
+  __device__ void take(State& best, float x, std::int64_t at) const {
+    if (best.at < 0 || wins(x, best.value)) best = {x, at};
+  }
+  __device__ void merge(State& best, const State& other) const {
+    if (other.at < 0) return;
+    const bool equal = !wins(other.value, best.value) && !wins(best.value, other.value);
+    const bool better = equal ? other.at < best.at : wins(other.value, best.value);
+    if (best.at < 0 || better) best = other;
+  }
+  __device__ void finish(std::int64_t, std::int64_t output, const State& best) const {
+    y[output] = best.value;
+    if (winner == nullptr) return;
+    winner[output] = static_cast<std::int32_t>(best.at / channels % pixels);
+  }
+};
+
+std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
+  const Shape& x = node.in(0);
+  const std::int64_t pixels = x[1] * x[2];
+  const std::int64_t channels = x[3];
+  const bool winner_read = node.output_read[1];
+  const std::optional<FoldLayout> layout = fold_layout(groups_of(x));
+  if (!layout) return std::nullopt;
+  return Kernel{.enqueue = [=](const Args& args) {
+    auto* winner = winner_read ? args.out<std::int32_t>(1) : nullptr;
+    launch_fold(args.stream, "global_max_pool", FindWinner{args.out(0), winner, pixels, channels},
+                args.in(0), *layout);
+  }};
+}
+
+struct Share {
+  const float* dy;
+  float factor;
+  template <class Index>
+  __device__ float operator()(Index, Index output) const {
+    return factor * dy[output];
+  }
+};
+
+std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
+  const float factor = factor_of(node.out(0));
+  const std::optional<Spread> spread = Spread::of(groups_of(node.out(0)));
+  if (!spread) return std::nullopt;
+  return Kernel{.enqueue = [=](const Args& args) {
+    spread->launch(args.stream, "global_avg_pool_grad", Share{args.in(0), factor}, args.out(0));
+  }};
+}
+
+struct ToWinner {
+  const float* dy;
+  const std::int32_t* winner;
+  std::int64_t pixels;
+  std::int64_t channels;
+  template <class Index>
+  __device__ float operator()(Index i, Index output) const {
+    const Index n = output / static_cast<Index>(channels);
+    const Index c = output - n * static_cast<Index>(channels);
+    return (n * pixels + winner[output]) * channels + c == i ? dy[output] : 0.0F;
+  }
+};
+
+std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
+  const Shape& dx = node.out(0);
+  const std::int64_t pixels = dx[1] * dx[2];
+  const std::int64_t channels = dx[3];
+  const std::optional<Spread> spread = Spread::of(groups_of(dx));
+  if (!spread) return std::nullopt;
+  return Kernel{.enqueue = [=](const Args& args) {
+    const ToWinner f{args.in(0), args.in<std::int32_t>(1), pixels, channels};
+    spread->launch(args.stream, "global_max_pool_grad", f, args.out(0));
+  }};
+}
+
+}  // namespace
+
+void register_global_pool(Registry& registry) {
+  registry.add(GlobalAvgPoolOp::kName, prepare_average);
+  registry.add(GlobalMaxPoolOp::kName, prepare_max);
+  registry.add(GlobalAvgPoolGradOp::kName, prepare_average_grad);
+  registry.add(GlobalMaxPoolGradOp::kName, prepare_max_grad);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "backend/cuda/kernel.h"
+#include "ops/pool2d/pool2d.h"
+#include "ops/pool2d/window.h"
+#include "ops/pool2d/winner.h"
+#include "ops/slice/pack_cuda.cuh"
+
+namespace linnet::cuda {
+namespace {
+
+/// A PoolShape for kernels, `c` in packs; Int is 32 bits wide where all of it and its items fit.
+template <class Int>
+struct Extents {
+  Int items, h, w, c, oh, ow;
+  Int size_h, size_w, stride_h, stride_w, pad_top, pad_left;
+
+  constexpr WindowOf<Int> rows_of(Int i) const { return window(i, h, size_h, stride_h, pad_top); }
+  constexpr WindowOf<Int> columns_of(Int j) const {
+    return window(j, w, size_w, stride_w, pad_left);
+  }
+  constexpr WindowRange<Int> over_row(Int row) const {
+    return windows_over(row, oh, size_h, stride_h, pad_top);
+  }
+  constexpr WindowRange<Int> over_column(Int column) const {
+    return windows_over(column, ow, size_w, stride_w, pad_left);
+  }
+};
+
+/// A pack of images of (height, width, channels).
+template <class Int>
+struct Place {
+  Int n, row, column, c;
+};
+template <class Int>
+constexpr Place<Int> place(Int item, Int height, Int width, Int channels) {
+  const Int pixel = item / channels;
+  const Int line = pixel / width;
+  const Int n = line / height;
+  return {n, line - n * height, pixel - line * width, item - pixel * channels};
+}
+
+/// Calls visit(pack of x, position) for the pixels of output `at`'s window inside the image, in
+/// order. kSize is the window's extent where the compiler knows it: all loads go out at once.
+template <int kSize, int kWidth, class Int, class Visit>
+__device__ inline void for_window(const float* x, const Extents<Int>& s, const Place<Int>& at,
+                                  Visit visit) {
+  const Int top = at.row * s.stride_h - s.pad_top;
+  const Int left = at.column * s.stride_w - s.pad_left;
+  const auto pixel = [&](Int row, Int column) {
+    const std::int64_t line = static_cast<std::int64_t>(at.n) * s.h + row;
+    return load_pack<kWidth>(x + ((line * s.w + column) * s.c + at.c) * kWidth);
+  };
+  if constexpr (kSize > 0) {
+    for (int k = 0; k < kSize; ++k) {
+      for (int l = 0; l < kSize; ++l) {
+        if (top + k < 0 || top + k >= s.h || left + l < 0 || left + l >= s.w) continue;
+        visit(pixel(top + k, left + l), k * kSize + l);
+      }
+    }
+  } else {
+    const WindowOf<Int> rows = s.rows_of(at.row);
+    const WindowOf<Int> columns = s.columns_of(at.column);
+    for (Int k = 0; k < rows.size; ++k) {
+      for (Int l = 0; l < columns.size; ++l) {
+        visit(pixel(rows.begin + k, columns.begin + l),
+              static_cast<int>((rows.skip + k) * s.size_w + columns.skip + l));
+      }
+    }
+  }
+}
+
+/// `winner` is null where nothing reads it.
+template <class Winner, int kSize, int kWidth, class Int>
+__global__ void max_kernel(const float* x, float* y, Winner* winner, Extents<Int> s) {
+  for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
+    const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
+    const auto first =
+        static_cast<int>(s.rows_of(at.row).skip * s.size_w + s.columns_of(at.column).skip);
+    Pack<float, kWidth> best;
+    int position[kWidth];
+    for (int c = 0; c < kWidth; ++c) {
+      best.at[c] = -std::numeric_limits<float>::infinity();
+      position[c] = first;
+    }
+    for_window<kSize, kWidth>(x, s, at, [&](const Pack<float, kWidth>& pixel, int here) {
+      for (int c = 0; c < kWidth; ++c) {
+        const bool better = wins(pixel.at[c], best.at[c]);
+        best.at[c] = better ? pixel.at[c] : best.at[c];
+        position[c] = better ? here : position[c];
+      }
+    });
+    store_pack(y + i * kWidth, best);
+    if (winner == nullptr) continue;
+    Pack<Winner, kWidth> winners;
+    for (int c = 0; c < kWidth; ++c) winners.at[c] = static_cast<Winner>(position[c]);
+    store_pack(winner + i * kWidth, winners);
+  }
+}
+
+template <int kSize, int kWidth, class Int>
+__global__ void average_kernel(const float* x, float* y, float factor, Extents<Int> s) {
+  for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
+    const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
+    Pack<float, kWidth> sum{};
+    for_window<kSize, kWidth>(x, s, at, [&](const Pack<float, kWidth>& pixel, int) {
+      for (int c = 0; c < kWidth; ++c) sum.at[c] += pixel.at[c];
+    });
+    for (int c = 0; c < kWidth; ++c) sum.at[c] *= factor;
+    store_pack(y + i * kWidth, sum);
+  }
+}
+
+/// Calls visit(element of dy, position of the pixel in that window) for all windows over a pixel.
+template <int kWidth, class Int, class Visit>
+__device__ inline void for_windows_over(const Extents<Int>& s, const Place<Int>& at, Visit visit) {
+  const WindowRange<Int> rows = s.over_row(at.row);
+  const WindowRange<Int> columns = s.over_column(at.column);
+  for (Int i = rows.begin; i < rows.end; ++i) {
+    const Int k = at.row + s.pad_top - i * s.stride_h;
+    const std::int64_t line = static_cast<std::int64_t>(at.n) * s.oh + i;
+    for (Int j = columns.begin; j < columns.end; ++j) {
+      const Int l = at.column + s.pad_left - j * s.stride_w;
+      visit(((line * s.ow + j) * s.c + at.c) * kWidth, static_cast<int>(k * s.size_w + l));
+    }
+  }
+}
+
+/// Every pixel gathers from the windows over it, in order: no two threads write one element.
+template <class Winner, int kWidth, class Int>
+__global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx, Extents<Int> s) {
+  for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
+    const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
+    Pack<float, kWidth> sum{};
+    for_windows_over<kWidth>(s, at, [&](std::int64_t window, int position) {
+      const Pack<Winner, kWidth> winners = load_pack<kWidth>(winner + window);
+      const Pack<float, kWidth> part = load_pack<kWidth>(dy + window);
+      for (int c = 0; c < kWidth; ++c) {
+        sum.at[c] += static_cast<int>(winners.at[c]) == position ? part.at[c] : 0.0F;
+      }
+    });
+    store_pack(dx + i * kWidth, sum);
+  }
+}
+
+template <int kWidth, class Int>
+__global__ void average_grad_kernel(const float* dy, float* dx, float factor, Extents<Int> s) {
+  for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
+    const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
+    Pack<float, kWidth> sum{};
+    for_windows_over<kWidth>(s, at, [&](std::int64_t window, int) {
+      const Pack<float, kWidth> part = load_pack<kWidth>(dy + window);
+      for (int c = 0; c < kWidth; ++c) sum.at[c] += factor * part.at[c];
+    });
+    store_pack(dx + i * kWidth, sum);
+  }
+}
+
+template <class Int>
+Extents<Int> extents(const PoolShape& s, std::int64_t items, int width) {
+  const Pool2dAttrs& a = s.attrs;
+  const auto to = [](std::int64_t value) { return static_cast<Int>(value); };
+  return {.items = to(items),
+          .h = to(s.h),
+          .w = to(s.w),
+          .c = to(s.c / width),
+          .oh = to(s.oh),
+          .ow = to(s.ow),
+          .size_h = to(a.size_h),
+          .size_w = to(a.size_w),
+          .stride_h = to(a.stride_h),
+          .stride_w = to(a.stride_w),
+          .pad_top = to(a.pad_top),
+          .pad_left = to(a.pad_left)};
+}
+
+template <int kValue>
+using Constant = std::integral_constant<int, kValue>;
+
+/// Calls f(pack width, extents) for the `pixels` of one side of a pooling with the types that fit.
+template <class F>
+void with_extents(const PoolShape& s, std::int64_t pixels, bool aligned, F f) {
+  const std::int64_t elements = s.n * pixels * s.c;
+  if (elements == 0) return;
+  const std::int64_t largest = std::max({elements, s.h, s.w, s.attrs.stride_h, s.attrs.stride_w});
+  with_index(largest, [&](auto index) {
+    using Int = decltype(index);
+    if (aligned && s.c % 4 == 0) {
+      f(Constant<4>{}, extents<Int>(s, elements / 4, 4));
+    } else {
+      f(Constant<1>{}, extents<Int>(s, elements, 1));
+    }
+  });
+}
+
+/// Calls f(window size) with 2 or 3 for square windows of that extent, 0 for all others.
+template <class Winner, class F>
+void with_size(const Pool2dAttrs& a, F f) {
+  if constexpr (sizeof(Winner) == 1) {  // larger winners are of larger windows
+    if (a.size_h == 2 && a.size_w == 2) return f(Constant<2>{});
+    if (a.size_h == 3 && a.size_w == 3) return f(Constant<3>{});
+  }
+  f(Constant<0>{});
+}
+
+template <class Winner>
+Kernel max_pool(const PoolShape& s, bool winner_read) {
+  return {.enqueue = [=](const Args& args) {
+    const float* x = args.in(0);
+    float* y = args.out(0);
+    Winner* winner = winner_read ? args.out<Winner>(1) : nullptr;
+    with_extents(s, s.out_pixels(), aligned_for_packs(x, y, winner), [&](auto width, auto e) {
+      with_size<Winner>(s.attrs, [&](auto size) {
+        launch(args.stream, "max_pool2d", for_items(e.items),
+               max_kernel<Winner, size(), width(), decltype(e.items)>, x, y, winner, e);
+      });
+    });
+  }};
+}
+
+std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(0));
+  return winner_type(s.attrs) == DType::u8 ? max_pool<std::uint8_t>(s, node.output_read[1])
+                                           : max_pool<std::int32_t>(s, node.output_read[1]);
+}
+
+std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(0));
+  const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
+  return Kernel{.enqueue = [=](const Args& args) {
+    const float* x = args.in(0);
+    float* y = args.out(0);
+    with_extents(s, s.out_pixels(), aligned_for_packs(x, y), [&](auto width, auto e) {
+      with_size<std::uint8_t>(s.attrs, [&](auto size) {
+        launch(args.stream, "avg_pool2d", for_items(e.items),
+               average_kernel<size(), width(), decltype(e.items)>, x, y, factor, e);
+      });
+    });
+  }};
+}
+
+template <class Winner>
+Kernel max_grad(const PoolShape& s) {
+  return {.enqueue = [=](const Args& args) {
+    const float* dy = args.in(0);
+    const Winner* winner = args.in<Winner>(1);
+    float* dx = args.out(0);
+    with_extents(s, s.in_pixels(), aligned_for_packs(dy, winner, dx), [&](auto width, auto e) {
+      launch(args.stream, "max_pool2d_grad", for_items(e.items),
+             max_grad_kernel<Winner, width(), decltype(e.items)>, dy, winner, dx, e);
+    });
+  }};
+}
+
+std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(0));
+  return winner_type(s.attrs) == DType::u8 ? max_grad<std::uint8_t>(s) : max_grad<std::int32_t>(s);
+}
+
+std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(0));
+  const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
+  return Kernel{.enqueue = [=](const Args& args) {
+    const float* dy = args.in(0);
+    float* dx = args.out(0);
+    with_extents(s, s.in_pixels(), aligned_for_packs(dy, dx), [&](auto width, auto e) {
+      launch(args.stream, "avg_pool2d_grad", for_items(e.items),
+             average_grad_kernel<width(), decltype(e.items)>, dy, dx, factor, e);
+    });
+  }};
+}
+
+}  // namespace
+
+void register_pool2d(Registry& registry) {
+  registry.add(MaxPool2dOp::kName, prepare_max);
+  registry.add(AvgPool2dOp::kName, prepare_average);
+  registry.add(MaxPool2dGradOp::kName, prepare_max_grad);
+  registry.add(AvgPool2dGradOp::kName, prepare_average_grad);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "backend/cuda/kernel.h"
+#include "ops/reduce/axes_cuda.cuh"
+#include "ops/reduce/fold.h"
+#include "ops/reduce/layout.h"
+#include "ops/slice/pack_cuda.cuh"
+
+namespace linnet::cuda {
+
+/// How a reduction's outputs and their elements fall to threads. All of it follows from the shape.
+/// Where the fastest axis is reduced (in_rows), a pack is of elements of one output, else it is of
+/// neighbouring outputs.
+struct FoldLayout {
+  GroupAxes kept;     ///< of outputs (of packs of them unless in_rows)
+  GroupAxes reduced;  ///< of an output's elements (of packs of them if in_rows), met in this order
+  std::int64_t outputs = 0;   ///< packs, unless in_rows
+  std::int64_t elements = 0;  ///< of each; packs if in_rows
+  bool in_rows = false;
+  int width = 1;       ///< floats of a pack
+  int members = 1;     ///< threads of a block that share an output; a power of two
+  unsigned parts = 1;  ///< equal ranges of elements, one block's each
+
+  std::int64_t slots() const { return kBlock / members; }  ///< outputs of a block at a time
+  std::int64_t single_outputs() const { return in_rows ? outputs : outputs * width; }
+};
+
+constexpr int power_of_two_from(std::int64_t value, int largest) {
+  int power = 1;
+  while (power < value && power < largest) power *= 2;
+  return power;
+}
+
+/// Null for more groups than kernels take. There are parts, of which a second launch makes one,
+/// only where `splits`.
+inline std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& groups,
+                                             bool splits = false) {
+  if (groups.size() > kMaxGroups) return std::nullopt;
+  const int width = !groups.empty() && groups.front().extent % 4 == 0 ? 4 : 1;
+  FoldLayout layout;
+  layout.width = width;
+  layout.in_rows = groups.empty() || groups.front().reduced;
+  for (const ReduceGroup& group : groups) {
+    const bool packed = &group == &groups.front();  // strides of all others are multiples of it
+    GroupAxes& axes = group.reduced ? layout.reduced : layout.kept;
+    axes.add(packed ? group.extent / width : group.extent,
+             packed ? group.stride * width : group.stride);
+  }
+  layout.outputs = layout.kept.product();
+  layout.elements = layout.reduced.product();
+
+  constexpr std::int64_t kThreads = 64 * 1024;  // to which more members help
+  constexpr std::int64_t kBlocks = 256;         // to which more parts help
+  constexpr std::int64_t kOfMember = 32;        // elements that are worth a part
+  constexpr std::int64_t kMostOfMember = 1024;  // added one to the other: larger sums lose digits
+  const int lanes = layout.in_rows ? 1 : power_of_two_from(layout.kept.extent[0], kWarp);
+  const int largest = static_cast<int>(kBlock) / lanes;
+  layout.members = power_of_two_from(layout.elements / (layout.in_rows ? 4 : 16), largest);
+  while (layout.outputs * layout.members < kThreads && layout.members < largest &&
+         layout.members * 2 <= layout.elements) {
+    layout.members *= 2;
+  }
+  if (!splits || layout.outputs == 0) return layout;
+  const std::int64_t blocks = (layout.outputs - 1) / layout.slots() + 1;
+  const std::int64_t of_member = layout.elements / layout.members;
+  const std::int64_t parts =
+      std::max(std::min(kBlocks / blocks, of_member / kOfMember), of_member / kMostOfMember);
+  layout.parts = static_cast<unsigned>(std::clamp<std::int64_t>(parts, 1, 65535));
+  return layout;
+}
+
+/// Every output from its elements, in an order that follows from the layout alone. F is plain data:
+///   State: plain data                          what is known of some of an output's elements
+///   start(output) -> State                     of none
+///   take(State&, float x, std::int64_t at)     one more, which is element `at` of the array
+///   merge(State&, const State&)                those of another thread
+///   finish(index, output, const State&)        of all; index is output + part * outputs
+template <class F, int kWidth, bool kOneAxis>
+__global__ void fold_kernel(F f, const float* x, bool aligned, FoldLayout s) {
+  using State = typename F::State;
+  constexpr int kAhead = 4;  // loads in flight
+  __shared__ State shared[kBlock * kWidth];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int slots = static_cast<int>(kBlock) / s.members;
+  const int slot = s.in_rows ? thread / s.members : thread % slots;
+  const int member = s.in_rows ? thread % s.members : thread / slots;
+  const int spacing = s.in_rows ? 1 : slots;
+  const int states = s.in_rows ? 1 : kWidth;
+  const std::int64_t begin = s.elements * blockIdx.y / s.parts;
+  const std::int64_t end = s.elements * (blockIdx.y + 1) / s.parts;
+
+  for (std::int64_t tile = blockIdx.x; tile * slots < s.outputs; tile += gridDim.x) {
+    const std::int64_t pack = tile * slots + slot;
+    const bool active = pack < s.outputs;
+    const std::int64_t output = s.in_rows ? pack : pack * kWidth;
+    State state[kWidth] = {};
+    if (active) {
+      for (int w = 0; w < kWidth; ++w) state[w] = f.start(s.in_rows ? output : output + w);
+      const std::int64_t base = s.kept.place(pack);
+      const auto place = [&](std::int64_t e) {
+        return base + (kOneAxis ? e * s.reduced.stride[0] : s.reduced.place(e));
+      };
+      std::int64_t e = begin + member;
+      for (; e + (kAhead - 1) * s.members < end; e += kAhead * s.members) {
+        std::int64_t at[kAhead];
+        Pack<float, kWidth> some[kAhead];
+        for (int k = 0; k < kAhead; ++k) {
+          at[k] = place(e + k * s.members);
+          some[k] = load_pack<kWidth>(x + at[k], aligned);
+        }
+        for (int k = 0; k < kAhead; ++k) {
+          for (int w = 0; w < kWidth; ++w) f.take(state[w], some[k].at[w], at[k] + w);
+        }
+      }
+      for (; e < end; e += s.members) {
+        const Pack<float, kWidth> some = load_pack<kWidth>(x + place(e), aligned);
+        for (int w = 0; w < kWidth; ++w) f.take(state[w], some.at[w], place(e) + w);
+      }
+      if (s.in_rows) {
+        for (int w = 1; w < kWidth; ++w) f.merge(state[0], state[w]);
+      }
+    }
+    if (s.members > 1) {
+      __syncthreads();  // the last tile's states have been read
+      for (int w = 0; w < kWidth; ++w) {
+        if (w < states) shared[w * kBlock + thread] = state[w];
+      }
+    }
+    for (int half = s.members / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (member >= half) continue;
+      for (int w = 0; w < kWidth; ++w) {
+        if (w >= states) continue;
+        f.merge(state[w], shared[w * kBlock + thread + half * spacing]);
+        shared[w * kBlock + thread] = state[w];
+      }
+    }
+    if (!active || member > 0) continue;
+    const std::int64_t part = blockIdx.y * s.outputs * states;
+    for (int w = 0; w < kWidth; ++w) {
+      if (w < states) f.finish(part + output + w, output + w, state[w]);
+    }
+  }
+}
+
+/// Launches a fold of `x`.
+template <class F>
+void launch_fold(cudaStream_t stream, const char* name, const F& f, const float* x,
+                 const FoldLayout& layout) {
+  if (layout.outputs == 0) return;
+  const auto kernel = [&] {
+    const bool one = layout.reduced.count == 1;
+    if (layout.width == 4) return one ? fold_kernel<F, 4, true> : fold_kernel<F, 4, false>;
+    return one ? fold_kernel<F, 1, true> : fold_kernel<F, 1, false>;
+  }();
+  LaunchShape shape = for_items((layout.outputs + layout.slots() - 1) / layout.slots() * kBlock);
+  shape.grid.y = layout.parts;
+  launch(stream, name, shape, kernel, f, x, aligned_for_packs(x), layout);
+}
+
+/// y[output] = scale * the fold by Op: fold::Sum, Max or Min.
+template <class Op>
+struct FoldTo {
+  using State = float;
+  float* y;
+  float scale;
+
+  __device__ State start(std::int64_t) const { return Op::kIdentity; }
+  __device__ void take(State& total, float x, std::int64_t) const { total = Op::apply(total, x); }
+  __device__ void merge(State& total, State other) const { total = Op::apply(total, other); }
+  __device__ void finish(std::int64_t index, std::int64_t, State total) const {
+    y[index] = total * scale;
+  }
+};
+
+/// A node's kernel: out(0) = scale * the fold of in(0). One launch, or two with parts in the
+/// workspace where outputs are few.
+template <class Op>
+std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGroup>& groups,
+                                    float scale) {
+  const std::optional<FoldLayout> layout = fold_layout(groups, true);
+  if (!layout) return std::nullopt;
+  const std::int64_t parts = layout->parts;
+  const std::int64_t outputs = layout->single_outputs();
+  if (parts == 1) {
+    return Kernel{.enqueue = [=](const Args& args) {
+      launch_fold(args.stream, name, FoldTo<Op>{args.out(0), scale}, args.in(0), *layout);
+    }};
+  }
+  const auto rest = fold_layout({{outputs, 1, false}, {parts, outputs, true}});
+  const auto enqueue = [=](const Args& args) {
+    float* partial = args.work();
+    launch_fold(args.stream, name, FoldTo<Op>{partial, 1}, args.in(0), *layout);
+    launch_fold(args.stream, name, FoldTo<Op>{args.out(0), scale}, partial, *rest);
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes = sizeof(float) * static_cast<std::size_t>(parts * outputs)};
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "backend/cuda/kernel.h"
+#include "ops/reduce/fold_cuda.cuh"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/spread_cuda.cuh"
+
+namespace linnet::cuda {
+namespace {
+
+float scale_of(Reduction kind, const std::vector<ReduceGroup>& groups) {
+  double elements = 1;
+  for (const ReduceGroup& group : groups) {
+    if (group.reduced) elements *= static_cast<double>(group.extent);
+  }
+  return kind == Reduction::mean ? static_cast<float>(1 / elements) : 1.0F;
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const ReduceAttrs& attrs = node.attrs<ReduceOp>();
+  const std::vector<ReduceGroup> groups = reduce_groups(node.in(0), attrs.axes);
+  const float scale = scale_of(attrs.kind, groups);
+  switch (attrs.kind) {
+    case Reduction::sum:
+    case Reduction::mean: return fold_of_input<fold::Sum>("reduce", groups, scale);
+    case Reduction::max: return fold_of_input<fold::Max>("reduce", groups, scale);
+    case Reduction::min: return fold_of_input<fold::Min>("reduce", groups, scale);
+  }
+  return std::nullopt;
+}
+
+struct Repeat {
+  const float* dy;
+  float scale;
+  template <class Index>
+  __device__ float operator()(Index, Index output) const {
+    return dy[output] * scale;
+  }
+};
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const ReduceGradAttrs& attrs = node.attrs<ReduceGradOp>();
+  const std::vector<ReduceGroup> groups = reduce_groups(node.out(0), attrs.axes);
+  const float scale = scale_of(attrs.kind, groups);
+  const std::optional<Spread> spread = Spread::of(groups);
+  if (!spread) return std::nullopt;
+  return Kernel{.enqueue = [=](const Args& args) {
+    spread->launch(args.stream, "reduce_grad", Repeat{args.in(0), scale}, args.out(0));
+  }};
+}
+
+constexpr std::int64_t kNowhere = std::numeric_limits<std::int64_t>::max();
+
+/// first[output] = where the first element stands that attains y[output].
+struct FindFirst {
+  struct State {
+    float y;
+    std::int64_t at;
+  };
+  const float* y;
+  std::int64_t* first;
+
+  __device__ State start(std::int64_t output) const { return {y[output], kNowhere}; }
+  __device__ void take(State& state, float x, std::int64_t at) const {
+    if (at < state.at && fold::attains(x, state.y)) state.at = at;
+  }
+  __device__ void merge(State& state, const State& other) const {
+    if (other.at < state.at) state.at = other.at;
+  }
+  __device__ void finish(std::int64_t index, std::int64_t, const State& state) const {
+    first[index] = state.at;
+  }
+};
+
+struct Select {
+  const float* dy;
+  const std::int64_t* first;
+  template <class Index>
+  __device__ float operator()(Index i, Index output) const {
+    return first[output] == i ? dy[output] : 0.0F;
+  }
+};
+
+std::optional<Kernel> prepare_select_gradient(const NodeView& node, const Context& /*context*/) {
+  const std::vector<ReduceGroup> groups =
+      reduce_groups(node.in(1), node.attrs<ReduceSelectGradOp>().axes);
+  const std::optional<FoldLayout> find = fold_layout(groups);
+  const std::optional<Spread> spread = Spread::of(groups);
+  if (!find || !spread) return std::nullopt;
+  const auto enqueue = [=](const Args& args) {
+    auto* first = args.work<std::int64_t>();
+    launch_fold(args.stream, "reduce_select_grad", FindFirst{args.in(2), first}, args.in(1), *find);
+    spread->launch(args.stream, "reduce_select_grad", Select{args.in(0), first}, args.out(0));
+  };
+  return Kernel{.enqueue = enqueue,
+                .workspace_bytes =
+                    sizeof(std::int64_t) * static_cast<std::size_t>(find->single_outputs())};
+}
+
+}  // namespace
+
+void register_reduce(Registry& registry) {
+  registry.add(ReduceOp::kName, prepare_forward);
+  registry.add(ReduceGradOp::kName, prepare_gradient);
+  registry.add(ReduceSelectGradOp::kName, prepare_select_gradient);
+}
+
+}  // namespace linnet::cuda

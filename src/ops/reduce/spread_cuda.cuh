@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ops/reduce/axes_cuda.cuh"
+#include "ops/reduce/layout.h"
+#include "ops/slice/pack_cuda.cuh"
+
+namespace linnet::cuda {
+
+/// For each pack of an array that was reduced, the output that it belongs to.
+struct SpreadLayout {
+  GroupAxes outputs;  ///< of packs; the stride of a reduced axis is 0
+  std::int64_t items = 0;
+  int width = 1;           ///< floats of a pack
+  int output_of_next = 0;  ///< from one float of a pack to the next: 0 where its axis is reduced
+};
+
+/// Null where packs of `width` floats don't fit.
+inline std::optional<SpreadLayout> spread_layout(const std::vector<ReduceGroup>& groups,
+                                                 int width) {
+  if (groups.size() > kMaxGroups) return std::nullopt;
+  if (width > 1 && (groups.empty() || groups.front().extent % width != 0)) return std::nullopt;
+  SpreadLayout layout;
+  layout.width = width;
+  layout.output_of_next = groups.empty() || groups.front().reduced ? 0 : 1;
+  std::int64_t stride = 1;
+  for (const ReduceGroup& group : groups) {
+    const int pack = &group == &groups.front() ? width : 1;
+    layout.outputs.add(group.extent / pack, group.reduced ? 0 : stride * pack);
+    if (!group.reduced) stride *= group.extent;
+  }
+  layout.items = layout.outputs.product();
+  return layout;
+}
+
+/// dx[i] = f(i, output of i)
+template <class F, int kWidth, class Index>
+__global__ void spread_kernel(F f, float* dx, SpreadLayout s) {
+  for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
+    const auto output = static_cast<Index>(s.outputs.place(static_cast<Index>(i)));
+    Pack<float, kWidth> pack;
+    for (int w = 0; w < kWidth; ++w) {
+      pack.at[w] =
+          f(static_cast<Index>(i * kWidth + w), static_cast<Index>(output + w * s.output_of_next));
+    }
+    store_pack(dx + i * kWidth, pack);
+  }
+}
+
+/// Both layouts of one array.
+class Spread {
+ public:
+  /// Null for more groups than kernels take.
+  static std::optional<Spread> of(const std::vector<ReduceGroup>& groups) {
+    const std::optional<SpreadLayout> single = spread_layout(groups, 1);
+    if (!single) return std::nullopt;
+    return Spread(*single, spread_layout(groups, 4));
+  }
+
+  /// Writes all of dx. F is plain data: `template <class Index> float operator()(Index i, Index
+  /// output) const` gives element i, which belongs to `output`.
+  template <class F>
+  void launch(cudaStream_t stream, const char* name, const F& f, float* dx) const {
+    const bool packs = packed_ && aligned_for_packs(dx);
+    const SpreadLayout& layout = packs ? *packed_ : single_;
+    if (layout.items == 0) return;
+    with_index(single_.items, [&](auto index) {
+      using Index = decltype(index);
+      cuda::launch(stream, name, for_items(layout.items),
+                   packs ? spread_kernel<F, 4, Index> : spread_kernel<F, 1, Index>, f, dx, layout);
+    });
+  }
+
+ private:
+  Spread(const SpreadLayout& single, const std::optional<SpreadLayout>& packed)
+      : single_(single), packed_(packed) {}
+
+  SpreadLayout single_;
+  std::optional<SpreadLayout> packed_;
+};
+
+}  // namespace linnet::cuda

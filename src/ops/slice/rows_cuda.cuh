@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "ops/slice/pack_cuda.cuh"
+
+namespace linnet::cuda {
+
+/// The first `columns` elements of rows that lie some stride apart, to rows of another stride.
+struct RowsCopy {
+  const float* from = nullptr;
+  float* to = nullptr;
+  std::int64_t from_stride = 0;
+  std::int64_t to_stride = 0;
+  std::int64_t columns = 0;
+
+  bool takes_packs() const {
+    return (from_stride | to_stride | columns) % 4 == 0 && aligned_for_packs(from, to);
+  }
+};
+
+inline constexpr std::size_t kMaxCopies = 32;  // of one launch: they are its parameters
+
+struct RowsCopies {
+  RowsCopy copy[kMaxCopies];
+};
+
+/// blockIdx.y is the copy, threads of x go over its elements.
+template <int kWidth, class Index>
+__global__ void copy_rows_kernel(RowsCopies copies, std::int64_t rows) {
+  const RowsCopy copy = copies.copy[blockIdx.y];
+  const Index columns = static_cast<Index>(copy.columns / kWidth);
+  for (std::int64_t i = first_item(); i < rows * columns; i += grid_stride()) {
+    const Index row = static_cast<Index>(i) / columns;
+    const std::int64_t column = (static_cast<Index>(i) - row * columns) * kWidth;
+    store_pack(copy.to + row * copy.to_stride + column,
+               load_pack<kWidth>(copy.from + row * copy.from_stride + column));
+  }
+}
+
+/// Makes all copies of `rows` rows each, in one launch for kMaxCopies of them.
+inline void copy_rows(cudaStream_t stream, const char* name, std::int64_t rows,
+                      const std::vector<RowsCopy>& copies) {
+  for (std::size_t first = 0; first < copies.size(); first += kMaxCopies) {
+    RowsCopies some{};
+    const std::size_t count = std::min(kMaxCopies, copies.size() - first);
+    std::int64_t items = 0;
+    bool packs = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      some.copy[i] = copies[first + i];
+      items = std::max(items, rows * some.copy[i].columns);
+      packs = packs && some.copy[i].takes_packs();
+    }
+    if (items == 0) continue;
+    LaunchShape shape = for_items(packs ? items / 4 : items);
+    shape.grid.y = static_cast<unsigned>(count);
+    with_index(items, [&](auto index) {
+      using Index = decltype(index);
+      const auto kernel = packs ? copy_rows_kernel<4, Index> : copy_rows_kernel<1, Index>;
+      launch(stream, name, shape, kernel, some, rows);
+    });
+  }
+}
+
+}  // namespace linnet::cuda

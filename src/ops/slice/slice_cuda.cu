@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel.h"
+#include "ops/slice/axis.h"
+#include "ops/slice/rows_cuda.cuh"
+#include "ops/slice/slice.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// Rows of `size` elements, of which dy holds [low, high).
+struct Padding {
+  std::int64_t size = 0;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+
+  bool takes_packs() const { return (size | low | high) % 4 == 0; }
+};
+
+template <int kWidth, class Index>
+__global__ void pad_rows_kernel(const float* dy, float* dx, Padding padding, std::int64_t items) {
+  const Index size = static_cast<Index>(padding.size / kWidth);
+  for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
+    const Index row = static_cast<Index>(i) / size;
+    const std::int64_t column = (static_cast<Index>(i) - row * size) * kWidth;
+    Pack<float, kWidth> pack{};
+    if (column >= padding.low && column < padding.high) {
+      pack = load_pack<kWidth>(dy + row * (padding.high - padding.low) + column - padding.low);
+    }
+    store_pack(dx + i * kWidth, pack);
+  }
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const SliceAttrs attrs = node.attrs<SliceOp>();
+  const AxisView x = axis_view(node.in(0), attrs.axis);
+  const std::int64_t first = attrs.begin * x.inner;
+  const std::int64_t size = (attrs.end - attrs.begin) * x.inner;
+  return Kernel{.enqueue = [=](const Args& args) {
+    copy_rows(args.stream, "slice", x.outer,
+              {{args.in(0) + first, args.out(0), x.row(), size, size}});
+  }};
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
+  const AxisView dy = axis_view(node.in(0), attrs.axis);
+  const std::int64_t low = attrs.begin * dy.inner;
+  const Padding padding{attrs.extent * dy.inner, low, low + dy.row()};
+  const std::int64_t elements = dy.outer * padding.size;
+  return Kernel{.enqueue = [=](const Args& args) {
+    if (elements == 0) return;
+    const bool packs = padding.takes_packs() && aligned_for_packs(args.in(0), args.out(0));
+    const std::int64_t items = packs ? elements / 4 : elements;
+    with_index(items, [&](auto index) {
+      using Index = decltype(index);
+      launch(args.stream, "slice_grad", for_items(items),
+             packs ? pad_rows_kernel<4, Index> : pad_rows_kernel<1, Index>, args.in(0), args.out(0),
+             padding, items);
+    });
+  }};
+}
+
+}  // namespace
+
+void register_slice(Registry& registry) {
+  registry.add(SliceOp::kName, prepare_forward);
+  registry.add(SliceGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/small_cnn/small_cnn.h"
+
+#include "base/check.h"
+#include "graph/differentiate.h"
+#include "graph/interpreter.h"
+#include "graph/registry.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/dense/dense.h"
+#include "ops/reshape/reshape.h"
+#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
+
+namespace linnet {
+namespace {
+
+/// The operators that one SmallCnnOp stands for.
+struct Composition {
+  Graph graph;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+
+  Composition(const SmallCnnAttrs& attrs, std::span<const ValueType> types) {
+    for (const ValueType& type : types) {
+      inputs.push_back(graph.add_value("operand", type, Storage::external));
+    }
+    const std::string name = "small_cnn";
+    const GatherBatchAttrs labels{.batch = attrs.gather.batch, .shuffle = attrs.gather.shuffle};
+    const Value x = graph.emit(GatherBatchOp(attrs.gather), {inputs[SmallCnnOp::kSamples]}, name);
+    const Value targets = graph.emit(GatherBatchOp(labels), {inputs[SmallCnnOp::kTargets]}, name);
+    const Value pooled =
+        graph.add(std::make_shared<Conv2dPoolOp>(attrs.conv_pool),
+                  {x, inputs[SmallCnnOp::kConvWeight], inputs[SmallCnnOp::kConvBias]}, name)[0];
+    const Shape features{attrs.gather.batch, graph.shape(pooled).sample().elements()};
+    const Value flat = graph.emit(ReshapeOp({features.dims()}), {pooled}, name);
+    const Value logits =
+        graph.emit(DenseOp({.bias = true}),
+                   {flat, inputs[SmallCnnOp::kWeight], inputs[SmallCnnOp::kBias]}, name);
+    const std::vector<Value> loss =
+        graph.add(std::make_shared<SoftmaxCrossEntropyOp>(), {logits, targets}, name);
+    outputs = {loss[0], attrs.probabilities ? loss[1] : logits, targets};
+  }
+
+  void add_gradients() {
+    const std::vector<Value> gradients =
+        differentiate(graph, outputs[SmallCnnOp::kLoss],
+                      std::span(inputs).subspan(SmallCnnOp::kConvWeight));
+    outputs.insert(outputs.end(), gradients.begin(), gradients.end());
+  }
+};
+
+bool is_one(const Graph& graph, Value value) {
+  const ValueInfo& info = graph.info(value);
+  return info.storage == Storage::constant && info.fill == 1;
+}
+
+}  // namespace
+
+std::vector<ValueType> SmallCnnOp::infer(std::span<const ValueType> inputs) const {
+  const std::string got =
+      to_string({"samples", "targets", "w", "b", "v", "c"}, {inputs.begin(), inputs.end()});
+  require(inputs.size() == kInputs && attrs().conv_pool.conv.bias,
+          "expected samples, targets, and weights and bias of a convolution and of a dense layer; "
+          "got {}",
+          got);
+  require(inputs[kSamples].dtype != DType::i32 && inputs[kTargets].dtype == DType::i32,
+          "expected u8 or f32 samples and i32 targets; got {} and {}", to_string(inputs[kSamples]),
+          to_string(inputs[kTargets]));
+  const Composition parts(attrs(), inputs);
+  std::vector<ValueType> types = parts.graph.types(parts.outputs);
+  types.insert(types.end(), inputs.begin() + kConvWeight, inputs.end());
+  return types;
+}
+
+std::vector<Value> SmallCnnOp::gradient(const GradientArgs& args) const {
+  for (std::size_t i = kScores; i < kOutputs; ++i) {
+    require(!args.output_gradients[i],
+            "expected a gradient of the loss alone; got one of output {}", i);
+  }
+  const Value dloss = args.output_gradients[kLoss];
+  std::vector<Value> gradients(kInputs);
+  for (std::size_t i = kConvWeight; dloss && i < kInputs; ++i) {
+    if (!args.needed[i]) continue;
+    const Value saved = args.node.outputs[kGradients + i - kConvWeight];
+    gradients[i] = is_one(args.graph, dloss) ? saved
+                                             : args.graph.emit(ArithmeticOp({Arithmetic::multiply}),
+                                                               {saved, dloss}, args.node.name);
+  }
+  return gradients;
+}
+
+void SmallCnnOp::reference(const ReferenceArgs& args) const {
+  std::vector<ValueType> types;
+  for (const ReferenceTensor* operand : args.inputs) types.push_back({DType::f32, operand->shape});
+  types[kTargets].dtype = DType::i32;
+  Composition parts(attrs(), types);
+  parts.add_gradients();
+  Interpreter interpreter(parts.graph);
+  for (std::size_t i = 0; i < kInputs; ++i) interpreter[parts.inputs[i]].data = args.in(i).data;
+  interpreter.run(args.step);
+  for (std::size_t i = 0; i < kOutputs; ++i) args.out(i).data = interpreter[parts.outputs[i]].data;
+}
+
+Cost SmallCnnOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
+  Composition parts(attrs(), inputs);
+  parts.add_gradients();
+  const Graph& graph = parts.graph;
+  Cost cost;
+  for (const Node& node : graph.nodes()) {
+    cost.flops += node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops;
+  }
+  for (std::size_t i = 0; i < kInputs; ++i) {
+    const auto records = i < kConvWeight ? static_cast<double>(attrs().gather.batch) : 1.0;
+    cost.bytes += records * static_cast<double>(inputs[i].bytes());
+  }
+  for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
+  return cost;
+}
+
+void register_small_cnn(OpRegistry& registry) { registry.add<SmallCnnOp>(); }
+
+}  // namespace linnet

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/conv2d_pool/conv2d_pool.h"
+#include "ops/gather_batch/gather_batch.h"
+
+namespace linnet {
+
+struct SmallCnnAttrs {
+  GatherBatchAttrs gather;  ///< of the samples; the targets go through the same order unscaled
+  Conv2dPoolAttrs conv_pool;
+  bool probabilities = false;  ///< whether the scores are probabilities, or logits
+  template <class V>
+  void fields(V&& visit) {
+    gather.fields(visit);
+    conv_pool.fields(
+        [&](std::string_view name, auto& field) { visit("conv_" + std::string(name), field); });
+    visit("probabilities", probabilities);
+  }
+  bool operator==(const SmallCnnAttrs&) const = default;
+};
+
+/// A whole small network with its loss and the gradients of its parameters, in one operator:
+///   softmax_cross_entropy(dense(flatten(conv2d_pool(gather_batch(samples), w, b)), v, c), targets)
+/// Operands: samples u8 or f32 (1, H, W, C) and targets i32 (1), which are data sets as of
+/// gather_batch; w (C_out, KH, KW, C), b (C_out), v (classes, features), c (classes).
+/// Outputs: see Output. Which gradients (all, or none) are computed follows from what is read.
+class SmallCnnOp final : public OpBase<SmallCnnOp, SmallCnnAttrs> {
+ public:
+  static constexpr std::string_view kName = "small_cnn";
+  enum Input : std::size_t { kSamples, kTargets, kConvWeight, kConvBias, kWeight, kBias };
+  static constexpr std::size_t kInputs = 6;
+  enum Output : std::size_t {
+    kLoss,       ///< f32 (), the mean over the batch
+    kScores,     ///< f32 (N, classes)
+    kLabels,     ///< i32 (N), the targets of the batch
+    kGradients,  ///< of the loss by w, b, v, c: saved for gradient()
+    kOutputs = kGradients + 4,
+  };
+
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  /// By the parameters, through the loss alone: the saved gradients, as they are where the loss's
+  /// own gradient is the constant 1, else times it.
+  std::vector<Value> gradient(const GradientArgs& args) const override;
+  /// The composition and its derivative, interpreted.
+  void reference(const ReferenceArgs& args) const override;
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
+};
+
+}  // namespace linnet

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "backend/cuda/kernel.h"
+#include "ops/small_cnn/small_cnn.h"
+#include "ops/small_cnn/small_cnn_sums_cuda.cuh"
+
+namespace linnet::cuda {
+namespace {
+
+constexpr std::int64_t kMostBlocks = 512;  ///< of the first launch: parts of the conv gradient
+/// Of the 48 KiB that every device has; the kernel declares a few bytes itself.
+constexpr std::size_t kSharedBytes = (48 << 10) - 16;
+constexpr std::int64_t kLargestImage = 32;
+constexpr std::int64_t kLargest = 32;  ///< filters, classes, products of a filter
+
+using Samples = void (*)(SmallCnnShape, SmallCnnOperands, SmallCnnResults);
+using Sums = void (*)(SmallCnnShape, SmallCnnResults, SmallCnnGradients, int);
+
+/// The kernels for a shape: the usual ones with all loops unrolled.
+struct Kernels {
+  Samples samples;
+  Sums sums;
+  int classes;  ///< that they have room for
+};
+
+Kernels kernels_for(const SmallCnnShape& s) {
+  const auto is = [&](int rows, int row, int channels) {
+    return s.kh == rows && s.row_taps == row && s.c == channels && s.classes == 10;
+  };
+  if (is(3, 3, 1)) return {small_cnn_samples<3, 3, 1, 9, 10>, small_cnn_sums<10>, 10};
+  if (is(5, 5, 1)) return {small_cnn_samples<5, 5, 1, 25, 10>, small_cnn_sums<10>, 10};
+  if (is(3, 9, 3)) return {small_cnn_samples<3, 9, 3, 27, 10>, small_cnn_sums<10>, 10};
+  return {small_cnn_samples<0, 0, 0, 32, 32>, small_cnn_sums<32>, 32};
+}
+
+/// Nothing where the kernels don't take the network.
+std::optional<SmallCnnShape> shape_of(const SmallCnnAttrs& attrs, const NodeView& node) {
+  const Conv2dAttrs& a = attrs.conv_pool.conv;
+  const ConvShape s = conv_shape(a, node.in(SmallCnnOp::kSamples).with_batch(attrs.gather.batch),
+                                 node.in(SmallCnnOp::kConvWeight), "");
+  const std::int64_t classes = node.in(SmallCnnOp::kBias)[0];
+  const std::int64_t pads = std::max({a.pad_top, a.pad_bottom, a.pad_left, a.pad_right});
+  if (a.stride_h != 1 || a.stride_w != 1 || a.dilation_h != 1 || a.dilation_w != 1 ||
+      a.groups != 1 || attrs.conv_pool.pool != Pool2dAttrs{} || s.h > kLargestImage ||
+      s.w > kLargestImage || s.co > kLargest || s.co % 4 != 0 || s.taps() > kLargest ||
+      classes > kLargest || pads > kLargest ||
+      (a.activation != Activation::none && a.activation != Activation::relu)) {
+    return std::nullopt;
+  }
+  const auto narrow = [](std::int64_t extent) { return static_cast<int>(extent); };
+  SmallCnnShape shape{.n = s.n,
+                      .h = narrow(s.h),
+                      .w = narrow(s.w),
+                      .c = narrow(s.c),
+                      .co = narrow(s.co),
+                      .kh = narrow(s.kh),
+                      .row_taps = narrow(s.kw * s.c),
+                      .pad_top = narrow(a.pad_top),
+                      .pad_left = narrow(a.pad_left),
+                      .pooled_h = narrow(s.oh / 2),
+                      .pooled_w = narrow(s.ow / 2),
+                      .pitch = narrow((s.w + a.pad_left + a.pad_right) * s.c),
+                      .classes = narrow(classes),
+                      .padded_classes = 0,
+                      .scale = static_cast<float>(attrs.gather.scale),
+                      .shift = static_cast<float>(attrs.gather.shift),
+                      .slope = s.n > 0 ? 1.0F / static_cast<float>(s.n) : 0.0F,
+                      .bytes = node.inputs[SmallCnnOp::kSamples].dtype == DType::u8,
+                      .shuffle = attrs.gather.shuffle,
+                      .relu = a.activation == Activation::relu,
+                      .probabilities = attrs.probabilities,
+                      .gradients = false};
+  shape.padded_classes = kernels_for(shape).classes;
+  if (shape.features() == 0 || SmallCnnLayout(shape).bytes() > kSharedBytes) return std::nullopt;
+  return shape;
+}
+
+/// Where the workspace holds what the first launch leaves for the second, in floats.
+struct Workspace {
+  std::int64_t slopes, parts, losses, floats;
+
+  Workspace(const SmallCnnShape& s, std::int64_t blocks) {
+    slopes = s.n * s.features();
+    parts = slopes + s.n * s.padded_classes;
+    losses = s.gradients ? parts + blocks * (s.taps() + 1) * s.co : 0;
+    floats = losses + s.n;
+  }
+};
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using Op = SmallCnnOp;
+  const std::optional<SmallCnnShape> taken = shape_of(node.attrs<Op>(), node);
+  if (!taken) return std::nullopt;
+  SmallCnnShape s = *taken;
+  s.gradients = std::any_of(node.output_read.begin() + Op::kGradients, node.output_read.end(),
+                            [](bool read) { return read; });
+  const Kernels kernels = kernels_for(s);
+  const std::int64_t blocks = std::min(s.n, kMostBlocks);
+  const int columns =
+      blocks_of_columns((s.taps() + 1) * s.co) + blocks_of_columns(s.features() + 1);
+  const LaunchShape samples{.grid = static_cast<unsigned>(blocks),
+                            .block = kCnnBlock,
+                            .shared_bytes = SmallCnnLayout(s).bytes()};
+  const LaunchShape sums{.grid = static_cast<unsigned>(s.gradients ? 1 + columns : 1),
+                         .block = kCnnBlock};
+  const Workspace work(s, blocks);
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(work.floats);
+  kernel.engine = std::to_string(blocks) + (s.gradients ? " blocks" : " blocks, no gradients");
+  kernel.enqueue = [=](const Args& args) {
+    float* floats = args.work();
+    const SmallCnnOperands operands{.step = args.step,
+                                    .samples = args.in<void>(Op::kSamples),
+                                    .targets = args.in<std::int32_t>(Op::kTargets),
+                                    .conv_weight = args.in(Op::kConvWeight),
+                                    .conv_bias = args.in(Op::kConvBias),
+                                    .weight = args.in(Op::kWeight),
+                                    .bias = args.in(Op::kBias)};
+    const SmallCnnResults results{.scores = args.out(Op::kScores),
+                                  .labels = args.out<std::int32_t>(Op::kLabels),
+                                  .losses = floats + work.losses,
+                                  .pooled = floats,
+                                  .logits_slopes = floats + work.slopes,
+                                  .parts = floats + work.parts};
+    const SmallCnnGradients gradients{.loss = args.out(Op::kLoss),
+                                      .conv_weight = args.out(Op::kGradients),
+                                      .conv_bias = args.out(Op::kGradients + 1),
+                                      .weight = args.out(Op::kGradients + 2),
+                                      .bias = args.out(Op::kGradients + 3)};
+    if (blocks > 0) {
+      launch(args.stream, "small_cnn", samples, kernels.samples, s, operands, results);
+    }
+    launch(args.stream, "small_cnn sums", sums, kernels.sums, s, results, gradients,
+           static_cast<int>(blocks));
+  };
+  return kernel;
+}
+
+}  // namespace
+
+void register_small_cnn(Registry& registry) { registry.add(SmallCnnOp::kName, prepare); }
+
+}  // namespace linnet::cuda

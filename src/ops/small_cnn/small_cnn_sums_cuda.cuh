@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/small_cnn/small_cnn_cuda.cuh"
+
+namespace linnet::cuda {
+
+/// Columns of a block by rows that share the samples (or parts) of a column.
+inline constexpr int kCnnColumns = 32;
+inline constexpr int kCnnRows = kCnnBlock / kCnnColumns;
+
+constexpr int blocks_of_columns(int columns) { return (columns + kCnnColumns - 1) / kCnnColumns; }
+
+struct SmallCnnGradients {
+  float* loss;
+  float* conv_weight;
+  float* conv_bias;
+  float* weight;
+  float* bias;
+};
+
+/// The block's columns of slopesᵀ (pooled, 1): the dense layer's weights, behind them its bias.
+template <int kClasses>
+__device__ inline void add_dense_gradient(const SmallCnnShape& s, const SmallCnnResults& from,
+                                          const SmallCnnGradients& to, int block, float* stage) {
+  constexpr int kSamples = kCnnExchange / kClasses;  // that are staged at once
+  const int thread = static_cast<int>(threadIdx.x);
+  const int column = thread % kCnnColumns;
+  const int row = thread / kCnnColumns;
+  const int features = s.features();
+  const int f = block * kCnnColumns + column;
+  float sums[kClasses] = {};
+  for (std::int64_t first = 0; first < s.n; first += kSamples) {
+    const std::int64_t left = s.n - first;
+    const int count = left < kSamples ? static_cast<int>(left) : kSamples;
+    const float* slopes = from.logits_slopes + first * kClasses;
+    __syncthreads();
+    for (int i = thread; i < count * kClasses; i += kCnnBlock) stage[i] = slopes[i];
+    __syncthreads();
+    const float* pooled = from.pooled + first * features + f;
+#pragma unroll 4
+    for (int k = row; k < count; k += kCnnRows) {
+      const float x = f < features ? pooled[static_cast<std::int64_t>(k) * features] : 1.0F;
+#pragma unroll
+      for (int u = 0; u < kClasses; ++u) sums[u] += x * stage[k * kClasses + u];
+    }
+  }
+#pragma unroll
+  for (int u0 = 0; u0 < kClasses; u0 += 8) {
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (u0 + i < kClasses) stage[i * kCnnBlock + thread] = sums[(u0 + i) % kClasses];
+    }
+    __syncthreads();
+    const int u = u0 + row;  // the row of threads that adds this class up
+    if (row >= 8 || u >= s.classes || f > features) continue;
+    float sum = 0;
+    for (int r = 0; r < kCnnRows; ++r) sum += stage[row * kCnnBlock + r * kCnnColumns + column];
+    if (f < features) {
+      to.weight[static_cast<std::int64_t>(u) * features + f] = sum;
+    } else {
+      to.bias[u] = sum;
+    }
+  }
+}
+
+/// The block's columns of the sum of all parts.
+__device__ inline void add_conv_parts(const SmallCnnShape& s, const SmallCnnResults& from,
+                                      const SmallCnnGradients& to, int block, int parts,
+                                      float* stage) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int row = thread / kCnnColumns;
+  const int i = block * kCnnColumns + thread % kCnnColumns;
+  const int weights = s.taps() * s.co;
+  const int columns = weights + s.co;
+  float sum = 0;
+  if (i < columns) {
+#pragma unroll 4
+    for (int p = row; p < parts; p += kCnnRows) sum += from.parts[p * columns + i];
+  }
+  stage[thread] = sum;
+  __syncthreads();
+  if (row != 0 || i >= columns) return;
+  for (int r = 1; r < kCnnRows; ++r) sum += stage[r * kCnnColumns + thread];
+  if (i < weights) {
+    to.conv_weight[i] = sum;
+  } else {
+    to.conv_bias[i - weights] = sum;
+  }
+}
+
+/// The second launch. Block 0: the loss; then (if gradients are wanted) blocks of the
+/// convolution's gradients, which are the sum of `parts`, and of the dense layer's.
+template <int kClasses>
+__global__ void __launch_bounds__(kCnnBlock)
+    small_cnn_sums(SmallCnnShape s, SmallCnnResults from, SmallCnnGradients to, int parts) {
+  __shared__ float stage[kCnnExchange];
+  const int block = static_cast<int>(blockIdx.x) - 1;
+  if (block < 0) {
+    double loss = 0;
+    for (std::int64_t n = threadIdx.x; n < s.n; n += kCnnBlock) loss += from.losses[n];
+    loss = block_sum(loss);
+    if (threadIdx.x == 0) *to.loss = static_cast<float>(s.n > 0 ? loss / s.n : 0.0);
+    return;
+  }
+  const int conv_blocks = blocks_of_columns((s.taps() + 1) * s.co);
+  if (block < conv_blocks) {
+    add_conv_parts(s, from, to, block, parts, stage);
+  } else {
+    add_dense_gradient<kClasses>(s, from, to, block - conv_blocks, stage);
+  }
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/small_cnn/small_cnn.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backend/cuda/kernel.h"
+#include "graph/differentiate.h"
+#include "op_harness.h"
+#include "ops/cuda_kernels.h"
+
+namespace linnet::testing {
+namespace {
+
+constexpr std::int64_t kRecords = 20;
+
+struct Network {
+  std::int64_t batch = 3;
+  Shape image{8, 10, 1};
+  std::int64_t filters = 8;
+  std::int64_t kernel_h = 3;
+  std::int64_t kernel_w = 3;
+  std::int64_t pad = 1;
+  std::int64_t classes = 10;
+  Activation activation = Activation::relu;
+  DType samples = DType::u8;
+  bool shuffle = true;
+  bool probabilities = false;
+};
+
+SmallCnnAttrs attributes(const Network& n) {
+  return {.gather = {.batch = n.batch, .shuffle = n.shuffle, .scale = 1.0 / 64, .shift = -0.25},
+          .conv_pool = {{.pad_top = n.pad,
+                         .pad_bottom = n.pad,
+                         .pad_left = n.pad,
+                         .pad_right = n.pad,
+                         .bias = true,
+                         .activation = n.activation},
+                        {}},
+          .probabilities = n.probabilities};
+}
+
+std::vector<ValueType> operands(const Network& n) {
+  const std::int64_t pooled_h = (n.image[0] + 2 * n.pad - n.kernel_h + 1) / 2;
+  const std::int64_t pooled_w = (n.image[1] + 2 * n.pad - n.kernel_w + 1) / 2;
+  return {{n.samples, n.image.batched(1)},
+          i32({1}),
+          f32({n.filters, n.kernel_h, n.kernel_w, n.image[2]}),
+          f32({n.filters}),
+          f32({n.classes, pooled_h * pooled_w * n.filters}),
+          f32({n.classes})};
+}
+
+OpCase op_case(const std::string& name, const Network& n, bool gradient = true) {
+  return {.name = "small_cnn " + name,
+          .op = make_op(SmallCnnOp(attributes(n))),
+          .inputs = operands(n),
+          .fills = {{0, 128}, {0, static_cast<double>(n.classes)}, {-0.5, 0.5}},
+          .gradient = gradient,
+          .differentiable = {false, false, true, true, true, true},
+          .roots = {true, false, false, false, false, false, false},
+          .step = {.seed = 7,
+                   .step = 3,
+                   .epoch = 1,
+                   .position = 2,
+                   .records = kRecords,
+                   .samples = kRecords},
+          .records = {kRecords, kRecords},
+          .devices = {"CUDA"}};
+}
+
+TEST(SmallCnn, AgreesWithTheReference) {
+  check(op_case("3x3", {}));
+  check(op_case("f32 in order", {.samples = DType::f32, .shuffle = false}));
+  check(op_case("probabilities", {.probabilities = true}));
+  check(op_case("no activation", {.activation = Activation::none}));
+  check(op_case("odd image", {.image = {7, 9, 1}, .filters = 12}));
+  check(op_case("3 classes", {.batch = 1, .classes = 3}));
+  check(op_case("32 filters, 32 classes", {.image = {4, 4, 1}, .filters = 32, .classes = 32}));
+  check(op_case("5x5", {.image = {8, 7, 1}, .filters = 4, .kernel_h = 5, .kernel_w = 5}));
+  check(op_case("3 channels", {.image = {6, 6, 3}, .filters = 20}));
+  check(op_case("2x4 of 4 channels", {.image = {6, 7, 4}, .kernel_h = 2, .kernel_w = 4}));
+  check(op_case("no sample", {.batch = 0}, false));
+}
+
+TEST(SmallCnn, AgreesWithTheReferenceAtSize) {
+  check(op_case("mnist", {.batch = 5, .image = {28, 28, 1}, .filters = 16}, false));
+  check(op_case("32x32", {.batch = 2, .image = {32, 32, 1}, .filters = 32}, false));
+  // More samples than blocks, and than slopes that are staged at once.
+  OpCase many = op_case("many", {.batch = 530, .image = {4, 4, 1}, .filters = 4}, false);
+  many.records = {600, 600};
+  many.step.records = many.step.samples = 600;
+  check(many);
+}
+
+/// Operands and results of a graph of one operator in front of a loss of its own.
+struct OneStep {
+  Graph graph;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+
+  explicit OneStep(const Network& n) {
+    for (const ValueType& type : operands(n)) {
+      inputs.push_back(graph.add_value("operand", type, Storage::external, inputs.size()));
+    }
+    outputs = graph.add(make_op(SmallCnnOp(attributes(n))), inputs, "step");
+  }
+};
+
+std::vector<std::vector<double>> ones(const OneStep& step, std::vector<double> labels) {
+  std::vector<std::vector<double>> data;
+  for (Value v : step.inputs) {
+    data.emplace_back(static_cast<std::size_t>(step.graph.shape(v).elements()), 1.0);
+  }
+  data[SmallCnnOp::kTargets] = std::move(labels);
+  return data;
+}
+
+TEST(SmallCnn, ALabelOutsideGivesNaN) {
+  const OneStep step({.batch = 1});
+  for (double label : {-1.0, 10.0, 2147483647.0, -2147483648.0}) {
+    compare_with_reference(step.graph, step.inputs, ones(step, {label}), step.outputs, 2e-5, {},
+                           {"CUDA"});
+  }
+}
+
+TEST(SmallCnn, ANaNWeightGivesNaN) {
+  const OneStep step({.batch = 1});
+  std::vector<std::vector<double>> data = ones(step, {3});
+  data[SmallCnnOp::kBias][5] = std::nan("");
+  compare_with_reference(step.graph, step.inputs, data,
+                         {step.outputs[SmallCnnOp::kLoss], step.outputs[SmallCnnOp::kScores]}, 2e-5,
+                         {}, {"CUDA"});
+}
+
+/// An evaluation reads no gradient, and pays for none.
+TEST(SmallCnn, GradientsThatNobodyReadsAreNotComputed) {
+  const OneStep step({});
+  std::vector<std::vector<double>> data = ones(step, std::vector<double>(kRecords, 4.0));
+  data[SmallCnnOp::kSamples].resize(kRecords * data[SmallCnnOp::kSamples].size(), 2.0);
+  compare_with_reference(step.graph, step.inputs, data,
+                         {step.outputs.begin(), step.outputs.begin() + SmallCnnOp::kGradients},
+                         2e-5, {.records = kRecords, .samples = kRecords}, {"CUDA"});
+}
+
+/// Where the loss is the end, its gradient is 1 and the saved gradients are the answer.
+TEST(SmallCnn, TheGradientOfALossAddsNoNode) {
+  OneStep step({});
+  const std::size_t nodes = step.graph.nodes().size();
+  const std::vector<Value> parameters(step.inputs.begin() + SmallCnnOp::kConvWeight,
+                                      step.inputs.end());
+  const std::vector<Value> gradients =
+      differentiate(step.graph, step.outputs[SmallCnnOp::kLoss], parameters);
+  EXPECT_EQ(gradients,
+            std::vector<Value>(step.outputs.begin() + SmallCnnOp::kGradients, step.outputs.end()));
+  EXPECT_EQ(step.graph.nodes().size(), nodes);
+}
+
+/// Passes ask before they fuse: a yes to what the kernels don't compute would be a wrong result.
+TEST(SmallCnn, TheKernelsRefuseWhatTheyDoNotCompute) {
+  cuda::Registry registry;
+  cuda::register_cuda_kernels(registry);
+  const auto supported = [&](const Network& n, const auto& change) {
+    SmallCnnAttrs attrs = attributes(n);
+    change(attrs.conv_pool);
+    std::vector<ValueType> in = operands(n);
+    const Shape x = n.image.batched(n.batch);
+    const Shape pooled =
+        Conv2dPoolOp(attrs.conv_pool)
+            .infer(std::vector<ValueType>{f32(x), in[SmallCnnOp::kConvWeight], f32({n.filters})})[0]
+            .shape;
+    in[SmallCnnOp::kWeight] = f32({n.classes, pooled.sample().elements()});
+    const SmallCnnOp op(attrs);
+    const std::vector<ValueType> out = op.infer(in);
+    return registry.prepare({op, in, out, std::vector<bool>(out.size(), true)}, {}).has_value();
+  };
+  const auto as_it_is = [](Conv2dPoolAttrs&) {};
+  EXPECT_TRUE(supported({}, as_it_is));
+  EXPECT_TRUE(supported({.image = {32, 32, 1}, .filters = 32}, as_it_is));
+  EXPECT_TRUE(supported({.image = {28, 28, 1}, .filters = 32, .classes = 32}, as_it_is));
+  EXPECT_FALSE(supported({.image = {33, 32, 1}}, as_it_is));
+  EXPECT_FALSE(supported({.image = {32, 33, 1}}, as_it_is));
+  EXPECT_FALSE(supported({.image = {32, 32, 4}, .filters = 32, .kernel_h = 2}, as_it_is))
+      << "shared";
+  EXPECT_FALSE(supported({.filters = 36}, as_it_is));
+  EXPECT_FALSE(supported({.filters = 6}, as_it_is));
+  EXPECT_FALSE(supported({.classes = 33}, as_it_is));
+  EXPECT_FALSE(supported({.image = {8, 8, 4}}, as_it_is)) << "36 products";
+  EXPECT_FALSE(supported({.activation = Activation::tanh}, as_it_is));
+  EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.conv.stride_h = 2; }));
+  EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.conv.stride_w = 2; }));
+  EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.conv.dilation_h = 2; }));
+  EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.conv.dilation_w = 2; }));
+  EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.pool.size_h = 3; }));
+  EXPECT_FALSE(supported({}, [](Conv2dPoolAttrs& a) { a.pool.stride_w = 1; }));
+}
+
+TEST(SmallCnn, NamesTheLayerAndTheShapes) {
+  std::vector<ValueType> in = operands({});
+  in[SmallCnnOp::kTargets] = f32({1});
+  EXPECT_EQ(inference_error(make_op(SmallCnnOp(attributes({}))), in, "loss"),
+            "[small_cnn 'loss'] expected u8 or f32 samples and i32 targets; got u8 (1, 8, 10, 1) "
+            "and f32 (1)");
+}
+
+}  // namespace
+}  // namespace linnet::testing

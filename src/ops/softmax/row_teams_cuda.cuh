@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Kernels over the rows of a matrix: a team of threads takes a row.
+#include <algorithm>
+#include <limits>
+
+#include "backend/cuda/device.cuh"
+
+namespace linnet::cuda {
+
+/// kLanes neighbouring lanes of a warp, a power of two.
+template <unsigned kLanes>
+struct WarpTeam {
+  static constexpr unsigned kThreads = kLanes;
+  __device__ static unsigned lane() { return threadIdx.x % kLanes; }
+  /// Pairwise combination over the team, in a fixed order, in every lane. `combine` must not care
+  /// which operand comes first.
+  template <class T, class F>
+  __device__ static T reduce(T value, F combine) {
+    for (unsigned step = kLanes / 2; step > 0; step /= 2) {
+      value = combine(value, __shfl_xor_sync(kFullWarp, value, static_cast<int>(step)));
+    }
+    return value;
+  }
+};
+
+/// A whole block of kBlock threads.
+struct BlockTeam {
+  static constexpr unsigned kThreads = kBlock;
+  __device__ static unsigned lane() { return threadIdx.x; }
+  template <class T, class F>
+  __device__ static T reduce(T value, F combine) {
+    __shared__ T of_warps[kBlock / kWarp];
+    value = WarpTeam<kWarp>::reduce(value, combine);
+    __syncthreads();  // the last call's values have been read
+    if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = value;
+    __syncthreads();
+    return WarpTeam<kBlock / kWarp>::reduce(of_warps[threadIdx.x % (kBlock / kWarp)], combine);
+  }
+};
+
+template <class Team>
+__device__ inline float team_sum(float value) {
+  return Team::reduce(value, [](float a, float b) { return a + b; });
+}
+/// NaNs are passed over.
+template <class Team>
+__device__ inline float team_max(float value) {
+  return Team::reduce(value, [](float a, float b) { return ::fmaxf(a, b); });
+}
+
+/// Calls f(row, columns) with every row of the team; all teams of a block call f equally often,
+/// with no columns where the rows are used up, so f may use the team's reductions.
+template <class Team, class F>
+__device__ inline void for_team_rows(std::int64_t rows, std::int64_t columns, F f) {
+  const std::int64_t teams = blockDim.x / Team::kThreads;
+  const std::int64_t own = threadIdx.x / Team::kThreads;
+  for (std::int64_t first = blockIdx.x * teams; first < rows; first += gridDim.x * teams) {
+    const std::int64_t row = first + own;
+    const bool exists = row < rows;
+    f(exists ? row : 0, exists ? columns : 0);
+  }
+}
+
+/// Calls f(c) for the columns of this lane.
+template <class Team, class F>
+__device__ inline void for_columns(std::int64_t columns, F f) {
+  for (std::int64_t c = Team::lane(); c < columns; c += Team::kThreads) f(c);
+}
+
+/// The largest of a row, from its lanes' elements; a NaN among them is found by exp_sum.
+template <class Team>
+__device__ inline float row_max(const float* x, std::int64_t columns) {
+  float top = -std::numeric_limits<float>::infinity();
+  for_columns<Team>(columns, [&](std::int64_t c) { top = ::fmaxf(top, x[c]); });
+  return team_max<Team>(top);
+}
+
+/// sum(exp(x - top))
+template <class Team>
+__device__ inline float exp_sum(const float* x, std::int64_t columns, float top) {
+  float sum = 0;
+  for_columns<Team>(columns, [&](std::int64_t c) { sum += ::expf(x[c] - top); });
+  return team_sum<Team>(sum);
+}
+
+/// Calls f with the team that suits a row's length, as a value of the team's type.
+template <class F>
+auto with_team(std::int64_t columns, F f) {
+  if (columns <= 16) return f(WarpTeam<4>{});
+  if (columns <= 2048) return f(WarpTeam<kWarp>{});
+  return f(BlockTeam{});
+}
+
+/// One row a team, as for_items().
+template <class Team>
+LaunchShape for_rows(std::int64_t rows) {
+  return for_items(rows * Team::kThreads);
+}
+
+/// For __launch_bounds__ of what for_row_sums() launches.
+inline constexpr unsigned kLargeBlock = 1024;
+
+/// For sums over all rows: one large block where it is done in a moment, so that no second stage is
+/// needed, else up to kBlock * 4 blocks. Follows from the shape alone.
+template <class Team>
+LaunchShape for_row_sums(std::int64_t rows, std::int64_t columns) {
+  if (Team::kThreads <= kWarp && rows <= 4 * kLargeBlock / Team::kThreads &&
+      columns <= 8 * Team::kThreads) {
+    const std::int64_t warps = (rows * Team::kThreads + kWarp - 1) / kWarp;
+    return {.block =
+                static_cast<unsigned>(std::clamp<std::int64_t>(warps * kWarp, kWarp, kLargeBlock))};
+  }
+  LaunchShape shape = for_rows<Team>(rows);
+  shape.grid.x = std::min(shape.grid.x, 4 * kBlock);
+  return shape;
+}
+
+}  // namespace linnet::cuda

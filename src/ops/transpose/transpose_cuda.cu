@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "backend/cuda/kernel.h"
+#include "ops/slice/pack_cuda.cuh"
+#include "ops/transpose/axes.h"
+#include "ops/transpose/transpose.h"
+
+namespace linnet::cuda {
+namespace {
+
+constexpr int kTile = 32;
+constexpr int kLines = static_cast<int>(kBlock) / kTile;  // of a tile, moved at a time
+constexpr std::int64_t kMinTile = 16;  // narrower planes leave too many of a tile's threads idle
+constexpr std::size_t kMaxAxes = 16;
+
+/// Axes as a kernel's parameter.
+struct Axes {
+  TransposeAxis axis[kMaxAxes];
+  std::size_t count = 0;
+
+  constexpr std::size_t size() const { return count; }
+  constexpr const TransposeAxis& operator[](std::size_t i) const { return axis[i]; }
+};
+
+Axes to_kernel(const std::vector<TransposeAxis>& axes) {
+  Axes result;
+  result.count = axes.size();
+  std::copy(axes.begin(), axes.end(), result.axis);
+  return result;
+}
+
+/// Every pack of the result from its place in the operand.
+template <int kWidth, class Index>
+__global__ void move_kernel(const float* from, float* to, Axes axes, std::int64_t items) {
+  for (std::int64_t i = first_item(); i < items; i += grid_stride()) {
+    const std::int64_t at = transpose_place(axes, static_cast<Index>(i)).from;
+    store_pack(to + i * kWidth, load_pack<kWidth>(from + at));
+  }
+}
+
+/// Blocks take tiles of the planes through shared memory: both sides are met along their rows.
+__global__ void tile_kernel(const float* from, float* to, Axes outer, TransposePlane plane,
+                            std::int64_t row_tiles, std::int64_t column_tiles, std::int64_t tiles) {
+  __shared__ float tile[kTile][kTile + 1];  // one more: columns fall into different banks
+  const int lane = static_cast<int>(threadIdx.x) % kTile;
+  const int line = static_cast<int>(threadIdx.x) / kTile;
+  for (std::int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
+    const std::int64_t rest = i / column_tiles;
+    const TransposePlace at = transpose_place(outer, rest / row_tiles);
+    const std::int64_t a = rest % row_tiles * kTile;
+    const std::int64_t b = i % column_tiles * kTile;
+    const float* x = from + at.from + b * plane.column.from_stride + a;
+    float* y = to + at.to + a * plane.row.to_stride + b;
+    const std::int64_t rows = plane.row.extent - a;
+    const std::int64_t columns = plane.column.extent - b;
+    for (int first = 0; first < kTile; first += kLines) {
+      const int k = first + line;
+      if (k < columns && lane < rows) tile[k][lane] = x[k * plane.column.from_stride + lane];
+    }
+    __syncthreads();
+    for (int first = 0; first < kTile; first += kLines) {
+      const int k = first + line;
+      if (k < rows && lane < columns) y[k * plane.row.to_stride + lane] = tile[lane][k];
+    }
+    __syncthreads();
+  }
+}
+
+Kernel transpose_planes(std::vector<TransposeAxis> axes) {
+  const TransposePlane plane = take_plane(axes);
+  const Axes outer = to_kernel(axes);
+  const std::int64_t row_tiles = (plane.row.extent + kTile - 1) / kTile;
+  const std::int64_t column_tiles = (plane.column.extent + kTile - 1) / kTile;
+  const std::int64_t tiles = indices(axes) * row_tiles * column_tiles;
+  return {.enqueue = [=](const Args& args) {
+    launch(args.stream, "transpose", for_items(tiles * kBlock), tile_kernel, args.in(0),
+           args.out(0), outer, plane, row_tiles, column_tiles, tiles);
+  }};
+}
+
+Kernel move_items(const std::vector<TransposeAxis>& axes) {
+  const Axes single = to_kernel(axes);
+  Axes packed = single;
+  TransposeAxis& last = packed.axis[packed.count - 1];
+  last = {last.extent / 4, last.from_stride * 4, last.to_stride * 4};
+  // Where the operand's last axis stays the last, all other strides are multiples of its extent.
+  const bool packs = axes.back().from_stride == 1 && axes.back().extent % 4 == 0;
+  const std::int64_t elements = indices(axes);
+  return {.enqueue = [=](const Args& args) {
+    const float* from = args.in(0);
+    float* to = args.out(0);
+    with_index(elements, [&](auto index) {
+      using Index = decltype(index);
+      if (packs && aligned_for_packs(from, to)) {
+        launch(args.stream, "transpose", for_items(elements / 4), move_kernel<4, Index>, from, to,
+               packed, elements / 4);
+      } else {
+        launch(args.stream, "transpose", for_items(elements), move_kernel<1, Index>, from, to,
+               single, elements);
+      }
+    });
+  }};
+}
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  if (node.in(0).elements() == 0) return Kernel{.enqueue = [](const Args&) {}};
+  std::vector<TransposeAxis> axes = merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
+  if (axes.size() > kMaxAxes) return std::nullopt;
+  if (axes.back().from_stride == 1) return move_items(axes);
+  std::vector<TransposeAxis> others = axes;
+  const TransposePlane plane = take_plane(others);
+  return std::min(plane.row.extent, plane.column.extent) < kMinTile ? move_items(axes)
+                                                                    : transpose_planes(axes);
+}
+
+}  // namespace
+
+void register_transpose(Registry& registry) { registry.add(TransposeOp::kName, prepare); }
+
+}  // namespace linnet::cuda

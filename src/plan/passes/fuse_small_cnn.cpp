@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "ops/dense/dense.h"
+#include "ops/metrics/metrics.h"
+#include "ops/reshape/reshape.h"
+#include "ops/small_cnn/small_cnn.h"
+#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
+#include "plan/passes/match.h"
+#include "plan/passes/passes.h"
+
+namespace linnet {
+namespace {
+
+/// Whether `value` stays in the arena and nothing but node `loss`, and metrics behind it, read it.
+bool read_by_metrics_alone(const Graph& graph, Value value, std::size_t loss) {
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (n == loss || std::count(node.inputs.begin(), node.inputs.end(), value) == 0) continue;
+    if (n < loss || op_as<MetricsOp>(&node) == nullptr) return false;
+  }
+  return graph.info(value).storage == Storage::arena;
+}
+
+struct Match {
+  SmallCnnAttrs attrs;
+  std::vector<Value> operands;
+  Value scores;  ///< what metrics read: the logits or the probabilities
+};
+
+/// The network in front of the loss, node n.
+std::optional<Match> match(const Graph& graph, std::size_t n) {
+  const Node& loss = graph.nodes()[n];
+  const Value logits = loss.inputs[0];
+  const Value labels = loss.inputs[1];
+  const Value probabilities = loss.outputs[1];
+  const Node* dense = graph.producer(logits);
+  const Node* targets = graph.producer(labels);
+  if (op_as<DenseOp>(dense) == nullptr || op_as<GatherBatchOp>(targets) == nullptr ||
+      op_as<DenseOp>(dense)->attrs() != DenseAttrs{.bias = true}) {
+    return std::nullopt;
+  }
+  for (Value value : {logits, labels, probabilities}) {
+    if (!read_by_metrics_alone(graph, value, n)) return std::nullopt;
+  }
+  // The operator hands out one kind of scores.
+  const bool from_logits = graph.uses(probabilities) == 0;
+  if (!from_logits && graph.uses(logits) > 1) return std::nullopt;
+  const Node* flatten = sole_producer<ReshapeOp>(graph, dense->inputs[0]);
+  if (flatten == nullptr) return std::nullopt;
+  const Node* conv = sole_producer<Conv2dPoolOp>(graph, flatten->inputs[0]);
+  if (conv == nullptr || !op_as<Conv2dPoolOp>(conv)->attrs().conv.bias) return std::nullopt;
+  const Value winner = conv->outputs[1];
+  const Node* samples = sole_producer<GatherBatchOp>(graph, conv->inputs[0]);
+  if (samples == nullptr || graph.uses(winner) > 0 ||
+      graph.info(winner).storage != Storage::arena) {
+    return std::nullopt;
+  }
+  const GatherBatchAttrs gather = op_as<GatherBatchOp>(samples)->attrs();
+  if (op_as<GatherBatchOp>(targets)->attrs() !=
+      GatherBatchAttrs{.batch = gather.batch, .shuffle = gather.shuffle}) {
+    return std::nullopt;
+  }
+  return Match{.attrs = {.gather = gather,
+                         .conv_pool = op_as<Conv2dPoolOp>(conv)->attrs(),
+                         .probabilities = !from_logits},
+               .operands = {samples->inputs[0], targets->inputs[0], conv->inputs[1],
+                            conv->inputs[2], dense->inputs[1], dense->inputs[2]},
+               .scores = from_logits ? logits : probabilities};
+}
+
+}  // namespace
+
+void fuse_small_cnn(Graph& graph, const Supports& supports) {
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node node = graph.nodes()[n];
+    if (op_as<SoftmaxCrossEntropyOp>(&node) == nullptr) continue;
+    std::optional<Match> found = match(graph, n);
+    if (!found) continue;
+    auto fused = std::make_shared<SmallCnnOp>(found->attrs);
+    const std::vector<ValueType> types = graph.types(found->operands);
+    const std::vector<ValueType> results = fused->infer(types);
+    if (!supports(*fused, types, results)) continue;
+    std::vector<Value> outputs{node.outputs[0]};
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      outputs.push_back(graph.add_output(node.name, results[i]));
+    }
+    graph.rewrite(n, std::move(fused), std::move(found->operands), outputs);
+    graph.replace_uses(found->scores, outputs[SmallCnnOp::kScores]);
+    graph.replace_uses(node.inputs[1], outputs[SmallCnnOp::kLabels]);
+  }
+  remove_dead(graph, supports);
+}
+
+}  // namespace linnet

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/operands.h"
+
+#include <cmath>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+void* address_of(const Plan& plan, const Memory& memory, std::byte* constants, Value value) {
+  const Placement& place = plan.values[static_cast<std::size_t>(value.id)];
+  if (place.storage == Storage::external) return nullptr;
+  if (place.storage == Storage::constant) return constants + place.offset;
+  Buffer* buffer = memory[place.storage];
+  LINNET_ASSERT(buffer != nullptr && place.offset + place.bytes <= buffer->bytes());
+  return buffer->data() + place.offset;
+}
+
+}  // namespace
+
+void Operands::attach(const Plan& plan, const Memory& memory, std::byte* constants) {
+  const std::vector<Node>& nodes = plan.graph.nodes();
+  nodes_.assign(nodes.size(), {});
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (Value v : nodes[n].inputs) {
+      nodes_[n].inputs.push_back(address_of(plan, memory, constants, v));
+    }
+    for (Value v : nodes[n].outputs) {
+      nodes_[n].outputs.push_back(address_of(plan, memory, constants, v));
+    }
+    if (plan.workspaces[n].bytes > 0) {
+      nodes_[n].workspace = memory[Storage::arena]->data() + plan.workspaces[n].offset;
+    }
+  }
+  attached_ = true;
+}
+
+void Operands::bind(const Plan& plan, std::size_t slot, const void* address) {
+  LINNET_ASSERT(attached_);
+  const auto set = [&](const std::vector<Value>& values, std::vector<void*>& addresses) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Placement& place = plan.values[static_cast<std::size_t>(values[i].id)];
+      if (place.storage == Storage::external && place.offset == slot) {
+        addresses[i] = const_cast<void*>(address);
+      }
+    }
+  };
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    set(plan.graph.nodes()[n].inputs, nodes_[n].inputs);
+    set(plan.graph.nodes()[n].outputs, nodes_[n].outputs);
+  }
+}
+
+void Operands::require_bound(const Plan& plan) const {
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (!plan.runs(n)) continue;
+    const Node& node = plan.graph.nodes()[n];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      require(nodes_[n].inputs[i] != nullptr || plan.graph.type(node.inputs[i]).bytes() == 0,
+              "[{} '{}'] input '{}' is bound to no memory", node.op->name(), node.name,
+              plan.graph.info(node.inputs[i]).name);
+    }
+  }
+}
+
+void require_written(const Node& node, std::size_t output, const ValueType& type,
+                     std::span<const float> data) {
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    if (std::isnan(data[k])) {
+      throw InternalError(fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
+                                      node.op->name(), node.name, k, output, to_string(type)));
+    }
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/profile.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "model/session.h"
+#include "train/chunks.h"
+
+namespace linnet {
+namespace {
+
+/// Least number of steps before the first that counts.
+constexpr std::uint64_t kWarmUp = 3;
+
+OperatorProfile describe(const Plan& plan, const NodeTime& time) {
+  const Node& node = plan.graph.nodes()[time.node];
+  const Cost cost = node.op->cost(plan.graph.types(node.inputs), plan.graph.types(node.outputs));
+  const auto rate = [&](double work) { return time.seconds > 0 ? work / time.seconds : 0; };
+  return {.name = std::string(node.op->name()),
+          .layer = node.name,
+          .engine = plan.engines.empty() ? std::string() : plan.engines[time.node],
+          .start = time.start,
+          .seconds = time.seconds,
+          .flops = cost.flops,
+          .bytes = cost.bytes,
+          .flops_per_second = rate(cost.flops),
+          .bytes_per_second = rate(cost.bytes)};
+}
+
+}  // namespace
+
+Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, std::int64_t steps,
+                         const TrainingOptions& options) {
+  require(batch >= 1, "expected a batch of at least 1; got {}", batch);
+  require(steps >= 1, "expected at least 1 step; got {}", steps);
+  require(batch <= data.size(), "a batch of {} needs as many samples; the data set '{}' has {}",
+          batch, data.name, data.size());
+  ModelState& state = model.state();
+  const NetworkDefinition& network = state.definition();
+  const Loss loss = check_data(network, data, options.loss);
+  Session session(state);
+  const Sweep sweep = session.add_sweep(batch, batch, [&](std::int64_t samples) {
+    const std::int64_t steps_per_epoch = (data.size() + batch - 1) / batch;
+    return training_step(network, records_of(data),
+                         {.batch = samples,
+                          .shuffle = options.shuffle,
+                          .loss = loss,
+                          .optimizer = resolve(options.optimizer, options.epochs, steps_per_epoch),
+                          .disabled_passes = options.disabled_passes},
+                         session.supports());
+  });
+  session.attach();
+  session.bind_data(sweep, data);
+  StepInfo next{.seed = options.seed,
+                .epoch = 1,
+                .records = static_cast<std::uint64_t>(data.size()),
+                .samples = static_cast<std::uint64_t>(data.size())};
+  // Always the same batch: what it holds changes no operator's time.
+  const auto run = [&](std::uint64_t count) {
+    session.reset_counters();
+    const Clock::time_point start = Clock::now();
+    sweep.full->run(next, count, 0);
+    static_cast<void>(session.counters());  // waits
+    next.step += count;
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const auto watched = static_cast<std::uint64_t>(steps);
+  run(std::max(kWarmUp, watched));  // as many as later, so that the same graphs are captured
+  const std::vector<NodeTime> times = sweep.full->profile(next, watched);
+  next.step += watched;
+
+  Profile profile;
+  profile.device = model.device();
+  profile.batch = batch;
+  profile.steps = steps;
+  profile.step_seconds = run(watched) / static_cast<double>(steps);
+  profile.notes = session.notes();
+  for (const NodeTime& time : times) {
+    profile.operators.push_back(describe(sweep.full->plan(), time));
+    profile.operator_seconds += time.seconds;
+  }
+  for (OperatorProfile& op : profile.operators) {
+    op.share = profile.operator_seconds > 0 ? op.seconds / profile.operator_seconds
+                                            : 1.0 / static_cast<double>(profile.operators.size());
+  }
+  return profile;
+}
+
+}  // namespace linnet

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import unittest
+
+import command
+
+
+class Profile(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "patterns"
+        command.write_mnist(self.data, train=64, test=10)
+        self.arguments = ("profile", "--workload", "mnist-cnn", "--data", self.data, "--batch", 16,
+                          "--steps", 3, "--threads", 1, "--device", "cpu")
+
+    def test_json(self):
+        profile = self.run_json(*self.arguments)
+        self.assertEqual((profile["batch"], profile["steps"]), (16, 3))
+        self.assertEqual((profile["device"], profile["threads"]), ("cpu", 1))
+        operators = profile["operators"]
+        self.assertTrue(all(op["seconds"] > 0 for op in operators))
+        self.assertAlmostEqual(sum(op["share"] for op in operators), 1)
+        self.assertAlmostEqual(sum(op["seconds"] for op in operators), profile["operator_seconds"])
+        self.assertEqual(operators[0]["operator"], "gather_batch")
+        self.assertGreater(profile["step_seconds"], 0)
+        self.assertGreater(sum(op["flops"] for op in operators), 16 * 2 * 28 * 28 * 16 * 9)
+
+    def test_table_is_sorted_by_time(self):
+        out, _ = self.run_linnet(*self.arguments)
+        table, sentence = out.split("\n\n")
+        header, *rows = table.splitlines()
+        self.assertEqual(header.split(),
+                         ["operator", "layer", "engine", "µs", "%", "GFLOP/s", "GB/s"])
+        times = [float(row.split()[-4]) for row in rows]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertEqual(len(rows), len(self.run_json(*self.arguments)["operators"]))
+        self.assertTrue(any(row.startswith("gather_batch ") for row in rows), table)
+        self.assertRegex(sentence, r"^a step of 16 samples on cpu takes [0-9.]+ µs \(mean of 3\);")
+
+    def test_trace_has_a_complete_event_an_operator(self):
+        profile = self.run_json(*self.arguments, "--trace", "step.json")
+        trace = json.loads((self.folder / "step.json").read_text())
+        events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        self.assertEqual([event["name"] for event in events],
+                         [f"{op['operator']} {op['layer']}" for op in profile["operators"]])
+        end = 0
+        for event, op in zip(events, profile["operators"]):
+            self.assertLessEqual(set(("ts", "dur", "pid", "tid", "cat", "args")), set(event))
+            self.assertAlmostEqual(event["dur"], 1e6 * op["seconds"])
+            self.assertGreaterEqual(event["ts"], end - 1e-6)
+            end = event["ts"] + event["dur"]
+
+    def test_configuration(self):
+        profile = self.run_json("profile", command.EXAMPLES / "mnist.toml", "--data", self.data,
+                                "--batch", 8, "--steps", 1)
+        self.assertEqual((profile["name"], profile["batch"]), ("mnist", 8))
+
+    def test_errors(self):
+        self.assert_error("a batch of 65 needs as many samples; the data set 'patterns' has 64",
+                          *self.arguments[:5], "--batch", 65)
+        _, err = self.run_linnet(*self.arguments, "--trace", "missing/step.json", status=2)
+        self.assertIn("missing/step.json", err)
+        self.run_linnet("profile", "--workload", "mnist-cnn", "--steps", 0, status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors handed over without a copy, on the CPU and on the simulated device.
+#include <dlpack/dlpack.h>
+#include <gtest/gtest.h>
+#include <linnet/dlpack.h>
+
+#include <cstring>
+#include <optional>
+
+#include "simulated_model.h"
+
+namespace linnet::testing {
+namespace {
+
+Model make_model(const std::string& device) {
+  Network network({2}, {Dense{.units = 3}});
+  return device == "cuda" ? simulated_model(std::move(network))
+                          : Model(std::move(network), {.device = "cpu", .threads = 1});
+}
+
+/// A tensor of somebody else: 2 samples of 2 numbers, unless changed.
+struct Foreign {
+  std::vector<float> values{9, 1, 2, 3, 4};
+  std::vector<std::int64_t> shape{2, 2};
+  std::vector<std::int64_t> strides{2, 1};
+  int deleted = 0;
+  DLManagedTensor tensor{};
+
+  explicit Foreign(DLDeviceType device) {
+    tensor.dl_tensor = {.data = values.data(),
+                        .device = {device, 0},
+                        .ndim = 2,
+                        .dtype = {kDLFloat, 32, 1},
+                        .shape = shape.data(),
+                        .strides = nullptr,
+                        .byte_offset = sizeof(float)};
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensor* self) {
+      ++static_cast<Foreign*>(self->manager_ctx)->deleted;
+    };
+  }
+};
+
+class DlpackOnBoth : public ::testing::TestWithParam<const char*> {
+ protected:
+  DLDeviceType device() const { return std::string(GetParam()) == "cuda" ? kDLCUDA : kDLCPU; }
+  const MachineGuard machine_;
+  std::optional<Model> model_ = make_model(GetParam());
+  std::optional<Predictor> predictor_{std::in_place, *model_};
+};
+INSTANTIATE_TEST_SUITE_P(Dlpack, DlpackOnBoth, ::testing::Values("cpu", "cuda"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(DlpackOnBoth, AParameterIsTheModelsOwnMemory) {
+  DLManagedTensor* managed = parameter_to_dlpack(*model_, "dense_1.weight");
+  const DLTensor& t = managed->dl_tensor;
+  EXPECT_EQ(t.device.device_type, device());
+  EXPECT_EQ(t.device.device_id, 0);
+  EXPECT_EQ(t.dtype.code, kDLFloat);
+  EXPECT_EQ(t.dtype.bits, 32);
+  EXPECT_EQ(t.dtype.lanes, 1);
+  EXPECT_EQ(t.byte_offset, 0U);
+  const Shape shape = model_->parameter_shape("dense_1.weight");
+  ASSERT_EQ(t.ndim, 2);
+  EXPECT_EQ(Shape(std::vector<std::int64_t>(t.shape, t.shape + 2)), shape);
+  EXPECT_EQ(t.strides[0], shape[1]);
+  EXPECT_EQ(t.strides[1], 1);
+  const std::vector<float> values{1, 2, 3, 4, 5, 6};
+  model_->set_parameter("dense_1.weight", values);
+  EXPECT_EQ(std::memcmp(t.data, values.data(), sizeof(float) * 6), 0);
+  managed->deleter(managed);
+  EXPECT_THROW(parameter_to_dlpack(*model_, "dense_2.weight"), Error);
+}
+
+TEST_P(DlpackOnBoth, AnOutputOutlivesItsPredictorAndModel) {
+  model_->set_parameter("dense_1.weight", std::vector<float>(6, 1));
+  const std::vector<float> in{1, 2, 3, 4};
+  std::memcpy(predictor_->input(2), in.data(), sizeof(float) * 4);
+  predictor_->run(2);
+  DLManagedTensor* managed = output_to_dlpack(*predictor_, 2);
+  EXPECT_EQ(managed->dl_tensor.data, predictor_->output(2));
+  predictor_.reset();
+  model_.reset();
+  const DLTensor& t = managed->dl_tensor;
+  EXPECT_EQ(Shape(std::vector<std::int64_t>(t.shape, t.shape + t.ndim)), (Shape{2, 3}));
+  const auto* values = static_cast<const float*>(t.data);
+  EXPECT_EQ(std::vector<float>(values, values + 6), (std::vector<float>{3, 3, 3, 7, 7, 7}));
+  const std::size_t one_allocation = device() == kDLCUDA ? 256 : 0;
+  EXPECT_EQ(cuda::sim::allocated_bytes(), one_allocation);
+  managed->deleter(managed);
+  EXPECT_EQ(cuda::sim::allocated_bytes(), 0U);
+}
+
+TEST_P(DlpackOnBoth, AnInputIsReadWhereItLies) {
+  model_->set_parameter("dense_1.weight", std::vector<float>(6, 1));
+  Foreign foreign(device());
+  ASSERT_EQ(input_from_dlpack(*predictor_, &foreign.tensor), 2);
+  predictor_->run(2);
+  predictor_->wait();
+  EXPECT_EQ(predictor_->output(2)[0], 3);
+  EXPECT_EQ(predictor_->output(2)[3], 7);
+  foreign.values[1] = 10;
+  predictor_->run(2);
+  predictor_->wait();
+  EXPECT_EQ(predictor_->output(2)[0], 12);
+  EXPECT_EQ(foreign.deleted, 0);
+  Foreign next(device());
+  input_from_dlpack(*predictor_, &next.tensor);
+  EXPECT_EQ(foreign.deleted, 1);
+  predictor_.reset();
+  EXPECT_EQ(foreign.deleted, 1);
+  EXPECT_EQ(next.deleted, 1);
+}
+
+TEST_P(DlpackOnBoth, WhatDoesNotFitStaysTheCallers) {
+  const auto message_of = [&](const std::function<void(Foreign&)>& change) {
+    Foreign foreign(device());
+    change(foreign);
+    std::string message;
+    try {
+      input_from_dlpack(*predictor_, &foreign.tensor);
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    EXPECT_EQ(foreign.deleted, 0) << message;
+    return message;
+  };
+  EXPECT_EQ(message_of([](Foreign& f) { f.tensor.dl_tensor.dtype.bits = 64; }),
+            "expected a DLPack tensor of float32 or uint8; got float64");
+  EXPECT_EQ(message_of([](Foreign& f) { f.shape[1] = 3; }),
+            "expected a DLPack tensor (N, ...) of samples (2); got (2, 3)");
+  EXPECT_EQ(
+      message_of([](Foreign& f) {
+        f.strides = {1, 2};
+        f.tensor.dl_tensor.strides = f.strides.data();
+      }),
+      "expected a dense row-major DLPack tensor (2, 2); dimension 0 has a stride of 1, not 2");
+  EXPECT_EQ(message_of([](Foreign& f) { f.tensor.dl_tensor.device.device_type = kDLROCM; }),
+            std::string("expected a DLPack tensor on device (") +
+                (device() == kDLCUDA ? "2" : "1") + ", 0), where the model is; got one on (10, 0)");
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training step of mnist-cnn launches, with the whole network fused and without, and that
+// both learn the same. The launches stand in mnist_cnn_launches.txt beside this file; the disabled
+// test writes it anew: --gtest_also_run_disabled_tests --gtest_filter=Launches.DISABLED_Write.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "../end_to_end/fixtures.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/dense/dense.h"
+#include "ops/metrics/metrics.h"
+#include "ops/reshape/reshape.h"
+#include "ops/small_cnn/small_cnn.h"
+#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
+#include "plan/passes/passes.h"
+#include "simulated_model.h"
+
+namespace linnet::testing {
+namespace {
+
+const std::string kLaunches = std::string(LINNET_TEST_FOLDER) + "/mnist_cnn_launches.txt";
+
+std::string to_text(dim3 d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
+
+/// The launches of one step at batch 128, one a line.
+std::string launches_of_a_step(const std::vector<std::string>& disabled) {
+  const MachineGuard machine;
+  const DatasetPair digits = make_digits(128, 0, 3);
+  Model model = simulated_model(zoo::mnist_cnn(), {.graph_steps = 0});
+  cuda::sim::device().record_launches = true;
+  cuda::sim::clear();
+  train(model, digits.train, {.epochs = 1, .batch = 128, .disabled_passes = disabled});
+  std::string text;
+  for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
+    text += fmt::format("{}: grid {}, block {}, {} bytes shared\n", launch.name,
+                        to_text(launch.grid), to_text(launch.block), launch.shared_bytes);
+  }
+  return text;
+}
+
+std::string launches_of_mnist_cnn() {
+  return "# A training step of mnist-cnn, batch 128, Adam; see launches_test.cpp.\n" +
+         launches_of_a_step({}) + "\n# without fuse_small_cnn\n" +
+         launches_of_a_step({"fuse_small_cnn"});
+}
+
+TEST(Launches, OfMnistCnnAreThoseOfTheFile) {
+  std::ifstream file(kLaunches);
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(launches_of_mnist_cnn(), expected.str());
+}
+
+TEST(Launches, DISABLED_Write) { std::ofstream(kLaunches) << launches_of_mnist_cnn(); }
+
+TEST(FusedSmallCnn, TrainsLikeTheCpu) {
+  const MachineGuard machine;
+  const DatasetPair digits = make_digits(20, 6, 3);  // two full batches and a rest
+  const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2)};
+  Model cpu(zoo::mnist_cnn(), {.device = "cpu", .seed = 5});
+  Model cuda = simulated_model(zoo::mnist_cnn(), {}, 5);
+  cuda::sim::device().record_launches = true;
+  const History expected = train(cpu, digits.train, options, &digits.test);
+  const History actual = train(cuda, digits.train, options, &digits.test);
+  ASSERT_EQ(actual.epochs.size(), expected.epochs.size());
+  for (std::size_t e = 0; e < expected.epochs.size(); ++e) {
+    EXPECT_NEAR(actual.epochs[e].train.loss, expected.epochs[e].train.loss, 1e-5);
+    EXPECT_NEAR(actual.epochs[e].test.loss, expected.epochs[e].test.loss, 1e-5);
+    EXPECT_EQ(actual.epochs[e].train.accuracy, expected.epochs[e].train.accuracy);
+    EXPECT_EQ(actual.epochs[e].test.accuracy, expected.epochs[e].test.accuracy);
+  }
+  for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
+    EXPECT_NE(launch.name, "gather_batch");
+  }
+}
+
+/// Threads and blocks in any order: a missing barrier would show.
+TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
+  const MachineGuard machine;
+  const Dataset digits = make_digits(12, 0, 3).train;
+  const auto weights = [&](std::uint64_t seed) {
+    cuda::sim::device().shuffle_seed = seed;
+    Model model = simulated_model(zoo::mnist_cnn(), {}, 5);
+    train(model, digits, {.epochs = 2, .batch = 6});
+    std::vector<float> all;
+    for (const std::string& name : model.parameter_names()) {
+      const std::vector<float> values = model.parameter(name);
+      all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+  };
+  const std::vector<float> in_order = weights(0);
+  EXPECT_EQ(weights(1), in_order);
+  EXPECT_EQ(weights(2), in_order);
+}
+
+/// The forward graph of a small network up to the metrics, ready for the pass.
+struct Forward {
+  Graph graph;
+  Value samples, targets, x, labels, winner, pooled, flat, logits, loss, probabilities;
+  Value w, b, v, c;
+
+  explicit Forward(DenseAttrs dense = {.bias = true}, bool shuffled_targets = false) {
+    const auto parameter = [&](Shape shape) {
+      return graph.add_value("p", {DType::f32, std::move(shape)}, Storage::parameter);
+    };
+    samples = graph.add_value("samples", {DType::u8, {1, 6, 6, 1}}, Storage::external, 0);
+    targets = graph.add_value("targets", {DType::i32, {1}}, Storage::external, 1);
+    w = parameter({4, 3, 3, 1});
+    b = parameter({4});
+    v = parameter({10, 16});
+    c = parameter({10});
+    x = graph.emit(GatherBatchOp({.batch = 4, .scale = 0.5}), {samples}, "samples");
+    labels =
+        graph.emit(GatherBatchOp({.batch = 4, .shuffle = shuffled_targets}), {targets}, "targets");
+    const std::vector<Value> outputs =
+        graph.add(std::make_shared<Conv2dPoolOp>(
+                      Conv2dPoolAttrs{{.bias = true, .activation = Activation::relu}, {}}),
+                  {x, w, b}, "conv");
+    pooled = outputs[0];
+    winner = outputs[1];
+    flat = flatten(graph, pooled, "flatten");
+    logits = graph.emit(DenseOp(dense), dense.bias ? std::vector{flat, v, c} : std::vector{flat, v},
+                        "dense");
+    const std::vector<Value> losses =
+        graph.add(std::make_shared<SoftmaxCrossEntropyOp>(), {logits, labels}, "loss");
+    loss = losses[0];
+    probabilities = losses[1];
+  }
+
+  void add_metrics(Value scores) {
+    const Value counters = graph.add_value("counters", {DType::f64, {kCounters}}, Storage::state);
+    graph.add(std::make_shared<MetricsOp>(MetricsAttrs{.batch = 4}),
+              {counters, loss, scores, labels}, "metrics");
+  }
+
+  std::vector<std::string> fused(const Supports& supports) {
+    graph.info(loss).storage = Storage::external;
+    graph.info(loss).offset = 2;
+    fuse_small_cnn(graph, supports);
+    graph.verify();
+    std::vector<std::string> names;
+    for (const Node& node : graph.nodes()) names.emplace_back(node.op->name());
+    return names;
+  }
+};
+
+Supports always(bool answer) {
+  return [=](const Op&, std::span<const ValueType>, std::span<const ValueType>) { return answer; };
+}
+
+const std::vector<std::string> kFused{"small_cnn", "metrics"};
+
+TEST(FuseSmallCnn, HandsScoresAndLabelsToTheMetrics) {
+  Forward logits;
+  logits.add_metrics(logits.logits);
+  EXPECT_EQ(logits.fused(always(true)), kFused);
+  const Node& fused = logits.graph.nodes()[0];
+  const auto& attrs = static_cast<const SmallCnnOp&>(*fused.op).attrs();
+  EXPECT_FALSE(attrs.probabilities);
+  EXPECT_EQ(attrs.gather, (GatherBatchAttrs{.batch = 4, .scale = 0.5}));
+  EXPECT_EQ(fused.inputs, (std::vector<Value>{logits.samples, logits.targets, logits.w, logits.b,
+                                              logits.v, logits.c}));
+  const std::vector<Value>& read = logits.graph.nodes()[1].inputs;
+  EXPECT_EQ(read[1], fused.outputs[SmallCnnOp::kLoss]);
+  EXPECT_EQ(read[2], fused.outputs[SmallCnnOp::kScores]);
+  EXPECT_EQ(read[3], fused.outputs[SmallCnnOp::kLabels]);
+
+  Forward probabilities;
+  probabilities.add_metrics(probabilities.probabilities);
+  EXPECT_EQ(probabilities.fused(always(true)), kFused);
+  EXPECT_TRUE(
+      static_cast<const SmallCnnOp&>(*probabilities.graph.nodes()[0].op).attrs().probabilities);
+}
+
+TEST(FuseSmallCnn, ABackendWithoutItKeepsTheParts) {
+  Forward forward;
+  forward.add_metrics(forward.logits);
+  EXPECT_EQ(forward.fused(always(false)).size(), 7U);
+}
+
+/// Whatever is between the samples and the loss must have no other reader.
+TEST(FuseSmallCnn, WhatOthersReadStays) {
+  for (Value Forward::*value :
+       {&Forward::x, &Forward::pooled, &Forward::flat, &Forward::logits, &Forward::probabilities}) {
+    Forward read;
+    read.graph.info(read.graph.emit(ScaleOp({.alpha = 2}), {read.*value}, "reader")).storage =
+        Storage::external;
+    EXPECT_EQ(read.fused(always(true)).back(), "scale");
+    EXPECT_NE(read.graph.nodes()[0].op->name(), SmallCnnOp::kName);
+    Forward kept;
+    kept.graph.info(kept.*value).storage = Storage::external;
+    kept.graph.info(kept.*value).offset = 3;
+    kept.fused(always(true));
+    EXPECT_NE(kept.graph.nodes()[0].op->name(), SmallCnnOp::kName);
+  }
+  for (Value Forward::*value : {&Forward::labels, &Forward::winner}) {
+    Forward kept;
+    kept.graph.info(kept.*value).storage = Storage::external;
+    kept.graph.info(kept.*value).offset = 3;
+    kept.fused(always(true));
+    EXPECT_NE(kept.graph.nodes()[0].op->name(), SmallCnnOp::kName);
+  }
+  Forward both;
+  both.add_metrics(both.logits);
+  both.add_metrics(both.probabilities);
+  EXPECT_NE(both.fused(always(true)).front(), "small_cnn");
+}
+
+TEST(FuseSmallCnn, ADenseLayerOfAnotherKindStays) {
+  Forward plain(DenseAttrs{});
+  EXPECT_EQ(plain.fused(always(true)).back(), "softmax_cross_entropy");
+  Forward activated({.bias = true, .activation = Activation::relu});
+  EXPECT_EQ(activated.fused(always(true)).back(), "softmax_cross_entropy");
+}
+
+TEST(FuseSmallCnn, TargetsInAnotherOrderStay) {
+  Forward forward({.bias = true}, true);
+  EXPECT_EQ(forward.fused(always(true)).back(), "softmax_cross_entropy");
+}
+
+}  // namespace
+}  // namespace linnet::testing

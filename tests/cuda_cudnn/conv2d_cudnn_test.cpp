@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands around cuDNN (operands, workspaces, tails, bfloat16 copies, measured choices) on the
+// simulated device, with the engines of fake_cudnn_graph.cpp.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "backend/cuda/cudnn_plans.h"
+#include "backend/cuda/kernel.h"
+#include "ops/conv2d/conv2d.h"
+
+namespace linnet::cuda {
+
+void register_conv2d_cudnn(Registry& registry);
+
+namespace {
+
+Registry make_registry() {
+  Registry registry;
+  register_conv2d_cudnn(registry);
+  return registry;
+}
+
+/// Memory of the simulated device.
+class DeviceFloats {
+ public:
+  explicit DeviceFloats(std::size_t count, std::size_t skip = 0) : skip_(skip) {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, (count + skip) * sizeof(float) + 1), "test");
+    memory_ = UniqueHandle<void*, cudaFree>(memory);
+  }
+  float* data() const { return static_cast<float*>(memory_.get()) + skip_; }
+
+ private:
+  std::size_t skip_;
+  UniqueHandle<void*, cudaFree> memory_;
+};
+
+struct Case {
+  std::string name;
+  std::shared_ptr<const Op> op;
+  std::vector<Shape> inputs;
+};
+
+Conv2dAttrs attrs(bool bias = false, Activation activation = Activation::none) {
+  Conv2dAttrs a;
+  a.stride_h = 2;
+  a.pad_top = a.pad_left = a.pad_right = 1;  // asymmetric
+  a.groups = 2;
+  a.bias = bias;
+  a.activation = activation;
+  return a;
+}
+
+Conv2dAttrs dilated() {
+  Conv2dAttrs a = attrs();
+  a.stride_h = 1;
+  a.dilation_h = 2;
+  a.pad_bottom = 2;
+  return a;
+}
+
+/// Its result's elements are no multiple of four.
+Conv2dAttrs odd() {
+  Conv2dAttrs a = attrs();
+  a.groups = 1;
+  return a;
+}
+
+const Shape kX{2, 7, 5, 16};
+const Shape kW{6, 3, 3, 8};
+const Shape kZ{2, 3, 5, 6};
+
+std::vector<Case> cases() {
+  return {
+      {"plain", std::make_shared<Conv2dOp>(attrs()), {kX, kW}},
+      {"bias", std::make_shared<Conv2dOp>(attrs(true)), {kX, kW, Shape{6}}},
+      {"relu", std::make_shared<Conv2dOp>(attrs(false, Activation::relu)), {kX, kW}},
+      {"bias_relu", std::make_shared<Conv2dOp>(attrs(true, Activation::relu)), {kX, kW, Shape{6}}},
+      {"bias_gelu", std::make_shared<Conv2dOp>(attrs(true, Activation::gelu)), {kX, kW, Shape{6}}},
+      {"dilated", std::make_shared<Conv2dOp>(dilated()), {kX, kW}},
+      {"odd", std::make_shared<Conv2dOp>(odd()), {Shape{1, 5, 5, 8}, Shape{5, 3, 3, 8}}},
+      {"grad_input",
+       std::make_shared<Conv2dGradInputOp>(Conv2dGradInputAttrs{attrs(), 7, 5}),
+       {kZ, kW}},
+      {"grad_weight",
+       std::make_shared<Conv2dGradWeightOp>(Conv2dGradWeightAttrs{attrs(), 3, 3}),
+       {kX, kZ}},
+  };
+}
+
+std::vector<ValueType> types(const std::vector<Shape>& shapes) {
+  std::vector<ValueType> all;
+  for (const Shape& shape : shapes) all.push_back({DType::f32, shape});
+  return all;
+}
+
+std::optional<Kernel> prepare(const Op& op, const std::vector<Shape>& shapes,
+                              const Context& context) {
+  const std::vector<ValueType> inputs = types(shapes);
+  const std::vector<ValueType> outputs = op.infer(inputs);
+  return make_registry().prepare({op, inputs, outputs, {true}}, context);
+}
+
+/// Runs the case on random numbers; the largest difference from the reference, relative to its
+/// largest number. `skip`: floats by which operands stand behind an aligned address.
+double error_of(const Case& c, const Context& context, std::string* engine = nullptr,
+                std::size_t skip = 0) {
+  const std::optional<Kernel> kernel = prepare(*c.op, c.inputs, context);
+  EXPECT_TRUE(kernel.has_value()) << c.name;
+  if (!kernel) return INFINITY;
+  if (engine != nullptr) *engine = kernel->engine;
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<ReferenceTensor> tensors;
+  std::vector<DeviceFloats> memory;
+  std::vector<Shape> shapes = c.inputs;
+  shapes.push_back(c.op->infer(types(c.inputs))[0].shape);
+  std::vector<void*> addresses;
+  for (const Shape& shape : shapes) {
+    const auto count = static_cast<std::size_t>(shape.elements());
+    tensors.push_back({shape, std::vector<double>(count)});
+    memory.emplace_back(count, skip);
+    for (std::size_t i = 0; i < count; ++i) {
+      memory.back().data()[i] = uniform(random);
+      tensors.back().data[i] = memory.back().data()[i];
+    }
+    addresses.push_back(memory.back().data());
+  }
+  std::vector<ReferenceTensor*> references;
+  for (ReferenceTensor& tensor : tensors) references.push_back(&tensor);
+  const std::span all(references);
+  c.op->reference({.inputs = all.first(c.inputs.size()), .outputs = all.last(1), .step = {}});
+
+  const DeviceFloats workspace(kernel->workspace_bytes / sizeof(float) + 1, 16);
+  const std::span operands(addresses);
+  kernel->enqueue({.inputs = operands.first(c.inputs.size()),
+                   .outputs = operands.last(1),
+                   .workspace = reinterpret_cast<std::byte*>(workspace.data())});
+  check(cudaDeviceSynchronize(), "test");
+  double error = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < tensors.back().data.size(); ++i) {
+    const double expected = tensors.back().data[i];
+    largest = std::max(largest, std::abs(expected));
+    error = std::max(error, std::abs(memory.back().data()[i] - expected));
+  }
+  return error / largest;
+}
+
+Context with(const Cudnn& cudnn, Precision precision = Precision::tf32,
+             TuningCache* cache = nullptr) {
+  Context context;
+  context.options.precision = precision;
+  context.cudnn = &cudnn;
+  context.tuning = cache;
+  return context;
+}
+
+TEST(Conv2dCudnn, AgreesWithTheReferenceInF32) {
+  const Cudnn cudnn("fake");
+  TuningCache cache;
+  for (const Case& c : cases()) {
+    EXPECT_LT(error_of(c, with(cudnn, Precision::fp32, &cache)), 1e-5) << c.name;
+    EXPECT_LT(error_of(c, with(cudnn, Precision::tf32, &cache)), 1e-5) << c.name;
+  }
+}
+
+TEST(Conv2dCudnn, AgreesWithTheReferenceThroughBf16) {
+  const Cudnn cudnn("fake");
+  TuningCache cache;
+  for (const Case& c : cases()) {
+    std::string engine;
+    const double error = error_of(c, with(cudnn, Precision::bf16, &cache), &engine);
+    EXPECT_LT(error, 2e-2) << c.name;
+    // Where cuDNN refuses bfloat16, f32 stands in.
+    const bool bf16 = engine.ends_with(", bf16");
+    EXPECT_EQ(bf16, c.name != "dilated") << c.name;
+    EXPECT_EQ(error > 1e-4, bf16) << c.name;
+  }
+}
+
+TEST(Conv2dCudnn, LeavesOwnKernelsWhatIsTheirs) {
+  const Cudnn cudnn("fake");
+  const Conv2dOp op(attrs());
+  TuningCache cache;
+  Context context = with(cudnn, Precision::tf32, &cache);
+  EXPECT_TRUE(prepare(op, {kX, kW}, context).has_value());
+  EXPECT_FALSE(prepare(op, {Shape{0, 7, 5, 16}, kW}, context).has_value()) << "no samples";
+  EXPECT_FALSE(prepare(op, {Shape{2, 7, 5, 4}, Shape{6, 3, 3, 2}}, context).has_value())
+      << "sums of 18 products";
+  Conv2dAttrs depthwise = attrs();
+  depthwise.groups = 16;
+  EXPECT_FALSE(prepare(Conv2dOp(depthwise), {kX, Shape{16, 7, 7, 1}}, context).has_value());
+  context.options.cudnn = false;
+  EXPECT_FALSE(prepare(op, {kX, kW}, context).has_value());
+  context.options.cudnn = true;
+  context.cudnn = nullptr;
+  EXPECT_FALSE(prepare(op, {kX, kW}, context).has_value());
+}
+
+TEST(Conv2dCudnn, SaysWhichOperandIsNotAligned) {
+  const Cudnn cudnn("fake");
+  TuningCache cache;
+  try {
+    error_of(cases()[0], with(cudnn, Precision::tf32, &cache), nullptr, 1);
+    FAIL() << "an unaligned operand was taken";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("operand 0"), std::string::npos) << error.what();
+  }
+}
+
+CudnnConvolution some_convolution() {
+  CudnnConvolution conv;
+  conv.n = 1;
+  conv.h = conv.w = conv.oh = conv.ow = 3;
+  conv.c = conv.co = 4;
+  conv.kh = conv.kw = 1;
+  return conv;
+}
+
+std::string key_of(const CudnnConvolution& conv) { return "cudnn 0.0.0, fake, " + conv.describe(); }
+
+TEST(CudnnPlans, AMeasuredChoiceIsKept) {
+  const CudnnConvolution conv = some_convolution();
+  TuningCache cache;
+  const Cudnn cudnn("fake");
+  const auto plan = cudnn.plan(conv, &cache);
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->engine(), "cudnn Fake_eng2_k1=0, 0.0 MiB") << "the one that runs";
+  EXPECT_EQ(cache.get(key_of(conv)), "Fake_eng2_k1=0");
+  EXPECT_EQ(cudnn.plan(conv, &cache), plan) << "equal convolutions share a plan";
+}
+
+TEST(CudnnPlans, AKnownChoiceIsNotMeasured) {
+  const CudnnConvolution conv = some_convolution();
+  TuningCache cache;
+  cache.put(key_of(conv), "Fake_eng1_k1=0");  // measuring would not choose it
+  EXPECT_EQ(Cudnn("fake").plan(conv, &cache)->engine(),
+            "cudnn Fake_eng1_k1=0, tensor cores, 0.0 MiB");
+}
+
+TEST(CudnnPlans, AChoiceThatCudnnNoLongerHasIsMeasuredAgain) {
+  const CudnnConvolution conv = some_convolution();
+  TuningCache cache;
+  cache.put(key_of(conv), "Fake_eng9_k1=0");
+  EXPECT_NE(Cudnn("fake").plan(conv, &cache), nullptr);
+  EXPECT_EQ(cache.get(key_of(conv)), "Fake_eng2_k1=0");
+}
+
+TEST(CudnnPlans, WithoutACacheTheFirstEngineIsTaken) {
+  EXPECT_EQ(Cudnn("fake").plan(some_convolution(), nullptr)->engine(),
+            "cudnn Fake_eng1_k1=0, tensor cores, 0.0 MiB");
+}
+
+TEST(CudnnConvolution, EveryDifferenceShowsInItsDescription) {
+  const CudnnConvolution one = some_convolution();
+  for (auto member :
+       {&CudnnConvolution::n, &CudnnConvolution::h, &CudnnConvolution::w, &CudnnConvolution::c,
+        &CudnnConvolution::oh, &CudnnConvolution::ow, &CudnnConvolution::co, &CudnnConvolution::kh,
+        &CudnnConvolution::kw, &CudnnConvolution::stride_h, &CudnnConvolution::stride_w,
+        &CudnnConvolution::dilation_h, &CudnnConvolution::dilation_w, &CudnnConvolution::pad_top,
+        &CudnnConvolution::pad_bottom, &CudnnConvolution::pad_left, &CudnnConvolution::pad_right,
+        &CudnnConvolution::groups}) {
+    CudnnConvolution other = one;
+    other.*member += 2;
+    EXPECT_NE(other.describe(), one.describe());
+  }
+  CudnnConvolution other = one;
+  other.bias = true;
+  EXPECT_NE(other.describe(), one.describe());
+  other = one;
+  other.tail = CudnnConvolution::Tail::gelu;
+  EXPECT_NE(other.describe(), one.describe());
+  other = one;
+  other.math = CudnnMath::bf16;
+  EXPECT_NE(other.describe(), one.describe());
+  other = one;
+  other.direction = CudnnConvolution::Direction::grad_weight;
+  EXPECT_NE(other.describe(), one.describe());
+}
+
+}  // namespace
+}  // namespace linnet::cuda

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/rosenbrock.h"
+#include "fixtures.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "ops/conv2d/conv2d.h"
+
+namespace linnet::testing {
+namespace {
+
+template <class O>
+std::int64_t count(const Network& network) {
+  const auto& nodes = network.definition().graph.nodes();
+  return std::count_if(nodes.begin(), nodes.end(), [](const Node& node) {
+    return dynamic_cast<const O*>(node.op.get()) != nullptr;
+  });
+}
+
+TEST(Zoo, ResNetsHaveThePublishedNumbersOfParameters) {
+  EXPECT_EQ(zoo::resnet50({.classes = 10}).parameters(), 23528522);
+  EXPECT_EQ(zoo::resnet50({.classes = 100}).parameters(), 23712932);
+  EXPECT_EQ(zoo::resnet50({.sample = {224, 224, 3}, .classes = 0}).parameters(), 23508032);
+  const Shape image{224, 224, 3};
+  EXPECT_EQ(zoo::resnet18({.sample = image, .classes = 1000}).parameters(), 11689512);
+  EXPECT_EQ(zoo::resnet34({.sample = image, .classes = 1000}).parameters(), 21797672);
+  EXPECT_EQ(zoo::resnet50({.sample = image, .classes = 1000}).parameters(), 25557032);
+  EXPECT_EQ(zoo::resnet101({.sample = image, .classes = 1000}).parameters(), 44549160);
+  // As its documentation says.
+  EXPECT_EQ(zoo::resnet18().parameters(), 11181642);
+  EXPECT_EQ(zoo::resnet34().parameters(), 21289802);
+  EXPECT_EQ(zoo::resnet101().parameters(), 42520650);
+}
+
+TEST(Zoo, ResNet50IsThePublishedOne) {
+  const Network network = zoo::resnet50({.sample = {224, 224, 3}, .classes = 0});
+  EXPECT_EQ(count<Conv2dOp>(network), 53);
+  EXPECT_EQ(count<BatchNormOp>(network), 53);
+  EXPECT_EQ(network.output_shape(), Shape{2048});
+  for (const Node& node : network.definition().graph.nodes()) {
+    const Graph& graph = network.definition().graph;
+    const auto* conv = dynamic_cast<const Conv2dOp*>(node.op.get());
+    if (conv == nullptr) continue;
+    EXPECT_FALSE(conv->attrs().bias);
+    // v1.5: strides stand in 3x3 convolutions, beside the stem and the projections.
+    const std::int64_t kernel = graph.shape(node.inputs[1])[1];
+    if (conv->attrs().stride_h == 2 && kernel == 1) {
+      EXPECT_NE(node.name.find(".shortcut.conv"), std::string::npos) << node.name;
+    }
+    if (node.name == "layer1.0.conv1") {
+      EXPECT_EQ(graph.shape(node.inputs[0]), (Shape{2, 56, 56, 64}));
+    }
+    if (node.name == "layer4.2.conv3") {
+      EXPECT_EQ(graph.shape(node.outputs[0]), (Shape{2, 7, 7, 2048}));
+    }
+  }
+}
+
+TEST(Zoo, ResNetsRefuseWhatIsNoImage) {
+  try {
+    zoo::resnet18({.sample = {32, 32}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "a ResNet takes images (H, W, C); got samples of (32, 32)");
+  }
+}
+
+/// Eight images of digits' bytes: what learns can tell them apart.
+TEST(Zoo, ResNet50LearnsAHandfulOfImages) {
+  const DatasetPair digits = make_digits(12, 0, 6);
+  Dataset images;
+  images.name = "images";
+  images.sample_shape = {32, 32, 3};
+  images.bytes.resize(8 * 32 * 32 * 3);
+  for (std::size_t i = 0; i < images.bytes.size(); ++i) {
+    images.bytes[i] = digits.train.bytes[i * 7 % digits.train.bytes.size()];
+  }
+  images.labels = {0, 1, 0, 1, 1, 0, 1, 0};
+  images.class_names = {"a", "b"};
+  Model model(zoo::resnet50({.classes = 2}), {.device = "cpu"});
+  const History history = train(model, images, {.epochs = 6, .batch = 8, .optimizer = adam(1e-3)});
+  EXPECT_GT(history.epochs.front().train.loss, 0.3);
+  EXPECT_LT(history.epochs.back().train.loss, 0.1);
+}
+
+TEST(Zoo, MlpsAreAsWideAsTold) {
+  EXPECT_EQ(zoo::rosenbrock_mlp().parameters(), 1002001);
+  EXPECT_EQ(zoo::rosenbrock_mlp().output_shape(), Shape{1});
+  const std::vector<std::int64_t> hidden{5, 7};
+  const Network network = zoo::mlp(3, hidden, ReLU{}, 2);
+  EXPECT_EQ(network.parameters(), 4 * 5 + 6 * 7 + 8 * 2);
+  EXPECT_EQ(network.definition().graph.nodes().size(), 8U);
+  EXPECT_EQ(zoo::mlp(3, {}, ReLU{}, 2).parameters(), 4 * 2);
+}
+
+TEST(Rosenbrock, IsTheFunctionStandardised) {
+  const DatasetPair pair = make_rosenbrock(2000, 500, 5, 9);
+  pair.train.validate();
+  pair.test.validate();
+  EXPECT_EQ(pair.train.size(), 2000);
+  EXPECT_EQ(pair.test.size(), 500);
+  EXPECT_EQ(pair.train.sample_shape, Shape{5});
+  EXPECT_EQ(pair.train.value_shape, Shape{1});
+  const auto [least, most] =
+      std::minmax_element(pair.train.floats.begin(), pair.train.floats.end());
+  EXPECT_GE(*least, -1);
+  EXPECT_LT(*least, -0.99);
+  EXPECT_LT(*most, 1);
+  EXPECT_GT(*most, 0.99);
+  double sum = 0;
+  double squares = 0;
+  for (float y : pair.train.values) {
+    sum += y;
+    squares += static_cast<double>(y) * y;
+  }
+  EXPECT_NEAR(sum / 2000, 0, 1e-5);
+  EXPECT_NEAR(squares / 2000, 1, 1e-5);
+
+  // Any two points give the deviation and the mean; then all others must fit, also the test's.
+  const auto plain = [](const Dataset& data, std::size_t n) {
+    double y = 0;
+    for (std::size_t i = 5 * n; i < 5 * n + 4; ++i) {
+      const double a = data.floats[i];
+      const double b = data.floats[i + 1];
+      y += 100 * std::pow(b - a * a, 2) + std::pow(1 - a, 2);
+    }
+    return y;
+  };
+  const double deviation =
+      (plain(pair.train, 0) - plain(pair.train, 1)) / (pair.train.values[0] - pair.train.values[1]);
+  const double mean = plain(pair.train, 0) - deviation * pair.train.values[0];
+  for (const Dataset* data : {&pair.train, &pair.test}) {
+    for (std::size_t n = 0; n < 500; ++n) {
+      EXPECT_NEAR(data->values[n], (plain(*data, n) - mean) / deviation, 1e-4);
+    }
+  }
+}
+
+TEST(Rosenbrock, IsAFunctionOfTheSeed) {
+  const DatasetPair first = make_rosenbrock(50, 20, 6, 1);
+  EXPECT_EQ(first.train.floats, make_rosenbrock(50, 20, 6, 1).train.floats);
+  EXPECT_NE(first.train.floats, make_rosenbrock(50, 20, 6, 2).train.floats);
+  std::vector<float> longer = make_rosenbrock(90, 0, 6, 1).train.floats;
+  longer.resize(first.train.floats.size());
+  EXPECT_EQ(longer, first.train.floats);
+  EXPECT_FALSE(
+      std::equal(first.test.floats.begin(), first.test.floats.end(), first.train.floats.begin()));
+  EXPECT_THROW(make_rosenbrock(5, 0, 1, 1), Error);
+  EXPECT_THROW(make_rosenbrock(-1, 0, 5, 1), Error);
+  EXPECT_THROW(make_rosenbrock(std::int64_t{1} << 60, 0, 5, 1), Error);
+}
+
+TEST(Rosenbrock, AnMlpLearnsIt) {
+  const DatasetPair pair = make_rosenbrock(4000, 500, 3, 2);
+  const std::vector<std::int64_t> hidden{48};
+  Model model(zoo::mlp(3, hidden, Tanh{}, 1), {.device = "cpu"});
+  const History history =
+      train(model, pair.train, {.epochs = 25, .batch = 64, .optimizer = adam(5e-3)}, &pair.test);
+  EXPECT_GT(history.epochs.front().train.loss, 0.4);
+  EXPECT_LT(history.epochs.back().test.loss, 0.1);
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_test_cuda: a GPU, by Linnet's own kernels alone and with NVIDIA's libraries before them, in
+// strict fp32: TF32 and bf16 would need other tolerances than the cases have.
+#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/libraries.h"
+#include "op_backends.h"
+#include "ops/cuda_kernels.h"
+
+namespace linnet::testing {
+namespace {
+
+std::unique_ptr<cuda::CudaBackend> open(bool libraries) {
+  const CudaOptions options{.precision = Precision::fp32, .cudnn = libraries};
+  auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
+  cuda::Registry registry;
+  cuda::register_cuda_kernels(registry);
+  if (!libraries) {
+    return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options);
+  }
+  cuda::register_cuda_libraries(registry);
+  cuda::Libraries opened = cuda::open_libraries(*device, options);
+  return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
+                                             std::move(opened));
+}
+
+}  // namespace
+
+const std::vector<TestedDevice>& tested_devices() {
+  static const std::unique_ptr<cuda::CudaBackend> own = open(false);
+  static const std::unique_ptr<cuda::CudaBackend> libraries = open(true);
+  static const std::vector<TestedDevice> devices{{"CUDA, own kernels", {own.get()}},
+                                                 {"CUDA with NVIDIA's libraries",
+                                                  {libraries.get()}}};
+  return devices;
+}
+
+}  // namespace linnet::testing
