@@ -44,10 +44,12 @@ struct Evaluation {
 };
 
 struct EpochReport {
-  std::int64_t epoch = 0;    ///< from 1
-  Evaluation train;          ///< over the epoch, while the weights changed
-  Evaluation validation;     ///< held-out part; no samples if there is none
-  Evaluation test;           ///< no samples if no test data was given
+  std::int64_t epoch = 0;  ///< from 1
+  Evaluation train;        ///< over the epoch, while the weights changed
+  Evaluation validation;   ///< held-out part; no samples if there is none
+  Evaluation test;         ///< no samples if no test data was given
+  /// Of the epoch's steps in their order; the newest 4096 where they are more.
+  std::vector<float> step_losses = {};
   double learning_rate = 0;  ///< of the epoch's last step
   double seconds = 0;        ///< of training alone, without the evaluations
   double samples_per_second = 0;

@@ -51,7 +51,8 @@ std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
   s.device = s.backend->name();
   s.threads = s.backend->threads();
   s.parameters = s.backend->allocate(s.definition().bytes(true));
-  s.statistics = s.backend->allocate(s.counters_offset() + align_up(sizeof(double) * kCounters));
+  s.statistics = s.backend->allocate(s.counters_offset() +
+                                     align_up(sizeof(double) * (kCounters + kLossHistory)));
   std::vector<float> values;
   for (std::size_t i = 0; i < s.definition().parameters.size(); ++i) {
     const ParameterSpec& spec = s.definition().parameters[i];

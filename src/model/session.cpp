@@ -207,4 +207,17 @@ Counters Session::counters() const {
           at(Counter::last_loss)};
 }
 
+std::vector<float> Session::step_losses(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<double> ring(kLossHistory);
+  model_.backend->download(*model_.statistics,
+                           model_.counters_offset() + sizeof(double) * kCounters,
+                           std::as_writable_bytes(std::span(ring)));
+  std::vector<float> losses;
+  for (std::uint64_t step = std::max(begin, end - std::min<std::uint64_t>(end, kLossHistory));
+       step < end; ++step) {
+    losses.push_back(static_cast<float>(ring[step % kLossHistory]));
+  }
+  return losses;
+}
+
 }  // namespace linnet

@@ -88,6 +88,9 @@ class Session {
 
   void reset_counters();
   Counters counters() const;
+  /// The losses of training steps [begin, end), counted as StepInfo::step; of the newest
+  /// kLossHistory of them where they are more.
+  std::vector<float> step_losses(std::uint64_t begin, std::uint64_t end) const;
   /// What the programs say of themselves, each sentence once.
   std::vector<std::string> notes() const;
 

@@ -28,14 +28,14 @@ Batch gather(Graph& graph, const Records& records, std::int64_t batch, bool shuf
 }
 
 void add_metrics(Graph& graph, const NetworkDefinition& network, std::int64_t batch, Loss loss,
-                 Value loss_value, Value scores, Value target) {
-  const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters}}, Storage::state,
-                                         network.bytes(false));
+                 Value loss_value, Value scores, Value target, std::int64_t history) {
+  const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters + history}},
+                                         Storage::state, network.bytes(false));
   const bool classification = loss == Loss::cross_entropy;
   std::vector<Value> operands{counters, loss_value};
   if (classification) operands.insert(operands.end(), {scores, target});
   graph.add(std::make_shared<MetricsOp>(
-                MetricsAttrs{.batch = batch, .classification = classification}),
+                MetricsAttrs{.batch = batch, .classification = classification, .history = history}),
             std::move(operands), "metrics");
 }
 
@@ -72,7 +72,7 @@ Graph training_step(const NetworkDefinition& network, const Records& records,
   std::vector<Value> parameters;
   const Value y = instantiate(network, graph, batch.x, Mode::training, parameters);
   const Value loss = add_loss(graph, step.loss, y, batch.target);
-  add_metrics(graph, network, step.batch, step.loss, loss, y, batch.target);
+  add_metrics(graph, network, step.batch, step.loss, loss, y, batch.target, kLossHistory);
   run_passes(graph, forward_passes(), supports, step.disabled_passes);
 
   std::vector<Value> trainable;
@@ -98,7 +98,7 @@ Graph evaluation_step(const NetworkDefinition& network, const Records& records, 
   std::vector<Value> parameters;
   const Value y = instantiate(network, graph, operands.x, Mode::inference, parameters);
   const Value loss_value = add_loss(graph, loss, y, operands.target);
-  add_metrics(graph, network, batch, loss, loss_value, y, operands.target);
+  add_metrics(graph, network, batch, loss, loss_value, y, operands.target, 0);
   run_passes(graph, forward_passes(), supports);
   return graph;
 }

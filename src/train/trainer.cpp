@@ -170,6 +170,7 @@ class Training {
       stopped = callback_.stop_requested();
     }
     report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
+    report.step_losses = session_.step_losses(first.step, first.step + step);
     report.learning_rate = learning_rate_at(optimizer_, first.step + step - 1);
     return !stopped;
   }

@@ -2,19 +2,11 @@
 // What a user reads where CUDA can't be used.
 #include <gtest/gtest.h>
 
+#include "message_of.h"
 #include "simulated_model.h"
 
 namespace linnet::testing {
 namespace {
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(CudaDevice, NoDriverIsOneSentence) {
   const MachineGuard machine;

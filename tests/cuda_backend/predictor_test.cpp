@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "message_of.h"
 #include "simulated_model.h"
 
 namespace linnet::testing {
@@ -94,15 +95,6 @@ TEST_P(OnBoth, ReadsOtherMemoryUntilToldElse) {
   predictor_.run(1);
   predictor_.wait();
   EXPECT_EQ(predictor_.output(1)[0], 12);
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST_P(OnBoth, ErrorsNameTheShapes) {

@@ -35,11 +35,17 @@ void expect_as_on_the_cpu(const Network& network, const Dataset& data, const Dat
   const History expected = train(cpu, data, options, &test);
   const History actual = train(cuda, data, options, &test);
   ASSERT_EQ(actual.epochs.size(), expected.epochs.size());
+  const auto steps = static_cast<std::size_t>((data.size() + options.batch - 1) / options.batch);
   for (std::size_t e = 0; e < expected.epochs.size(); ++e) {
     const double loss = expected.epochs[e].train.loss;
     EXPECT_NEAR(actual.epochs[e].train.loss, loss, 1e-4 * loss) << "epoch " << e + 1;
     EXPECT_NEAR(actual.epochs[e].test.loss, expected.epochs[e].test.loss,
                 1e-4 * expected.epochs[e].test.loss);
+    ASSERT_EQ(actual.epochs[e].step_losses.size(), steps);
+    for (std::size_t s = 0; s < steps; ++s) {
+      const float step_loss = expected.epochs[e].step_losses[s];
+      EXPECT_NEAR(actual.epochs[e].step_losses[s], step_loss, 1e-3 * step_loss) << "step " << s;
+    }
     if (!data.labels.empty()) {
       EXPECT_EQ(actual.epochs[e].train.accuracy, expected.epochs[e].train.accuracy);
     }
@@ -131,8 +137,8 @@ TEST(CudaTraining, OneLaunchAndOneWaitAnEpoch) {
   const cuda::sim::Counters three = counts(3);
   EXPECT_EQ(three.graph_launches - two.graph_launches, 1U);
   EXPECT_EQ(three.while_rounds - two.while_rounds, 3U);
-  // The counters are cleared before an epoch and read behind it.
-  EXPECT_EQ(three.synchronizations - two.synchronizations, 2U);
+  // The counters are cleared before an epoch; they and the steps' losses are read behind it.
+  EXPECT_EQ(three.synchronizations - two.synchronizations, 3U);
   EXPECT_EQ(three.allocations, two.allocations);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "fixtures.h"
+#include "message_of.h"
 #include "model/session.h"
 
 namespace linnet::testing {
@@ -46,15 +47,6 @@ std::vector<float> weights(const Model& model) {
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Profile, NamesEveryNodeThatRunsOnceInOrder) {

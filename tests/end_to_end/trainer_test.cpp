@@ -388,5 +388,17 @@ TEST(Trainer, ALossThatIsNotFiniteIsAnError) {
             0U);
 }
 
+TEST(Trainer, ReportsTheLossOfEveryStep) {
+  const Dataset data = circle_data(10);
+  Model model(Network({2}, {Dense{.units = 2}}), {.device = "cpu"});
+  const History history = train(model, data, {.epochs = 2, .batch = 4});  // 4, 4 and 2 samples
+  for (const EpochReport& epoch : history.epochs) {
+    ASSERT_EQ(epoch.step_losses.size(), 3U);
+    const double mean =
+        (4 * epoch.step_losses[0] + 4 * epoch.step_losses[1] + 2 * epoch.step_losses[2]) / 10.0;
+    EXPECT_NEAR(mean, epoch.train.loss, 1e-6 * mean);
+  }
+}
+
 }  // namespace
 }  // namespace linnet::testing

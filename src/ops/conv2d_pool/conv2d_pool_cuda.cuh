@@ -69,13 +69,62 @@ __device__ inline void compete(float z, unsigned position, float& best, unsigned
   winner = better ? position : winner;
 }
 
+/// Four filters of one pooled pixel: the largest activated sum of its 2x2 window, and which it was.
+struct PooledPixel {
+  FloatVector<4> best;
+  unsigned index[4];
+};
+
+/// window: the first input of the upper left sum, in an image of `pitch` floats a row. weights
+/// (taps, filters) and bias start at the four filters. kRows > 0: rows and row_taps are kRows and
+/// kRow, for loops without a counter.
+template <int kRows, int kRow>
+__device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int rows, int row_taps,
+                                           int channels, const float* weights, const float* bias,
+                                           int filters, bool relu) {
+  [[maybe_unused]] constexpr int kUnrolled = kRows > 0 ? unrolled_rows(kRows, kRow) : 1;
+  float sums[4][4];  // window positions, filters
+#pragma unroll
+  for (int f = 0; f < 4; ++f) sums[0][f] = sums[1][f] = sums[2][f] = sums[3][f] = bias[f];
+#pragma unroll kUnrolled
+  for (int k = 0; k < rows; ++k) {
+    const float* top = window + k * pitch;
+    const float* bottom = top + pitch;
+#pragma unroll
+    for (int t = 0; t < row_taps; ++t) {
+      const auto weight = load_vector<4>(weights + (k * row_taps + t) * filters, true);
+      const float pixels_of[4] = {top[t], top[t + channels], bottom[t], bottom[t + channels]};
+#pragma unroll
+      for (int p = 0; p < 4; ++p) {
+#pragma unroll
+        for (int f = 0; f < 4; ++f) sums[p][f] += pixels_of[p] * weight[f];
+      }
+    }
+  }
+  PooledPixel found;
+#pragma unroll
+  for (int f = 0; f < 4; ++f) {
+    found.best[f] = sums[0][f];
+    found.index[f] = 0;
+#pragma unroll
+    for (int p = 1; p < 4; ++p) {
+      compete(sums[p][f], static_cast<unsigned>(p), found.best[f], found.index[f]);
+    }
+    // Where nothing is positive the activated window is all zeros, and its first one wins.
+    if (relu && found.best[f] <= 0) {
+      found.best[f] = 0;
+      found.index[f] = 0;
+    }
+  }
+  return found;
+}
+
 /// y and winner. A thread has four filters of a pooled pixel. Shared memory: weights (taps, C_out),
 /// bias, then the band's image.
 template <int kRows, int kRow, int kChannels>
 __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b,
                                   float* y, std::uint8_t* winner, bool aligned) {
   // The kernel's extents (KH, KW * C, C) are the template's, or where those are zeros any.
-  [[maybe_unused]] constexpr int kUnrolled = kRows > 0 ? unrolled_rows(kRows, kRow) : 1;
   const int rows = kRows > 0 ? kRows : s.kh;
   const int row_taps = kRows > 0 ? kRow : s.row_taps;
   const int channels = kRows > 0 ? kChannels : s.c;
@@ -107,48 +156,16 @@ __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* 
       const int i = pixel / s.pooled_w;
       const int j = pixel - i * s.pooled_w;
       const float* window = image + 2 * i * s.pitch + 2 * j * channels;
-      float sums[4][4];  // window positions, filters
-#pragma unroll
-      for (int f = 0; f < 4; ++f) {
-        sums[0][f] = sums[1][f] = sums[2][f] = sums[3][f] = bias[o + f];
-      }
-#pragma unroll kUnrolled
-      for (int k = 0; k < rows; ++k) {
-        const float* top = window + k * s.pitch;
-        const float* bottom = top + s.pitch;
-#pragma unroll
-        for (int t = 0; t < row_taps; ++t) {
-          const auto weight = load_vector<4>(weights + (k * row_taps + t) * s.co + o, true);
-          const float pixels_of[4] = {top[t], top[t + channels], bottom[t], bottom[t + channels]};
-#pragma unroll
-          for (int p = 0; p < 4; ++p) {
-#pragma unroll
-            for (int f = 0; f < 4; ++f) sums[p][f] += pixels_of[p] * weight[f];
-          }
-        }
-      }
-      FloatVector<4> best;
-      unsigned index[4];
-#pragma unroll
-      for (int f = 0; f < 4; ++f) {
-        best[f] = sums[0][f];
-        index[f] = 0;
-        compete(sums[1][f], 1, best[f], index[f]);
-        compete(sums[2][f], 2, best[f], index[f]);
-        compete(sums[3][f], 3, best[f], index[f]);
-        // Where nothing is positive the activated window is all zeros, and its first one wins.
-        if (s.relu && best[f] <= 0) {
-          best[f] = 0;
-          index[f] = 0;
-        }
-      }
+      const PooledPixel found = pooled_pixel<kRows, kRow>(window, s.pitch, rows, row_taps, channels,
+                                                          weights + o, bias + o, s.co, s.relu);
       const std::int64_t at = first + static_cast<std::int64_t>(pixel) * s.co;
-      store_vector<4>(y + at, best, aligned);
+      store_vector<4>(y + at, found.best, aligned);
       if (aligned) {
         *reinterpret_cast<unsigned*>(winner + at) =
-            index[0] | index[1] << 8 | index[2] << 16 | index[3] << 24;
+            found.index[0] | found.index[1] << 8 | found.index[2] << 16 | found.index[3] << 24;
       } else {
-        for (int f = 0; f < 4; ++f) winner[at + f] = static_cast<std::uint8_t>(index[f]);
+#pragma unroll
+        for (int f = 0; f < 4; ++f) winner[at + f] = static_cast<std::uint8_t>(found.index[f]);
       }
     }
   }

@@ -10,10 +10,10 @@ namespace linnet {
 
 std::vector<ValueType> MetricsOp::infer(std::span<const ValueType> inputs) const {
   const std::vector<ValueType> types(inputs.begin(), inputs.end());
-  require(inputs.size() == (attrs().classification ? 4U : 2U) &&
-              inputs[0] == ValueType{DType::f64, Shape{kCounters}} &&
+  require(inputs.size() == (attrs().classification ? 4U : 2U) && attrs().history >= 0 &&
+              inputs[0] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
               inputs[1] == ValueType{DType::f32, Shape{}},
-          "expected counters ({}) and a scalar loss; got {}", kCounters,
+          "expected counters ({}) and a scalar loss; got {}", kCounters + attrs().history,
           to_string({"counters", "loss", "scores", "labels"}, types));
   require(!attrs().classification ||
               (inputs[2].shape.rank() == 2 &&
@@ -31,6 +31,10 @@ void MetricsOp::reference(const ReferenceArgs& args) const {
   const double loss = args.in(1)[0];
   const auto batch = static_cast<double>(attrs().batch);
   count(Counter::last_loss) = loss;
+  if (attrs().history > 0) {
+    const auto history = static_cast<std::uint64_t>(attrs().history);
+    counters.data[kCounters + args.step.step % history] = loss;
+  }
   count(Counter::samples) += batch;
   if (std::isfinite(loss)) {
     count(Counter::loss) += loss * batch;

@@ -14,20 +14,25 @@ enum class Counter : std::uint8_t {
   last_loss,   ///< of the newest batch alone
 };
 inline constexpr std::int64_t kCounters = 5;
+/// How many of the newest steps' losses a training keeps on the device, for its reports.
+inline constexpr std::int64_t kLossHistory = 4096;
 
 struct MetricsAttrs {
   std::int64_t batch = 1;
   bool classification = true;  ///< with scores and labels
+  std::int64_t history = 0;    ///< losses of single steps that stand behind the counters
   template <class V>
   void fields(V&& visit) {
     visit("batch", batch);
     visit("classification", classification);
+    visit("history", history);
   }
   bool operator==(const MetricsAttrs&) const = default;
 };
 
-/// Adds a batch to the counters, f64 (kCounters), which it mutates. Operands: counters, loss (),
-/// and for classification scores (N, C) and labels i32 (N). The first of equal scores counts.
+/// Adds a batch to the counters, f64 (kCounters + history), which it mutates; the loss of step s
+/// also goes to place s % history behind them. Operands: counters, loss (), and for classification
+/// scores (N, C) and labels i32 (N). The first of equal scores counts.
 class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
  public:
   static constexpr std::string_view kName = "metrics";

@@ -13,7 +13,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t rows = attrs.classification ? node.in(2)[0] : 0;
   const std::int64_t classes = attrs.classification ? node.in(2)[1] : 0;
   Kernel kernel;
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
+  kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
                              auto* counters = args.in_out<double>(0);
                              const auto count = [&](Counter c) -> double& {
                                return counters[static_cast<std::size_t>(c)];
@@ -21,6 +21,10 @@ std::optional<Kernel> prepare(const NodeView& node) {
                              const double loss = args.in(1)[0];
                              const auto batch = static_cast<double>(attrs.batch);
                              count(Counter::last_loss) = loss;
+                             if (attrs.history > 0) {
+                               const auto history = static_cast<std::uint64_t>(attrs.history);
+                               counters[kCounters + task.step->step % history] = loss;
+                             }
                              count(Counter::samples) += batch;
                              if (std::isfinite(loss)) {
                                count(Counter::loss) += loss * batch;

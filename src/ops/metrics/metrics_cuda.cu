@@ -11,6 +11,8 @@ namespace {
 /// What a batch adds, besides its count of correct samples.
 struct Batch {
   double* counters;
+  const StepInfo* step;
+  std::uint64_t history;
   const float* loss;
   double samples;
 
@@ -21,6 +23,7 @@ struct Batch {
     };
     const float mean = *loss;
     count(Counter::last_loss) = mean;
+    if (history > 0) counters[kCounters + step->step % history] = mean;
     count(Counter::samples) += samples;
     if (::fabsf(mean) <= std::numeric_limits<float>::max()) {
       count(Counter::loss) += mean * samples;
@@ -72,7 +75,8 @@ __global__ void add_counts(const std::int64_t* counts, unsigned blocks, Batch ba
 }
 
 Batch batch_of(const Args& args, const MetricsAttrs& attrs) {
-  return {args.in_out<double>(0), args.in(1), static_cast<double>(attrs.batch)};
+  return {args.in_out<double>(0), args.step, static_cast<std::uint64_t>(attrs.history), args.in(1),
+          static_cast<double>(attrs.batch)};
 }
 
 template <class Team>

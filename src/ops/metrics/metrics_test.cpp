@@ -31,6 +31,11 @@ TEST(Metrics, AgreesWithTheReference) {
            {{1, 5}, {0, 2}, {-1, 1}, {0, 3}},
            false});
   }
+  check({"metrics with a history",
+         make_op(MetricsOp({.batch = 4, .history = 2})),  // step 3 of the case: the second place
+         {{DType::f64, Shape{kCounters + 2}}, f32({}), f32({4, 3}), i32({4})},
+         {{1, 5}, {0, 2}, {-1, 1}, {0, 3}},
+         false});
   check({"metrics regression",
          make_op(MetricsOp({.batch = 8, .classification = false})),
          {kCountersType, f32({})},

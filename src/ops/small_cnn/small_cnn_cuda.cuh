@@ -107,7 +107,6 @@ __device__ inline void load_record(const SmallCnnShape& s, const void* samples,
 template <int kRows, int kRow, int kChannels>
 __device__ inline void pool_record(const SmallCnnShape& s, const float* weights, const float* image,
                                    float* pooled, std::uint8_t* winner, float* copy) {
-  [[maybe_unused]] constexpr int kUnrolled = kRows > 0 ? unrolled_rows(kRows, kRow) : 1;
   const int rows = kRows > 0 ? kRows : s.kh;
   const int row_taps = kRows > 0 ? kRow : s.row_taps;
   const int channels = kRows > 0 ? kChannels : s.c;
@@ -120,43 +119,15 @@ __device__ inline void pool_record(const SmallCnnShape& s, const float* weights,
     const int i = pixel / s.pooled_w;
     const int j = pixel - i * s.pooled_w;
     const float* window = image + 2 * i * s.pitch + 2 * j * channels;
-    float sums[4][4];  // window positions, filters
+    const PooledPixel found = pooled_pixel<kRows, kRow>(window, s.pitch, rows, row_taps, channels,
+                                                        weights + o, bias + o, s.co, s.relu);
 #pragma unroll
     for (int f = 0; f < 4; ++f) {
-      sums[0][f] = sums[1][f] = sums[2][f] = sums[3][f] = bias[o + f];
-    }
-#pragma unroll kUnrolled
-    for (int k = 0; k < rows; ++k) {
-      const float* top = window + k * s.pitch;
-      const float* bottom = top + s.pitch;
-#pragma unroll
-      for (int t = 0; t < row_taps; ++t) {
-        const auto weight = load_vector<4>(weights + (k * row_taps + t) * s.co + o, true);
-        const float pixels_of[4] = {top[t], top[t + channels], bottom[t], bottom[t + channels]};
-#pragma unroll
-        for (int p = 0; p < 4; ++p) {
-#pragma unroll
-          for (int f = 0; f < 4; ++f) sums[p][f] += pixels_of[p] * weight[f];
-        }
-      }
-    }
-    FloatVector<4> best;
-#pragma unroll
-    for (int f = 0; f < 4; ++f) {
-      unsigned index = 0;
-      best[f] = sums[0][f];
-      compete(sums[1][f], 1, best[f], index);
-      compete(sums[2][f], 2, best[f], index);
-      compete(sums[3][f], 3, best[f], index);
-      if (s.relu && best[f] <= 0) {  // all zeros, and the first one wins
-        best[f] = 0;
-        index = 0;
-      }
-      winner[pixel * s.co + o + f] = static_cast<std::uint8_t>(index);
+      winner[pixel * s.co + o + f] = static_cast<std::uint8_t>(found.index[f]);
     }
     const int at = pixel * s.co + o;
-    store_vector<4>(pooled + at, best, true);
-    if (copy != nullptr) store_vector<4>(copy + at, best, true);
+    store_vector<4>(pooled + at, found.best, true);
+    if (copy != nullptr) store_vector<4>(copy + at, found.best, true);
   }
 }
 
