@@ -32,11 +32,6 @@ CLI::Validator a_graph() {
   return CLI::Validator(check, "{off,epoch}");
 }
 
-std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<std::size_t>(
-      std::distance(names.begin(), std::find(names.begin(), names.end(), name)));
-}
-
 std::string graph_name(std::int64_t steps) {
   if (steps == CudaOptions::kWholeEpoch) return "epoch";
   return steps == 0 ? "off" : std::to_string(steps);

@@ -18,6 +18,11 @@ CLI::Validator one_of(std::vector<std::string> names) {
   return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ",")));
 }
 
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(
+      std::distance(names.begin(), std::find(names.begin(), names.end(), name)));
+}
+
 CLI::Validator at_least(long long least, long long most) {
   const auto check = [least, most](std::string& given) -> std::string {
     long long value = 0;

@@ -43,11 +43,6 @@ struct TrainOptions {
   bool json = false;
 };
 
-std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
-  return static_cast<std::size_t>(
-      std::distance(names.begin(), std::find(names.begin(), names.end(), name)));
-}
-
 /// Set by the first Ctrl-C; the second one finds the system's own handler and kills.
 volatile std::sig_atomic_t interrupted = 0;
 

@@ -30,7 +30,7 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
   const bool cuda = device == "cuda" || device.starts_with("cuda:");
   require(device == "auto" || device == "cpu" || cuda,
           "unknown device '{}'; expected auto, cpu, cuda, cuda:INDEX or cuda:UUID", device);
-  if (cuda || (device == "auto" && cuda_status(options.cuda.library).unusable.empty())) {
+  if (cuda || (device == "auto" && prefers_cuda(options.cuda.library))) {
     const std::string which = device.starts_with("cuda:") ? device.substr(5) : std::string();
     return cuda_plugin(options.cuda.library).open(which, options.cuda);
   }

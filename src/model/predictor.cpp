@@ -43,12 +43,8 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
   const ValueType record{dtype, network.input_sample.batched(1)};
   input_bytes_ = record.bytes() * static_cast<std::size_t>(batch);
   output_bytes_ = ValueType{DType::f32, network.output_sample().batched(batch)}.bytes();
-  const Supports supports = [&model](const Op& op, std::span<const ValueType> inputs,
-                                     std::span<const ValueType> outputs) {
-    return model.backend->supports(op, inputs, outputs);
-  };
   const auto graph_of = [&](std::int64_t n) {
-    return prediction_step(network, record, n, probabilities, supports);
+    return prediction_step(network, record, n, probabilities, supports_of(*model.backend));
   };
   program_ = model.backend->prepare(graph_of(batch), {});
   const auto buffer = [&](Storage storage) -> std::shared_ptr<Buffer>& {

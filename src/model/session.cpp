@@ -185,12 +185,7 @@ std::size_t Session::planned_bytes() const {
   return total;
 }
 
-Supports Session::supports() const {
-  return [backend = model_.backend.get()](const Op& op, std::span<const ValueType> inputs,
-                                          std::span<const ValueType> outputs) {
-    return backend->supports(op, inputs, outputs);
-  };
-}
+Supports Session::supports() const { return supports_of(*model_.backend); }
 
 void Session::reset_counters() {
   const std::array<double, kCounters> zeros{};

@@ -65,6 +65,13 @@ void add_update(Graph& graph, const NetworkDefinition& network, const OptimizerA
 
 }  // namespace
 
+Supports supports_of(const Backend& backend) {
+  return [&backend](const Op& op, std::span<const ValueType> inputs,
+                    std::span<const ValueType> outputs) {
+    return backend.supports(op, inputs, outputs);
+  };
+}
+
 Graph training_step(const NetworkDefinition& network, const Records& records,
                     const TrainingStep& step, const Supports& supports) {
   Graph graph;

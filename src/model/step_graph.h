@@ -7,6 +7,7 @@
 #include "nn/definition.h"
 #include "ops/optimizer_update/optimizer_update.h"
 #include "plan/passes/passes.h"
+#include "runtime/backend.h"
 
 namespace linnet {
 
@@ -30,6 +31,9 @@ Loss check_data(const NetworkDefinition& network, const Dataset& data, Loss loss
 /// Schedules in epochs resolved to steps. Throws Error for numbers outside their range.
 OptimizerAttrs resolve(const Optimizer& optimizer, std::int64_t epochs,
                        std::int64_t steps_per_epoch);
+
+/// What the backend answers, which must outlive it.
+Supports supports_of(const Backend& backend);
 
 struct TrainingStep {
   std::int64_t batch = 128;

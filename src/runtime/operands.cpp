@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "runtime/node_view.h"
 
 namespace linnet {
 namespace {
@@ -64,12 +65,20 @@ void Operands::require_bound(const Plan& plan) const {
   }
 }
 
-void require_written(const Node& node, std::size_t output, const ValueType& type,
-                     std::span<const float> data) {
-  for (std::size_t k = 0; k < data.size(); ++k) {
-    if (std::isnan(data[k])) {
-      throw InternalError(fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
-                                      node.op->name(), node.name, k, output, to_string(type)));
+void check_outputs(const Plan& plan, std::size_t n,
+                   const std::function<const float*(std::size_t i)>& fetch) {
+  const Node& node = plan.graph.nodes()[n];
+  const std::vector<bool> read = outputs_read(plan.graph, node);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueType& type = plan.graph.type(node.outputs[i]);
+    if (type.dtype != DType::f32 || !read[i]) continue;
+    const float* data = fetch(i);
+    for (std::int64_t k = 0; k < type.shape.elements(); ++k) {
+      if (std::isnan(data[k])) {
+        throw InternalError(
+            fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
+                        node.op->name(), node.name, k, i, to_string(type)));
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "runtime/backend.h"
@@ -32,9 +33,10 @@ class Operands {
   bool attached_ = false;
 };
 
-/// For Program::run_checked: throws InternalError if an element of the node's output i is NaN,
-/// which is what it was filled with before the node ran.
-void require_written(const Node& node, std::size_t output, const ValueType& type,
-                     std::span<const float> data);
+/// For Program::run_checked: throws InternalError if an f32 output of the node that anybody reads
+/// holds a NaN, which is what it was filled with before the node ran. `fetch` gives output i's
+/// address in host memory.
+void check_outputs(const Plan& plan, std::size_t node,
+                   const std::function<const float*(std::size_t i)>& fetch);
 
 }  // namespace linnet

@@ -25,12 +25,6 @@ Loss assumed_loss(const NetworkDefinition& network, Loss loss) {
   return outputs.rank() == 1 && outputs[0] > 1 ? Loss::cross_entropy : Loss::mse;
 }
 
-Supports supports_of(const Backend& backend) {
-  return [&backend](const Op& op, std::span<const ValueType> in, std::span<const ValueType> out) {
-    return backend.supports(op, in, out);
-  };
-}
-
 Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                      const TrainingOptions& options, const Backend& backend) {
   const Loss loss = assumed_loss(network, options.loss);

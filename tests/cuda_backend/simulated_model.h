@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
 #include "backend/cuda/cuda_backend.h"
@@ -33,5 +34,19 @@ class MachineGuard {
   MachineGuard(const MachineGuard&) = delete;
   MachineGuard& operator=(const MachineGuard&) = delete;
 };
+
+/// Trains, and compares History::planned_bytes with what the device has allocated meanwhile.
+inline void expect_planned_is_allocated(Model& model, const Dataset& data,
+                                        const TrainingOptions& options) {
+  struct Watch : Callback {
+    std::size_t bytes = 0;
+    void on_progress(const Progress&) override { bytes = cuda::sim::allocated_bytes(); }
+  } watch;
+  const std::size_t before = cuda::sim::allocated_bytes();
+  const std::size_t own = model.state().parameters->bytes() + model.state().statistics->bytes();
+  const History history = train(model, data, options, nullptr, &watch);
+  const auto measured = static_cast<double>(watch.bytes - before + own);  // rounded up by CUDA
+  EXPECT_NEAR(static_cast<double>(history.planned_bytes), measured, 0.02 * measured);
+}
 
 }  // namespace linnet::testing

@@ -153,15 +153,7 @@ TEST(CudaTraining, PlannedBytesAreAllThatIsAllocated) {
   const MachineGuard machine;
   const DatasetPair digits = make_digits(28, 0, 3);
   Model model = simulated_model(small_cnn());
-  struct Watch : Callback {
-    std::size_t bytes = 0;
-    void on_progress(const Progress&) override { bytes = cuda::sim::allocated_bytes(); }
-  } watch;
-  const std::size_t before = cuda::sim::allocated_bytes();
-  const std::size_t own = model.state().parameters->bytes() + model.state().statistics->bytes();
-  const History history = train(model, digits.train, two_epochs(), nullptr, &watch);
-  const auto measured = static_cast<double>(watch.bytes - before + own);  // rounded up by CUDA
-  EXPECT_NEAR(static_cast<double>(history.planned_bytes), measured, 0.02 * measured);
+  expect_planned_is_allocated(model, digits.train, two_epochs());
 }
 
 TEST(CudaTraining, ABatchThatDoesNotFitNamesOneThatDoes) {

@@ -55,16 +55,12 @@ Network every_layer() {
 std::vector<float> weights_after(const Network& network, const Dataset& data, const RunOptions& o) {
   Model model(network, {.device = "cpu", .threads = o.threads, .seed = 3});
   ModelState& state = model.state();
-  const Supports supports = [&](const Op& op, std::span<const ValueType> in,
-                                std::span<const ValueType> out) {
-    return state.backend->supports(op, in, out);
-  };
   Graph graph = training_step(state.definition(), records_of(data),
                               {.batch = o.batch,
                                .loss = data.labels.empty() ? Loss::mse : Loss::cross_entropy,
                                .optimizer = resolve(adam(1e-2), 1, 1),
                                .disabled_passes = o.disabled_passes},
-                              supports);
+                              supports_of(*state.backend));
   const auto program = state.backend->prepare(std::move(graph), o.plan);
   verify_plan(program->plan());
   Memory memory;

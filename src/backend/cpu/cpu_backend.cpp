@@ -6,6 +6,7 @@
 #include "backend/cpu/cpu_program.h"
 #include "backend/cpu/memory.h"
 #include "base/check.h"
+#include "runtime/prepare.h"
 
 namespace linnet::cpu {
 
@@ -38,21 +39,10 @@ void CpuBackend::download(const Buffer& from, std::size_t offset, std::span<std:
 }
 
 std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& options) {
-  std::vector<Kernel> kernels;
-  kernels.reserve(graph.nodes().size());
-  for (const Node& node : graph.nodes()) {
-    const std::vector<ValueType> inputs = graph.types(node.inputs);
-    const std::vector<ValueType> outputs = graph.types(node.outputs);
-    std::optional<Kernel> kernel =
-        registry_.prepare({*node.op, inputs, outputs, outputs_read(graph, node)});
-    require(kernel.has_value() || node.op->is_view(),
-            "[{} '{}'] has no kernel on the CPU for {} {}", node.op->name(), node.name,
-            to_string({}, inputs), to_string(node.op->attributes()));
-    kernels.push_back(kernel ? std::move(*kernel) : Kernel{});
-  }
-  std::size_t next = 0;
-  Plan plan = make_plan(
-      std::move(graph), [&](const Node&) { return kernels[next++].workspace_bytes; }, options);
+  std::vector<Kernel> kernels =
+      prepare_kernels<Kernel>(graph, "the CPU",
+                              [&](const NodeView& node) { return registry_.prepare(node); });
+  Plan plan = plan_for(std::move(graph), kernels, options);
   return std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), team_);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/node_times.h"
 
 namespace linnet::cpu {
+
 /// `steps` repetitions of stages of the program.
 class CpuProgram::Run final : public StagedWork {
  public:
@@ -112,18 +113,6 @@ void CpuProgram::poison_outputs(std::size_t n) const {
   }
 }
 
-void CpuProgram::check_outputs(std::size_t n) const {
-  const Node& node = plan_.graph.nodes()[n];
-  const std::vector<bool> read = outputs_read(plan_.graph, node);
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueType& type = plan_.graph.type(node.outputs[i]);
-    if (type.dtype != DType::f32 || !read[i]) continue;
-    require_written(node, i, type,
-                    {static_cast<const float*>(operands_[n].outputs[i]),
-                     static_cast<std::size_t>(type.shape.elements())});
-  }
-}
-
 void CpuProgram::run_checked(const StepInfo& step) {
   operands_.require_bound(plan_);
   verify_plan(plan_);
@@ -139,7 +128,9 @@ void CpuProgram::run_checked(const StepInfo& step) {
         stage.run(args_[n], {task, scratch(0), &step});
       }
     }
-    check_outputs(n);
+    check_outputs(plan_, n, [&](std::size_t i) {
+      return static_cast<const float*>(operands_[n].outputs[i]);
+    });
   }
 }
 

@@ -33,7 +33,6 @@ class CpuProgram final : public Program {
 
   std::byte* scratch(int thread) const;
   void poison_outputs(std::size_t node) const;
-  void check_outputs(std::size_t node) const;
 
   Plan plan_;
   std::vector<Kernel> kernels_;

@@ -9,12 +9,7 @@
 namespace linnet::cuda {
 namespace {
 
-Event make_event() {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync),
-        "creating an event");
-  return Event(event);
-}
+constexpr unsigned kOrdering = cudaEventDisableTiming | cudaEventBlockingSync;
 
 }  // namespace
 
@@ -22,9 +17,7 @@ CudaBatchStream::CudaBatchStream(std::shared_ptr<const Device> device, BatchLayo
     : device_(std::move(device)), layout_(std::move(layout)) {
   LINNET_ASSERT(layout_.slots > 0 && layout_.batch > 0);
   device_->activate();
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-  copies_ = Stream(stream);
+  copies_ = make_stream();
   for (std::size_t part = 0; part < layout_.record_bytes.size(); ++part) {
     const std::size_t bytes = slot_bytes(part) * layout_.slots;
     device_slots_.push_back(allocate(device_, bytes));
@@ -34,8 +27,8 @@ CudaBatchStream::CudaBatchStream(std::shared_ptr<const Device> device, BatchLayo
     pinned_slots_.emplace_back(host);
   }
   for (std::size_t slot = 0; slot < layout_.slots; ++slot) {
-    copied_.push_back(make_event());
-    read_.push_back(make_event());
+    copied_.push_back(make_event(kOrdering));
+    read_.push_back(make_event(kOrdering));
     // The slots are cleared on the device's stream: the first copies come behind that.
     check(cudaEventRecord(read_[slot].get(), device_->stream()), "recording an event");
   }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "backend/cuda/device.h"
 #include "backend/cuda/tuning_cache.h"
 #include "base/check.h"
 #include "base/random.h"
@@ -18,10 +19,6 @@ namespace {
 
 constexpr int kProposals = 8;
 constexpr std::uint32_t kAligned = 16;
-
-using DeviceMemory = UniqueHandle<void*, cudaFree>;
-using TimingStream = UniqueHandle<cudaStream_t, cudaStreamDestroy>;
-using TimingEvent = UniqueHandle<cudaEvent_t, cudaEventDestroy>;
 
 void check_lt(cublasStatus_t status, std::string_view what) {
   require(status == CUBLAS_STATUS_SUCCESS, "[cuBLASLt] {}: {}", what,
@@ -75,22 +72,6 @@ void fill(void* memory, std::size_t bytes, bool bf16, cudaStream_t stream) {
           "filling matrices for a measurement");
   }
   check(cudaStreamSynchronize(stream), "filling matrices for a measurement");
-}
-
-/// Null where the device has not that much.
-DeviceMemory try_allocate(std::size_t bytes) {
-  void* memory = nullptr;
-  if (cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());  // else the next launch would report it
-    return {};
-  }
-  return DeviceMemory(memory);
-}
-
-TimingEvent timing_event() {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event), "creating an event");
-  return TimingEvent(event);
 }
 
 }  // namespace
@@ -259,18 +240,16 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
   for (const Algorithm& algorithm : proposals) {
     work_bytes = std::max(work_bytes, algorithm.workspace_bytes);
   }
-  const DeviceMemory a = try_allocate(a_bytes);
-  const DeviceMemory b = try_allocate(b_bytes);
-  const DeviceMemory c = try_allocate(bytes(p.m, p.stride_c(), sizeof(float)));
-  const DeviceMemory bias = try_allocate(bias_bytes);
-  const DeviceMemory work = try_allocate(work_bytes);
+  const ScratchMemory a = try_allocate(a_bytes);
+  const ScratchMemory b = try_allocate(b_bytes);
+  const ScratchMemory c = try_allocate(bytes(p.m, p.stride_c(), sizeof(float)));
+  const ScratchMemory bias = try_allocate(bias_bytes);
+  const ScratchMemory work = try_allocate(work_bytes);
   if (!a || !b || !c || !bias || !work) return std::nullopt;
 
-  cudaStream_t raw_stream = nullptr;
-  check(cudaStreamCreateWithFlags(&raw_stream, cudaStreamNonBlocking), "creating a stream");
-  const TimingStream stream(raw_stream);
-  const TimingEvent start = timing_event();
-  const TimingEvent stop = timing_event();
+  const Stream stream = make_stream();
+  const Event start = make_event();
+  const Event stop = make_event();
   fill(a.get(), a_bytes, product_.bf16, stream.get());
   fill(b.get(), b_bytes, product_.bf16, stream.get());
   fill(bias.get(), bias_bytes, false, stream.get());

@@ -5,6 +5,7 @@
 #include "backend/cuda/cuda_program.h"
 #include "backend/cuda/tuning_cache.h"
 #include "base/check.h"
+#include "runtime/prepare.h"
 
 namespace linnet::cuda {
 
@@ -70,21 +71,11 @@ std::string CudaBackend::save_tuning() const {
 
 std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& options) {
   device_->activate();
-  std::vector<Kernel> kernels;
-  kernels.reserve(graph.nodes().size());
-  for (const Node& node : graph.nodes()) {
-    const std::vector<ValueType> inputs = graph.types(node.inputs);
-    const std::vector<ValueType> outputs = graph.types(node.outputs);
-    std::optional<Kernel> kernel =
-        registry_.prepare({*node.op, inputs, outputs, outputs_read(graph, node)}, context_);
-    require(kernel.has_value() || node.op->is_view(), "[{} '{}'] has no kernel on CUDA for {} {}",
-            node.op->name(), node.name, to_string({}, inputs), to_string(node.op->attributes()));
-    kernels.push_back(kernel ? std::move(*kernel) : Kernel{});
-  }
+  std::vector<Kernel> kernels = prepare_kernels<Kernel>(graph, "CUDA", [&](const NodeView& node) {
+    return registry_.prepare(node, context_);
+  });
   const std::string unsaved = save_tuning();
-  std::size_t next = 0;
-  Plan plan = make_plan(
-      std::move(graph), [&](const Node&) { return kernels[next++].workspace_bytes; }, options);
+  Plan plan = plan_for(std::move(graph), kernels, options);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
   auto program = std::make_unique<CudaProgram>(std::move(plan), std::move(kernels), device_,
                                                context_.options.graph_steps);

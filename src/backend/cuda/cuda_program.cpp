@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cuda_program.h"
 
-#include <cmath>
-
 #include "backend/cuda/nvtx.h"
 #include "base/check.h"
 #include "runtime/constants.h"
@@ -16,11 +14,7 @@ constexpr std::int64_t kStepsWithoutLoop = 16;
 
 std::vector<Event> timing_events(std::size_t count) {
   std::vector<Event> events;
-  for (std::size_t i = 0; i < count; ++i) {
-    cudaEvent_t event = nullptr;
-    check(cudaEventCreate(&event), "creating an event to tell the time");
-    events.emplace_back(event);
-  }
+  for (std::size_t i = 0; i < count; ++i) events.push_back(make_event());
   return events;
 }
 
@@ -154,19 +148,6 @@ void CudaProgram::poison(std::size_t n) const {
   if (operands_[n].workspace != nullptr) fill(operands_[n].workspace, plan_.workspaces[n].bytes);
 }
 
-void CudaProgram::check_outputs(std::size_t n) const {
-  const Node& node = plan_.graph.nodes()[n];
-  const std::vector<bool> read = outputs_read(plan_.graph, node);
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueType& type = plan_.graph.type(node.outputs[i]);
-    if (type.dtype != DType::f32 || !read[i]) continue;
-    std::vector<float> data(static_cast<std::size_t>(type.shape.elements()));
-    download(*device_, static_cast<const std::byte*>(operands_[n].outputs[i]),
-             std::as_writable_bytes(std::span(data)));
-    require_written(node, i, type, data);
-  }
-}
-
 void CudaProgram::run_checked(const StepInfo& step) {
   operands_.require_bound(plan_);
   verify_plan(plan_);
@@ -176,7 +157,12 @@ void CudaProgram::run_checked(const StepInfo& step) {
     if (!plan_.runs(n)) continue;
     poison(n);
     enqueue(n);
-    check_outputs(n);
+    std::vector<std::byte> data;
+    check_outputs(plan_, n, [&](std::size_t i) {
+      data.resize(plan_.graph.type(plan_.graph.nodes()[n].outputs[i]).bytes());
+      download(*device_, static_cast<const std::byte*>(operands_[n].outputs[i]), data);
+      return reinterpret_cast<const float*>(data.data());
+    });
   }
 }
 

@@ -38,7 +38,6 @@ class CudaProgram final : public Program {
                           unsigned flags) const;
   void capture(std::uint64_t steps);
   void poison(std::size_t node) const;
-  void check_outputs(std::size_t node) const;
 
   Plan plan_;
   std::shared_ptr<const Device> device_;

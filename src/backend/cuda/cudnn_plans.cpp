@@ -31,12 +31,6 @@ std::optional<int> first_engine(CudnnGraph& graph) {
   return std::nullopt;
 }
 
-Stream make_stream() {
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream for cuDNN");
-  return Stream(stream);
-}
-
 }  // namespace
 
 CudnnPlan::CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine)

@@ -21,23 +21,7 @@ constexpr float kMargin = 0.97F;
 /// Device memory starts at multiples of it; so do the operands in it.
 constexpr std::size_t kStart = 256;
 
-using DeviceMemory = UniqueHandle<void*, cudaFree>;
-
 std::size_t padded(std::size_t bytes) { return (bytes + kStart - 1) / kStart * kStart; }
-
-/// Null, and no error left behind, where there is not enough.
-DeviceMemory try_allocate(std::size_t bytes) {
-  void* memory = nullptr;
-  if (cudaMalloc(&memory, std::max(bytes, kStart)) == cudaSuccess) return DeviceMemory(memory);
-  static_cast<void>(cudaGetLastError());
-  return {};
-}
-
-Event make_event() {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event), "making an event");
-  return Event(event);
-}
 
 std::string kind(const std::string& name) {
   const std::size_t engine = name.find("eng");
@@ -144,7 +128,7 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& con
     starts.push_back(starts.back() + padded(bytes));
   }
   const std::size_t operand_bytes = starts.back();
-  const DeviceMemory memory = try_allocate(operand_bytes + workspace);
+  const ScratchMemory memory = try_allocate(operand_bytes + workspace);
   if (!memory) return std::nullopt;
   check(cudaMemset(memory.get(), 0, operand_bytes), "clearing a convolution's operands");
   auto* base = static_cast<std::byte*>(memory.get());
@@ -167,7 +151,7 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& con
 void load_kernels(const CudnnGraph& graph, int engine, const CudnnConvolution& convolution,
                   cudaStream_t stream) {
   // Addresses are only written down: nothing of the captured graph is ever launched.
-  const DeviceMemory memory = try_allocate(kStart);
+  const ScratchMemory memory = try_allocate(kStart);
   if (!memory) return;
   const std::vector<void*> operands(convolution.operand_bytes().size(), memory.get());
   static_cast<void>(Trial(graph, operands, memory.get(), stream).captures(engine));

@@ -4,8 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cctype>
-#include <cstring>
+#include <algorithm>
 
 #include "base/check.h"
 
@@ -66,6 +65,26 @@ class DeviceBuffer final : public Buffer {
 
 }  // namespace
 
+Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  return Stream(stream);
+}
+
+Event make_event(unsigned flags) {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, flags), "creating an event");
+  return Event(event);
+}
+
+ScratchMemory try_allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)) == cudaSuccess)
+    return ScratchMemory(memory);
+  static_cast<void>(cudaGetLastError());
+  return {};
+}
+
 std::vector<CudaDevice> list_devices() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -113,9 +132,7 @@ Device::Device(CudaDevice info) : info_(std::move(info)) {
           "{} has compute capability {}.{}; Linnet needs 7.5 (Turing) or newer", info_.name,
           info_.compute_capability / 10, info_.compute_capability % 10);
   activate();
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-  stream_ = Stream(stream);
+  stream_ = make_stream();
 }
 
 void Device::activate() const { check(cudaSetDevice(info_.index), "choosing the device"); }

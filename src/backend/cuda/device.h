@@ -15,6 +15,14 @@ namespace linnet::cuda {
 
 using Stream = UniqueHandle<cudaStream_t, cudaStreamDestroy>;
 using Event = UniqueHandle<cudaEvent_t, cudaEventDestroy>;
+using ScratchMemory = UniqueHandle<void*, cudaFree>;
+
+/// On the calling thread's device. The stream does not wait for the legacy default one.
+Stream make_stream();
+/// flags: those of cudaEventCreateWithFlags; by default the event tells the time.
+Event make_event(unsigned flags = cudaEventDefault);
+/// For measurements: null, and no error left behind, where there is not enough.
+ScratchMemory try_allocate(std::size_t bytes);
 
 /// The devices of this machine. Throws Error with one sentence where CUDA is not usable: no driver,
 /// one that is too old, no device.

@@ -67,6 +67,12 @@ const CudaPlugin& cuda_plugin(const std::string& library) {
   return plugin;
 }
 
+bool prefers_cuda(const std::string& library) {
+  // Stays open: where there is a driver, the plug-in is next.
+  if (library.empty() && dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) return false;
+  return cuda_status(library).unusable.empty();
+}
+
 CudaStatus cuda_status(const std::string& library) {
   try {
     return cuda_plugin(library).status();

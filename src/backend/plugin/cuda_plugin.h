@@ -26,4 +26,8 @@ using CudaPluginEntry = const CudaPlugin* (*)();
 /// that it needs.
 const CudaPlugin& cuda_plugin(const std::string& library);
 
+/// Whether the device "auto" is CUDA. Linnet's own plug-in is not even opened where there is no
+/// driver: with NVIDIA's libraries behind it, that would cost a quarter of a second and 160 MB.
+bool prefers_cuda(const std::string& library);
+
 }  // namespace linnet

@@ -174,6 +174,39 @@ __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* 
 /// Floats that a block's threads exchange at once when their sums are added.
 inline constexpr int kPoolExchange = 8 * static_cast<int>(kBlock);
 
+/// Sums over the threads of each filter, in their order: part[o * taps + t] of dw[t], and
+/// part[taps * filters + o] of db. Thread l * filters + o is filter o's l-th; threads behind the
+/// last whole row of filters have none. All `threads` of the block call it. exchange: shared memory
+/// for 8 * threads floats.
+template <int kTaps>
+__device__ inline void store_filter_sums(const float (&dw)[kTaps], float db, int taps, int filters,
+                                         int threads, float* exchange, float* part) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lanes = threads / filters;
+  const int lane = thread / filters;
+  const int o = thread - lane * filters;
+#pragma unroll
+  for (int t0 = 0; t0 <= kTaps; t0 += 8) {
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      if (t0 + i <= kTaps && lane < lanes) {
+        exchange[(i * lanes + lane) * filters + o] = t0 + i < kTaps ? dw[(t0 + i) % kTaps] : db;
+      }
+    }
+    __syncthreads();
+    for (int n = thread; n < 8 * filters; n += threads) {
+      const int i = n / filters;
+      const int filter = n - i * filters;
+      const int t = t0 + i;
+      if (t > kTaps || (t >= taps && t < kTaps)) continue;
+      float sum = 0;
+      for (int l = 0; l < lanes; ++l) sum += exchange[(i * lanes + l) * filters + filter];
+      part[t < kTaps ? filter * taps + t : taps * filters + filter] = sum;
+    }
+  }
+}
+
 /// The block's part of dw (C_out, taps) and db (C_out), at sums + blockIdx.x * (taps + 1) * C_out.
 /// A thread has one filter and up to kTaps sums. Shared memory: offsets of the taps (kTaps ints),
 /// then the band's image, or at the end kPoolExchange floats.
@@ -217,29 +250,8 @@ __global__ void __launch_bounds__(kBlock, kRows > 0 ? 2 : 1)
     }
   }
 
-  // The sums of a filter's threads, in the order of the threads.
-  float* exchange = image;
-  float* part = sums + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co;
-#pragma unroll
-  for (int t0 = 0; t0 <= kTaps; t0 += 8) {
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (t0 + i <= kTaps && lane < lanes) {
-        exchange[(i * lanes + lane) * s.co + o] = t0 + i < kTaps ? dw[(t0 + i) % kTaps] : db;
-      }
-    }
-    __syncthreads();
-    for (int n = thread; n < 8 * s.co; n += static_cast<int>(blockDim.x)) {
-      const int i = n / s.co;
-      const int filter = n - i * s.co;
-      const int t = t0 + i;
-      if (t > kTaps || (t >= taps && t < kTaps)) continue;
-      float sum = 0;
-      for (int l = 0; l < lanes; ++l) sum += exchange[(i * lanes + l) * s.co + filter];
-      part[t < kTaps ? filter * taps + t : taps * s.co + filter] = sum;
-    }
-  }
+  store_filter_sums<kTaps>(dw, db, taps, s.co, static_cast<int>(blockDim.x), image,
+                           sums + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co);
 }
 
 }  // namespace linnet::cuda

@@ -218,37 +218,6 @@ __device__ inline void add_conv_gradient(const SmallCnnShape& s, int stride, con
   }
 }
 
-/// The sums of a filter's threads, in the order of the threads, at part (dw, then db).
-template <int kTaps>
-__device__ inline void store_conv_gradient(const SmallCnnShape& s, const float (&dw)[kTaps],
-                                           float db, float* exchange, float* part) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int lanes = kCnnBlock / s.co;
-  const int lane = thread / s.co;
-  const int o = thread - lane * s.co;
-  const int taps = s.taps();
-#pragma unroll
-  for (int t0 = 0; t0 <= kTaps; t0 += 8) {
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      if (t0 + i <= kTaps && lane < lanes) {
-        exchange[(i * lanes + lane) * s.co + o] = t0 + i < kTaps ? dw[(t0 + i) % kTaps] : db;
-      }
-    }
-    __syncthreads();
-    for (int n = thread; n < 8 * s.co; n += kCnnBlock) {
-      const int i = n / s.co;
-      const int filter = n - i * s.co;
-      const int t = t0 + i;
-      if (t > kTaps || (t >= taps && t < kTaps)) continue;
-      float sum = 0;
-      for (int l = 0; l < lanes; ++l) sum += exchange[(i * lanes + l) * s.co + filter];
-      part[t < kTaps ? filter * taps + t : taps * s.co + filter] = sum;
-    }
-  }
-}
-
 /// The first launch. Template arguments: the kernel's extents (KH, KW * C, C), or zeros for any;
 /// how many products and classes there are room for.
 template <int kRows, int kRow, int kChannels, int kTaps, int kClasses>
@@ -295,8 +264,8 @@ __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)
                                                     pooled, winner, dw, db);
   }
   if (s.gradients) {
-    store_conv_gradient(s, dw, db, image,
-                        out.parts + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co);
+    store_filter_sums<kTaps>(dw, db, s.taps(), s.co, kCnnBlock, image,
+                             out.parts + static_cast<std::int64_t>(blockIdx.x) * (taps + 1) * s.co);
   }
 }
 
