@@ -138,8 +138,8 @@ std::string mode_name(const Arguments& a) {
 void bench(const Arguments& a, const Workload& workload, const Dataset& data, std::int64_t batch) {
   Model model(workload.network(), {.device = a.device,
                                    .seed = a.seed,
-                                   .cuda = {.precision = a.precision,
-                                            .graph_steps = a.graph_steps,
+                                   .precision = a.precision,
+                                   .cuda = {.graph_steps = a.graph_steps,
                                             .cudnn = !a.own_kernels,
                                             .cache_folder = a.cache,
                                             .library = a.library}});

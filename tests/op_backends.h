@@ -24,4 +24,8 @@ const std::vector<TestedDevice>& tested_devices();
 /// The CPU with 1, 2 and 4 threads.
 TestedDevice tested_cpu();
 
+/// The same at bf16: by rounded operands, and natively; where the processor has no bfloat16
+/// arithmetic, that falls back on rounded operands.
+std::vector<TestedDevice> tested_cpus_in_bf16();
+
 }  // namespace linnet::testing

@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include "backend/cpu/cpu_backend.h"
 #include "op_backends.h"
 #include "ops/cpu_kernels.h"
 
 namespace linnet::testing {
+namespace {
 
-TestedDevice tested_cpu() {
-  static std::vector<std::unique_ptr<cpu::CpuBackend>> backends;
+TestedDevice cpu_that_multiplies(cpu::Products products, const std::string& name) {
+  static std::map<cpu::Products, std::vector<std::unique_ptr<cpu::CpuBackend>>> all;
+  std::vector<std::unique_ptr<cpu::CpuBackend>>& backends = all[products];
   if (backends.empty()) {
     for (int threads : {1, 2, 4}) {
       cpu::Registry registry;
       cpu::register_cpu_kernels(registry);
-      backends.push_back(std::make_unique<cpu::CpuBackend>(std::move(registry), threads));
+      backends.push_back(std::make_unique<cpu::CpuBackend>(std::move(registry), threads, products));
     }
   }
-  TestedDevice device{"the CPU", {}};
+  TestedDevice device{name, {}};
   for (const auto& backend : backends) device.backends.push_back(backend.get());
   return device;
+}
+
+}  // namespace
+
+TestedDevice tested_cpu() { return cpu_that_multiplies(cpu::Products::fp32, "the CPU"); }
+
+std::vector<TestedDevice> tested_cpus_in_bf16() {
+  return {cpu_that_multiplies(cpu::Products::bf16_rounded, "the CPU, operands rounded"),
+          cpu_that_multiplies(cpu::Products::bf16_native, "the CPU, native bf16 if it has some")};
 }
 
 }  // namespace linnet::testing

@@ -10,17 +10,18 @@ namespace linnet::testing {
 namespace {
 
 std::unique_ptr<cuda::CudaBackend> open(bool libraries) {
-  const CudaOptions options{.precision = Precision::fp32, .cudnn = libraries};
+  const CudaOptions options{.cudnn = libraries};
   auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
   if (!libraries) {
-    return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options);
+    return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
+                                               cuda::Libraries{}, Precision::fp32);
   }
   cuda::register_cuda_libraries(registry);
   cuda::Libraries opened = cuda::open_libraries(*device, options);
   return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
-                                             std::move(opened));
+                                             std::move(opened), Precision::fp32);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "graph/differentiate.h"
 #include "graph/interpreter.h"
 #include "op_backends.h"
+#include "op_bf16.h"
 #include "ops/ops.h"
 
 namespace linnet::testing {
@@ -198,6 +199,11 @@ void check_gradient(const OpCase& c, Graph graph, std::vector<Value> inputs,
   const std::vector<Value> gradients = differentiate(graph, roots, cotangents, wrt);
   graph.verify();
 
+  for (std::size_t n = forward.nodes().size(); n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    if (rounds_in_bf16(*node.op)) check_bf16({c.name, node.op, graph.types(node.inputs)});
+  }
+
   const std::size_t forward_inputs = inputs.size();
   std::vector<Value> all_inputs = inputs;
   std::vector<std::vector<double>> all_data = data;
@@ -309,15 +315,23 @@ void check(const OpCase& c) {
   } else {
     compare_with_reference(graph, inputs, data, compared, c.tolerance, c.step, c.devices);
   }
+  if (rounds_in_bf16(*c.op)) check_bf16(c);
   if (c.gradient) check_gradient(c, graph, inputs, data, outputs, random);
 }
 
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
                                      const std::vector<Value>& outputs, const StepInfo& step) {
+  return run(*tested_cpu().backends[1], graph, inputs, data, outputs, step, false);
+}
+
+std::vector<std::vector<double>> run(Backend& backend, const Graph& graph,
+                                     const std::vector<Value>& inputs,
+                                     const std::vector<std::vector<double>>& data,
+                                     const std::vector<Value>& outputs, const StepInfo& step,
+                                     bool checked) {
   const std::vector<Bytes> bytes =
-      run_on(*tested_cpu().backends[1], graph, inputs, all_bytes(graph, inputs, data), outputs,
-             step, false, true);
+      run_on(backend, graph, inputs, all_bytes(graph, inputs, data), outputs, step, checked, true);
   std::vector<std::vector<double>> values;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     values.push_back(to_doubles(graph.type(outputs[i]), bytes[i]));

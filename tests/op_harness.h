@@ -8,6 +8,10 @@
 
 #include "graph/graph.h"
 
+namespace linnet {
+class Backend;
+}
+
 namespace linnet::testing {
 
 /// How one operand of a case is filled: uniform in [low, high) (whole numbers for i32 and u8), from
@@ -25,7 +29,8 @@ struct Fill {
 ///    simulated device's threads in another order,
 ///  - if `gradient`: that the gradient graph's reference agrees with central differences of the
 ///    forward reference, and its kernels with its reference,
-///  - that the operator survives being written to attributes and read back.
+///  - that the operator survives being written to attributes and read back,
+///  - of products and convolutions, forward and in the gradient graph: check_bf16() (op_bf16.h).
 struct OpCase {
   std::string name;
   OpPtr op;
@@ -68,7 +73,13 @@ void compare_with_reference(const Graph& graph, const std::vector<Value>& inputs
                             const StepInfo& step = {},
                             const std::vector<std::string>& devices = {});
 
-/// The values of `outputs` of a graph run once on the CPU with two threads.
+/// The values of `outputs` of a graph run once on `backend`; checked: see Program::run_checked.
+std::vector<std::vector<double>> run(Backend& backend, const Graph& graph,
+                                     const std::vector<Value>& inputs,
+                                     const std::vector<std::vector<double>>& data,
+                                     const std::vector<Value>& outputs, const StepInfo& step,
+                                     bool checked);
+/// The same on the CPU with two threads.
 std::vector<std::vector<double>> run(const Graph& graph, const std::vector<Value>& inputs,
                                      const std::vector<std::vector<double>>& data,
                                      const std::vector<Value>& outputs, const StepInfo& step = {});

@@ -12,7 +12,7 @@ limit_mib=55  # the device machine takes 64 MiB with a call, the sources among i
 
 packages=(libfmt-dev nlohmann-json3-dev libdnnl-dev ocl-icd-opencl-dev libhwy-dev libcli11-dev
           libtomlplusplus-dev libgtest-dev libbenchmark-dev libpng-dev libjpeg62-turbo-dev
-          zlib1g-dev libcurl4-openssl-dev libssl-dev libdlpack-dev)
+          zlib1g-dev liblzma-dev libcurl4-openssl-dev libssl-dev libdlpack-dev)
 # They come with the compiler; programs must use the machine's own.
 left_out='libc6|libc6-dev|libc-dev-bin|libcrypt1|libcrypt-dev|libnsl.*|libtirpc.*|libgcc-s1'
 left_out+='|libgomp1|libstdc\+\+6|libdebconf.*|libperl.*|.*-perl|.*-modules.*'
@@ -56,7 +56,7 @@ done < <(find usr -type l)
 # Kept: headers, CMake packages, and the libraries that are linked or needed by one that is.
 declare -A keep=()
 queue=()
-for library in fmt dnnl hwy hwy_contrib hwy_test tomlplusplus png16 png jpeg z curl ssl crypto \
+for library in fmt dnnl hwy hwy_contrib hwy_test tomlplusplus png16 png jpeg z lzma curl ssl crypto \
                OpenCL benchmark benchmark_main; do
   for file in "$libraries/lib$library.so" "$libraries/lib$library".so.*; do
     [[ -e $file ]] && queue+=("$(basename "$file")")

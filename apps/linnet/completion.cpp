@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "json.h"
+#include "named_data.h"
 #include "options.h"
 #include "workloads.h"
 
@@ -46,6 +47,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> choosers(const CLI
     for (const CLI::Option* option : command->get_options()) {
       const std::vector<std::string> words = choices(*option);
       if (words.empty() || option->get_lnames().empty()) continue;
+      if (option->get_lnames().front() == "data") continue;  // of bench alone; see bash()
       const std::string name = "--" + option->get_lnames().front();
       const bool known = std::any_of(found.begin(), found.end(),
                                      [&](const auto& pair) { return pair.first == name; });
@@ -64,6 +66,7 @@ std::vector<std::string> names_of(const Commands& commands) {
 std::string words_after(const CLI::App& command) {
   std::vector<std::string> words = names_of(subcommands(command));
   if (command.get_name() == "completion") words = {"bash", "zsh", "fish"};
+  if (command.get_name() == "bench") words = workload_names();
   for (const std::string& option : long_options(command)) words.push_back(option);
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -78,11 +81,11 @@ std::string bash(const CLI::App& app) {
                        fmt::join(words, " "));
   }
   out += fmt::format(
-      "    --data) COMPREPLY=($(compgen -d -W 'fashion-mnist digits cifar10 cifar100 rosenbrock' "
-      "-- "
-      "\"$word\")); return ;;\n"
+      "    --data) [[ ${{COMP_WORDS[1]}} == bench ]] && {{\n"
+      "        COMPREPLY=($(compgen -W 'resident streamed' -- \"$word\")); return; }}\n"
+      "      COMPREPLY=($(compgen -d -W '{}' -- \"$word\")); return ;;\n"
       "    --workload) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n  esac\n",
-      fmt::join(workload_names(), " "));
+      fmt::join(data_names(), " "), fmt::join(workload_names(), " "));
   out += fmt::format(
       "  if [[ $COMP_CWORD == 1 ]]; then words='{} {}'; else case ${{COMP_WORDS[1]}} in\n",
       fmt::join(names_of(subcommands(app)), " "), fmt::join(long_options(app), " "));
@@ -134,7 +137,9 @@ std::string zsh(const CLI::App& app) {
       }
     }
     const std::vector<std::string> nested = names_of(subcommands(*command));
-    if (command->get_name() == "completion") {
+    if (command->get_name() == "bench") {
+      out += fmt::format(" \\\n      '1:workload:({})' ;;\n", fmt::join(workload_names(), " "));
+    } else if (command->get_name() == "completion") {
       out += " \\\n      '1:shell:(bash zsh fish)' ;;\n";
     } else if (!nested.empty()) {
       out +=
@@ -164,6 +169,7 @@ std::string fish(const CLI::App& app) {
     }
     std::vector<std::string> nested = names_of(subcommands(*command));
     if (command->get_name() == "completion") nested = {"bash", "zsh", "fish"};
+    if (command->get_name() == "bench") nested = workload_names();
     for (const std::string& word : nested) {
       out += fmt::format("complete -c linnet -n {} -f -a {}\n", seen, word);
     }

@@ -9,6 +9,8 @@
 #include "config_layers.h"
 #include "config_section.h"
 #include "device_options.h"
+#include "image_settings.h"
+#include "loss_settings.h"
 
 namespace linnet::command {
 namespace {
@@ -27,6 +29,10 @@ class Config {
     optimizer(job.training.optimizer);
     schedule(job.training.optimizer.schedule);
     training(job);
+    Section loss = section("loss");
+    read_loss(loss, job);
+    Section augment = section("augment");
+    read_augment(augment, job.training.augment);
     top_.close();
     return job;
   }
@@ -42,8 +48,10 @@ class Config {
 
   Network network() {
     if (!top_.has("network")) {
-      for (const char* known : {"data", "network", "optimizer", "schedule", "training"})
+      for (const char* known :
+           {"data", "network", "optimizer", "schedule", "training", "loss", "augment"}) {
         top_.node(known);
+      }
       top_.need("network").close();
     }
     Section s = section("network");
@@ -53,7 +61,9 @@ class Config {
     s.close();
     if (input.rank() == 0) s.refuse("input", "'input' in [network] must not be empty");
     if (!layers->is_array()) s.refuse_type("layers", "an array of tables");
-    Network network(input);
+    // An embedding in front reads ids.
+    const auto first = toml::node_view(layers)[0]["type"];
+    Network network(input, {}, first == "embedding" ? DType::i32 : DType::f32);
     int number = 0;
     for (const toml::node& entry : *layers->as_array()) {
       const std::string where = fmt::format("[network.layers {}]", ++number);
@@ -76,6 +86,7 @@ class Config {
     const std::string name = s.text("name", "");
     const std::string path = s.text("path", "");
     job.training.validation = s.number("validation", 0);
+    read_images(s, job.images);
     s.close();
     if (!name.empty() && !path.empty()) {
       s.refuse("path", "[data] takes 'name' or 'path', not both");
@@ -122,12 +133,12 @@ class Config {
     t.batch = s.integer("batch", t.batch, 1);
     t.seed = static_cast<std::uint64_t>(
         s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
-    t.loss = static_cast<Loss>(
-        s.choice("loss", 0, {"automatic", "cross_entropy", "mse", "mae", "binary_cross_entropy"}));
+    t.loss = static_cast<Loss>(s.choice("loss", 0, loss_choices()));
     t.patience = s.integer("patience", t.patience);
     t.shuffle = s.flag("shuffle", t.shuffle);
     t.streamed = s.flag("streamed", t.streamed);
     t.pool = s.integer("pool", t.pool, 1);
+    t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));
     t.optimizer.clip_norm = s.number("clip_norm", t.optimizer.clip_norm);
     job.model.threads = static_cast<int>(s.integer("threads", 0));
     job.model.seed = t.seed;
@@ -140,7 +151,7 @@ class Config {
     if (const std::string mistake = device_mistake(model.device); !mistake.empty()) {
       s.refuse("device", fmt::format("'device' in [training]: {}", mistake));
     }
-    model.cuda.precision = static_cast<Precision>(s.choice("precision", 0, precision_names()));
+    model.precision = static_cast<Precision>(s.choice("precision", 0, precision_names()));
     if (const toml::node* found = s.node("graph"); found != nullptr) {
       const std::optional<std::int64_t> steps =
           found->is_integer()  ? graph_steps(std::to_string(*found->value<std::int64_t>()))

@@ -74,7 +74,7 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
   model.device = options.device.value_or(model.device);
   CudaOptions& cuda = model.cuda;
   if (options.precision) {
-    cuda.precision = static_cast<Precision>(index_of(precision_names(), *options.precision));
+    model.precision = static_cast<Precision>(index_of(precision_names(), *options.precision));
   }
   if (options.graph) cuda.graph_steps = graph_steps(*options.graph).value();
   if (options.conv_engine) cuda.cudnn = *options.conv_engine == conv_engine_names().front();
@@ -85,7 +85,6 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
 ModelOptions planned_on(const DeviceOptions& options, ModelOptions model) {
   model.device = "cpu";
   apply(options, model);
-  if (options.precision) require_built(model.device, model);
   return model;
 }
 
@@ -122,18 +121,14 @@ std::string cuda_library() {
   return library != nullptr ? library : "";
 }
 
-void require_built(const std::string& device, const ModelOptions& options) {
-  require(device != "cpu" || options.cuda.precision != Precision::bf16,
-          "bf16 is not built for the CPU yet; use --precision fp32");
-}
-
 void add_device(Json& json, const Model& model, const ModelOptions& options) {
   const bool cuda = model.device() != "cpu";
   json["device"] = model.device();
   json["device_name"] = device_name(model, options);
-  // On the CPU there is one precision.
-  json["precision"] =
-      cuda ? precision_names()[static_cast<std::size_t>(options.cuda.precision)] : "fp32";
+  // The CPU takes all but bf16 as fp32.
+  const Precision precision =
+      cuda || options.precision == Precision::bf16 ? options.precision : Precision::fp32;
+  json["precision"] = precision_names()[static_cast<std::size_t>(precision)];
   json["graph"] = cuda ? Json(graph_name(options.cuda.graph_steps)) : Json();
   json["conv_engine"] = cuda ? Json(conv_engine_names()[options.cuda.cudnn ? 0 : 1]) : Json();
 }

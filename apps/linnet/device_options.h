@@ -45,8 +45,6 @@ inline constexpr std::string_view kGraphChoices = "off, epoch or a number of ste
 /// The plug-in that LINNET_CUDA_LIBRARY names, or "" for Linnet's own.
 std::string cuda_library();
 
-/// Throws Error where the precision is not built for `device`, a Model's.
-void require_built(const std::string& device, const ModelOptions& options);
 /// Adds what `model` runs on to a record: device and device_name, precision as far as the device
 /// knows it, and graph and conv_engine (null on the CPU).
 void add_device(Json& json, const Model& model, const ModelOptions& options);

@@ -56,15 +56,18 @@ int devices(bool json) {
                  {{"name", machine.processor},
                   {"flags", machine.flags},
                   {"cores", machine.cores},
+                  {"bf16", cpu_bf16()},
                   {"memory_bytes", machine.memory_bytes},
                   {"available_bytes", machine.available_bytes}}},
                 {"cuda", cuda_json(cuda)}});
     return kSuccess;
   }
   print_out(fmt::format(
-      "cpu      {}\n         {} usable processors, {} of memory ({} free)\n         {}\n{}",
+      "cpu      {}\n         {} usable processors, {} of memory ({} free)\n         {}\n         "
+      "bf16: {}\n{}",
       machine.processor, machine.cores, bytes_text(machine.memory_bytes),
-      bytes_text(machine.available_bytes), fmt::join(machine.flags, " "), cuda_text(cuda)));
+      bytes_text(machine.available_bytes), fmt::join(machine.flags, " "), cpu_bf16(),
+      cuda_text(cuda)));
   return kSuccess;
 }
 

@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
   add_summary(app, action);
   add_plan(app, action);
   add_profile(app, action);
+  add_bench(app, action);
   add_devices(app, action);
   add_data(app, action);
   add_completion(app, action);

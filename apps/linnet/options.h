@@ -14,6 +14,7 @@ namespace linnet::command {
 inline constexpr int kSuccess = 0;
 inline constexpr int kInternalError = 1;
 inline constexpr int kUserError = 2;
+inline constexpr int kFailed = 3;  ///< a benchmark whose loss does not fall
 inline constexpr int kInterrupted = 130;
 
 /// What the chosen subcommand does once all arguments are read; returns the exit status.
@@ -25,6 +26,7 @@ void add_predict(CLI::App& app, Action& action);
 void add_summary(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);

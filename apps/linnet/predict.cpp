@@ -68,7 +68,6 @@ int predict(const PredictOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   Model model = Model::load(options.model, on);
-  require_built(model.device(), on);
   const Inputs inputs = read_inputs(options.inputs, model.network().input_shape());
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' holds no samples", options.inputs.front());

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/check.h"
 #include "base/files.h"
 #include "commit.h"
 #include "device_options.h"
@@ -31,6 +32,7 @@ struct ProfileOptions {
 
 Job job_of(const ProfileOptions& options) {
   Job job = job_from(options.config, options.workload, "linnet profile");
+  require(!job.forward_only, "{} has no training step to profile", job.name);
   apply(options.on, job.model);
   job.data = options.data.value_or(job.data);
   job.model.threads = options.threads.value_or(job.model.threads);
@@ -137,9 +139,9 @@ std::string profile_text(const Profile& profile) {
 int profile(const ProfileOptions& options) {
   const Job job = job_of(options);
   Model model(job.network, job.model);  // before the data: a missing device costs no download
-  require_built(model.device(), job.model);
   const LoadedData data = load_data(job.data, job.training.seed);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  if (job.for_images) model = Model(network_for(job, data.parts.train.sample_shape), job.model);
   const Dataset& samples = data.parts.train;
   const Profile measured =
       profile_training(model, samples, job.training.batch, options.steps, job.training);

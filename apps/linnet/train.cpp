@@ -14,11 +14,15 @@
 #include "base/files.h"
 #include "commit.h"
 #include "device_options.h"
+#include "image_settings.h"
 #include "json.h"
+#include "loss_settings.h"
 #include "machine.h"
+#include "metrics_report.h"
 #include "options.h"
 #include "progress.h"
 #include "run_folder.h"
+#include "run_record.h"
 #include "training_report.h"
 #include "workloads.h"
 
@@ -33,9 +37,11 @@ struct TrainOptions {
   std::optional<std::string> optimizer;
   std::optional<double> learning_rate;
   std::optional<std::string> schedule;
+  LossSettings loss;
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> pool;
   bool streamed = false;
+  ImageSettings images;
   std::optional<std::int64_t> epochs;
   std::optional<int> threads;
   std::optional<std::uint64_t> seed;
@@ -76,6 +82,10 @@ class InterruptGuard {
 
 Job job_of(const TrainOptions& options) {
   Job job = job_from(options.config, options.workload, "linnet train");
+  require(!job.forward_only,
+          "{} computes features and has nothing to train: it is for `linnet bench {} --mode infer` "
+          "and `linnet predict`",
+          job.name, job.name);
   TrainingOptions& t = job.training;
   if (options.optimizer) {
     const Schedule schedule = t.optimizer.schedule;
@@ -90,6 +100,7 @@ Job job_of(const TrainOptions& options) {
     t.optimizer.schedule = {
         .kind = static_cast<Schedule::Kind>(index_of(schedule_names(), *options.schedule))};
   }
+  apply(options.loss, job);
   if (options.seed) t.seed = *options.seed;
   job.data = options.data.value_or(job.data);
   apply(options.on, job.model);
@@ -99,6 +110,7 @@ Job job_of(const TrainOptions& options) {
   t.streamed = t.streamed || options.streamed;
   t.pool = options.pool.value_or(t.pool);
   t.epochs = options.epochs.value_or(t.epochs);
+  apply(options.images, job);
   return job;
 }
 
@@ -129,66 +141,34 @@ class Watcher : public Callback {
   ProgressDisplay display_;
 };
 
-/// Median, least and most seconds of the whole epochs (of all, if none is whole).
-struct EpochSeconds {
-  double median = 0;
-  double min = 0;
-  double max = 0;
-  double samples_per_second = 0;  ///< at the median
-};
-
-EpochSeconds epoch_seconds(const History& history) {
-  std::vector<EpochReport> epochs = history.epochs;
-  if (history.interrupted && epochs.size() > 1) epochs.pop_back();
-  if (epochs.empty()) return {};
+/// The whole epochs; all, if none is whole.
+std::vector<double> epoch_seconds(const History& history) {
   std::vector<double> seconds;
-  for (const EpochReport& epoch : epochs) seconds.push_back(epoch.seconds);
-  std::sort(seconds.begin(), seconds.end());
-  const std::size_t n = seconds.size();
-  const double median = n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
-  return {median, seconds.front(), seconds.back(),
-          static_cast<double>(epochs.front().train.samples) / median};
+  for (const EpochReport& epoch : history.epochs) seconds.push_back(epoch.seconds);
+  if (history.interrupted && seconds.size() > 1) seconds.pop_back();
+  return seconds;
 }
 
 Json summary_json(const Job& job, const Model& model, const History& history,
                   const LoadedData& data, const RunFolder& folder) {
   const EpochReport last = history.epochs.empty() ? EpochReport{} : history.epochs.back();
-  const EpochSeconds seconds = epoch_seconds(history);
-  const Machine machine = this_machine();
+  const std::int64_t samples = history.epochs.empty() ? 0 : history.epochs.front().train.samples;
   const Json epoch = to_json(last, !history.interrupted);
   Json json;
-  json["workload"] = job.name;
-  json["data"] = data.parts.train.name;
-  json["train_samples"] = data.parts.train.size();
-  json["test_samples"] = data.parts.test.size();
-  add_device(json, model, job.model);
-  json["threads"] = model.threads();
-  json["seed"] = job.training.seed;
-  json["batch"] = job.training.batch;
-  json["epochs"] = history.epochs.size();
-  json["optimizer"] = optimizer_names()[static_cast<std::size_t>(job.training.optimizer.kind)];
-  json["learning_rate"] = job.training.optimizer.learning_rate;
-  json["schedule"] =
-      schedule_names()[static_cast<std::size_t>(job.training.optimizer.schedule.kind)];
-  json["parameters"] = model.network().parameters();
+  add_setup(json, job, model, data.parts.train, data.parts.test.size(), history.epochs.size());
   for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
                           "test_loss", "test_accuracy"}) {
     json[key] = epoch[key];
   }
-  json["samples_per_second"] = seconds.samples_per_second;
-  json["epoch_seconds"] = {{"median", seconds.median}, {"min", seconds.min}, {"max", seconds.max}};
+  add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
   json["planned_bytes"] = history.planned_bytes;
+  json["bad_images"] = data.parts.train.bad_files.size() + data.parts.test.bad_files.size();
   json["interrupted"] = history.interrupted;
   json["stopped_early"] = history.stopped_early;
   json["notes"] = history.notes;
-  json["version"] = kVersion;
-  json["commit"] = kCommit;
-  json["machine"] = {{"processor", machine.processor},
-                     {"cores", machine.cores},
-                     {"memory_bytes", machine.memory_bytes},
-                     {"flags", machine.flags}};
+  add_origin(json, model, job.model);
   json["folder"] = folder.path().string();
   return json;
 }
@@ -241,22 +221,38 @@ void write_report(const Job& job, const Json& summary, const History& history, M
   write_file_atomically(folder.report(), html_report(report));
 }
 
+/// metrics.json, and its lines on the terminal.
+void report_metrics(const Job& job, Model& model, const Dataset& test, const RunFolder& folder,
+                    Watcher& watcher) {
+  const Metrics metrics =
+      evaluate_metrics(model, test,
+                       {.batch = 256, .ignore_index = job.training.loss_options.ignore_index});
+  write_file_atomically(
+      folder.path() / "metrics.json",
+      to_json(metrics, test.class_names).dump(2, ' ', false, Json::error_handler_t::replace) +
+          "\n");
+  for (const std::string& line : metrics_lines(metrics, test.class_names)) watcher.line(line);
+}
+
 int train_job(const TrainOptions& options) {
   const Job job = job_of(options);
   Model model(job.network, job.model);  // before the data: a missing device costs no download
-  require_built(model.device(), job.model);
-  const LoadedData data = load_data(job.data, job.training.seed);
+  LoadedData data = load_data(job);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  if (job.for_images) model = Model(fit_network(job, data.parts.train.sample_shape), job.model);
+  fit_test(job, model.network().input_shape(), data.parts.test);
   RunFolder folder(options.out, job.name);
   Watcher watcher(model, folder, job.training.epochs);
   const Dataset* test = data.parts.test.size() > 0 ? &data.parts.test : nullptr;
   const InterruptGuard guard;  // to the end: a report half written is none
-  const History history = train(model, data.parts.train, job.training, test, &watcher);
+  const TrainingOptions training = with_class_weights(job, data.parts.train);
+  const History history = train(model, data.parts.train, training, test, &watcher);
   model.save(folder.model());
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   write_report(job, summary, history, model, data, folder);
+  if (test != nullptr) report_metrics(job, model, *test, folder, watcher);
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
     watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",
@@ -283,7 +279,9 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
   command->add_option("--epochs", o->epochs, "Passes over the data")->check(at_least(1));
   command->add_flag("--streamed", o->streamed,
-                    "On a GPU: keep the data in host memory and copy batch by batch");
+                    "Image files: decode them as batches need them; other data, on a GPU: keep "
+                    "them in host memory and copy batch by batch");
+  add_image_options(*command, o->images);
   command->add_option("--pool", o->pool, "Batches that a streamed training keeps on their way")
       ->check(at_least(1, 1024));
   add_device_options(*command, o->on);
@@ -294,6 +292,7 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--lr", o->learning_rate, "Learning rate");
   command->add_option("--schedule", o->schedule, "How the learning rate falls")
       ->check(one_of(schedule_names()));
+  add_loss_options(*command, o->loss);
   command->add_option("--out", o->out, "Run folder; runs/<name>-<time> if not given");
   command->add_flag("--json", o->json, "Print the summary as one JSON object");
   command->footer(

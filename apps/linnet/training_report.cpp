@@ -23,11 +23,17 @@ bool is_picture(const Dataset& data) {
 
 std::string png_of(const Dataset& data, std::size_t sample) {
   const auto size = static_cast<std::size_t>(data.sample_shape.elements());
-  const auto begin = data.bytes.begin() + static_cast<std::ptrdiff_t>(sample * size);
+  std::vector<std::uint8_t> pixels(size);
+  if (data.source != nullptr) {
+    data.source->read(static_cast<std::int64_t>(sample), std::as_writable_bytes(std::span(pixels)));
+  } else {
+    std::copy_n(data.bytes.begin() + static_cast<std::ptrdiff_t>(sample * size), size,
+                pixels.begin());
+  }
   return encode_png({.height = data.sample_shape[0],
                      .width = data.sample_shape[1],
                      .channels = data.sample_shape[2],
-                     .pixels = {begin, begin + static_cast<std::ptrdiff_t>(size)}});
+                     .pixels = std::move(pixels)});
 }
 
 }  // namespace

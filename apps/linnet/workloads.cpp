@@ -4,35 +4,15 @@
 #include <linnet/zoo.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
 #include "base/check.h"
 #include "config.h"
-#include "data/rosenbrock.h"
 #include "nearest.h"
 
 namespace linnet::command {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::int64_t kDigitsTrain = 20000;
-constexpr std::int64_t kDigitsTest = 4000;
-constexpr std::int64_t kRosenbrockFeatures = 1000;
-constexpr std::int64_t kRosenbrockTrain = 32000;  // four batches of the published size
-constexpr std::int64_t kRosenbrockTest = 8000;
-
-LoadedData fashion_mnist(std::uint64_t seed) {
-  try {
-    return {load_fashion_mnist(cache_folder()), ""};
-  } catch (const Error& error) {
-    return {make_digits(kDigitsTrain, kDigitsTest, seed),
-            fmt::format("Fashion-MNIST is not to be had ({}); training on {} drawn digits instead",
-                        error.what(), kDigitsTrain)};
-  }
-}
 
 /// The published workload trains by Adam at a constant 1e-3 in batches of 128 or 1,024, which is
 /// what benchmarks do. This recipe is for accuracy: 0.983 on MNIST in 5 epochs instead of 0.977.
@@ -40,16 +20,6 @@ TrainingOptions mnist_cnn_recipe() {
   Optimizer optimizer = adam(4e-3);
   optimizer.schedule.kind = Schedule::Kind::cosine;
   return {.epochs = 5, .batch = 64, .optimizer = optimizer};
-}
-
-/// CIFAR carries no licence to hand it on or to fetch it: the user has to have it.
-LoadedData cifar(const std::string& name) {
-  const fs::path folder = cache_folder() / name;
-  std::error_code none;
-  require(fs::exists(folder, none),
-          "{} is not here: give the folder of its binary batches by --data, or put them into '{}'",
-          name, folder.string());
-  return {load_dataset(folder), ""};
 }
 
 Job resnet50_cifar(const std::string& name, std::int64_t classes) {
@@ -70,6 +40,61 @@ Job mnist_cnn(const std::string& name) {
   return {.name = name, .network = zoo::mnist_cnn(), .training = mnist_cnn_recipe()};
 }
 
+Job flux_cnn(const std::string& name) {
+  return {.name = name,
+          .network = zoo::flux_cnn(),
+          .training = {.epochs = 1, .batch = 1000, .optimizer = sgd(0.01, 0.9)},
+          .data = "cifar10"};
+}
+
+Job vgg_cifar10(const std::string& name) {
+  return {.name = name,
+          .network = zoo::vgg_cifar10(),
+          .training = {.epochs = 10, .batch = 64, .optimizer = sgd(0.01, 0.9)},
+          .data = "cifar10"};
+}
+
+/// Normalised as for ImageNet: by colour, or by the mean of them for grey images.
+Layer pixels_of(const Shape& sample) {
+  if (sample.rank() == 3 && sample[2] == 3) return imagenet_pixels();
+  return Normalize{.mean = {0.449}, .deviation = {0.226}};
+}
+
+Network xray_network(const Shape& sample) {
+  return zoo::densenet121({.sample = sample, .classes = 14, .pixels = pixels_of(sample)});
+}
+
+Job densenet121_xray(const std::string& name) {
+  return {.name = name,
+          .network = xray_network({224, 224, 3}),
+          .training = {.epochs = 5,
+                       .batch = 64,
+                       .optimizer = adam(1e-4),
+                       .loss = Loss::binary_cross_entropy,
+                       .augment = {.resized_crop = true, .flip = 0.5}},
+          .data = "chest-xray",
+          .for_images = xray_network};
+}
+
+Network feature_network(const Shape& sample) {
+  return zoo::resnet50({.sample = sample, .classes = 0, .pixels = pixels_of(sample)});
+}
+
+Job resnet50_features(const std::string& name) {
+  return {.name = name,
+          .network = feature_network({224, 224, 3}),
+          .training = {.epochs = 1, .batch = 32},
+          .forward_only = true,
+          .for_images = feature_network};
+}
+
+Job gru_imdb(const std::string& name) {
+  return {.name = name,
+          .network = zoo::gru_imdb(),
+          .training = {.epochs = 3, .batch = 64, .optimizer = adam(1e-3)},
+          .data = "imdb"};
+}
+
 struct Workload {
   std::string name;
   std::function<Job(const std::string& name)> job;
@@ -81,6 +106,11 @@ const std::vector<Workload>& workloads() {
       {"resnet50-cifar10", [](const std::string& name) { return resnet50_cifar(name, 10); }},
       {"resnet50-cifar100", [](const std::string& name) { return resnet50_cifar(name, 100); }},
       {"rosenbrock-mlp", rosenbrock_mlp},
+      {"flux-cnn", flux_cnn},
+      {"vgg-cifar10", vgg_cifar10},
+      {"densenet121-xray", densenet121_xray},
+      {"resnet50-features", resnet50_features},
+      {"gru-imdb", gru_imdb},
   };
   return all;
 }
@@ -100,6 +130,11 @@ Job workload(const std::string& name) {
   const std::string near = did_you_mean(name, workload_names());
   fail("unknown workload '{}'{}", name,
        near.empty() ? fmt::format("; expected {}", listed(workload_names())) : near);
+}
+
+Network network_for(const Job& job, const Shape& sample) {
+  const bool other = job.for_images && sample.rank() == 3 && sample != job.network.input_shape();
+  return other ? job.for_images(sample) : job.network;
 }
 
 Job job_from(const std::string& config, const std::string& workload_name,
@@ -132,29 +167,6 @@ Optimizer default_optimizer(Optimizer::Kind kind) {
     case Optimizer::Kind::rmsprop: return rmsprop();
   }
   return {};
-}
-
-fs::path cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
-    return fs::path(cache) / "linnet";
-  }
-  const char* home = std::getenv("HOME");
-  return (home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path()) /
-         ".cache" / "linnet";
-}
-
-LoadedData load_data(const std::string& name, std::uint64_t seed) {
-  if (name.empty() || name == "fashion-mnist") return fashion_mnist(seed);
-  if (name == "digits") return {make_digits(kDigitsTrain, kDigitsTest, seed), ""};
-  if (name == "rosenbrock") {
-    return {make_rosenbrock(kRosenbrockTrain, kRosenbrockTest, kRosenbrockFeatures, seed), ""};
-  }
-  std::error_code none;
-  const bool here = fs::exists(name, none);
-  if (!here && (name == "cifar10" || name == "cifar100")) return cifar(name);
-  require(here, "'{}' is neither a folder nor a known data set{}", name,
-          did_you_mean(name, {"fashion-mnist", "digits", "cifar10", "cifar100", "rosenbrock"}));
-  return {load_dataset(name), ""};
 }
 
 }  // namespace linnet::command

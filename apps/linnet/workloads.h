@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/dataset.h>
 #include <linnet/network.h>
 #include <linnet/trainer.h>
 
-#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "named_data.h"
 
 namespace linnet::command {
 
@@ -17,8 +18,16 @@ struct Job {
   Network network;
   TrainingOptions training = {};
   ModelOptions model = {};
-  std::string data = {};  ///< a path, "fashion-mnist" or "digits"; "" means Fashion-MNIST
+  std::string data = {};          ///< a path, "fashion-mnist" or "digits"; "" means Fashion-MNIST
+  bool forward_only = false;      ///< features of a network without a loss: nothing to train
+  bool balanced_classes = false;  ///< class weights that follow from the training data
+  /// The same network for other images, of a workload whose network takes any; null else.
+  std::function<Network(const Shape& sample)> for_images = {};
+  DatasetOptions images = {};  ///< of image files; `streamed` is the training's
 };
+
+/// The job's network, or the one that fits images of another size (see Job::for_images).
+Network network_for(const Job& job, const Shape& sample);
 
 /// The names that --workload takes.
 std::vector<std::string> workload_names();
@@ -36,17 +45,5 @@ const std::vector<std::string>& schedule_names();
 /// The names that --optimizer takes, in the order of Optimizer::Kind, and each one's defaults.
 const std::vector<std::string>& optimizer_names();
 Optimizer default_optimizer(Optimizer::Kind kind);
-
-/// What is fetched or measured once is kept here: $XDG_CACHE_HOME/linnet or ~/.cache/linnet.
-std::filesystem::path cache_folder();
-
-struct LoadedData {
-  DatasetPair parts;
-  std::string note;  ///< a sentence for the user, if something else was taken than asked for
-};
-
-/// Throws Error for a name that is neither a path nor a known data set. Where Fashion-MNIST cannot
-/// be had, drawn digits take its place and the note says so.
-LoadedData load_data(const std::string& name, std::uint64_t seed);
 
 }  // namespace linnet::command

@@ -17,9 +17,13 @@ enum class Precision : std::uint8_t {
   bf16,       ///< operands rounded to bfloat16, sums in fp32
 };
 
+/// How the CPU multiplies at Precision::bf16: "AMX" or "AVX512_BF16" where the processor has such
+/// arithmetic and oneDNN uses it, else "operands rounded, fp32 arithmetic". The same definition;
+/// sums may be added in another order.
+std::string cpu_bf16();
+
 /// How a CUDA device is used. The CPU ignores all of it.
 struct CudaOptions {
-  Precision precision = Precision::automatic;
   /// Steps that one launch runs: 0 launches every kernel by itself, N replays a graph of N captured
   /// steps, kWholeEpoch one graph that loops on the device.
   std::int64_t graph_steps = kWholeEpoch;

@@ -6,8 +6,11 @@
 #include <linnet/devices.h>
 #include <linnet/dlpack.h>
 #include <linnet/error.h>
+#include <linnet/expression.h>
 #include <linnet/inspect.h>
 #include <linnet/layers.h>
+#include <linnet/loss.h>
+#include <linnet/metrics.h>
 #include <linnet/model.h>
 #include <linnet/network.h>
 #include <linnet/optimizer.h>

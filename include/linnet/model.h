@@ -19,6 +19,7 @@ struct ModelOptions {
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>"
   int threads = 0;              ///< 0: all processors that the process may use
   std::uint64_t seed = 0;       ///< of the initial weights
+  Precision precision = Precision::automatic;
   CudaOptions cuda = {};
 };
 
@@ -56,10 +57,13 @@ class Model {
   /// Throws Error for an unknown name or another number of elements.
   void set_parameter(const std::string& name, std::span<const float> values);
 
-  /// The network's outputs for every sample, (N, outputs) row-major, in the data set's order.
+  /// The network's first output for every sample, (N, outputs) row-major, in the data set's order.
   std::vector<float> predict(const Dataset& data, std::int64_t batch = 256);
   /// The same as class probabilities: softmax is applied if the network ends in logits.
   std::vector<float> predict_probabilities(const Dataset& data, std::int64_t batch = 256);
+
+  /// Every output of the network, by name. The data set needs no targets.
+  std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);
 
   ModelState& state() { return *state_; }
   const ModelState& state() const { return *state_; }

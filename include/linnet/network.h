@@ -11,12 +11,14 @@ namespace linnet {
 
 struct NetworkDefinition;
 
-/// What a network computes: layers over one input, built into a graph as they are added. It has no
-/// weights; a Model has. A value: copies are independent.
+/// What a network computes: layers over one input, built into a graph as they are added; or several
+/// inputs and outputs (NetworkExpression in expression.h). It has no weights; a Model has. A value:
+/// copies are independent.
 class Network {
  public:
-  /// `sample`: the shape of one input without the batch, e.g. (28, 28, 1).
-  explicit Network(Shape sample, std::vector<Layer> layers = {});
+  /// `sample`: the shape of one input without the batch, e.g. (28, 28, 1). `dtype`: f32 (for
+  /// samples of u8 as well), or i32 for ids that an Embedding reads.
+  explicit Network(Shape sample, std::vector<Layer> layers = {}, DType dtype = DType::f32);
   Network(const Network& other);
   Network& operator=(const Network& other);
   Network(Network&&) noexcept;
@@ -26,8 +28,10 @@ class Network {
   /// Appends a layer. Throws Error naming the layer and the shapes where it does not fit.
   Network& add(const Layer& layer);
 
-  Shape input_shape() const;   ///< of a sample
-  Shape output_shape() const;  ///< of a sample
+  Shape input_shape() const;   ///< of a sample; of the first input
+  Shape output_shape() const;  ///< of a sample; of the first output
+  std::vector<std::string> input_names() const;
+  std::vector<std::string> output_names() const;
   /// How many numbers are trained.
   std::int64_t parameters() const;
 
@@ -36,9 +40,10 @@ class Network {
   static Network from_json(const std::string& text);
 
   const NetworkDefinition& definition() const { return *definition_; }
+  /// Of a definition that was built inside the library.
+  explicit Network(std::unique_ptr<NetworkDefinition> definition);
 
  private:
-  explicit Network(std::unique_ptr<NetworkDefinition> definition);
   std::unique_ptr<NetworkDefinition> definition_;
 };
 

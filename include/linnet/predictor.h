@@ -23,18 +23,20 @@ class Predictor {
   Predictor& operator=(Predictor&&) noexcept;
   ~Predictor();
 
-  Shape input_shape() const;   ///< of a sample
-  Shape output_shape() const;  ///< of a sample
+  Shape input_shape() const;   ///< of a sample; of the first input
+  Shape output_shape() const;  ///< of a sample; of the first output
 
   /// Host memory to host memory: N samples of input_shape(), row-major, to N outputs of
   /// output_shape(). N is a batch size: predictions of other sizes prepare other programs. On the
   /// CPU nothing is copied. Throws Error naming the shapes where sizes disagree.
   void predict(std::span<const float> samples, std::span<float> outputs);
   void predict(std::span<const std::uint8_t> samples, std::span<float> outputs);
+  void predict(std::span<const std::int32_t> samples, std::span<float> outputs);
 
   /// Device memory (on the CPU, host memory) that run() reads samples from, (batch, input_shape())
-  /// of f32 or u8, and writes outputs to, (batch, output_shape()) of f32. The addresses hold as
-  /// long as the predictor. Throws Error for other types, and where a batch does not fit.
+  /// of f32 or u8 (i32 where the network takes ids), and writes outputs to, (batch, output_shape())
+  /// of f32. The addresses hold as long as the predictor. Throws Error for other types, and where a
+  /// batch does not fit.
   void* input(std::int64_t batch, DType dtype = DType::f32);
   float* output(std::int64_t batch, DType dtype = DType::f32);
   /// Lets run() read other memory of the device than input(); null: input() again. `owner` is held

@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/augment.h>
+#include <linnet/expression.h>
+#include <linnet/loss.h>
 #include <linnet/model.h>
 #include <linnet/optimizer.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace linnet {
 
-enum class Loss : std::uint8_t {
-  automatic,      ///< cross_entropy for labels, mse for values
-  cross_entropy,  ///< integer labels; logits, or probabilities if the network ends in Softmax
-  mse,
-  mae,
-  binary_cross_entropy,  ///< logits against values in [0, 1]
+/// A loss of one's own, from an output and its targets (labels come as one-hot rows), e.g.
+///   [](const Expression& y, const Expression& t) { return mean(square(y - t)); }
+/// One number a sample, or any more of them: their mean is the loss.
+using CustomLoss = std::function<Expression(const Expression& y, const Expression& target)>;
+
+/// The loss of one output of a network of several; the total is the sum of weight * loss.
+struct OutputLoss {
+  std::string output;  ///< its name
+  Loss loss = Loss::automatic;
+  double weight = 1;
+  LossOptions options = {};  ///< its l1 and l2 must be 0
+  CustomLoss custom = {};    ///< in the loss's place
 };
 
 struct TrainingOptions {
   std::int64_t epochs = 5;
   std::int64_t batch = 128;
   Optimizer optimizer = {};
-  Loss loss = Loss::automatic;
+  Loss loss = Loss::automatic;    ///< of the first output
+  LossOptions loss_options = {};  ///< of the first output; l1 and l2 of the network
+  CustomLoss custom_loss = {};    ///< of the first output, in the loss's place
+  /// Losses and weights of outputs, by name; those with targets and not named here have automatic
+  /// losses of weight 1.
+  std::vector<OutputLoss> output_losses = {};
   double validation = 0;  ///< part of the training data that is held out, in [0, 1)
   /// Stops when the held-out (or else test) loss has not improved for so many epochs; 0: never.
   std::int64_t patience = 0;
@@ -32,6 +47,10 @@ struct TrainingOptions {
   /// don't fit. Changes nothing on the CPU, which reads host memory.
   bool streamed = false;
   std::int64_t pool = 3;
+  /// Threads that read ahead where samples come from files (Dataset::source), into a pool of `pool`
+  /// batches on every device; 0: all processors. Results don't depend on it.
+  int decoders = 0;
+  Augment augment = {};  ///< of the first input's pictures
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };
@@ -95,6 +114,6 @@ History train(Model& model, const Dataset& data, const TrainingOptions& options 
 
 /// Loss and accuracy over a data set, in inference mode.
 Evaluation evaluate(Model& model, const Dataset& data, Loss loss = Loss::automatic,
-                    std::int64_t batch = 256);
+                    std::int64_t batch = 256, const LossOptions& loss_options = {});
 
 }  // namespace linnet

@@ -8,7 +8,14 @@
 namespace linnet {
 
 /// Names what a random number is for, so that no two uses share a sequence.
-enum class RandomStream : std::uint32_t { shuffle = 1, split = 2, initializer = 3, dropout = 4 };
+enum class RandomStream : std::uint32_t {
+  shuffle = 1,
+  split = 2,
+  initializer = 3,
+  dropout = 4,
+  augment = 5,
+  mix = 6
+};
 
 // constexpr also lets CUDA kernels call them.
 

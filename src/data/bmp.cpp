@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "base/check.h"
 #include "data/image_formats.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::size_t kFileHeader = 14;
 constexpr std::size_t kInfoHeader = 40;
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;  // its sizes are 32 bits
 constexpr std::uint32_t kUncompressed = 0;
 constexpr std::uint32_t kBitFields = 3;
 
@@ -102,6 +104,39 @@ Image decode_bmp(std::string_view content, const std::filesystem::path& path) {
     }
   }
   return image;
+}
+
+std::string encode_bmp(const Image& image) {
+  require(image.channels == 1 || image.channels == 3, "a BMP has 1 or 3 channels; got {}",
+          image.channels);
+  require(image.height > 0 && image.width > 0 && image.height <= kMostPixels / image.width &&
+              static_cast<std::int64_t>(image.pixels.size()) ==
+                  image.height * image.width * image.channels,
+          "an image of {} x {} x {} needs as many bytes; got {}", image.height, image.width,
+          image.channels, image.pixels.size());
+  const auto channels = static_cast<std::size_t>(image.channels);
+  const std::size_t row = static_cast<std::size_t>(image.width) * channels;
+  const std::size_t stride = (row + 3) / 4 * 4;
+  const std::size_t colours = channels == 1 ? 256 : 0;
+  const std::size_t offset = kFileHeader + kInfoHeader + colours * 4;
+  const std::size_t pixel_bytes = stride * static_cast<std::size_t>(image.height);
+  std::string out = "BM";
+  const auto put = [&out](std::size_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> 8 * i & 0xFF);
+  };
+  put(offset + pixel_bytes, 4), put(0, 4), put(offset, 4);
+  put(kInfoHeader, 4), put(static_cast<std::size_t>(image.width), 4);
+  put(static_cast<std::size_t>(image.height), 4), put(1, 2), put(8 * channels, 2);
+  put(kUncompressed, 4), put(pixel_bytes, 4), put(0, 4), put(0, 4), put(colours, 4), put(0, 4);
+  for (std::size_t c = 0; c < colours; ++c) put(c | c << 8 | c << 16, 4);
+  for (std::int64_t y = image.height - 1; y >= 0; --y) {  // rows go upwards
+    const std::uint8_t* in = image.pixels.data() + static_cast<std::size_t>(y) * row;
+    for (std::size_t x = 0; x < row; x += channels) {
+      for (std::size_t c = channels; c-- > 0;) out += static_cast<char>(in[x + c]);  // blue first
+    }
+    out.append(stride - row, '\0');
+  }
+  return out;
 }
 
 }  // namespace linnet

@@ -21,13 +21,15 @@ constexpr std::size_t kPixels = 3 * kPlane;
 /// What tells the two versions apart.
 struct Version {
   std::string_view name;
-  std::size_t label_bytes;  // the last one is the class
+  std::size_t label_bytes;
+  std::size_t label;  // which of these bytes is the class
   std::int64_t classes;
   std::string_view test_file;
   std::string_view names_file;
 };
-constexpr Version kCifar10{"CIFAR-10", 1, 10, "test_batch.bin", "batches.meta.txt"};
-constexpr Version kCifar100{"CIFAR-100", 2, 100, "test.bin", "fine_label_names.txt"};
+constexpr Version kCifar10{"CIFAR-10", 1, 0, 10, "test_batch.bin", "batches.meta.txt"};
+constexpr Version kCifar100{"CIFAR-100", 2, 1, 100, "test.bin", "fine_label_names.txt"};
+constexpr Version kCifar100Coarse{"CIFAR-100", 2, 0, 20, "test.bin", "coarse_label_names.txt"};
 
 /// The training files of CIFAR-10 that are there; none for another folder.
 std::vector<fs::path> train_batches(const fs::path& folder) {
@@ -51,7 +53,7 @@ void append_records(const fs::path& path, const Version& version, Dataset& data)
   data.bytes.resize(out + count * kPixels);
   for (std::size_t i = 0; i < count; ++i) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(content.data()) + i * record;
-    const std::int32_t label = bytes[version.label_bytes - 1];
+    const std::int32_t label = bytes[version.label];
     require(label < version.classes, "label {} of record {} in '{}' is outside [0, {})", label, i,
             path.string(), version.classes);
     data.labels.push_back(label);
@@ -85,11 +87,15 @@ bool holds_cifar(const fs::path& folder) {
          (is_file(folder / "train.bin") && is_file(folder / kCifar100.test_file));
 }
 
-DatasetPair load_cifar(const fs::path& folder) {
+DatasetPair load_cifar(const fs::path& folder, CifarLabels labels) {
   std::vector<fs::path> train = train_batches(folder);
-  const Version& version =
-      train.empty() && !is_file(folder / kCifar10.test_file) ? kCifar100 : kCifar10;
-  if (version.classes == 100) train = {folder / "train.bin"};
+  const bool ten = !train.empty() || is_file(folder / kCifar10.test_file);
+  require(!ten || labels == CifarLabels::fine,
+          "'{}' holds CIFAR-10, which has no coarse labels; CIFAR-100 has", folder.string());
+  const Version& version = ten                           ? kCifar10
+                           : labels == CifarLabels::fine ? kCifar100
+                                                         : kCifar100Coarse;
+  if (!ten) train = {folder / "train.bin"};
   require(!train.empty(), "'{}' has {} but no data_batch_*.bin", folder.string(),
           version.test_file);
   const fs::path test = folder / version.test_file;
@@ -98,7 +104,7 @@ DatasetPair load_cifar(const fs::path& folder) {
 
   DatasetPair pair;
   for (Dataset* part : {&pair.train, &pair.test}) {
-    part->name = version.classes == 10 ? "cifar-10" : "cifar-100";
+    part->name = ten ? "cifar-10" : "cifar-100";
     part->sample_shape = {32, 32, 3};
     part->class_names = class_names(folder, version);
   }

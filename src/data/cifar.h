@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <filesystem>
 
 namespace linnet {
@@ -11,10 +12,15 @@ namespace linnet {
 /// CIFAR-100's (train.bin, test.bin) binary version.
 bool holds_cifar(const std::filesystem::path& folder);
 
-/// CIFAR-10 or CIFAR-100 (the fine labels) as (32, 32, 3) u8, source: Krizhevsky, "Learning
+/// Which of CIFAR-100's two labels: the 100 classes, or the 20 groups of them.
+enum class CifarLabels : std::uint8_t { fine, coarse };
+
+/// CIFAR-10 or CIFAR-100 as (32, 32, 3) u8, source: Krizhevsky, "Learning
 /// Multiple Layers of Features from Tiny Images", 2009. All data_batch_*.bin that are there are the
-/// training part. Class names come from batches.meta.txt or fine_label_names.txt if there.
-/// Throws Error naming the file that is missing, of a wrong size, or holds a wrong label.
-DatasetPair load_cifar(const std::filesystem::path& folder);
+/// training part. Class names come from batches.meta.txt or fine_label_names.txt (or
+/// coarse_label_names.txt) if there.
+/// Throws Error naming the file that is missing, of a wrong size, or holds a wrong label, and for
+/// coarse labels of CIFAR-10.
+DatasetPair load_cifar(const std::filesystem::path& folder, CifarLabels labels = CifarLabels::fine);
 
 }  // namespace linnet

@@ -47,24 +47,57 @@ Dataset with_labels(Shape sample_shape, DType dtype, std::span<const std::int32_
   return data;
 }
 
+bool is_sample_type(DType dtype) {
+  return dtype == DType::u8 || dtype == DType::f32 || dtype == DType::i32;
+}
+
+/// In elements.
+std::int64_t stored_samples(const Dataset& data) {
+  return static_cast<std::int64_t>(data.sample_dtype == DType::u8    ? data.bytes.size()
+                                   : data.sample_dtype == DType::i32 ? data.ids.size()
+                                                                     : data.floats.size());
+}
+
+void check_column(const Column& column, std::int64_t count, std::string_view name) {
+  require(!column.name.empty(), "a further input or target of '{}' has no name", name);
+  require(is_sample_type(column.dtype), "'{}' of '{}' must be u8, f32 or i32; got {}", column.name,
+          name, to_string(column.dtype));
+  const auto record = static_cast<std::size_t>(record_elements(column.shape, column.name, name));
+  const std::size_t wanted = static_cast<std::size_t>(count) * record * size_of(column.dtype);
+  require(column.data().size() == wanted,
+          "'{}' of '{}' holds {} bytes; expected {} for {} records of {} {}", column.name, name,
+          column.data().size(), wanted, count, to_string(column.dtype), to_string(column.shape));
+}
+
 }  // namespace
 
+std::span<const std::byte> Column::data() const {
+  if (dtype == DType::u8) return std::as_bytes(std::span(bytes));
+  if (dtype == DType::i32) return std::as_bytes(std::span(ids));
+  return std::as_bytes(std::span(floats));
+}
+
 std::int64_t Dataset::size() const {
-  const auto stored =
-      static_cast<std::int64_t>(sample_dtype == DType::u8 ? bytes.size() : floats.size());
+  if (source != nullptr) return source->size();
   const std::int64_t elements = sample_shape.elements();
-  return elements > 0 ? stored / elements : 0;
+  return elements > 0 ? stored_samples(*this) / elements : 0;
 }
 
 void Dataset::validate() const {
-  require(sample_dtype == DType::u8 || sample_dtype == DType::f32,
-          "the samples of '{}' must be u8 or f32; got {}", name, to_string(sample_dtype));
-  const bool is_u8 = sample_dtype == DType::u8;
-  require((is_u8 ? floats.size() : bytes.size()) == 0,
-          "the samples of '{}' are {}, but it also holds {} samples", name, to_string(sample_dtype),
-          is_u8 ? "f32" : "u8");
+  require(is_sample_type(sample_dtype), "the samples of '{}' must be u8, f32 or i32; got {}", name,
+          to_string(sample_dtype));
+  auto stored = stored_samples(*this);
+  require(source == nullptr || (bytes.empty() && floats.empty() && ids.empty()),
+          "'{}' has its samples both in memory and in a source", name);
+  for (const auto& [dtype, elements] :
+       {std::pair(DType::u8, bytes.size()), std::pair(DType::f32, floats.size()),
+        std::pair(DType::i32, ids.size())}) {
+    require(dtype == sample_dtype || elements == 0,
+            "the samples of '{}' are {}, but it also holds {} samples", name,
+            to_string(sample_dtype), to_string(dtype));
+  }
   const std::int64_t elements = record_elements(sample_shape, "sample", name);
-  const auto stored = static_cast<std::int64_t>(is_u8 ? bytes.size() : floats.size());
+  if (source != nullptr) stored = source->size() * elements;
   require(stored % elements == 0,
           "'{}' holds {} sample elements, which is no multiple of the {} of a sample {}", name,
           stored, elements, to_string(sample_shape));
@@ -87,6 +120,13 @@ void Dataset::validate() const {
     require(labels[i] >= 0 && labels[i] < classes(),
             "label {} of sample {} in '{}' is outside [0, {})", labels[i], i, name, classes());
   }
+  for (const Column& column : more_inputs) check_column(column, count, name);
+  for (const Column& column : more_targets) {
+    check_column(column, count, name);
+    require(column.dtype == DType::f32 || (column.dtype == DType::i32 && column.shape.rank() == 0),
+            "the target '{}' of '{}' must be f32, or i32 labels of shape (); got {} {}",
+            column.name, name, to_string(column.dtype), to_string(column.shape));
+  }
 }
 
 Dataset make_dataset(Shape sample_shape, std::span<const std::uint8_t> samples,
@@ -101,6 +141,14 @@ Dataset make_dataset(Shape sample_shape, std::span<const float> samples,
                      std::span<const std::int32_t> labels) {
   Dataset data = with_labels(std::move(sample_shape), DType::f32, labels);
   data.floats.assign(samples.begin(), samples.end());
+  data.validate();
+  return data;
+}
+
+Dataset make_dataset(Shape sample_shape, std::span<const std::int32_t> samples,
+                     std::span<const std::int32_t> labels) {
+  Dataset data = with_labels(std::move(sample_shape), DType::i32, labels);
+  data.ids.assign(samples.begin(), samples.end());
   data.validate();
   return data;
 }

@@ -10,27 +10,18 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/files.h"
 #include "data/folder.h"
-#include "data/image.h"
+#include "data/image_transform.h"
 
 namespace linnet {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool is_image(const fs::path& path) {
-  constexpr std::array<std::string_view, 4> kEndings{".png", ".jpg", ".jpeg", ".bmp"};
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-}
-
 bool holds_classes(const fs::path& tree) {
   for (const fs::path& folder : list_folder(tree).folders) {
     const Listing listing = list_folder(folder);
-    if (std::any_of(listing.files.begin(), listing.files.end(), is_image)) return true;
+    if (std::any_of(listing.files.begin(), listing.files.end(), is_image_name)) return true;
   }
   return false;
 }
@@ -63,68 +54,113 @@ std::vector<std::uint8_t> as_rgb(const std::vector<std::uint8_t>& grey) {
 /// Gathers pictures of one size; both parts of a pair share one, so that they agree.
 class Collector {
  public:
-  void add(const fs::path& path, std::int32_t label, Dataset& data) {
-    Image image = decode_image(read_file(path), path);
+  explicit Collector(std::int64_t size) : size_(size) {}
+
+  void add(const ImageFile& file, Dataset& data) {
+    Image image = read_image(file.path);
+    if (size_ > 0) image = resize_image(image, size_, size_);
     if (first_.empty()) {
-      first_ = path;
+      first_ = file.path;
       height_ = image.height;
       width_ = image.width;
     }
     require(image.height == height_ && image.width == width_,
             "all images must have one size, but '{}' is {} x {} and '{}' is {} x {} "
             "(height x width)",
-            first_.string(), height_, width_, path.string(), image.height, image.width);
+            first_.string(), height_, width_, file.path.string(), image.height, image.width);
     // The first colour picture turns all grey ones so far into colour.
     if (image.channels > data.sample_shape[-1]) data.bytes = as_rgb(data.bytes);
     if (image.channels < data.sample_shape[-1]) image.pixels = as_rgb(image.pixels);
     data.sample_shape = {height_, width_, std::max(image.channels, data.sample_shape[-1])};
     data.bytes.insert(data.bytes.end(), image.pixels.begin(), image.pixels.end());
-    data.labels.push_back(label);
+    data.labels.push_back(file.label);
   }
 
  private:
+  std::int64_t size_;
   fs::path first_;
   std::int64_t height_ = 0;
   std::int64_t width_ = 0;
 };
 
-void add_class(const fs::path& folder, std::int32_t label, Collector& collector, Dataset& data) {
-  const std::size_t before = data.labels.size();
-  for (const fs::path& path : list_folder(folder).files) {
-    if (is_image(path)) collector.add(path, label, data);
+std::vector<std::string> class_names(const fs::path& root, const std::vector<fs::path>& folders) {
+  std::vector<std::string> found;
+  for (const fs::path& folder : folders) found.push_back(folder.filename().string());
+  const fs::path list = root / "classes.txt";
+  if (!is_file(list)) return found;
+  std::vector<std::string> names = read_names(list);
+  for (const std::string& name : found) {
+    require(std::find(names.begin(), names.end(), name) != names.end(),
+            "'{}' does not name the class folder '{}'", list.string(), name);
   }
-  require(data.labels.size() > before,
+  return names;
+}
+
+void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile>& files) {
+  const std::size_t before = files.size();
+  for (const fs::path& path : list_folder(folder).files) {
+    if (is_image_name(path)) files.push_back({path, label});
+  }
+  require(files.size() > before,
           "the class folder '{}' holds no images (*.png, *.jpg, *.jpeg, *.bmp)", folder.string());
 }
 
+/// The folders in the order of their classes.
+void add_classes(const std::vector<fs::path>& folders, const std::vector<std::string>& names,
+                 std::vector<ImageFile>& files) {
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const auto folder = std::find_if(folders.begin(), folders.end(), [&](const fs::path& path) {
+      return path.filename().string() == names[c];
+    });
+    if (folder != folders.end()) add_class(*folder, static_cast<std::int32_t>(c), files);
+  }
+}
+
 }  // namespace
+
+bool is_image_name(const fs::path& path) {
+  constexpr std::array<std::string_view, 4> kEndings{".png", ".jpg", ".jpeg", ".bmp"};
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
 
 bool holds_image_folders(const fs::path& root) {
   return holds_classes(root) || find_trees(root).train != root;
 }
 
-DatasetPair load_image_folders(const fs::path& root) {
+ImageIndex index_image_folders(const fs::path& root) {
   const Trees trees = find_trees(root);
   const std::vector<fs::path> folders = list_folder(trees.train).folders;
+  ImageIndex index;
+  index.name = folder_name(root);
+  index.class_names = class_names(root, folders);
+  add_classes(folders, index.class_names, index.train);
+  if (!trees.test) return index;
+  const std::vector<fs::path> test_folders = list_folder(*trees.test).folders;
+  for (const fs::path& folder : test_folders) {
+    const std::string name = folder.filename().string();
+    require(std::find(index.class_names.begin(), index.class_names.end(), name) !=
+                index.class_names.end(),
+            "the class '{}' of '{}' is not among those of '{}'", name, trees.test->string(),
+            trees.train.string());
+  }
+  add_classes(test_folders, index.class_names, index.test);
+  require(!index.test.empty(), "'{}' holds no class folders", trees.test->string());
+  return index;
+}
+
+DatasetPair load_image_folders(const fs::path& root, std::int64_t size) {
+  ImageIndex index = index_image_folders(root);
   DatasetPair pair;
-  for (Dataset* part : {&pair.train, &pair.test}) {
-    part->name = folder_name(root);
+  Collector collector(size);
+  for (const auto& [files, part] :
+       {std::pair(&index.train, &pair.train), std::pair(&index.test, &pair.test)}) {
+    part->name = index.name;
     part->sample_shape = {0, 0, 1};
-    for (const fs::path& folder : folders) part->class_names.push_back(folder.filename().string());
-  }
-  Collector collector;
-  for (std::size_t c = 0; c < folders.size(); ++c) {
-    add_class(folders[c], static_cast<std::int32_t>(c), collector, pair.train);
-  }
-  if (trees.test) {
-    const std::vector<std::string>& names = pair.train.class_names;
-    for (const fs::path& folder : list_folder(*trees.test).folders) {
-      const auto found = std::find(names.begin(), names.end(), folder.filename().string());
-      require(found != names.end(), "the class '{}' of '{}' is not among those of '{}'",
-              folder.filename().string(), trees.test->string(), trees.train.string());
-      add_class(folder, static_cast<std::int32_t>(found - names.begin()), collector, pair.test);
-    }
-    require(pair.test.size() > 0, "'{}' holds no class folders", trees.test->string());
+    part->class_names = index.class_names;
+    for (const ImageFile& file : *files) collector.add(file, *part);
   }
   const std::int64_t channels = std::max(pair.train.sample_shape[-1], pair.test.sample_shape[-1]);
   for (Dataset* part : {&pair.train, &pair.test}) {

@@ -3,19 +3,42 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace linnet {
+
+/// Whether a name ends like a picture's: .png, .jpg, .jpeg or .bmp, in small or capital letters.
+bool is_image_name(const std::filesystem::path& path);
 
 /// Whether a folder holds folders of images, or a train/ folder that does.
 bool holds_image_folders(const std::filesystem::path& root);
 
+struct ImageFile {
+  std::filesystem::path path;
+  std::int32_t label = 0;
+};
+
+struct ImageIndex {
+  std::string name;
+  std::vector<std::string> class_names;
+  std::vector<ImageFile> train;
+  std::vector<ImageFile> test;
+};
+
 /// Images by class: root/class/*.{png,jpg,jpeg,bmp}, in a folder train/ beside test/ or val/ (test/
 /// if both are there), or straight under the root, which is then all training part. Classes are
-/// the folders of the training part in order of their names; other files are passed over.
-/// Samples are (height, width, channels) u8, grey pictures become RGB if any picture is RGB.
-/// Throws Error for a class without images, a test class unknown to training, a damaged or
-/// unreadable picture, and pictures of different sizes (naming the first two).
-DatasetPair load_image_folders(const std::filesystem::path& root);
+/// the folders of the training part in order of their names, or those that root/classes.txt names
+/// (one a line, in its order; a class may then be without a folder); other files are passed over.
+/// Opens no picture. Throws Error for a class folder without images, a test class unknown to
+/// training, and a folder that classes.txt does not name.
+ImageIndex index_image_folders(const std::filesystem::path& root);
+
+/// Those images as (height, width, channels) u8; grey pictures become RGB if any picture is RGB.
+/// size > 0: resized to (size, size), see resize_image(). Throws Error also for a damaged or
+/// unreadable picture, and for pictures of different sizes (naming the first two).
+DatasetPair load_image_folders(const std::filesystem::path& root, std::int64_t size = 0);
 
 }  // namespace linnet

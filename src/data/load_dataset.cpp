@@ -1,54 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/dataset.h>
+#include "data/load_dataset.h"
 
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "base/check.h"
+#include "data/chest_xray.h"
 #include "data/cifar.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
+#include "data/imdb.h"
 #include "data/mnist.h"
+#include "data/npy_folder.h"
 
 namespace linnet {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<DatasetPair> load_arrays(const fs::path& folder) {
-  if (holds_mnist(folder)) return load_mnist(folder);
-  if (holds_cifar(folder)) return load_cifar(folder);
+struct Format {
+  DataKind kind;
+  std::string_view name;
+  bool (*holds)(const fs::path& folder);
+};
+
+/// Folders of images come last: others may lie beside pictures too.
+constexpr std::array<Format, 6> kFormats{{{DataKind::idx, "idx", holds_mnist},
+                                          {DataKind::cifar, "cifar", holds_cifar},
+                                          {DataKind::npy, "npy", holds_npy},
+                                          {DataKind::imdb, "imdb", holds_imdb},
+                                          {DataKind::chest_xray, "chest-xray", holds_chest_xray},
+                                          {DataKind::images, "images", holds_image_folders}}};
+
+std::optional<DataKind> kind_of(const fs::path& folder) {
+  for (const Format& format : kFormats) {
+    if (format.kind != DataKind::images && format.holds(folder)) return format.kind;
+  }
   return std::nullopt;
 }
 
-bool holds_arrays(const fs::path& folder) { return holds_mnist(folder) || holds_cifar(folder); }
-
 /// Archives unpack into a folder of their own, e.g. data/cifar-10-batches-bin.
-std::optional<fs::path> only_folder_with_arrays(const fs::path& folder) {
-  std::optional<fs::path> found;
+std::optional<FoundData> find_deeper(const fs::path& folder) {
+  std::optional<FoundData> found;
   for (const fs::path& inner : list_folder(folder).folders) {
-    if (!holds_arrays(inner)) continue;
+    const std::optional<DataKind> kind = kind_of(inner);
+    if (!kind) continue;
     require(!found, "'{}' holds two data sets, '{}' and '{}'; name one of them", folder.string(),
-            found->filename().string(), inner.filename().string());
-    found = inner;
+            found->folder.filename().string(), inner.filename().string());
+    found = {*kind, inner};
   }
   return found;
 }
 
+DatasetPair load_xray(const fs::path& folder, const LoadOptions& options) {
+  XrayParts parts =
+      load_chest_xray(folder, {.seed = options.seed, .size = options.image_size, .channels = 3});
+  return {std::move(parts.train), std::move(parts.test)};
+}
+
 }  // namespace
 
-DatasetPair load_dataset(const fs::path& path) {
+std::string_view to_string(DataKind kind) {
+  for (const Format& format : kFormats) {
+    if (format.kind == kind) return format.name;
+  }
+  return "?";
+}
+
+FoundData find_dataset(const fs::path& path) {
   require(!is_file(path), "'{}' is a file; a data set is a folder", path.string());
   list_folder(path);  // says why, where it can't be read
-  if (std::optional<DatasetPair> pair = load_arrays(path)) return *std::move(pair);
-  if (const std::optional<fs::path> inner = only_folder_with_arrays(path)) {
-    return *load_arrays(*inner);
-  }
-  if (holds_image_folders(path)) return load_image_folders(path);
+  if (const std::optional<DataKind> kind = kind_of(path)) return {*kind, path};
+  if (std::optional<FoundData> deeper = find_deeper(path)) return *std::move(deeper);
+  if (holds_image_folders(path)) return {DataKind::images, path};
   fail(
       "'{}' holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
-      "batches (data_batch_*.bin or train.bin) and folders of images by class (class/*.png, *.jpg, "
-      "*.jpeg, *.bmp, also under train/ and test/ or val/)",
+      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews "
+      "(train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays (Data_Entry_2017.csv, or "
+      "labels.csv beside images) and folders of images by class (class/*.png, *.jpg, *.jpeg, "
+      "*.bmp, also under train/ and test/ or val/)",
       path.string());
+}
+
+DatasetPair load_dataset(const fs::path& path) { return load_dataset(path, LoadOptions{}); }
+
+DatasetPair load_dataset(const fs::path& path, const LoadOptions& options) {
+  const FoundData found = find_dataset(path);
+  const bool pictures = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
+  require(options.image_size == 0 || pictures, "only image files are resized; '{}' holds {} data",
+          found.folder.string(), to_string(found.kind));
+  require(!options.coarse_labels || found.kind == DataKind::cifar,
+          "only CIFAR-100 has coarse labels; '{}' holds {} data", found.folder.string(),
+          to_string(found.kind));
+  switch (found.kind) {
+    case DataKind::idx: return load_mnist(found.folder);
+    case DataKind::cifar:
+      return load_cifar(found.folder,
+                        options.coarse_labels ? CifarLabels::coarse : CifarLabels::fine);
+    case DataKind::npy: return load_npy_folder(found.folder);
+    case DataKind::imdb: return load_imdb(found.folder).parts;
+    case DataKind::chest_xray: return load_xray(found.folder, options);
+    case DataKind::images: return load_image_folders(found.folder, options.image_size);
+  }
+  fail("'{}' holds no data set", path.string());
 }
 
 }  // namespace linnet

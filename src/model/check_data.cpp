@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <utility>
 
 #include "base/check.h"
+#include "model/augment_graph.h"
+#include "model/loss_graph.h"
 #include "model/step_graph.h"
 
 namespace linnet {
-
-Records records_of(const Dataset& data) {
-  Records records{{data.sample_dtype, data.sample_shape.batched(1)}, {DType::i32, Shape{1}}};
-  if (data.labels.empty()) records.targets = {DType::f32, data.value_shape.batched(1)};
-  return records;
-}
+namespace {
 
 std::span<const std::byte> sample_bytes(const Dataset& data) {
-  return data.sample_dtype == DType::u8 ? std::as_bytes(std::span(data.bytes))
-                                        : std::as_bytes(std::span(data.floats));
+  if (data.sample_dtype == DType::u8) return std::as_bytes(std::span(data.bytes));
+  if (data.sample_dtype == DType::i32) return std::as_bytes(std::span(data.ids));
+  return std::as_bytes(std::span(data.floats));
 }
 
 std::span<const std::byte> target_bytes(const Dataset& data) {
@@ -24,30 +23,191 @@ std::span<const std::byte> target_bytes(const Dataset& data) {
                              : std::as_bytes(std::span(data.labels));
 }
 
-Loss check_data(const NetworkDefinition& network, const Dataset& data, Loss loss) {
-  data.validate();
-  require(data.size() > 0, "the data set '{}' holds no samples", data.name);
-  require(data.sample_shape == network.input_sample,
-          "the network takes samples of {} but the data set '{}' holds {}",
-          to_string(network.input_sample), data.name, to_string(data.sample_shape));
-  const Shape outputs = network.output_sample();
-  if (loss == Loss::automatic) loss = data.labels.empty() ? Loss::mse : Loss::cross_entropy;
-  if (loss == Loss::cross_entropy) {
-    require(!data.labels.empty(), "cross-entropy wants labels, but the data set '{}' has values",
-            data.name);
-    require(outputs.rank() == 1, "cross-entropy wants outputs (N, classes); the network gives {}",
+const Column& find(const std::vector<Column>& columns, const std::string& name,
+                   std::string_view what, const Dataset& data) {
+  for (const Column& column : columns) {
+    if (column.name == name) return column;
+  }
+  fail("the network's {} '{}' has no data in the data set '{}'", what, name, data.name);
+}
+
+/// Whether a crop makes one of the other.
+bool same_channels(const Shape& picture, const Shape& input) {
+  return picture.rank() == 3 && input.rank() == 3 && picture[2] == input[2];
+}
+
+void check_input(const NetworkInput& input, DType dtype, const Shape& shape, bool only,
+                 const Dataset& data, bool crops = false) {
+  const std::string of = only ? "" : fmt::format(" for '{}'", input.name);
+  require(shape == input.sample || (crops && same_channels(shape, input.sample)),
+          "the network takes samples of {}{} but the data set '{}' holds {}",
+          to_string(input.sample), of, data.name, to_string(shape));
+  require((dtype == DType::i32) == (input.dtype == DType::i32),
+          "the network takes {}{} but the data set '{}' holds {}",
+          input.dtype == DType::i32 ? "ids (i32)" : "numbers (f32 or u8)", of, data.name,
+          to_string(dtype));
+}
+
+/// One target, which belongs to an output of shape `outputs`.
+struct TargetData {
+  bool labels = false;
+  std::int64_t classes = 0;  ///< of labels
+  Shape shape;               ///< of values
+};
+
+/// The loss in the place of Loss::automatic.
+Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, const Dataset& data) {
+  if (loss == Loss::automatic) loss = target.labels ? Loss::cross_entropy : Loss::mse;
+  if (target.labels) {
+    require(loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge,
+            "this loss wants values, but the data set '{}' has labels", data.name);
+    require(outputs.rank() == 1, "{} wants outputs (N, classes); the network gives {}",
+            loss == Loss::cross_entropy ? "cross-entropy" : "a loss of labels",
             to_string(outputs.batched(data.size())));
-    require(data.classes() <= outputs[0],
+    require(target.classes <= outputs[0],
             "the network ends in {} outputs but the data set '{}' has {} classes", outputs[0],
-            data.name, data.classes());
+            data.name, target.classes);
   } else {
-    require(data.labels.empty(), "this loss wants values, but the data set '{}' has labels",
-            data.name);
-    require(data.value_shape == outputs,
+    require(target.shape == outputs,
             "the network gives {} a sample but the data set '{}' has values of {}",
-            to_string(outputs), data.name, to_string(data.value_shape));
+            to_string(outputs), data.name, to_string(target.shape));
   }
   return loss;
+}
+
+/// Losses of probabilities want values that are some.
+void check_values(Loss loss, std::span<const std::byte> bytes, const Dataset& data) {
+  std::string_view name;
+  if (loss == Loss::cross_entropy) name = "cross-entropy wants labels or values";
+  if (loss == Loss::kl_divergence) name = "the KL divergence wants values";
+  if (loss == Loss::binary_cross_entropy) name = "binary cross-entropy wants values";
+  if (loss == Loss::focal) name = "the focal loss wants labels or values";
+  if (name.empty()) return;
+  const auto* values = reinterpret_cast<const float*>(bytes.data());
+  for (std::size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+    require(values[i] >= 0 && values[i] <= 1,
+            "{} in [0, 1], but the data set '{}' has the value {}", name, data.name, values[i]);
+  }
+}
+
+TargetData target_of(const Column& column) {
+  if (column.dtype != DType::i32) return {.shape = column.shape};
+  std::int32_t largest = -1;
+  for (const std::int32_t label : column.ids) {
+    require(label >= 0, "a label of '{}' is negative: {}", column.name, label);
+    largest = std::max(largest, label);
+  }
+  return {.labels = true, .classes = largest + 1, .shape = {}};
+}
+
+}  // namespace
+
+StepData assumed_data(const NetworkDefinition& network, Loss loss) {
+  if (loss == Loss::automatic) {
+    const Shape outputs = network.output_sample();
+    loss = outputs.rank() == 1 && outputs[0] > 1 ? Loss::cross_entropy : Loss::mse;
+  }
+  StepData data;
+  data.inputs = network.inputs.size();
+  for (const NetworkInput& input : network.inputs) {
+    data.parts.push_back(
+        {input.name,
+         {input.dtype == DType::i32 ? DType::i32 : DType::u8, input.sample.batched(1)},
+         {}});
+  }
+  const ValueType labels{DType::i32, Shape{1}};
+  const ValueType values{DType::f32, network.output_sample().batched(1)};
+  data.parts.push_back({"targets", loss == Loss::cross_entropy ? labels : values, {}});
+  data.targets.push_back({.how = {.output = network.outputs[0].name, .loss = loss}});
+  return data;
+}
+
+std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
+                                        bool crops) {
+  std::vector<StepData::Part> parts;
+  for (const NetworkInput& input : network.inputs) {
+    if (parts.empty()) {
+      check_input(input, data.sample_dtype, data.sample_shape, network.inputs.size() == 1, data,
+                  crops);
+      parts.push_back({"samples",
+                       {data.sample_dtype, data.sample_shape.batched(1)},
+                       sample_bytes(data),
+                       data.source.get()});
+      continue;
+    }
+    const Column& column = find(data.more_inputs, input.name, "input", data);
+    check_input(input, column.dtype, column.shape, false, data);
+    parts.push_back({input.name, {column.dtype, column.shape.batched(1)}, column.data()});
+  }
+  return parts;
+}
+
+namespace {
+
+void check_losses(const NetworkDefinition& network, std::span<const OutputLoss> losses) {
+  for (const OutputLoss& loss : losses) {
+    require(std::ranges::count(network.outputs, loss.output, &NetworkOutput::name) == 1,
+            "a loss is given for '{}', which is no output of the network", loss.output);
+    require(std::isfinite(loss.weight), "the weight of the loss of '{}' must be finite; got {}",
+            loss.output, loss.weight);
+    require(loss.options.l1 == 0 && loss.options.l2 == 0,
+            "l1 and l2 belong to the whole network, not to the output '{}'", loss.output);
+  }
+}
+
+/// What the options say of an output's loss.
+OutputLoss loss_of(const TrainingOptions& options, const NetworkDefinition& network,
+                   std::size_t output) {
+  OutputLoss loss{.output = network.outputs[output].name};
+  if (output == 0) {
+    loss.loss = options.loss;
+    loss.options = options.loss_options;
+    loss.custom = options.custom_loss;
+  }
+  const auto own = std::ranges::find(options.output_losses, loss.output, &OutputLoss::output);
+  return own == options.output_losses.end() ? loss : *own;
+}
+
+}  // namespace
+
+StepData step_data(const NetworkDefinition& network, const Dataset& data,
+                   const TrainingOptions& options) {
+  data.validate();
+  require(data.size() > 0, "the data set '{}' holds no samples", data.name);
+  check_losses(network, options.output_losses);
+
+  StepData step;
+  step.samples = data.size();
+  step.inputs = network.inputs.size();
+  step.parts = step_inputs(network, data, options.augment.crops());
+  step.l1 = options.loss_options.l1;
+  step.l2 = options.loss_options.l2;
+
+  const auto add = [&](std::size_t output, const TargetData& target, std::string name,
+                       std::span<const std::byte> bytes) {
+    OutputLoss loss = loss_of(options, network, output);
+    loss.loss = check_target(loss.loss, target, network.output_sample(output), data);
+    check_loss_options(loss.loss, loss.options, target.labels, network.output_sample(output));
+    if (!target.labels && !loss.custom) check_values(loss.loss, bytes, data);
+    step.targets.push_back({output, std::move(loss)});
+    const ValueType record = target.labels ? ValueType{DType::i32, Shape{1}}
+                                           : ValueType{DType::f32, target.shape.batched(1)};
+    step.parts.push_back({std::move(name), record, bytes});
+  };
+  add(0, {!data.labels.empty(), data.classes(), data.value_shape}, "targets", target_bytes(data));
+  for (const Column& column : data.more_targets) {
+    const auto output = std::ranges::find(network.outputs, column.name, &NetworkOutput::name);
+    require(output != network.outputs.end(),
+            "the data set '{}' has targets for '{}', which is no output of the network", data.name,
+            column.name);
+    require(output != network.outputs.begin(),
+            "the targets of the first output, '{}', are the data set's labels or values",
+            column.name);
+    add(static_cast<std::size_t>(output - network.outputs.begin()), target_of(column), column.name,
+        column.data());
+  }
+  step.augment = step_augment(options.augment, network, data, step);
+  return step;
 }
 
 namespace {

@@ -62,7 +62,8 @@ std::string to_string(const DLDataType& type) {
 DType dtype_of(const DLDataType& type) {
   if (type.lanes == 1 && type.code == kDLFloat && type.bits == 32) return DType::f32;
   if (type.lanes == 1 && type.code == kDLUInt && type.bits == 8) return DType::u8;
-  fail("expected a DLPack tensor of float32 or uint8; got {}", to_string(type));
+  if (type.lanes == 1 && type.code == kDLInt && type.bits == 32) return DType::i32;
+  fail("expected a DLPack tensor of float32, uint8 or int32; got {}", to_string(type));
 }
 
 void check_dense(const DLTensor& tensor, const Shape& shape) {

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/trainer.h>
+#include <linnet/loss.h>
+
+#include <span>
 
 #include "graph/graph.h"
 
 namespace linnet {
 
-/// Adds the mean loss of outputs `y` (N, ...) against `target`: labels i32 (N) for cross-entropy,
-/// else values of y's shape. Any Loss but automatic. Returns a scalar.
-Value add_loss(Graph& graph, Loss loss, Value y, Value target);
+/// Throws Error where the options are out of their range, don't belong to the loss, or don't fit
+/// outputs of shape `outputs` (a sample's). `labels`: whether the targets are labels.
+void check_loss_options(Loss loss, const LossOptions& options, bool labels, const Shape& outputs);
+
+/// Adds the mean loss of outputs `y` (N, ...) against `target`: labels i32 (N), or values of y's
+/// shape. Any Loss but automatic, with options that check_loss_options() took. Returns a scalar.
+Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target);
+
+/// `loss` and LossOptions::l1 and l2 of all `weights` of two axes or more.
+Value add_penalties(Graph& graph, double l1, double l2, Value loss, std::span<const Value> weights);
 
 }  // namespace linnet

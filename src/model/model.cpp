@@ -32,11 +32,13 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
           "unknown device '{}'; expected auto, cpu, cuda, cuda:INDEX or cuda:UUID", device);
   if (cuda || (device == "auto" && prefers_cuda(options.cuda.library))) {
     const std::string which = device.starts_with("cuda:") ? device.substr(5) : std::string();
-    return cuda_plugin(options.cuda.library).open(which, options.cuda);
+    return cuda_plugin(options.cuda.library).open(which, options.cuda, options.precision);
   }
   cpu::Registry registry;
   cpu::register_cpu_kernels(registry);
-  return std::make_unique<cpu::CpuBackend>(std::move(registry), options.threads);
+  const cpu::Products products =
+      options.precision == Precision::bf16 ? cpu::bf16_products() : cpu::Products::fp32;
+  return std::make_unique<cpu::CpuBackend>(std::move(registry), options.threads, products);
 }
 
 std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,

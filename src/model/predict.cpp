@@ -3,51 +3,79 @@
 #include <linnet/predictor.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
-#include "model/model_state.h"
+#include "model/predictor_state.h"
+#include "model/record_reader.h"
+#include "model/step_graph.h"
 
 namespace linnet {
 namespace {
 
-template <class T>
-void predict_all(Predictor& predictor, std::span<const T> samples, std::int64_t batch,
-                 std::span<float> outputs) {
-  const auto in = static_cast<std::size_t>(predictor.input_shape().elements());
-  const auto out = static_cast<std::size_t>(predictor.output_shape().elements());
-  const std::size_t total = outputs.size() / std::max<std::size_t>(out, 1);
-  for (std::size_t first = 0; first < total; first += static_cast<std::size_t>(batch)) {
-    const std::size_t count = std::min(static_cast<std::size_t>(batch), total - first);
-    predictor.predict(samples.subspan(first * in, count * in),
-                      outputs.subspan(first * out, count * out));
-  }
-}
-
-std::vector<float> predict(Model& model, const Dataset& data, std::int64_t batch,
-                           bool probabilities) {
+/// The first outputs as `wanted` says, for every sample in the data set's order.
+std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::int64_t batch,
+                                        bool probabilities, std::size_t wanted) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.state().definition();
-  require(data.sample_shape == network.input_sample, "the network takes samples of {}; got {}",
-          to_string(network.input_sample), to_string(data.sample_shape));
-  std::vector<float> result(
-      static_cast<std::size_t>(data.size() * network.output_sample().elements()));
-  Predictor predictor(model, probabilities);
-  if (data.sample_dtype == DType::u8) {
-    predict_all<std::uint8_t>(predictor, data.bytes, batch, result);
-  } else {
-    predict_all<float>(predictor, data.floats, batch, result);
+  const std::vector<StepData::Part> inputs = step_inputs(network, data);
+  std::vector<std::vector<float>> results(wanted);
+  std::vector<std::size_t> width(wanted);  // floats of a sample
+  for (std::size_t i = 0; i < wanted; ++i) {
+    width[i] = static_cast<std::size_t>(network.output_sample(i).elements());
+    results[i].resize(static_cast<std::size_t>(data.size()) * width[i]);
   }
-  return result;
+  Predictor predictor(model, probabilities);
+  // The samples alone may come from a source; they are then read batch by batch.
+  const bool read = data.source != nullptr;
+  const RecordReader reader({inputs[0]}, read ? std::make_shared<ThreadTeam>() : nullptr);
+  const auto size = static_cast<std::uint64_t>(data.size());
+  const StepInfo whole{.records = size, .samples = size};
+  std::vector<std::byte> samples(
+      read ? static_cast<std::size_t>(std::min(batch, data.size())) * inputs[0].record.bytes() : 0);
+  for (std::int64_t first = 0; first < data.size(); first += batch) {
+    const auto from = static_cast<std::size_t>(first);
+    const std::int64_t count = std::min(batch, data.size() - first);
+    const auto records = static_cast<std::size_t>(count);
+    std::vector<std::span<const std::byte>> in;
+    for (const StepData::Part& part : inputs) {
+      const std::size_t bytes = part.record.bytes();
+      if (part.source == nullptr) in.push_back(part.bytes.subspan(from * bytes, records * bytes));
+    }
+    if (data.source != nullptr) {
+      reader.read(whole, false, from, records, std::array{samples.data()});
+      in.insert(in.begin(), std::span(samples).first(records * inputs[0].record.bytes()));
+    }
+    std::vector<std::span<std::byte>> out;
+    for (std::size_t i = 0; i < wanted; ++i) {
+      out.push_back(std::as_writable_bytes(
+          std::span(results[i]).subspan(from * width[i], records * width[i])));
+    }
+    predict_batch(predictor.state(), count, data.sample_dtype, in, out);
+  }
+  return results;
 }
 
 }  // namespace
 
 std::vector<float> Model::predict(const Dataset& data, std::int64_t batch) {
-  return linnet::predict(*this, data, batch, false);
+  return linnet::predict(*this, data, batch, false, 1)[0];
 }
 
 std::vector<float> Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return linnet::predict(*this, data, batch, true);
+  return linnet::predict(*this, data, batch, true, 1)[0];
+}
+
+std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) {
+  const NetworkDefinition& network = state().definition();
+  auto results = linnet::predict(*this, data, batch, false, network.outputs.size());
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    columns.push_back({.name = network.outputs[i].name,
+                       .shape = network.output_sample(i),
+                       .floats = std::move(results[i])});
+  }
+  return columns;
 }
 
 }  // namespace linnet

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/predictor.h>
 
+#include <array>
+#include <vector>
+
 #include "base/check.h"
 #include "model/memory_report.h"
 #include "model/predictor_state.h"
@@ -12,39 +15,66 @@ namespace {
 /// Where host threads compute, programs take host memory as it is.
 bool reads_host_memory(const ModelState& model) { return model.backend->threads() > 0; }
 
-template <class T>
-void predict_from_host(PredictorState& state, std::span<const T> samples, std::span<float> outputs,
-                       DType dtype) {
-  const NetworkDefinition& network = state.model.definition();
-  const auto sample = static_cast<std::size_t>(network.input_sample.elements());
-  const Shape output = network.output_sample();
-  require(sample > 0 && samples.size() % sample == 0,
+void predict_from_host(PredictorState& state, std::span<const std::byte> samples,
+                       std::span<float> outputs, DType dtype) {
+  const NetworkInput& input = state.model.definition().only_input();
+  const auto sample = static_cast<std::size_t>(input.sample.elements());
+  const std::size_t elements = samples.size() / size_of(dtype);
+  const Shape output = state.model.definition().output_sample();
+  require(sample > 0 && elements % sample == 0,
           "the network takes samples of {}, {} elements each; got {} elements",
-          to_string(network.input_sample), sample, samples.size());
-  const auto count = static_cast<std::int64_t>(samples.size() / sample);
+          to_string(input.sample), sample, elements);
+  const auto count = static_cast<std::int64_t>(elements / sample);
   require(static_cast<std::int64_t>(outputs.size()) == count * output.elements(),
           "{} samples of {} have outputs of {}, {} elements; got room for {}", count,
-          to_string(network.input_sample), to_string(output.batched(count)),
-          count * output.elements(), outputs.size());
+          to_string(input.sample), to_string(output.batched(count)), count * output.elements(),
+          outputs.size());
   if (count == 0) return;
-  PreparedBatch& batch = state.at(count, dtype);
-  if (reads_host_memory(state.model)) return batch.run(samples.data(), outputs.data());
-  const Backend& backend = *state.model.backend;
-  backend.upload(*batch.input(), 0, std::as_bytes(samples));
-  batch.run(batch.input()->data(), batch.output()->data());
-  backend.download(*batch.output(), 0, std::as_writable_bytes(outputs));
+  predict_batch(state, count, dtype, std::array{samples},
+                std::array{std::as_writable_bytes(outputs)});
 }
 
 }  // namespace
 
+void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
+                   std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs) {
+  PreparedBatch& batch = state.at(count, dtype);
+  const Backend& backend = *state.model.backend;
+  const std::size_t given = outputs.size();
+  std::vector<const void*> addresses;
+  if (reads_host_memory(state.model)) {
+    for (const auto& input : inputs) addresses.push_back(input.data());
+    for (const auto& output : outputs) addresses.push_back(output.data());
+    for (std::size_t i = given; i < state.model.definition().outputs.size(); ++i) {
+      addresses.push_back(batch.output(i)->data());
+    }
+    return batch.run(addresses);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    backend.upload(*batch.input(i), 0, inputs[i]);
+    addresses.push_back(batch.input(i)->data());
+  }
+  for (std::size_t i = 0; i < state.model.definition().outputs.size(); ++i) {
+    addresses.push_back(batch.output(i)->data());
+  }
+  batch.run(addresses);
+  for (std::size_t i = 0; i < given; ++i) backend.download(*batch.output(i), 0, outputs[i]);
+}
+
 PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, bool probabilities)
-    : model_(model), batch_(batch) {
+    : model_(model), batch_(batch), inputs_(model.definition().inputs.size()) {
   const NetworkDefinition& network = model.definition();
-  const ValueType record{dtype, network.input_sample.batched(1)};
-  input_bytes_ = record.bytes() * static_cast<std::size_t>(batch);
-  output_bytes_ = ValueType{DType::f32, network.output_sample().batched(batch)}.bytes();
+  for (const NetworkInput& input : network.inputs) {
+    const DType type = ports_.empty() ? dtype : input.dtype;
+    ports_.push_back({.bytes = ValueType{type, input.sample.batched(batch)}.bytes()});
+  }
+  for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+    ports_.push_back(
+        {.bytes = ValueType{DType::f32, network.output_sample(i).batched(batch)}.bytes()});
+  }
   const auto graph_of = [&](std::int64_t n) {
-    return prediction_step(network, record, n, probabilities, supports_of(*model.backend));
+    return prediction_step(network, dtype, n, probabilities, supports_of(*model.backend));
   };
   program_ = model.backend->prepare(graph_of(batch), {});
   const auto buffer = [&](Storage storage) -> std::shared_ptr<Buffer>& {
@@ -72,14 +102,10 @@ PreparedBatch::~PreparedBatch() {
   }
 }
 
-const std::shared_ptr<Buffer>& PreparedBatch::input() {
-  if (input_ == nullptr) input_ = model_.backend->allocate(input_bytes_);
-  return input_;
-}
-
-const std::shared_ptr<Buffer>& PreparedBatch::output() {
-  if (output_ == nullptr) output_ = model_.backend->allocate(output_bytes_);
-  return output_;
+const std::shared_ptr<Buffer>& PreparedBatch::memory_of(std::size_t port) {
+  Port& p = ports_[port];
+  if (p.memory == nullptr) p.memory = model_.backend->allocate(p.bytes);
+  return p.memory;
 }
 
 void PreparedBatch::set_input(const void* samples, std::shared_ptr<void> owner) {
@@ -89,23 +115,27 @@ void PreparedBatch::set_input(const void* samples, std::shared_ptr<void> owner) 
 }
 
 void PreparedBatch::run() {
-  run(other_input_ != nullptr ? other_input_ : input()->data(), output()->data());
+  std::vector<const void*> addresses;
+  for (std::size_t i = 0; i < ports_.size(); ++i) addresses.push_back(memory_of(i)->data());
+  if (other_input_ != nullptr) addresses[0] = other_input_;
+  run(addresses);
 }
 
-void PreparedBatch::run(const void* samples, void* outputs) {
-  // A program that is bound anew is captured anew.
-  if (samples != bound_input_) program_->bind(kSamples, samples);
-  if (outputs != bound_output_) program_->bind(kOutputs, outputs);
-  bound_input_ = samples;
-  bound_output_ = outputs;
+void PreparedBatch::run(std::span<const void* const> addresses) {
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (addresses[i] == ports_[i].bound) continue;  // a program that is bound is captured anew
+    program_->bind(i, addresses[i]);
+    ports_[i].bound = addresses[i];
+  }
   const auto records = static_cast<std::uint64_t>(batch_);
   program_->run({.records = records, .samples = records});
 }
 
 PreparedBatch& PredictorState::at(std::int64_t batch, DType dtype) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
-  require(dtype == DType::f32 || dtype == DType::u8, "expected samples in f32 or u8; got {}",
-          to_string(dtype));
+  const bool ids = model.definition().inputs[0].dtype == DType::i32;
+  require(ids ? dtype == DType::i32 : dtype == DType::f32 || dtype == DType::u8,
+          "expected samples in {}; got {}", ids ? "i32" : "f32 or u8", to_string(dtype));
   const auto found = prepared.find({batch, dtype});
   if (found != prepared.end()) return found->second;
   return prepared.try_emplace({batch, dtype}, model, batch, dtype, probabilities).first->second;
@@ -122,15 +152,19 @@ Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 Predictor::~Predictor() = default;
 
-Shape Predictor::input_shape() const { return state_->model.definition().input_sample; }
+Shape Predictor::input_shape() const { return state_->model.definition().inputs[0].sample; }
 Shape Predictor::output_shape() const { return state_->model.definition().output_sample(); }
 
 void Predictor::predict(std::span<const float> samples, std::span<float> outputs) {
-  predict_from_host(*state_, samples, outputs, DType::f32);
+  predict_from_host(*state_, std::as_bytes(samples), outputs, DType::f32);
 }
 
 void Predictor::predict(std::span<const std::uint8_t> samples, std::span<float> outputs) {
-  predict_from_host(*state_, samples, outputs, DType::u8);
+  predict_from_host(*state_, std::as_bytes(samples), outputs, DType::u8);
+}
+
+void Predictor::predict(std::span<const std::int32_t> samples, std::span<float> outputs) {
+  predict_from_host(*state_, std::as_bytes(samples), outputs, DType::i32);
 }
 
 void* Predictor::input(std::int64_t batch, DType dtype) {

@@ -5,7 +5,9 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "model/model_state.h"
 
@@ -19,28 +21,35 @@ class PreparedBatch {
   PreparedBatch(const PreparedBatch&) = delete;
   PreparedBatch& operator=(const PreparedBatch&) = delete;
 
-  /// Memory of the device, made when it is first asked for.
-  const std::shared_ptr<Buffer>& input();
-  const std::shared_ptr<Buffer>& output();
+  /// Memory of the device for an input or an output, made when it is first asked for.
+  const std::shared_ptr<Buffer>& input(std::size_t index = 0) { return memory_of(index); }
+  const std::shared_ptr<Buffer>& output(std::size_t index = 0) {
+    return memory_of(inputs_ + index);
+  }
+  /// Of the first input.
   void set_input(const void* samples, std::shared_ptr<void> owner);
   /// From set_input()'s memory, or input(), to output().
   void run();
-  /// From and to memory that the device reads and writes.
-  void run(const void* samples, void* outputs);
+  /// From and to memory that the device reads and writes: the inputs, then the outputs.
+  void run(std::span<const void* const> addresses);
 
  private:
+  /// An input or output: its external slot is its place among them.
+  struct Port {
+    std::size_t bytes = 0;
+    std::shared_ptr<Buffer> memory = nullptr;
+    const void* bound = nullptr;
+  };
+  const std::shared_ptr<Buffer>& memory_of(std::size_t port);
+
   ModelState& model_;
   std::int64_t batch_;
-  std::size_t input_bytes_;
-  std::size_t output_bytes_;
+  std::size_t inputs_;
+  std::vector<Port> ports_;
   Memory memory_;
-  std::shared_ptr<Buffer> input_;
-  std::shared_ptr<Buffer> output_;
   const void* other_input_ = nullptr;
   std::shared_ptr<void> owner_;
   std::unique_ptr<Program> program_;
-  const void* bound_input_ = nullptr;
-  const void* bound_output_ = nullptr;
 };
 
 struct PredictorState {
@@ -48,9 +57,15 @@ struct PredictorState {
   bool probabilities = false;
   std::map<std::pair<std::int64_t, DType>, PreparedBatch> prepared = {};
 
-  /// Throws Error for a batch below 1 and a type that is neither f32 nor u8.
+  /// Throws Error for a batch below 1 and a type that the network's first input does not take.
   PreparedBatch& at(std::int64_t batch, DType dtype);
 };
+
+/// Host memory to host memory, of all inputs and the first outputs: `count` records of each, the
+/// first input's in `dtype`.
+void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
+                   std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs);
 
 /// Until the model's device has done all that was enqueued.
 void wait_for(const ModelState& model);

@@ -2,32 +2,21 @@
 #include "model/session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/check.h"
 #include "model/memory_report.h"
-#include "ops/gather_batch/record_index.h"
 
 namespace linnet {
 namespace {
 
 /// Gathers batches of the pass that begins with `first`.
 BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
-  return
-      [first, feed](std::uint64_t position, std::uint64_t count, std::span<std::byte* const> to) {
-        StepInfo step = first;
-        step.position += position;
-        const RecordIndex record(step, feed.shuffle);
-        const std::array parts{feed.samples, feed.targets};
-        const std::vector<std::size_t>& bytes = feed.stream->layout().record_bytes;
-        for (std::uint64_t i = 0; i < count; ++i) {
-          const std::uint64_t from = record(static_cast<std::int64_t>(i));
-          for (std::size_t p = 0; p < parts.size(); ++p) {
-            std::memcpy(to[p] + i * bytes[p], parts[p].data() + from * bytes[p], bytes[p]);
-          }
-        }
-      };
+  return [first, reader = feed.reader, shuffle = feed.shuffle](std::uint64_t position,
+                                                               std::uint64_t count,
+                                                               std::span<std::byte* const> to) {
+    reader->read(first, shuffle, position, count, to);
+  };
 }
 
 }  // namespace
@@ -60,6 +49,11 @@ void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t en
     (step < full_steps() ? full : rest)->run(info, 1, 0);
     stream.release();
   }
+}
+
+void Sweep::hold_first(const StepInfo& first) const {
+  feed.stream->start(batch, gather(first, feed));
+  static_cast<void>(feed.stream->acquire());
 }
 
 void Sweep::bind(std::size_t slot, const void* address) const {
@@ -131,24 +125,27 @@ void Session::attach() {
   for (const Entry& entry : programs_) entry.program->attach(memory_);
 }
 
-void Session::keep(const Dataset& data) {
-  for (std::span<const std::byte> host : {sample_bytes(data), target_bytes(data)}) {
-    std::shared_ptr<Buffer>& view = views_[host.data()];
-    if (view == nullptr) view = model_.backend->view(host);
+void Session::keep(const StepData& data) {
+  for (const StepData::Part& part : data.parts) {
+    LINNET_ASSERT(part.source == nullptr);  // has no memory that could be kept
+    std::shared_ptr<Buffer>& view = views_[part.bytes.data()];
+    if (view == nullptr) view = model_.backend->view(part.bytes);
   }
 }
 
-void Session::bind_data(const Sweep& sweep, const Dataset& data) {
+void Session::bind_data(const Sweep& sweep, const StepData& data) {
   keep(data);
-  sweep.bind(kSamples, views_.at(sample_bytes(data).data())->data());
-  sweep.bind(kTargets, views_.at(target_bytes(data).data())->data());
+  for (std::size_t slot = 0; slot < data.parts.size(); ++slot) {
+    sweep.bind(slot, views_.at(data.parts[slot].bytes.data())->data());
+  }
 }
 
-BatchStream* Session::stream(const Dataset& data, std::int64_t batch, std::int64_t pool) {
-  const Records records = records_of(data);
-  const BatchLayout layout{.record_bytes = {records.samples.bytes(), records.targets.bytes()},
-                           .batch = static_cast<std::uint64_t>(std::min(batch, data.size())),
-                           .slots = static_cast<std::size_t>(pool)};
+BatchStream* Session::stream(const StepData& data, std::int64_t batch, std::int64_t pool) {
+  if (model_.backend->threads() > 0 && !data.has_source()) return nullptr;
+  BatchLayout layout{.record_bytes = {},
+                     .batch = static_cast<std::uint64_t>(std::min(batch, data.samples)),
+                     .slots = static_cast<std::size_t>(pool)};
+  for (const StepData::Part& part : data.parts) layout.record_bytes.push_back(part.record.bytes());
   for (const auto& stream : streams_) {
     if (stream->layout() == layout) return stream.get();
   }
@@ -158,10 +155,15 @@ BatchStream* Session::stream(const Dataset& data, std::int64_t batch, std::int64
   return streams_.back().get();
 }
 
-void Session::feed(Sweep& sweep, const Dataset& data, BatchStream& stream, bool shuffle) {
-  sweep.feed = {&stream, sample_bytes(data), target_bytes(data), shuffle};
-  sweep.bind(kSamples, stream.data(0));
-  sweep.bind(kTargets, stream.data(1));
+void Session::feed(Sweep& sweep, const StepData& data, BatchStream& stream, bool shuffle) {
+  if (data.has_source() && team_ == nullptr) team_ = std::make_shared<ThreadTeam>(decoders_);
+  sweep.feed = {.stream = &stream,
+                .reader =
+                    std::make_shared<RecordReader>(data.parts, data.has_source() ? team_ : nullptr),
+                .shuffle = shuffle};
+  for (std::size_t slot = 0; slot < data.parts.size(); ++slot) {
+    sweep.bind(slot, stream.data(slot));
+  }
 }
 
 std::vector<std::string> Session::notes() const {

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "model/model_state.h"
+#include "model/record_reader.h"
 #include "model/step_graph.h"
 
 namespace linnet {
 
-/// A data set that stays in host memory: a pass gets its batches through a stream, in the order in
-/// which gather_batch would read them.
+/// A data set that stays in host memory, or in files: a pass gets its batches through a stream, in
+/// the order in which gather_batch would read them.
 struct Feed {
   BatchStream* stream = nullptr;
-  std::span<const std::byte> samples;
-  std::span<const std::byte> targets;
+  std::shared_ptr<const RecordReader> reader = nullptr;
   bool shuffle = false;
 };
 
@@ -37,6 +37,8 @@ struct Sweep {
   /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0. With a feed a pass
   /// goes from step 0 on in order.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// With a feed: brings the pass's first batch into the ring, where it stays; for profiles.
+  void hold_first(const StepInfo& first) const;
   /// Binds a slot in both programs.
   void bind(std::size_t slot, const void* address) const;
 
@@ -59,7 +61,8 @@ struct Counters {
 /// train.
 class Session {
  public:
-  explicit Session(ModelState& model) : model_(model) {}
+  /// decoders: threads that read records of a source; 0: all processors.
+  explicit Session(ModelState& model, int decoders = 0) : model_(model), decoders_(decoders) {}
 
   /// Builds the programs of a sweep: `graph_of(batch)` is asked for the full and the last batch.
   Sweep add_sweep(std::int64_t samples, std::int64_t batch,
@@ -70,16 +73,16 @@ class Session {
 
   /// Makes a device's copy of a data set, which must outlive the session: before attach(), so that
   /// its memory is counted there. Throws OutOfMemory.
-  void keep(const Dataset& data);
-  /// Gives a sweep's programs the samples and targets of a data set; keeps it if that is not done.
-  void bind_data(const Sweep& sweep, const Dataset& data);
+  void keep(const StepData& data);
+  /// Gives a sweep's programs the parts of a data set; keeps it if that is not done.
+  void bind_data(const Sweep& sweep, const StepData& data);
 
-  /// A ring of `pool` batches of such records; null where the device reads host memory. Sweeps of
-  /// equal records share one: their passes take turns.
-  BatchStream* stream(const Dataset& data, std::int64_t batch, std::int64_t pool);
+  /// A ring of `pool` batches of such records; null where the device reads host memory and all data
+  /// lie there. Sweeps of equal records share one: their passes take turns.
+  BatchStream* stream(const StepData& data, std::int64_t batch, std::int64_t pool);
   /// The same as bind_data, but batch by batch through `stream`: the sweep's graphs must gather
   /// without shuffling.
-  void feed(Sweep& sweep, const Dataset& data, BatchStream& stream, bool shuffle);
+  void feed(Sweep& sweep, const StepData& data, BatchStream& stream, bool shuffle);
 
   /// Memory of weights, arena, gradients, moments, statistics, what programs hold
   /// themselves, and copies of data sets, or rings of batches, on a device.
@@ -109,6 +112,8 @@ class Session {
   std::vector<Entry> programs_;
   Memory memory_;
   std::map<const std::byte*, std::shared_ptr<Buffer>> views_;  ///< by host address
+  int decoders_ = 0;
+  std::shared_ptr<ThreadTeam> team_;  ///< of decoders, once one is needed
   std::vector<std::unique_ptr<BatchStream>> streams_;
 };
 

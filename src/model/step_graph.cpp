@@ -4,7 +4,11 @@
 #include "base/check.h"
 #include "core/align.h"
 #include "graph/differentiate.h"
+#include "graph/sum.h"
+#include "model/augment_graph.h"
+#include "model/custom_loss.h"
 #include "model/loss_graph.h"
+#include "ops/arithmetic/arithmetic.h"
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
@@ -14,26 +18,75 @@
 namespace linnet {
 namespace {
 
-struct Batch {
-  Value x;
-  Value target;
-};
-
-Batch gather(Graph& graph, const Records& records, std::int64_t batch, bool shuffle) {
-  const Value samples = graph.add_value("samples", records.samples, Storage::external, kSamples);
-  const Value targets = graph.add_value("targets", records.targets, Storage::external, kTargets);
-  const GatherBatchAttrs attrs{.batch = batch, .shuffle = shuffle};
-  return {graph.emit(GatherBatchOp(attrs), {samples}, "samples"),
-          graph.emit(GatherBatchOp(attrs), {targets}, "targets")};
+/// The batch of a part, which lies in external slot `slot`.
+Value gather(Graph& graph, const std::string& name, const ValueType& record, std::size_t slot,
+             const GatherBatchAttrs& attrs) {
+  const Value all = graph.add_value(name, record, Storage::external, slot);
+  return graph.emit(GatherBatchOp(attrs), {all}, name);
 }
 
-void add_metrics(Graph& graph, const NetworkDefinition& network, std::int64_t batch, Loss loss,
-                 Value loss_value, Value scores, Value target, std::int64_t history) {
+/// In training everything that is asked for; else only what fits pictures to the network.
+bool needs_crop(const StepData& data, const NetworkDefinition& network, Mode mode) {
+  return data.augment.crop.has_value() &&
+         (mode == Mode::training ||
+          data.parts[0].record.shape.sample() != network.inputs[0].sample);
+}
+
+Value augment(Graph& graph, const StepData& data, const GatherBatchAttrs& attrs, Mode mode) {
+  const StepData::Part& part = data.parts[0];
+  const Value all = graph.add_value(part.name, part.record, Storage::external, 0);
+  return add_pictures(graph, data.augment, all, mode, attrs.batch, attrs.shuffle, part.name);
+}
+
+/// A network behind its gathers, with its losses.
+struct Forward {
+  std::vector<Value> outputs;
+  std::vector<Value> parameters;
+  Value first_target;
+  Value loss;
+};
+
+Forward add_forward(Graph& graph, const NetworkDefinition& network, const StepData& data,
+                    const GatherBatchAttrs& attrs, Mode mode) {
+  std::vector<Value> batch;
+  for (std::size_t i = 0; i < data.parts.size(); ++i) {
+    const StepData::Part& part = data.parts[i];
+    batch.push_back(i == 0 && needs_crop(data, network, mode)
+                        ? augment(graph, data, attrs, mode)
+                        : gather(graph, part.name, part.record, i, attrs));
+  }
+  const bool mixes = mode == Mode::training && data.augment.mix.has_value();
+  if (mixes) batch[0] = mix_samples(graph, data.augment, batch[0], data.parts[0].name);
+  Forward forward;
+  forward.outputs =
+      instantiate(network, graph, std::span(batch).first(data.inputs), mode, forward.parameters);
+  forward.first_target = batch[data.inputs];
+  for (std::size_t i = 0; i < data.targets.size(); ++i) {
+    const TargetLoss& target = data.targets[i];
+    const Value y = forward.outputs[target.output];
+    Value t = batch[data.inputs + i];
+    if (mixes) {
+      t = mix_targets(graph, data.augment, t, graph.shape(y).sample(),
+                      data.parts[data.inputs + i].name);
+    }
+    Value loss = target.how.custom != nullptr
+                     ? add_custom_loss(graph, target.how.custom, y, t)
+                     : add_loss(graph, target.how.loss, target.how.options, y, t);
+    if (target.how.weight != 1) {
+      loss = graph.emit(ScaleOp({.alpha = target.how.weight}), {loss}, "loss");
+    }
+    forward.loss = i == 0 ? loss : graph.emit(SumOp(), {forward.loss, loss}, "loss");
+  }
+  return forward;
+}
+
+void add_metrics(Graph& graph, const NetworkDefinition& network, const StepData& data,
+                 const Forward& forward, std::int64_t batch, std::int64_t history) {
   const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters + history}},
                                          Storage::state, network.bytes(false));
-  const bool classification = loss == Loss::cross_entropy;
-  std::vector<Value> operands{counters, loss_value};
-  if (classification) operands.insert(operands.end(), {scores, target});
+  const bool classification = data.classification();
+  std::vector<Value> operands{counters, forward.loss};
+  if (classification) operands.insert(operands.end(), {forward.outputs[0], forward.first_target});
   graph.add(std::make_shared<MetricsOp>(
                 MetricsAttrs{.batch = batch, .classification = classification, .history = history}),
             std::move(operands), "metrics");
@@ -72,24 +125,23 @@ Supports supports_of(const Backend& backend) {
   };
 }
 
-Graph training_step(const NetworkDefinition& network, const Records& records,
+Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports) {
   Graph graph;
-  const Batch batch = gather(graph, records, step.batch, step.shuffle);
-  std::vector<Value> parameters;
-  const Value y = instantiate(network, graph, batch.x, Mode::training, parameters);
-  const Value loss = add_loss(graph, step.loss, y, batch.target);
-  add_metrics(graph, network, step.batch, step.loss, loss, y, batch.target, kLossHistory);
-  run_passes(graph, forward_passes(), supports, step.disabled_passes);
-
+  Forward forward = add_forward(graph, network, data,
+                                {.batch = step.batch, .shuffle = step.shuffle}, Mode::training);
   std::vector<Value> trainable;
   std::vector<const ParameterSpec*> specs;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
+  for (std::size_t i = 0; i < forward.parameters.size(); ++i) {
     if (!network.parameters[i].trainable) continue;
-    trainable.push_back(parameters[i]);
+    trainable.push_back(forward.parameters[i]);
     specs.push_back(&network.parameters[i]);
   }
-  const std::vector<Value> gradients = differentiate(graph, loss, trainable);
+  forward.loss = add_penalties(graph, data.l1, data.l2, forward.loss, trainable);
+  add_metrics(graph, network, data, forward, step.batch, kLossHistory);
+  run_passes(graph, forward_passes(), supports, step.disabled_passes);
+
+  const std::vector<Value> gradients = differentiate(graph, forward.loss, trainable);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
@@ -98,31 +150,36 @@ Graph training_step(const NetworkDefinition& network, const Records& records,
   return graph;
 }
 
-Graph evaluation_step(const NetworkDefinition& network, const Records& records, std::int64_t batch,
-                      Loss loss, const Supports& supports) {
+Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
+                      const Supports& supports) {
   Graph graph;
-  const Batch operands = gather(graph, records, batch, false);
-  std::vector<Value> parameters;
-  const Value y = instantiate(network, graph, operands.x, Mode::inference, parameters);
-  const Value loss_value = add_loss(graph, loss, y, operands.target);
-  add_metrics(graph, network, batch, loss, loss_value, y, operands.target, 0);
+  const Forward forward = add_forward(graph, network, data, {.batch = batch}, Mode::inference);
+  add_metrics(graph, network, data, forward, batch, 0);
   run_passes(graph, forward_passes(), supports);
   return graph;
 }
 
-Graph prediction_step(const NetworkDefinition& network, const ValueType& samples,
-                      std::int64_t batch, bool probabilities, const Supports& supports) {
+Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
+                      bool probabilities, const Supports& supports) {
   Graph graph;
-  const Value data = graph.add_value("samples", samples, Storage::external, kSamples);
-  const Value x = graph.emit(GatherBatchOp({.batch = batch}), {data}, "samples");
-  std::vector<Value> parameters;
-  Value y = instantiate(network, graph, x, Mode::inference, parameters);
-  const Node* last = graph.producer(y);
-  if (probabilities && op_as<SoftmaxOp>(last) == nullptr) {
-    y = graph.emit(SoftmaxOp(), {y}, "probabilities");
+  std::vector<Value> inputs;
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const NetworkInput& input = network.inputs[i];
+    inputs.push_back(gather(graph, input.name,
+                            {i == 0 ? first : input.dtype, input.sample.batched(1)}, i,
+                            {.batch = batch}));
   }
-  graph.info(y).storage = Storage::external;
-  graph.info(y).offset = kOutputs;
+  std::vector<Value> parameters;
+  std::vector<Value> outputs = instantiate(network, graph, inputs, Mode::inference, parameters);
+  if (probabilities && op_as<SoftmaxOp>(graph.producer(outputs[0])) == nullptr) {
+    outputs[0] = graph.emit(SoftmaxOp(), {outputs[0]}, "probabilities");
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Value y = outputs[i];
+    if (graph.info(y).storage != Storage::arena) y = graph.emit(CopyOp(), {y}, "output");
+    graph.info(y).storage = Storage::external;
+    graph.info(y).offset = inputs.size() + i;
+  }
   run_passes(graph, forward_passes(), supports);
   return graph;
 }

@@ -4,29 +4,71 @@
 #include <linnet/dataset.h>
 #include <linnet/trainer.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "nn/definition.h"
+#include "ops/augment/augment.h"
+#include "ops/mix_batch/mix_batch.h"
 #include "ops/optimizer_update/optimizer_update.h"
 #include "plan/passes/passes.h"
 #include "runtime/backend.h"
 
 namespace linnet {
 
-/// The external slots of every step graph.
-enum Slot : std::size_t { kSamples = 0, kTargets = 1, kOutputs = 2 };
-
-/// What a step reads: one record of the samples and one of the targets, as (1, ...).
-struct Records {
-  ValueType samples;
-  ValueType targets;
+/// The loss of one output of a network, no longer Loss::automatic; the total is the weighted sum.
+struct TargetLoss {
+  std::size_t output = 0;
+  OutputLoss how = {.output = {}, .loss = Loss::cross_entropy};
 };
-Records records_of(const Dataset& data);
-/// All records, as a gather takes them.
-std::span<const std::byte> sample_bytes(const Dataset& data);
-std::span<const std::byte> target_bytes(const Dataset& data);
 
-/// Replaces Loss::automatic, and throws Error where data, loss and network don't go together: other
-/// sample shapes, more classes than outputs, values for cross-entropy, ...
-Loss check_data(const NetworkDefinition& network, const Dataset& data, Loss loss);
+/// What happens to the batch of the first input; see Augment.
+struct StepAugment {
+  std::optional<AugmentRule> crop = {};  ///< also where pictures and network differ in size
+  std::optional<MixRule> mix = {};       ///< in training
+};
+
+/// A data set as a network's steps read it: a part for each input, then one for each target. Their
+/// places are the external slots of the step graphs; a prediction's outputs stand in those behind
+/// its inputs.
+struct StepData {
+  struct Part {
+    std::string name;
+    ValueType record;                      ///< as (1, ...)
+    std::span<const std::byte> bytes;      ///< all records, as a gather takes them
+    const RecordSource* source = nullptr;  ///< where they come from instead
+  };
+  std::vector<Part> parts;
+  std::size_t inputs = 1;           ///< how many of the parts are inputs
+  std::vector<TargetLoss> targets;  ///< of part inputs + i
+  std::int64_t samples = 0;
+  StepAugment augment = {};
+  double l1 = 0;  ///< LossOptions', for training steps
+  double l2 = 0;
+
+  /// Whether it must be streamed.
+  bool has_source() const {
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const Part& p) { return p.source != nullptr; });
+  }
+  /// Whether the first output is trained on labels: then it has an accuracy.
+  bool classification() const { return parts[inputs].record.dtype == DType::i32; }
+};
+
+/// The inputs alone, e.g. for a prediction. crops: pictures may have another size than the first
+/// input.
+std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
+                                        bool crops = false);
+
+/// What such a network would be trained on, without the data: pixels (or ids), and labels or values
+/// for the first output.
+StepData assumed_data(const NetworkDefinition& network, Loss loss);
+
+/// With the losses that the options say. Throws Error where data, losses and network don't go
+/// together: other sample shapes, more classes than outputs, values for cross-entropy, an input
+/// without data, ...
+StepData step_data(const NetworkDefinition& network, const Dataset& data,
+                   const TrainingOptions& options);
 
 /// Schedules in epochs resolved to steps. Throws Error for numbers outside their range.
 OptimizerAttrs resolve(const Optimizer& optimizer, std::int64_t epochs,
@@ -38,22 +80,21 @@ Supports supports_of(const Backend& backend);
 struct TrainingStep {
   std::int64_t batch = 128;
   bool shuffle = true;
-  Loss loss = Loss::cross_entropy;
   OptimizerAttrs optimizer;
   std::vector<std::string> disabled_passes = {};
 };
 
-/// Gather, forward, loss, metrics, backward and update as one graph, all passes run.
-Graph training_step(const NetworkDefinition& network, const Records& records,
+/// Gather, forward, losses, metrics, backward and update as one graph, all passes run.
+Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
-/// Gather in stored order, forward in inference mode, loss, metrics.
-Graph evaluation_step(const NetworkDefinition& network, const Records& records, std::int64_t batch,
-                      Loss loss, const Supports& supports);
+/// Gather in stored order, forward in inference mode, losses, metrics.
+Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
+                      const Supports& supports);
 
-/// Gather in stored order and forward in inference mode into Slot::kOutputs; as probabilities if
-/// asked and the network does not end in softmax.
-Graph prediction_step(const NetworkDefinition& network, const ValueType& samples,
-                      std::int64_t batch, bool probabilities, const Supports& supports);
+/// Gather in stored order and forward in inference mode into the slots behind the inputs; the first
+/// output as probabilities if asked and it does not end in softmax. `first`: of the first input.
+Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
+                      bool probabilities, const Supports& supports);
 
 }  // namespace linnet

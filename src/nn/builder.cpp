@@ -25,6 +25,22 @@ void NetworkBuilder::build_within(const std::string& scope, std::span<const Laye
   prefix_ = outer;
 }
 
+Value NetworkBuilder::add_input(const std::string& name, const Shape& sample, DType dtype) {
+  require(!name.empty(), "a network's input needs a name");
+  require(sample.rank() > 0 && sample.elements() > 0,
+          "expected a network input of at least one element; got {} for '{}'", to_string(sample),
+          name);
+  require(dtype == DType::f32 || dtype == DType::i32,
+          "expected a network input of f32 or i32; got {} for '{}'", to_string(dtype), name);
+  for (const NetworkInput& input : network_.inputs) {
+    require(input.name != name, "the network has an input '{}' already", name);
+  }
+  const Value value =
+      graph().add_value(name, {dtype, sample.batched(kTemplateBatch)}, Storage::external);
+  network_.inputs.push_back({name, sample, dtype, value});
+  return value;
+}
+
 Value NetworkBuilder::weight(const std::string& layer, std::string_view role, Shape shape,
                              const Initializer& initializer, std::int64_t fan_in,
                              std::int64_t fan_out) {

@@ -12,13 +12,16 @@ namespace linnet {
 /// What a layer's build() works on: the network so far.
 class NetworkBuilder {
  public:
+  /// Of a network of one output, or of none yet.
   explicit NetworkBuilder(NetworkDefinition& network) : network_(network) {}
 
   Graph& graph() { return network_.graph; }
   /// The output of the layers so far, (kTemplateBatch, ...).
-  Value current() const { return network_.output; }
-  const Shape& shape() const { return network_.graph.shape(network_.output); }
-  void set_current(Value value) { network_.output = value; }
+  Value current() const { return network_.outputs[0].value; }
+  const Shape& shape() const { return network_.graph.shape(current()); }
+  void set_current(Value value) { network_.outputs[0].value = value; }
+  /// A further input. Throws Error for a name that is taken.
+  Value add_input(const std::string& name, const Shape& sample, DType dtype);
 
   /// `wanted`, or the kind with its next number; behind the names of the layers that it is part of:
   /// "block.conv2d_1". Throws Error for a name that is taken.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/definition.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "base/check.h"
@@ -18,14 +20,29 @@ std::size_t NetworkDefinition::bytes(bool trainable) const {
   return end;
 }
 
-Value instantiate(const NetworkDefinition& network, Graph& graph, Value x, Mode mode,
-                  std::vector<Value>& parameters) {
-  const Shape& given = graph.shape(x);
-  require(given.rank() > 0 && given.sample() == network.input_sample,
-          "expected samples of {}; got {}", to_string(network.input_sample), to_string(given));
+const NetworkInput& NetworkDefinition::only_input() const {
+  std::vector<std::string> names;
+  for (const NetworkInput& input : inputs) names.push_back(input.name);
+  require(inputs.size() == 1, "expected a network of one input; it has {}: {}", inputs.size(),
+          fmt::join(names, ", "));
+  return inputs[0];
+}
+
+std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
+                               std::span<const Value> x, Mode mode,
+                               std::vector<Value>& parameters) {
+  LINNET_ASSERT(x.size() == network.inputs.size());
   std::vector<Value> map(network.graph.value_count());
   const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
-  mapped(network.input) = x;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const NetworkInput& input = network.inputs[i];
+    const ValueType& given = graph.type(x[i]);
+    require(given.shape.rank() > 0 && given.shape.sample() == input.sample &&
+                given.dtype == input.dtype,
+            "expected samples of {} {} for '{}'; got {}", to_string(input.dtype),
+            to_string(input.sample), input.name, to_string(given));
+    mapped(input.value) = x[i];
+  }
   parameters.clear();
   for (const ParameterSpec& spec : network.parameters) {
     const ValueInfo& info = network.graph.info(spec.value);
@@ -44,7 +61,9 @@ Value instantiate(const NetworkDefinition& network, Graph& graph, Value x, Mode 
     LINNET_ASSERT(outputs.size() <= node.outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];
   }
-  return mapped(network.output);
+  std::vector<Value> outputs;
+  for (const NetworkOutput& output : network.outputs) outputs.push_back(mapped(output.value));
+  return outputs;
 }
 
 void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed,

@@ -4,6 +4,7 @@
 #include <linnet/layers.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,28 +28,44 @@ struct ParameterSpec {
 /// deviation for a batch norm.
 inline constexpr std::int64_t kTemplateBatch = 2;
 
-/// A network as a template: its forward graph in training mode at kTemplateBatch.
+/// What a network reads, and what it gives, by name.
+struct NetworkInput {
+  std::string name;
+  Shape sample;              ///< without the batch
+  DType dtype = DType::f32;  ///< f32 (or u8 that becomes f32), or i32
+  Value value;               ///< in the template graph
+};
+struct NetworkOutput {
+  std::string name;
+  Value value;
+};
+
+/// A network as a template: its forward graph in training mode at kTemplateBatch. A sequence of
+/// layers has one input, "input", and one output, "output".
 struct NetworkDefinition {
-  Shape input_sample;
   Graph graph;
-  Value input;
-  Value output;
+  std::vector<NetworkInput> inputs;
+  std::vector<NetworkOutput> outputs;
   std::vector<ParameterSpec> parameters;
   /// How many layers of each kind were named by number; parts of a layer behind its name.
   std::map<std::string, int> kinds;
 
   /// Bytes of the storage that holds the trainable weights, or the other ones.
   std::size_t bytes(bool trainable) const;
-  Shape output_sample() const { return graph.shape(output).sample(); }
+  Shape output_sample(std::size_t output = 0) const {
+    return graph.shape(outputs[output].value).sample();
+  }
+  /// The one input. Throws Error for a network of several, naming them.
+  const NetworkInput& only_input() const;
 };
 
 enum class Mode : std::uint8_t { training, inference };
 
-/// Adds the network to `graph` behind `x`, (N, ...) of any N, with its parameters as values of
-/// Storage::parameter and Storage::state; returns its output. `parameters` gets the values of the
-/// specs, in order (empty ones for statistics that inference does not read).
-Value instantiate(const NetworkDefinition& network, Graph& graph, Value x, Mode mode,
-                  std::vector<Value>& parameters);
+/// Adds the network to `graph` behind its inputs `x`, (N, ...) of any N, with its parameters as
+/// values of Storage::parameter and Storage::state; returns its outputs. `parameters` gets the
+/// values of the specs, in order (empty ones for statistics that inference does not read).
+std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
+                               std::span<const Value> x, Mode mode, std::vector<Value>& parameters);
 
 /// Writes the initial values of parameter `index`: a function of the seed, the index and the
 /// element alone.

@@ -6,15 +6,10 @@
 
 namespace linnet {
 
-Network::Network(Shape sample, std::vector<Layer> layers)
+Network::Network(Shape sample, std::vector<Layer> layers, DType dtype)
     : definition_(std::make_unique<NetworkDefinition>()) {
-  require(sample.rank() > 0 && sample.elements() > 0,
-          "expected a network input of at least one element; got {}", to_string(sample));
-  definition_->input_sample = sample;
-  definition_->input =
-      definition_->graph.add_value("input", {DType::f32, sample.batched(kTemplateBatch)},
-                                   Storage::external);
-  definition_->output = definition_->input;
+  NetworkBuilder builder(*definition_);
+  definition_->outputs.push_back({"output", builder.add_input("input", sample, dtype)});
   for (const Layer& layer : layers) add(layer);
 }
 
@@ -31,6 +26,9 @@ Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
 Network& Network::add(const Layer& layer) {
+  require(definition_->outputs.size() == 1,
+          "layers can be added to a network of one output; this one has {}",
+          definition_->outputs.size());
   NetworkDefinition grown = *definition_;  // a layer that does not fit leaves the network as it was
   NetworkBuilder builder(grown);
   layer.build(builder);
@@ -38,9 +36,21 @@ Network& Network::add(const Layer& layer) {
   return *this;
 }
 
-Shape Network::input_shape() const { return definition_->input_sample; }
+Shape Network::input_shape() const { return definition_->inputs[0].sample; }
 
 Shape Network::output_shape() const { return definition_->output_sample(); }
+
+std::vector<std::string> Network::input_names() const {
+  std::vector<std::string> names;
+  for (const NetworkInput& input : definition_->inputs) names.push_back(input.name);
+  return names;
+}
+
+std::vector<std::string> Network::output_names() const {
+  std::vector<std::string> names;
+  for (const NetworkOutput& output : definition_->outputs) names.push_back(output.name);
+  return names;
+}
 
 std::int64_t Network::parameters() const {
   std::int64_t count = 0;

@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+/// 1, which is still read: one input and one output without a name.
+constexpr int kFormat = 2;
 
 std::string operand_name(const NetworkDefinition& network, Value value) {
   const ValueInfo& info = network.graph.info(value);
@@ -45,6 +46,21 @@ Shape shape_from(const Json& json) {
   }
   require(elements < 0x1p40, "the shape {} is too large", to_string(shape));
   return shape;
+}
+
+Value known_value(const std::map<std::string, Value>& known, const Json& json) {
+  const auto name = json.get<std::string>();
+  const auto found = known.find(name);
+  require(found != known.end(), "the operand '{}' is not known", name);
+  return found->second;
+}
+
+void read_inputs(const Json& json, NetworkBuilder& builder, std::map<std::string, Value>& known) {
+  for (const Json& input : json) {
+    const auto name = input.at("name").get<std::string>();
+    known[name] = builder.add_input(name, shape_from(input.at("shape")),
+                                    dtype_from_string(input.at("type").get<std::string>()));
+  }
 }
 
 void read_parameters(const Json& json, NetworkBuilder& builder,
@@ -79,9 +95,7 @@ void read_nodes(const Json& json, NetworkBuilder& builder, std::map<std::string,
     }
     std::vector<Value> inputs;
     for (const Json& input : n.at("inputs")) {
-      const auto found = known.find(input.get<std::string>());
-      require(found != known.end(), "the operand '{}' is not known", input.get<std::string>());
-      inputs.push_back(found->second);
+      inputs.push_back(known_value(known, input));
     }
     const std::vector<Value> outputs =
         builder.graph().add(registry.read(n.at("op").get<std::string>(), attributes),
@@ -99,7 +113,11 @@ std::string Network::to_json() const {
   const NetworkDefinition& network = *definition_;
   Json json;
   json["format"] = kFormat;
-  json["input"] = network.input_sample.dims();
+  json["inputs"] = Json::array();
+  for (const NetworkInput& input : network.inputs) {
+    json["inputs"].push_back(
+        {{"name", input.name}, {"shape", input.sample.dims()}, {"type", to_string(input.dtype)}});
+  }
   json["parameters"] = Json::array();
   for (const ParameterSpec& spec : network.parameters) {
     json["parameters"].push_back({{"name", spec.name},
@@ -123,24 +141,40 @@ std::string Network::to_json() const {
                              {"inputs", std::move(inputs)},
                              {"attributes", std::move(attributes)}});
   }
-  json["output"] = operand_name(network, network.output);
+  json["outputs"] = Json::array();
+  for (const NetworkOutput& output : network.outputs) {
+    json["outputs"].push_back(
+        {{"name", output.name}, {"value", operand_name(network, output.value)}});
+  }
   return json.dump();
 }
 
 Network Network::from_json(const std::string& text) {
   try {
     const Json json = Json::parse(text);
-    require(json.at("format").get<int>() == kFormat, "format {} is not known to this version",
-            json.at("format").get<int>());
-    Network network(shape_from(json.at("input")));
-    NetworkBuilder builder(*network.definition_);
-    std::map<std::string, Value> known{{"input", network.definition_->input}};
+    const int format = json.at("format").get<int>();
+    require(format == kFormat || format == 1, "format {} is not known to this version", format);
+    auto network = std::make_unique<NetworkDefinition>();
+    NetworkBuilder builder(*network);
+    std::map<std::string, Value> known;
+    if (format == 1) {
+      known["input"] = builder.add_input("input", shape_from(json.at("input")), DType::f32);
+    } else {
+      read_inputs(json.at("inputs"), builder, known);
+    }
     read_parameters(json.at("parameters"), builder, known);
     read_nodes(json.at("nodes"), builder, known);
-    const auto output = known.find(json.at("output").get<std::string>());
-    require(output != known.end(), "the output is not known");
-    builder.set_current(output->second);
-    return network;
+    if (format == 1) {
+      network->outputs.push_back({"output", known_value(known, json.at("output"))});
+    } else {
+      for (const Json& output : json.at("outputs")) {
+        network->outputs.push_back(
+            {output.at("name").get<std::string>(), known_value(known, output.at("value"))});
+      }
+    }
+    require(!network->inputs.empty() && !network->outputs.empty(),
+            "expected at least one input and one output");
+    return Network(std::move(network));
   } catch (const Error& error) {
     fail("the network description is damaged: {}", error.what());
   } catch (const Json::exception& error) {

@@ -95,8 +95,8 @@ class Backend {
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) const = 0;
   virtual void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const = 0;
   virtual void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const = 0;
-  /// A way for data that stay in host memory; null where the device reads that memory itself.
-  /// Throws OutOfMemory.
+  /// A way for data that are not on the device: in host memory, or made as they are needed. Null
+  /// where there is none. Throws OutOfMemory.
   virtual std::unique_ptr<BatchStream> stream_batches(const BatchLayout& /*layout*/) const {
     return nullptr;
   }

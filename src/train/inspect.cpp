@@ -10,28 +10,11 @@
 namespace linnet {
 namespace {
 
-/// Records such as the network would be trained on: pixels, and labels or values.
-Records assumed_records(const NetworkDefinition& network, Loss loss) {
-  Records records{{DType::u8, network.input_sample.batched(1)}, {DType::i32, Shape{1}}};
-  if (loss != Loss::cross_entropy) {
-    records.targets = {DType::f32, network.output_sample().batched(1)};
-  }
-  return records;
-}
-
-Loss assumed_loss(const NetworkDefinition& network, Loss loss) {
-  if (loss != Loss::automatic) return loss;
-  const Shape outputs = network.output_sample();
-  return outputs.rank() == 1 && outputs[0] > 1 ? Loss::cross_entropy : Loss::mse;
-}
-
 Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                      const TrainingOptions& options, const Backend& backend) {
-  const Loss loss = assumed_loss(network, options.loss);
-  return training_step(network, assumed_records(network, loss),
+  return training_step(network, assumed_data(network, options.loss),
                        {.batch = batch,
                         .shuffle = options.shuffle,
-                        .loss = loss,
                         .optimizer = resolve(options.optimizer, options.epochs, 1),
                         .disabled_passes = options.disabled_passes},
                        supports_of(backend));
@@ -72,7 +55,8 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
   const auto backend = open_backend(on);
   const auto training = backend->prepare(training_graph(definition, batch, options, *backend), {});
   const auto inference =
-      backend->prepare(prediction_step(definition, {DType::u8, definition.input_sample.batched(1)},
+      backend->prepare(prediction_step(definition,
+                                       assumed_data(definition, options.loss).parts[0].record.dtype,
                                        batch, false, supports_of(*backend)),
                        {});
   summary.train_peak_bytes = needed_bytes(*training);

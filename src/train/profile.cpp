@@ -38,24 +38,31 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
           batch, data.name, data.size());
   ModelState& state = model.state();
   const NetworkDefinition& network = state.definition();
-  const Loss loss = check_data(network, data, options.loss);
-  Session session(state);
-  const Sweep sweep = session.add_sweep(batch, batch, [&](std::int64_t samples) {
+  const StepData read = step_data(network, data, options);
+  Session session(state, options.decoders);
+  // Of files one batch is read: what is timed is the device's work on it.
+  BatchStream* stream = read.has_source() ? session.stream(read, batch, 1) : nullptr;
+  Sweep sweep = session.add_sweep(batch, batch, [&](std::int64_t samples) {
     const std::int64_t steps_per_epoch = (data.size() + batch - 1) / batch;
-    return training_step(network, records_of(data),
+    return training_step(network, read,
                          {.batch = samples,
-                          .shuffle = options.shuffle,
-                          .loss = loss,
+                          .shuffle = options.shuffle && stream == nullptr,
                           .optimizer = resolve(options.optimizer, options.epochs, steps_per_epoch),
                           .disabled_passes = options.disabled_passes},
                          session.supports());
   });
   session.attach();
-  session.bind_data(sweep, data);
   StepInfo next{.seed = options.seed,
                 .epoch = 1,
                 .records = static_cast<std::uint64_t>(data.size()),
                 .samples = static_cast<std::uint64_t>(data.size())};
+  if (stream == nullptr) {
+    session.bind_data(sweep, read);
+  } else {
+    session.feed(sweep, read, *stream, options.shuffle);
+    sweep.hold_first(next);
+    next.records = next.samples = static_cast<std::uint64_t>(batch);
+  }
   // Always the same batch: what it holds changes no operator's time.
   const auto run = [&](std::uint64_t count) {
     session.reset_counters();

@@ -19,7 +19,7 @@ double seconds_since(Clock::time_point start) {
 
 /// Part [begin, begin + samples) of a data set, with the programs that go through it.
 struct Part {
-  const Dataset* data = nullptr;
+  StepData data = {};
   std::uint64_t begin = 0;
   std::int64_t samples = 0;
   Sweep sweep;
@@ -27,7 +27,7 @@ struct Part {
 
   StepInfo first_step(std::uint64_t seed) const {
     return {.seed = seed,
-            .records = static_cast<std::uint64_t>(data->size()),
+            .records = static_cast<std::uint64_t>(data.samples),
             .begin = begin,
             .samples = static_cast<std::uint64_t>(samples)};
   }
@@ -39,6 +39,7 @@ void check_options(const TrainingOptions& o) {
   require(o.validation >= 0 && o.validation < 1, "the validation part must lie in [0, 1); got {}",
           o.validation);
   require(o.pool >= 1, "expected a pool of at least 1 batch; got {}", o.pool);
+  require(o.decoders >= 0, "expected 0 threads that decode or more; got {}", o.decoders);
   require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
 }
 
@@ -47,20 +48,25 @@ class Training {
  public:
   Training(Model& model, const Dataset& data, const TrainingOptions& options, const Dataset* test,
            Callback& callback)
-      : model_(model.state()), options_(options), callback_(callback), session_(model_) {
+      : model_(model.state()),
+        options_(options),
+        callback_(callback),
+        session_(model_, options.decoders),
+        data_name_(data.name) {
     check_options(options);
-    loss_ = check_data(model_.definition(), data, options.loss);
-    if (test != nullptr && test->size() > 0) check_data(model_.definition(), *test, loss_);
+    const StepData steps = data_of(data);
     const auto held_out = static_cast<std::int64_t>(
         std::llround(static_cast<double>(data.size()) * options.validation));
     require(held_out < data.size(), "the validation part leaves nothing of {} samples to train on",
             data.size());
-    train_ = {.data = &data, .samples = data.size() - held_out, .sweep = {}};
-    validation_ = {.data = &data,
+    train_ = {.data = steps, .samples = data.size() - held_out, .sweep = {}};
+    validation_ = {.data = steps,
                    .begin = static_cast<std::uint64_t>(train_.samples),
                    .samples = held_out,
                    .sweep = {}};
-    if (test != nullptr) test_ = {.data = test, .samples = test->size(), .sweep = {}};
+    if (test != nullptr && test->size() > 0) {
+      test_ = {.data = data_of(*test), .samples = test->size(), .sweep = {}};
+    }
     build();
     if (!data.class_names.empty()) model.set_class_names(data.class_names);
   }
@@ -90,20 +96,23 @@ class Training {
   }
 
  private:
+  StepData data_of(const Dataset& data) const {
+    return step_data(model_.definition(), data, options_);
+  }
+
   void build() {
     const NetworkDefinition& network = model_.definition();
     const Supports supports = session_.supports();
     const std::int64_t steps = (train_.samples + options_.batch - 1) / options_.batch;
     optimizer_ = resolve(options_.optimizer, options_.epochs, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
-      if (!options_.streamed || part->samples == 0) continue;
-      part->stream = session_.stream(*part->data, options_.batch, options_.pool);
+      if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
+      part->stream = session_.stream(part->data, options_.batch, options_.pool);
     }
     train_.sweep = session_.add_sweep(train_.samples, options_.batch, [&](std::int64_t batch) {
-      return training_step(network, records_of(*train_.data),
+      return training_step(network, train_.data,
                            {.batch = batch,
                             .shuffle = options_.shuffle && train_.stream == nullptr,
-                            .loss = loss_,
                             .optimizer = optimizer_,
                             .disabled_passes = options_.disabled_passes},
                            supports);
@@ -111,16 +120,16 @@ class Training {
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;
       part->sweep = session_.add_sweep(part->samples, options_.batch, [&](std::int64_t batch) {
-        return evaluation_step(network, records_of(*part->data), batch, loss_, supports);
+        return evaluation_step(network, part->data, batch, supports);
       });
     }
     allocate();
     for (Part* part : {&train_, &validation_, &test_}) {
       if (part->samples == 0) continue;
       if (part->stream != nullptr) {
-        session_.feed(part->sweep, *part->data, *part->stream, part == &train_ && options_.shuffle);
+        session_.feed(part->sweep, part->data, *part->stream, part == &train_ && options_.shuffle);
       } else {
-        session_.bind_data(part->sweep, *part->data);
+        session_.bind_data(part->sweep, part->data);
       }
     }
   }
@@ -129,16 +138,16 @@ class Training {
     const bool on_host = model_.backend->threads() > 0;
     try {
       for (const Part* part : {&train_, &validation_, &test_}) {
-        if (part->samples > 0 && part->stream == nullptr) session_.keep(*part->data);
+        if (part->samples > 0 && part->stream == nullptr) session_.keep(part->data);
       }
       session_.attach();
     } catch (const OutOfMemory& error) {
-      if (on_host || options_.streamed) throw;
+      if (on_host || options_.streamed || train_.data.has_source()) throw;
       throw OutOfMemory(
           fmt::format("{}; streamed (--streamed), the data set '{}' of {:.1f} MiB stays in host "
                       "memory and the device holds {} batches of it",
-                      error.what(), train_.data->name,
-                      static_cast<double>(sample_bytes(*train_.data).size()) / (1 << 20),
+                      error.what(), data_name_,
+                      static_cast<double>(train_.data.parts[0].bytes.size()) / (1 << 20),
                       options_.pool),
           error.wanted, error.free);
     }
@@ -164,7 +173,7 @@ class Training {
           "the loss became NaN or infinite in epoch {} before sample {}; a lower learning rate, "
           "gradient clipping or scaled inputs may help",
           report.epoch, static_cast<std::int64_t>(counters.samples));
-      report.train = counters.evaluation(loss_ == Loss::cross_entropy);
+      report.train = counters.evaluation(train_.data.classification());
       report.seconds = seconds_since(start);
       callback_.on_progress(progress(report));
       stopped = callback_.stop_requested();
@@ -198,14 +207,14 @@ class Training {
     if (part.samples == 0) return {};
     session_.reset_counters();
     part.sweep.run(part.first_step(options_.seed), 0, part.sweep.steps());
-    return session_.counters().evaluation(loss_ == Loss::cross_entropy);
+    return session_.counters().evaluation(train_.data.classification());
   }
 
   ModelState& model_;
   const TrainingOptions& options_;
   Callback& callback_;
   Session session_;
-  Loss loss_ = Loss::automatic;
+  std::string data_name_;
   OptimizerAttrs optimizer_;
   Part train_;
   Part validation_;
@@ -223,24 +232,25 @@ History train(Model& model, const Dataset& data, const TrainingOptions& options,
   return training.run(start);
 }
 
-Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t batch) {
+Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t batch,
+                    const LossOptions& loss_options) {
   ModelState& state = model.state();
   const NetworkDefinition& network = state.definition();
-  loss = check_data(network, data, loss);
+  const StepData steps = step_data(network, data, {.loss = loss, .loss_options = loss_options});
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   Session session(state);
   Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {
-    return evaluation_step(network, records_of(data), n, loss, session.supports());
+    return evaluation_step(network, steps, n, session.supports());
   });
   // Every sample is needed once: nothing is gained by a whole copy on the device.
-  BatchStream* stream = session.stream(data, batch, TrainingOptions{}.pool);
-  if (stream == nullptr) session.keep(data);
+  BatchStream* stream = session.stream(steps, batch, TrainingOptions{}.pool);
+  if (stream == nullptr) session.keep(steps);
   session.attach();
-  stream != nullptr ? session.feed(sweep, data, *stream, false) : session.bind_data(sweep, data);
+  stream != nullptr ? session.feed(sweep, steps, *stream, false) : session.bind_data(sweep, steps);
   session.reset_counters();
   const auto samples = static_cast<std::uint64_t>(data.size());
   sweep.run({.records = samples, .samples = samples}, 0, sweep.steps());
-  return session.counters().evaluation(loss == Loss::cross_entropy);
+  return session.counters().evaluation(steps.classification());
 }
 
 }  // namespace linnet

@@ -114,7 +114,7 @@ conv_engine = "legacy"
   EXPECT_FALSE(job.training.shuffle);
   EXPECT_EQ(job.model.threads, 2);
   EXPECT_EQ(job.model.device, "cpu");
-  EXPECT_EQ(job.model.cuda.precision, Precision::bf16);
+  EXPECT_EQ(job.model.precision, Precision::bf16);
   EXPECT_EQ(job.model.cuda.graph_steps, 16);
   EXPECT_FALSE(job.model.cuda.cudnn);
 }
@@ -130,7 +130,7 @@ TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
   EXPECT_EQ(model("graph = \"4\"").cuda.graph_steps, 4);
   EXPECT_EQ(model("graph = \"epoch\"").cuda.graph_steps, CudaOptions::kWholeEpoch);
   EXPECT_EQ(model("").cuda.graph_steps, CudaOptions::kWholeEpoch);
-  EXPECT_EQ(model("").cuda.precision, Precision::automatic);
+  EXPECT_EQ(model("").precision, Precision::automatic);
   EXPECT_TRUE(model("").cuda.cudnn);
   EXPECT_EQ(error(kNetwork + "[training]\ndevice = \"cdua\"\n"),
             "config.toml:8:10: 'device' in [training]: expected auto, cpu, cuda, cuda:INDEX or "

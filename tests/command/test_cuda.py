@@ -117,9 +117,9 @@ class Cuda(command.CommandTest):
         self.assertEqual(self.train_tiny("--device", "cpu", "--precision", "tf32")["precision"],
                          "fp32")
 
-    def test_bf16_is_refused_where_auto_is_the_cpu(self):
-        self.assert_cuda_error("bf16 is not built for the CPU yet; use --precision fp32", "train",
-                               "tiny.toml", "--precision", "bf16", "--data", "none", plugin=NONE)
+    def test_bf16_is_the_cpus_where_auto_is_the_cpu(self):
+        summary = self.train_tiny("--precision", "bf16", "--epochs", 1, plugin=NONE)
+        self.assertEqual((summary["device"], summary["precision"]), ("cpu", "bf16"))
 
     def test_prediction_follows_the_cpu(self):
         self.train_tiny("--device", "cpu", "--epochs", 1)
@@ -132,8 +132,12 @@ class Cuda(command.CommandTest):
             self.assertEqual(a["class"], b["class"])
             for x, y in zip(a["outputs"], b["outputs"]):
                 self.assertAlmostEqual(x, y, places=5)
-        self.assert_cuda_error("bf16 is not built for the CPU yet; use --precision fp32",
-                               "predict", model, images, "--device", "cpu", "--precision", "bf16")
+        bf16 = self.cuda_json("predict", model, images, "--device", "cpu", "--batch", 4,
+                              "--precision", "bf16")[0]["predictions"]
+        for a, b in zip(results[0]["predictions"], bf16):
+            self.assertNotEqual(a["outputs"], b["outputs"])
+            for x, y in zip(a["outputs"], b["outputs"]):
+                self.assertAlmostEqual(x, y, delta=0.02)
 
     def test_plans_for_the_gpu_name_its_engines(self):
         cpu, _ = self.run_linnet("plan", "tiny.toml", **self.with_plugin())

@@ -26,10 +26,26 @@ class Train(command.CommandTest):
         self.assertGreater(summary["peak_bytes"], 1 << 20)
         self.assertEqual(json.loads((folder / "summary.json").read_text()), summary)
 
+    def test_bf16(self):
+        fp32, _ = self.train("--seed", 3, out="fp32")
+        bf16, folder = self.train("--seed", 3, "--precision", "bf16", out="bf16")
+        self.assertEqual(bf16["precision"], "bf16")
+        self.assertEqual(json.loads((folder / "summary.json").read_text())["precision"], "bf16")
+        self.assertNotEqual(bf16["train_loss"], fp32["train_loss"])
+        self.assertAlmostEqual(bf16["train_loss"], fp32["train_loss"],
+                               delta=0.02 * fp32["train_loss"])
+        plan = ("plan", "--workload", "mnist-cnn", "--batch", 8)
+        arithmetic = json.loads(self.run_linnet("devices", "--json")[0])["cpu"]["bf16"]
+        self.assertIn(arithmetic, ("operands rounded, fp32 arithmetic", "AVX512_BF16", "AMX"))
+        self.assertIn(f"bf16: {arithmetic}\n", self.run_linnet("devices")[0])
+        self.assertIn("      engine bf16: ", self.run_linnet(*plan, "--precision", "bf16")[0])
+        self.assertNotIn("engine", self.run_linnet(*plan)[0])
+
     def test_leaves_a_whole_run_folder(self):
         summary, folder = self.train()
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         ["history.jsonl", "model.safetensors", "report.html", "summary.json"])
+                         ["history.jsonl", "metrics.json", "model.safetensors", "report.html",
+                          "summary.json"])
         epochs = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
         self.assertEqual([epoch["epoch"] for epoch in epochs], [1, 2])
         self.assertTrue(all(epoch["complete"] for epoch in epochs))
@@ -81,6 +97,19 @@ class Train(command.CommandTest):
         self.assertEqual((summary["workload"], summary["epochs"]), ("mine", 1))
         self.assertEqual((summary["optimizer"], summary["learning_rate"]), ("sgd", 0.05))
         self.assertIsNotNone(summary["validation_loss"])
+
+    def test_losses_have_options_and_metrics_are_kept(self):
+        command.write_mnist(self.folder / "patterns")
+        train = ("train", "--workload", "mnist-cnn", "--data", "patterns", "--epochs", 1, "--out")
+        plain = self.run_json(*train, "a")
+        smooth = self.run_json(*train, "b", "--label-smoothing", 0.1, "--class-weights", "auto")
+        self.assertNotEqual(plain["train_loss"], smooth["train_loss"])
+        metrics = json.loads((self.folder / "a" / "metrics.json").read_text())
+        self.assertEqual(metrics["samples"], plain["test_samples"])
+        self.assertAlmostEqual(metrics["accuracy"], plain["test_accuracy"])
+        self.assertEqual(sum(map(sum, metrics["confusion"])), plain["test_samples"])
+        _, err = self.run_linnet(*train, "c", "--loss", "mse", status=2)
+        self.assertIn("this loss wants values, but the data set", err)
 
     def test_progress_is_plain_lines_without_a_terminal(self):
         command.write_mnist(self.folder / "patterns")

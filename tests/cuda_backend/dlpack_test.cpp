@@ -126,7 +126,7 @@ TEST_P(DlpackOnBoth, WhatDoesNotFitStaysTheCallers) {
     return message;
   };
   EXPECT_EQ(message_of([](Foreign& f) { f.tensor.dl_tensor.dtype.bits = 64; }),
-            "expected a DLPack tensor of float32 or uint8; got float64");
+            "expected a DLPack tensor of float32, uint8 or int32; got float64");
   EXPECT_EQ(message_of([](Foreign& f) { f.shape[1] = 3; }),
             "expected a DLPack tensor (N, ...) of samples (2); got (2, 3)");
   EXPECT_EQ(

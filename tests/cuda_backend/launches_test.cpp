@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training step of mnist-cnn launches, with the whole network fused and without, and that
-// both learn the same. The launches stand in mnist_cnn_launches.txt beside this file; the disabled
-// test writes it anew: --gtest_also_run_disabled_tests --gtest_filter=Launches.DISABLED_Write.
+// What training steps launch: mnist-cnn with the whole network fused and without, ResNet-50 and the
+// perceptron (recorded without computing), and that the fused mnist-cnn learns the same. The
+// launches stand in *_launches.txt beside this file; the disabled test writes them anew:
+// --gtest_also_run_disabled_tests --gtest_filter=Launches.DISABLED_Write.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
+#include <array>
 #include <fstream>
 #include <sstream>
 
@@ -22,18 +24,21 @@
 namespace linnet::testing {
 namespace {
 
-const std::string kLaunches = std::string(LINNET_TEST_FOLDER) + "/mnist_cnn_launches.txt";
-
 std::string to_text(dim3 d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
-/// The launches of one step at batch 128, one a line.
-std::string launches_of_a_step(const std::vector<std::string>& disabled) {
+/// The launches of one step on the whole data set as a batch, one a line.
+std::string launches_of_a_step(const Network& network, const Dataset& data,
+                               const std::vector<std::string>& disabled = {}) {
   const MachineGuard machine;
-  const DatasetPair digits = make_digits(128, 0, 3);
-  Model model = simulated_model(zoo::mnist_cnn(), {.graph_steps = 0});
+  Model model = simulated_model(network, {.graph_steps = 0});
   cuda::sim::device().record_launches = true;
+  cuda::sim::device().compute = false;
   cuda::sim::clear();
-  train(model, digits.train, {.epochs = 1, .batch = 128, .disabled_passes = disabled});
+  TrainingOptions options;
+  options.epochs = 1;
+  options.batch = data.size();
+  options.disabled_passes = disabled;
+  train(model, data, options);
   std::string text;
   for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
     text += fmt::format("{}: grid {}, block {}, {} bytes shared\n", launch.name,
@@ -43,19 +48,54 @@ std::string launches_of_a_step(const std::vector<std::string>& disabled) {
 }
 
 std::string launches_of_mnist_cnn() {
+  const Dataset digits = make_digits(128, 0, 3).train;
   return "# A training step of mnist-cnn, batch 128, Adam; see launches_test.cpp.\n" +
-         launches_of_a_step({}) + "\n# without fuse_small_cnn\n" +
-         launches_of_a_step({"fuse_small_cnn"});
+         launches_of_a_step(zoo::mnist_cnn(), digits) + "\n# without fuse_small_cnn\n" +
+         launches_of_a_step(zoo::mnist_cnn(), digits, {"fuse_small_cnn"});
 }
 
-TEST(Launches, OfMnistCnnAreThoseOfTheFile) {
-  std::ifstream file(kLaunches);
-  std::stringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(launches_of_mnist_cnn(), expected.str());
+std::string launches_of_resnet50() {
+  constexpr std::size_t kBatch = 32;
+  const std::vector<std::uint8_t> pixels(kBatch * 32 * 32 * 3);
+  const std::vector<std::int32_t> labels(kBatch);
+  return "# A training step of resnet50-cifar10, batch 32, Adam; own kernels alone.\n" +
+         launches_of_a_step(zoo::resnet50(),
+                            make_dataset({32, 32, 3}, std::span(pixels), std::span(labels)));
 }
 
-TEST(Launches, DISABLED_Write) { std::ofstream(kLaunches) << launches_of_mnist_cnn(); }
+std::string launches_of_rosenbrock_mlp() {
+  constexpr std::size_t kBatch = 512;
+  const std::vector<float> samples(kBatch * 1000);
+  const std::vector<float> values(kBatch);
+  return "# A training step of rosenbrock-mlp, batch 512, Adam; own kernels alone.\n" +
+         launches_of_a_step(zoo::rosenbrock_mlp(),
+                            make_dataset({1000}, std::span(samples), {1}, std::span(values)));
+}
+
+struct Golden {
+  const char* workload;
+  std::string (*launches)();
+
+  std::string file() const {
+    return fmt::format("{}/{}_launches.txt", LINNET_TEST_FOLDER, workload);
+  }
+};
+constexpr std::array kGoldens{Golden{"mnist_cnn", launches_of_mnist_cnn},
+                              Golden{"resnet50", launches_of_resnet50},
+                              Golden{"rosenbrock_mlp", launches_of_rosenbrock_mlp}};
+
+TEST(Launches, AreThoseOfTheFiles) {
+  for (const Golden& golden : kGoldens) {
+    std::ifstream file(golden.file());
+    std::stringstream expected;
+    expected << file.rdbuf();
+    EXPECT_EQ(golden.launches(), expected.str()) << golden.workload;
+  }
+}
+
+TEST(Launches, DISABLED_Write) {
+  for (const Golden& golden : kGoldens) std::ofstream(golden.file()) << golden.launches();
+}
 
 TEST(FusedSmallCnn, TrainsLikeTheCpu) {
   const MachineGuard machine;

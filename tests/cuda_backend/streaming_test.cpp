@@ -121,18 +121,16 @@ TEST(Streaming, AStepWaitsForNothingButItsBatch) {
   Model model = simulated_model(two_numbers());
   const Dataset sums = sums_data(22);  // five batches of 4 and one of 2
   Session session(model.state());
-  BatchStream* stream = session.stream(sums, 4, 3);
+  const StepData data = step_data(model.state().definition(), sums, {});
+  BatchStream* stream = session.stream(data, 4, 3);
   ASSERT_NE(stream, nullptr);
   const OptimizerAttrs optimizer = resolve(adam(1e-2), 1, 6);
   Sweep sweep = session.add_sweep(sums.size(), 4, [&](std::int64_t batch) {
-    const TrainingStep step{.batch = batch,
-                            .shuffle = false,
-                            .loss = Loss::mse,
-                            .optimizer = optimizer};
-    return training_step(model.state().definition(), records_of(sums), step, session.supports());
+    const TrainingStep step{.batch = batch, .shuffle = false, .optimizer = optimizer};
+    return training_step(model.state().definition(), data, step, session.supports());
   });
   session.attach();
-  session.feed(sweep, sums, *stream, true);
+  session.feed(sweep, data, *stream, true);
   const StepInfo first{.seed = 1, .epoch = 1, .records = 22, .samples = 22};
   sweep.run(first, 0, sweep.steps());
   cuda::sim::clear();

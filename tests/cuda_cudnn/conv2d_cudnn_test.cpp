@@ -152,7 +152,7 @@ double error_of(const Case& c, const Context& context, std::string* engine = nul
 Context with(const Cudnn& cudnn, Precision precision = Precision::tf32,
              TuningCache* cache = nullptr) {
   Context context;
-  context.options.precision = precision;
+  context.precision = precision;
   context.cudnn = &cudnn;
   context.tuning = cache;
   return context;

@@ -65,6 +65,22 @@ TEST(Cifar, LoadsTheFineLabelsOfCifar100) {
   EXPECT_EQ(pair.train.classes(), 100);
 }
 
+TEST(Cifar, LoadsTheCoarseLabelsOfCifar100) {
+  const TemporaryFolder folder;
+  folder.write("train.bin", record("\x13\x63", 10));
+  const auto test = folder.write("test.bin", record("\x02\x05", 20));
+  const DatasetPair pair = load_cifar(folder.path(), CifarLabels::coarse);
+  EXPECT_EQ(pair.train.classes(), 20);
+  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{19}));
+  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{2}));
+  folder.write("test.bin", record("\x14\x05", 20));
+  EXPECT_EQ(error_of([&] { load_cifar(folder.path(), CifarLabels::coarse); }),
+            "label 20 of record 0 in " + quoted(test) + " is outside [0, 20)");
+  write_cifar10(folder);
+  EXPECT_EQ(error_of([&] { load_cifar(folder.path(), CifarLabels::coarse); }),
+            quoted(folder.path()) + " holds CIFAR-10, which has no coarse labels; CIFAR-100 has");
+}
+
 TEST(Cifar, RefusesAFileOfAnotherSize) {
   const TemporaryFolder folder;
   write_cifar10(folder);

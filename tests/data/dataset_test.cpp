@@ -83,9 +83,9 @@ TEST(Dataset, RefusesSamplesOfTheWrongType) {
   data.floats = {1};
   EXPECT_EQ(error_of([&] { data.validate(); }),
             "the samples of 'array' are u8, but it also holds f32 samples");
-  data.sample_dtype = DType::i32;
+  data.sample_dtype = DType::f64;
   EXPECT_EQ(error_of([&] { data.validate(); }),
-            "the samples of 'array' must be u8 or f32; got i32");
+            "the samples of 'array' must be u8, f32 or i32; got f64");
 }
 
 TEST(Dataset, RefusesShapesWithoutOrWithTooManyElements) {

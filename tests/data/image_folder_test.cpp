@@ -44,6 +44,30 @@ TEST(ImageFolder, TrainBesideTestOrVal) {
   }
 }
 
+TEST(ImageFolder, ClassesTxtSaysTheirOrder) {
+  const TemporaryFolder folder;
+  folder.write("train/cat/1.png", grey_png());
+  folder.write("train/dog/1.png", grey_png());
+  folder.write("test/cat/1.png", grey_png());
+  const auto list = folder.write("classes.txt", "emu\ndog\ncat\n");
+  const DatasetPair pair = load_image_folders(folder.path());
+  EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"emu", "dog", "cat"}));
+  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{2}));
+  folder.write("classes.txt", "cat\n");
+  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+            quoted(list) + " does not name the class folder 'dog'");
+}
+
+TEST(ImageFolder, ResizesPicturesOfAnySize) {
+  const TemporaryFolder folder;
+  folder.write("a/1.png", encode_png(picture(2, 3, 1)));
+  folder.write("a/2.png", encode_png(picture(5, 4, 3)));
+  const DatasetPair pair = load_image_folders(folder.path(), 4);
+  EXPECT_EQ(pair.train.sample_shape, (Shape{4, 4, 3}));
+  EXPECT_EQ(pair.train.size(), 2);
+}
+
 TEST(ImageFolder, AClassMayBeCalledTrain) {
   const TemporaryFolder folder;
   folder.write("train/1.png", grey_png());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/dataset.h>
+#include "data/load_dataset.h"
 
 #include "data/image_files.h"
 
@@ -41,13 +41,24 @@ TEST(LoadDataset, KnowsImages) {
   EXPECT_EQ(pair.test.size(), 1);
 }
 
+TEST(LoadDataset, OptionsMustFitWhatIsThere) {
+  const TemporaryFolder folder;
+  write_mnist(folder);
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.image_size = 8}); }),
+            "only image files are resized; " + quoted(folder.path()) + " holds idx data");
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.coarse_labels = true}); }),
+            "only CIFAR-100 has coarse labels; " + quoted(folder.path()) + " holds idx data");
+}
+
 TEST(LoadDataset, SaysWhatItLookedFor) {
   const TemporaryFolder folder;
   folder.write("inner/data.csv", "1,2");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(folder.path()) +
                 " holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), "
-                "CIFAR batches (data_batch_*.bin or train.bin) and folders of images by class "
+                "CIFAR batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), "
+                "reviews (train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays "
+                "(Data_Entry_2017.csv, or labels.csv beside images) and folders of images by class "
                 "(class/*.png, *.jpg, *.jpeg, *.bmp, also under train/ and test/ or val/)");
 }
 

@@ -55,9 +55,9 @@ Network every_layer() {
 std::vector<float> weights_after(const Network& network, const Dataset& data, const RunOptions& o) {
   Model model(network, {.device = "cpu", .threads = o.threads, .seed = 3});
   ModelState& state = model.state();
-  Graph graph = training_step(state.definition(), records_of(data),
+  const StepData read = step_data(state.definition(), data, {});
+  Graph graph = training_step(state.definition(), read,
                               {.batch = o.batch,
-                               .loss = data.labels.empty() ? Loss::mse : Loss::cross_entropy,
                                .optimizer = resolve(adam(1e-2), 1, 1),
                                .disabled_passes = o.disabled_passes},
                               supports_of(*state.backend));
@@ -75,10 +75,11 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
   memory.buffers[static_cast<std::size_t>(Storage::parameter)] = state.parameters;
   memory.buffers[static_cast<std::size_t>(Storage::state)] = state.statistics;
   program->attach(memory);
-  const auto samples = state.backend->view(sample_bytes(data));
-  const auto targets = state.backend->view(target_bytes(data));
-  program->bind(kSamples, samples->data());
-  program->bind(kTargets, targets->data());
+  std::vector<std::shared_ptr<Buffer>> views;
+  for (std::size_t slot = 0; slot < read.parts.size(); ++slot) {
+    views.push_back(state.backend->view(read.parts[slot].bytes));
+    program->bind(slot, views.back()->data());
+  }
   const auto records = static_cast<std::uint64_t>(data.size());
   const StepInfo first{.seed = 5, .epoch = 1, .records = records, .samples = records};
   if (o.checked) {

@@ -89,7 +89,8 @@ TEST(Network, ErrorsNameTheLayerAndTheShapes) {
             "(7)");
   EXPECT_EQ(network_error({4}, {Dense{.units = 2, .name = "a"}, Dense{.units = 2, .name = "a"}}),
             "[dense 'a'] another layer has this name");
-  EXPECT_EQ(network_error({}, {}), "expected a network input of at least one element; got ()");
+  EXPECT_EQ(network_error({}, {}),
+            "expected a network input of at least one element; got () for 'input'");
 }
 
 template <class O>
@@ -216,7 +217,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 TEST(Network, JsonNamesTheOutputOfAnOperator) {
   const std::string text =
-      replaced(Network({4}, {BatchNorm{}}).to_json(), R"("output":"#0.0")", R"("output":"#0.1")");
+      replaced(Network({4}, {BatchNorm{}}).to_json(), R"("value":"#0.0")", R"("value":"#0.1")");
   EXPECT_EQ(Network::from_json(text).to_json(), text);
 }
 

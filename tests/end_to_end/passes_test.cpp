@@ -18,9 +18,8 @@ namespace {
 std::vector<std::string> launches(const Network& network, NullBackend::Supported supported,
                                   const std::vector<std::string>& disabled = {}) {
   NullBackend null(supported);
-  const Records records{{DType::u8, network.input_shape().batched(1)}, {DType::i32, Shape{1}}};
   Graph graph =
-      training_step(network.definition(), records,
+      training_step(network.definition(), assumed_data(network.definition(), Loss::cross_entropy),
                     {.batch = 128, .optimizer = resolve(adam(), 1, 1), .disabled_passes = disabled},
                     [&](const Op& op, std::span<const ValueType> in,
                         std::span<const ValueType> out) { return null.supports(op, in, out); });

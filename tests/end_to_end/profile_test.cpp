@@ -24,10 +24,11 @@ std::vector<std::string> nodes_that_run(Model& model, const Dataset& data, Loss 
   const Session session(model.state());
   const TrainingOptions options = unshuffled();
   const auto program =
-      model.state().backend->prepare(training_step(model.state().definition(), records_of(data),
+      model.state().backend->prepare(training_step(model.state().definition(),
+                                                   step_data(model.state().definition(), data,
+                                                             {.loss = loss}),
                                                    {.batch = kBatch,
                                                     .shuffle = options.shuffle,
-                                                    .loss = loss,
                                                     .optimizer = resolve(options.optimizer, 1, 1)},
                                                    session.supports()),
                                      {});

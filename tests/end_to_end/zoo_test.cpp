@@ -9,6 +9,7 @@
 #include "fixtures.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/dropout/dropout.h"
 
 namespace linnet::testing {
 namespace {
@@ -85,6 +86,73 @@ TEST(Zoo, ResNet50LearnsAHandfulOfImages) {
   const History history = train(model, images, {.epochs = 6, .batch = 8, .optimizer = adam(1e-3)});
   EXPECT_GT(history.epochs.front().train.loss, 0.3);
   EXPECT_LT(history.epochs.back().train.loss, 0.1);
+}
+
+TEST(Zoo, TheWorkloadsHaveTheirNumbersOfParameters) {
+  EXPECT_EQ(zoo::mnist_cnn().parameters(), 31530);
+  EXPECT_EQ(zoo::flux_cnn().parameters(), 39558);
+  EXPECT_EQ(zoo::vgg_cifar10().parameters(), 3441592);
+  EXPECT_EQ(zoo::gru_imdb().parameters(), 3818302);
+  const Shape image{224, 224, 3};
+  EXPECT_EQ(zoo::densenet121({.sample = image, .classes = 14}).parameters(), 6968206);
+  EXPECT_EQ(zoo::resnet50({.sample = image, .classes = 0}).parameters(), 23508032);
+}
+
+TEST(Zoo, DenseNetsAndVggsHaveThePublishedNumbersOfParameters) {
+  const Shape image{224, 224, 3};
+  EXPECT_EQ(zoo::densenet121({.sample = image, .classes = 1000}).parameters(), 7978856);
+  EXPECT_EQ(zoo::densenet169({.sample = image, .classes = 1000}).parameters(), 14149480);
+  EXPECT_EQ(zoo::vgg11().parameters(), 132863336);
+  EXPECT_EQ(zoo::vgg11({.batch_norm = true}).parameters(), 132868840);
+  EXPECT_EQ(zoo::vgg16().parameters(), 138357544);
+  EXPECT_EQ(zoo::vgg16({.batch_norm = true}).parameters(), 138365992);
+}
+
+TEST(Zoo, NamesAreThoseOfTorchvision) {
+  const auto shape_of = [](const Network& network, std::string_view name) {
+    for (const ParameterSpec& spec : network.definition().parameters) {
+      if (spec.name == name) return spec.shape;
+    }
+    return Shape{};
+  };
+  const Network densenet = zoo::densenet121({.sample = {64, 64, 3}, .classes = 14});
+  EXPECT_EQ(shape_of(densenet, "features.conv0.weight"), (Shape{64, 7, 7, 3}));
+  EXPECT_EQ(shape_of(densenet, "features.denseblock3.denselayer24.norm1.weight"), Shape{992});
+  EXPECT_EQ(shape_of(densenet, "features.denseblock4.denselayer16.conv2.weight"),
+            (Shape{32, 3, 3, 128}));
+  EXPECT_EQ(shape_of(densenet, "features.transition3.conv.weight"), (Shape{512, 1, 1, 1024}));
+  EXPECT_EQ(shape_of(densenet, "features.norm5.running_var"), Shape{1024});
+  EXPECT_EQ(shape_of(densenet, "classifier.weight"), (Shape{14, 1024}));
+  const Network vgg = zoo::vgg16({.sample = {32, 32, 3}, .classes = 10, .batch_norm = true});
+  EXPECT_EQ(shape_of(vgg, "features.40.weight"), (Shape{512, 3, 3, 512}));
+  EXPECT_EQ(shape_of(vgg, "features.41.running_mean"), Shape{512});
+  EXPECT_EQ(shape_of(vgg, "classifier.0.weight"), (Shape{4096, 512}));
+  EXPECT_EQ(shape_of(vgg, "classifier.6.weight"), (Shape{10, 4096}));
+}
+
+TEST(Zoo, WithoutClassesTheFeaturesAreLeft) {
+  EXPECT_EQ(zoo::mnist_cnn({.sample = {28, 28, 1}, .classes = 0}).output_shape(), Shape{3136});
+  EXPECT_EQ(zoo::flux_cnn({.classes = 0}).output_shape(), Shape{84});
+  EXPECT_EQ(zoo::vgg_cifar10({.classes = 0}).output_shape(), Shape{512});
+  EXPECT_EQ(zoo::vgg11({.sample = {32, 32, 3}, .classes = 0}).output_shape(), Shape{4096});
+  EXPECT_EQ(zoo::densenet169({.classes = 0}).output_shape(), Shape{1664});
+  EXPECT_THROW(zoo::flux_cnn({.classes = -1}), Error);
+  EXPECT_THROW(zoo::vgg11({.sample = {16, 16, 3}}), Error);
+  EXPECT_THROW(zoo::densenet121({.sample = {32, 32}}), Error);
+}
+
+/// Equal seeds must not give equal masks to two layers.
+TEST(Zoo, DropoutsDrawDifferentMasks) {
+  const Network network = zoo::vgg_cifar10();
+  std::vector<std::int64_t> streams;
+  for (const Node& node : network.definition().graph.nodes()) {
+    if (const auto* op = dynamic_cast<const DropoutOp*>(node.op.get())) {
+      streams.push_back(op->attrs().stream);
+    }
+  }
+  ASSERT_EQ(streams.size(), 3U);
+  std::sort(streams.begin(), streams.end());
+  EXPECT_EQ(std::unique(streams.begin(), streams.end()), streams.end());
 }
 
 TEST(Zoo, MlpsAreAsWideAsTold) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backend/cpu/batch_stream.h"
 #include "backend/cpu/cpu_program.h"
 #include "backend/cpu/memory.h"
 #include "base/check.h"
@@ -10,13 +11,16 @@
 
 namespace linnet::cpu {
 
-CpuBackend::CpuBackend(Registry registry, int threads)
-    : registry_(std::move(registry)), team_(std::make_shared<ThreadTeam>(threads)) {}
+CpuBackend::CpuBackend(Registry registry, int threads, Products products)
+    : registry_(std::move(registry)),
+      products_(products),
+      team_(std::make_shared<ThreadTeam>(threads)) {}
 
 bool CpuBackend::supports(const Op& op, std::span<const ValueType> inputs,
                           std::span<const ValueType> outputs) const {
   return op.is_view() ||
-         registry_.prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)})
+         registry_
+             .prepare({op, inputs, outputs, std::vector<bool>(outputs.size(), true)}, products_)
              .has_value();
 }
 
@@ -38,11 +42,19 @@ void CpuBackend::download(const Buffer& from, std::size_t offset, std::span<std:
   if (!to.empty()) std::memcpy(to.data(), const_cast<Buffer&>(from).data() + offset, to.size());
 }
 
+std::unique_ptr<BatchStream> CpuBackend::stream_batches(const BatchLayout& layout) const {
+  return std::make_unique<HostBatchStream>(layout);
+}
+
 std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& options) {
   std::vector<Kernel> kernels =
-      prepare_kernels<Kernel>(graph, "the CPU",
-                              [&](const NodeView& node) { return registry_.prepare(node); });
+      prepare_kernels<Kernel>(graph, "the CPU", [&](const NodeView& node) {
+        return registry_.prepare(node, products_);
+      });
   Plan plan = plan_for(std::move(graph), kernels, options);
+  if (products_ != Products::fp32) {
+    for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
+  }
   return std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), team_);
 }
 

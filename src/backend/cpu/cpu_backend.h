@@ -13,7 +13,7 @@ namespace linnet::cpu {
 class CpuBackend final : public Backend {
  public:
   /// threads: 0 takes all processors that this process may use.
-  explicit CpuBackend(Registry registry, int threads = 0);
+  explicit CpuBackend(Registry registry, int threads = 0, Products products = Products::fp32);
 
   std::string_view name() const override { return "cpu"; }
   int threads() const override { return team_->threads(); }
@@ -23,10 +23,12 @@ class CpuBackend final : public Backend {
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
+  std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 
  private:
   Registry registry_;
+  Products products_;
   std::shared_ptr<ThreadTeam> team_;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cpu/bf16.h"
 #include "runtime/node_view.h"
 
 namespace linnet::cpu {
@@ -60,6 +61,7 @@ struct Kernel {
   std::vector<Stage> stages;
   std::size_t workspace_bytes = 0;  ///< shared by the node's stages, planned in the arena
   std::size_t scratch_bytes = 0;    ///< per thread
+  std::string engine = {};          ///< what was chosen, for dumps; empty at fp32
 };
 
 /// Null where the operator is not supported with these operands.
@@ -68,14 +70,25 @@ using Prepare = std::optional<Kernel> (*)(const NodeView&);
 /// The CPU's kernels by operator name; filled by the generated register_cpu_kernels().
 class Registry {
  public:
-  void add(std::string_view op, Prepare prepare) { kernels_[std::string(op)] = prepare; }
-  std::optional<Kernel> prepare(const NodeView& node) const {
-    const auto found = kernels_.find(std::string(node.op.name()));
-    return found == kernels_.end() ? std::nullopt : found->second(node);
-  }
+  /// An operator that multiplies no matrices: it computes the same at every precision.
+  void add(std::string_view op, Prepare prepare);
+  /// A product or convolution of operands 0 and 1. At bf16 they are rounded before the kernel that
+  /// `prepare` gives. On a processor with bfloat16 arithmetic `native` is asked first, if there is
+  /// one: its kernel finds both operands as bfloat16s (std::uint16_t).
+  void add_product(std::string_view op, Prepare prepare, Prepare native = nullptr);
+  /// A fused operator that computes in fp32 alone: unsupported at bf16, so that passes leave its
+  /// parts as they are.
+  void add_fp32_only(std::string_view op, Prepare prepare);
+  std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32) const;
 
  private:
-  std::map<std::string, Prepare> kernels_;
+  enum class InBf16 : std::uint8_t { same, product, none };
+  struct Entry {
+    Prepare prepare;
+    InBf16 in_bf16;
+    Prepare native;
+  };
+  std::map<std::string, Entry> kernels_;
 };
 
 /// The part [begin, end) of `total` items that falls to one of several equal tasks.

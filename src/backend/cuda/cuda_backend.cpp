@@ -10,13 +10,14 @@
 namespace linnet::cuda {
 
 CudaBackend::CudaBackend(Registry registry, std::shared_ptr<const Device> device,
-                         const CudaOptions& options, Libraries libraries)
+                         const CudaOptions& options, Libraries libraries, Precision precision)
     : registry_(std::move(registry)),
       device_(std::move(device)),
       libraries_(std::move(libraries)),
       context_{.compute_capability = device_->info().compute_capability,
                .multiprocessors = device_->info().multiprocessors,
                .options = options,
+               .precision = precision,
                .cublaslt = libraries_.cublaslt.get(),
                .cudnn = libraries_.cudnn.get(),
                .tuning = libraries_.tuning.get()} {

@@ -10,7 +10,7 @@ namespace linnet::cuda {
 class CudaBackend final : public Backend {
  public:
   CudaBackend(Registry registry, std::shared_ptr<const Device> device, const CudaOptions& options,
-              Libraries libraries = {});
+              Libraries libraries = {}, Precision precision = Precision::automatic);
 
   std::string_view name() const override { return "cuda"; }
   int threads() const override { return 0; }

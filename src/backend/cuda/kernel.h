@@ -73,6 +73,7 @@ struct Context {
   int compute_capability = 90;  ///< 75, 80, 86, 89, 90, ...
   int multiprocessors = 132;
   CudaOptions options = {};
+  Precision precision = Precision::automatic;
   const CublasLt* cublaslt = nullptr;
   const Cudnn* cudnn = nullptr;
   TuningCache* tuning = nullptr;

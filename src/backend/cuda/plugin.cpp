@@ -7,14 +7,15 @@
 namespace linnet::cuda {
 namespace {
 
-std::unique_ptr<Backend> open(const std::string& which, const CudaOptions& options) {
+std::unique_ptr<Backend> open(const std::string& which, const CudaOptions& options,
+                              Precision precision) {
   auto device = std::make_shared<Device>(find_device(which));
   Registry registry;
   register_cuda_kernels(registry);
   register_cuda_libraries(registry);
   Libraries libraries = open_libraries(*device, options);
   return std::make_unique<CudaBackend>(std::move(registry), std::move(device), options,
-                                       std::move(libraries));
+                                       std::move(libraries), precision);
 }
 
 CudaStatus status() {

@@ -16,7 +16,8 @@ namespace linnet {
 struct CudaPlugin {
   const char* version;  ///< LINNET_VERSION of the build; must equal the core's
   /// which: what stands behind "cuda:", or nothing. Throws Error where there is no such device.
-  std::unique_ptr<Backend> (*open)(const std::string& which, const CudaOptions& options);
+  std::unique_ptr<Backend> (*open)(const std::string& which, const CudaOptions& options,
+                                   Precision precision);
   CudaStatus (*status)();
 };
 

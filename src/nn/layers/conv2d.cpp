@@ -2,46 +2,51 @@
 #include "ops/conv2d/conv2d.h"
 
 #include "base/check.h"
-#include "nn/builder.h"
+#include "nn/layers/convolution.h"
 #include "nn/layers/window.h"
 #include "ops/bias_add/bias_add.h"
 
 namespace linnet {
 
 void Conv2d::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "conv2d");
+  add_convolution(builder, "conv2d", builder.layer_name(name, "conv2d"), *this);
+}
+
+void add_convolution(NetworkBuilder& builder, std::string_view kind, const std::string& layer,
+                     const Conv2d& conv) {
   const Shape& x = builder.shape();
-  require_images("conv2d", layer, x);
-  require(
-      filters > 0 && kernel.height > 0 && kernel.width > 0,
-      "[conv2d '{}'] expected at least one filter and a kernel of at least 1; got {} filters of "
-      "({}, {})",
-      layer, filters, kernel.height, kernel.width);
-  require(stride.height > 0 && stride.width > 0 && dilation.height > 0 && dilation.width > 0,
-          "[conv2d '{}'] expected strides and dilations of at least 1; got ({}, {}) and ({}, {})",
-          layer, stride.height, stride.width, dilation.height, dilation.width);
+  require_images(kind, layer, x);
+  require(conv.filters > 0 && conv.kernel.height > 0 && conv.kernel.width > 0,
+          "[{} '{}'] expected at least one filter and a kernel of at least 1; got {} filters of "
+          "({}, {})",
+          kind, layer, conv.filters, conv.kernel.height, conv.kernel.width);
+  require(conv.stride.height > 0 && conv.stride.width > 0 && conv.dilation.height > 0 &&
+              conv.dilation.width > 0,
+          "[{} '{}'] expected strides and dilations of at least 1; got ({}, {}) and ({}, {})", kind,
+          layer, conv.stride.height, conv.stride.width, conv.dilation.height, conv.dilation.width);
   const std::int64_t channels = x[3];
-  require(groups > 0 && channels % groups == 0 && filters % groups == 0,
-          "[conv2d '{}'] expected groups that divide {} channels and {} filters; got {}", layer,
-          channels, filters, groups);
-  const Sides sides = resolve(padding, x, kernel, stride, dilation);
-  const std::int64_t area = kernel.height * kernel.width;
+  require(conv.groups > 0 && channels % conv.groups == 0 && conv.filters % conv.groups == 0,
+          "[{} '{}'] expected groups that divide {} channels and {} filters; got {}", kind, layer,
+          channels, conv.filters, conv.groups);
+  const Sides sides = resolve(conv.padding, x, conv.kernel, conv.stride, conv.dilation);
+  const std::int64_t area = conv.kernel.height * conv.kernel.width;
   const Value w =
-      builder.weight(layer, "weight", {filters, kernel.height, kernel.width, channels / groups},
-                     weight_init, channels / groups * area, filters * area);
-  Value y = builder.graph().emit(Conv2dOp({.stride_h = stride.height,
-                                           .stride_w = stride.width,
-                                           .dilation_h = dilation.height,
-                                           .dilation_w = dilation.width,
-                                           .groups = groups,
+      builder.weight(layer, "weight",
+                     {conv.filters, conv.kernel.height, conv.kernel.width, channels / conv.groups},
+                     conv.weight_init, channels / conv.groups * area, conv.filters * area);
+  Value y = builder.graph().emit(Conv2dOp({.stride_h = conv.stride.height,
+                                           .stride_w = conv.stride.width,
+                                           .dilation_h = conv.dilation.height,
+                                           .dilation_w = conv.dilation.width,
+                                           .groups = conv.groups,
                                            .pad_top = sides.top,
                                            .pad_bottom = sides.bottom,
                                            .pad_left = sides.left,
                                            .pad_right = sides.right}),
                                  {builder.current(), w}, layer);
-  if (bias) {
-    const Value b = builder.weight(layer, "bias", {filters}, bias_init, channels / groups * area,
-                                   filters * area);
+  if (conv.bias) {
+    const Value b = builder.weight(layer, "bias", {conv.filters}, conv.bias_init,
+                                   channels / conv.groups * area, conv.filters * area);
     y = builder.graph().emit(BiasAddOp(), {y, b}, layer);
   }
   builder.set_current(y);

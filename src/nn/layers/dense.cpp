@@ -1,26 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/dense/dense.h"
+#include "nn/layers/dense.h"
 
 #include "base/check.h"
-#include "nn/builder.h"
 #include "ops/bias_add/bias_add.h"
+#include "ops/dense/dense.h"
+#include "ops/reshape/reshape.h"
 
 namespace linnet {
+
+Value as_rows(Graph& graph, Value x, const std::string& layer) {
+  const Shape& shape = graph.shape(x);
+  if (shape.rank() == 2) return x;
+  return graph.emit(ReshapeOp({.shape = {-1, shape[-1]}}), {x}, layer);
+}
+
+Value from_rows(Graph& graph, Value rows, const Shape& shape, const std::string& layer) {
+  if (shape.rank() == 2) return rows;
+  std::vector<std::int64_t> dims = shape.dims();
+  dims.front() = -1;
+  dims.back() = graph.shape(rows)[-1];
+  return graph.emit(ReshapeOp({.shape = std::move(dims)}), {rows}, layer);
+}
+
+Value dense_rows(Graph& graph, Value rows, Value weight, Value bias, const std::string& layer) {
+  const Value y = graph.emit(DenseOp(), {rows, weight}, layer);
+  return !bias ? y : graph.emit(BiasAddOp(), {y, bias}, layer);
+}
 
 void Dense::build(NetworkBuilder& builder) const {
   const std::string layer = builder.layer_name(name, "dense");
   require(units > 0, "[dense '{}'] expected at least one unit; got {}", layer, units);
-  const Shape& x = builder.shape();
-  require(x.rank() == 2, "[dense '{}'] expected (N, features); got {}: put Flatten before it",
-          layer, to_string(x));
-  const std::int64_t features = x[1];
+  const Shape x = builder.shape();
+  // Images have their channels last, so they would go through: nobody means it by accident.
+  require(x.rank() == 2 || x.rank() == 3,
+          "[dense '{}'] expected (N, features); got {}: put Flatten before it", layer,
+          to_string(x));
+  const std::int64_t features = x[-1];
   const Value w = builder.weight(layer, "weight", {units, features}, weight_init, features, units);
-  Value y = builder.graph().emit(DenseOp(), {builder.current(), w}, layer);
-  if (bias) {
-    const Value b = builder.weight(layer, "bias", {units}, bias_init, features, units);
-    y = builder.graph().emit(BiasAddOp(), {y, b}, layer);
-  }
-  builder.set_current(y);
+  const Value b =
+      bias ? builder.weight(layer, "bias", {units}, bias_init, features, units) : Value{};
+  Graph& graph = builder.graph();
+  const Value rows = as_rows(graph, builder.current(), layer);
+  builder.set_current(from_rows(graph, dense_rows(graph, rows, w, b, layer), x, layer));
 }
 
 }  // namespace linnet

@@ -5,6 +5,7 @@
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/dropout/dropout.h"
 #include "ops/softmax/softmax.h"
+#include "ops/unary/unary.h"
 
 namespace linnet {
 
@@ -32,7 +33,50 @@ void Sigmoid::build(NetworkBuilder& builder) const {
 }
 
 void GELU::build(NetworkBuilder& builder) const {
-  builder.apply(ActivationOp({Activation::gelu}), builder.layer_name(name, "gelu"));
+  const std::string layer = builder.layer_name(name, "gelu");
+  if (tanh_form) {
+    builder.apply(UnaryOp({Unary::gelu_tanh}), layer);
+  } else {
+    builder.apply(ActivationOp({Activation::gelu}), layer);
+  }
+}
+
+void LeakyReLU::build(NetworkBuilder& builder) const {
+  builder.apply(UnaryOp({Unary::leaky_relu, slope}), builder.layer_name(name, "leaky_relu"));
+}
+
+void ELU::build(NetworkBuilder& builder) const {
+  builder.apply(UnaryOp({Unary::elu, alpha}), builder.layer_name(name, "elu"));
+}
+
+void SELU::build(NetworkBuilder& builder) const {
+  builder.apply(UnaryOp({Unary::selu}), builder.layer_name(name, "selu"));
+}
+
+void SiLU::build(NetworkBuilder& builder) const {
+  builder.apply(UnaryOp({Unary::silu}), builder.layer_name(name, "silu"));
+}
+
+void Softplus::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "softplus");
+  require(beta > 0, "[softplus '{}'] expected a beta above 0; got {}", layer, beta);
+  builder.apply(UnaryOp({Unary::softplus, beta}), layer);
+}
+
+void HardSigmoid::build(NetworkBuilder& builder) const {
+  builder.apply(UnaryOp({Unary::hard_sigmoid}), builder.layer_name(name, "hard_sigmoid"));
+}
+
+void HardSwish::build(NetworkBuilder& builder) const {
+  builder.apply(UnaryOp({Unary::hard_swish}), builder.layer_name(name, "hard_swish"));
+}
+
+void HardTanh::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "hard_tanh");
+  require(low <= high,
+          "[hard_tanh '{}'] expected a low bound not above the high one; got {} and {}", layer, low,
+          high);
+  builder.apply(UnaryOp({Unary::clip, low, high}), layer);
 }
 
 void Softmax::build(NetworkBuilder& builder) const {

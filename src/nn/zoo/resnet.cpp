@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "base/check.h"
+#include "nn/zoo/options.h"
 
 namespace linnet::zoo {
 namespace {
@@ -38,11 +38,8 @@ std::vector<Layer> body(const Design& design, std::int64_t width, std::int64_t s
           conv(4 * width, 1, 1, "conv3"),  norm("bn3")};
 }
 
-Network resnet(const Design& design, const ResNetOptions& options) {
-  require(options.sample.rank() == 3, "a ResNet takes images (H, W, C); got samples of {}",
-          to_string(options.sample));
-  require(options.classes >= 0, "expected a number of classes, or 0 for none; got {}",
-          options.classes);
+Network resnet(const Design& design, const ImageOptions& options) {
+  check_options("a ResNet", options.sample, options.classes);
   Network network(options.sample,
                   {options.pixels, conv(64, 7, 2, "conv1"), norm("bn1"), relu("relu1"),
                    MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)}});
@@ -68,17 +65,17 @@ Network resnet(const Design& design, const ResNetOptions& options) {
 
 }  // namespace
 
-Network resnet18(const ResNetOptions& options) {
+Network resnet18(const ImageOptions& options) {
   return resnet({.blocks = {2, 2, 2, 2}, .bottleneck = false}, options);
 }
 
-Network resnet34(const ResNetOptions& options) {
+Network resnet34(const ImageOptions& options) {
   return resnet({.blocks = {3, 4, 6, 3}, .bottleneck = false}, options);
 }
 
-Network resnet50(const ResNetOptions& options) { return resnet({.blocks = {3, 4, 6, 3}}, options); }
+Network resnet50(const ImageOptions& options) { return resnet({.blocks = {3, 4, 6, 3}}, options); }
 
-Network resnet101(const ResNetOptions& options) {
+Network resnet101(const ImageOptions& options) {
   return resnet({.blocks = {3, 4, 23, 3}}, options);
 }
 

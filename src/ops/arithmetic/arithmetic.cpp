@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/arithmetic/arithmetic.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "graph/registry.h"
 #include "graph/sum.h"
+#include "ops/arithmetic/broadcast.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reshape/reshape.h"
 
 namespace linnet {
 namespace {
-
-bool is_tail(const Shape& tail, const Shape& whole) {
-  return tail.rank() <= whole.rank() &&
-         std::equal(tail.dims().rbegin(), tail.dims().rend(), whole.dims().rbegin());
-}
 
 double combine(Arithmetic kind, double a, double b) {
   switch (kind) {
@@ -20,17 +18,42 @@ double combine(Arithmetic kind, double a, double b) {
     case Arithmetic::subtract: return a - b;
     case Arithmetic::multiply: return a * b;
     case Arithmetic::divide: return a / b;
+    case Arithmetic::maximum: return a > b || std::isnan(a) ? a : b;
+    case Arithmetic::minimum: return a < b || std::isnan(a) ? a : b;
+    case Arithmetic::exceeds: return a > b ? 1 : a < b ? 0 : a == b ? 0.5 : a - b;
   }
   return 0;
+}
+
+/// The sum of `d`, which has a's shape, over the axes along which b was repeated.
+Value sum_to(Graph& graph, Value d, Shape b, const std::string& name) {  // adding moves shapes
+  const Shape a = graph.shape(d);
+  std::int64_t leading = 0;
+  std::vector<std::int64_t> between;
+  for (std::size_t i = 0; i < a.rank(); ++i) {
+    if (has_axis(a, b, i)) continue;
+    const auto axis = static_cast<std::int64_t>(i);
+    if (axis == leading) {
+      ++leading;
+    } else {
+      between.push_back(axis);
+    }
+  }
+  if (!between.empty()) {
+    d = graph.emit(ReduceOp({.axes = between, .keep_dims = true}), {d}, name);
+  }
+  if (leading > 0) d = graph.emit(SumLeadingOp({leading}), {d}, name);
+  return graph.shape(d) == b ? d : graph.emit(ReshapeOp({.shape = b.dims()}), {d}, name);
 }
 
 }  // namespace
 
 std::vector<ValueType> ArithmeticOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::f32 &&
-              is_tail(inputs[1].shape, inputs[0].shape),
-          "expected b of a's shape or of its last axes; got {}",
-          to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
+  require(
+      inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::f32 &&
+          broadcast(inputs[0].shape, inputs[1].shape).has_value(),
+      "expected b of a's shape, or with extents of 1 or fewer axes where it is repeated; got {}",
+      to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
   return {inputs[0]};
 }
 
@@ -61,16 +84,37 @@ std::vector<Value> ArithmeticOp::gradient(const GradientArgs& args) const {
         db = negative(arithmetic(Arithmetic::multiply, da, args.node.outputs[0]));
       }
       break;
+    case Arithmetic::maximum:
+    case Arithmetic::minimum: {
+      // What a above b gets; the other operand gets the rest, so that ties are halved.
+      const Value above =
+          arithmetic(Arithmetic::multiply, dy, arithmetic(Arithmetic::exceeds, a, b));
+      const Value rest = arithmetic(Arithmetic::subtract, dy, above);
+      da = attrs().kind == Arithmetic::maximum ? above : rest;
+      db = attrs().kind == Arithmetic::maximum ? rest : above;
+      break;
+    }
+    case Arithmetic::exceeds: return {Value{}, Value{}};
   }
-  const auto repeated = static_cast<std::int64_t>(graph.shape(a).rank() - graph.shape(b).rank());
-  if (args.needed[1] && repeated > 0) db = graph.emit(SumLeadingOp({repeated}), {db}, name);
+  if (args.needed[1]) db = sum_to(graph, db, graph.shape(b), name);
   return {args.needed[0] ? da : Value{}, args.needed[1] ? db : Value{}};
 }
 
 void ArithmeticOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t period = std::max<std::int64_t>(args.in(1).shape.elements(), 1);
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    args.out(0)[i] = combine(attrs().kind, args.in(0)[i], args.in(1)[i % period]);
+  const Shape& a = args.in(0).shape;
+  const Shape& b = args.in(1).shape;
+  for (std::int64_t i = 0; i < a.elements(); ++i) {
+    std::int64_t place = 0;
+    std::int64_t stride = 1;
+    std::int64_t left = i;
+    for (std::size_t axis = a.rank(); axis-- > a.rank() - b.rank();) {
+      if (has_axis(a, b, axis)) {
+        place += left % a.dims()[axis] * stride;
+        stride *= a.dims()[axis];
+      }
+      left /= a.dims()[axis];
+    }
+    args.out(0)[i] = combine(attrs().kind, args.in(0)[i], args.in(1)[place]);
   }
 }
 

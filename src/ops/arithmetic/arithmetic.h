@@ -7,9 +7,17 @@
 
 namespace linnet {
 
-enum class Arithmetic : std::uint8_t { add, subtract, multiply, divide };
-constexpr std::array<std::string_view, 4> enum_names(Arithmetic) {
-  return {"add", "subtract", "multiply", "divide"};
+enum class Arithmetic : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,  ///< NaN if one of them is; where both are equal, each gets half of the gradient
+  minimum,
+  exceeds,  ///< 1 where a > b, 1/2 where they are equal, else 0; no gradient
+};
+constexpr std::array<std::string_view, 7> enum_names(Arithmetic) {
+  return {"add", "subtract", "multiply", "divide", "maximum", "minimum", "exceeds"};
 }
 
 struct ArithmeticAttrs {
@@ -21,8 +29,10 @@ struct ArithmeticAttrs {
   bool operator==(const ArithmeticAttrs&) const = default;
 };
 
-/// y = a (op) b, element by element, f32. b has a's shape, or the shape of a's last axes and is
-/// repeated along the others: a (N, H, W, C) goes with b (C), (W, C), (H, W, C) and (N, H, W, C).
+/// y = a (op) b, element by element, f32. b's axes are a's last ones or of extent 1, and b is
+/// repeated along the others: a (N, H, W, C) goes with b (C), (H, W, C), (N, 1, 1, 1), (N, 1, 1,
+/// C), (H, W, 1) and (). Throws Error for any other b, and where b would be repeated between its
+/// own axes at two places, as (N, 1, W, 1).
 class ArithmeticOp final : public OpBase<ArithmeticOp, ArithmeticAttrs> {
  public:
   static constexpr std::string_view kName = "arithmetic";

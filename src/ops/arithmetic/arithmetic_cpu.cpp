@@ -3,16 +3,48 @@
 #include "backend/cpu/row_sum.h"
 #include "graph/sum.h"
 #include "ops/arithmetic/arithmetic.h"
+#include "ops/arithmetic/broadcast.h"
 
 namespace linnet::cpu {
 namespace {
 
+/// y = f(a, b) where b (own) stands for `repeat` neighbouring elements each.
+template <class F>
+Kernel zip_runs(std::int64_t elements, std::int64_t own, std::int64_t repeat, F f) {
+  return element_wise(elements, 0.4, [=](const Args& args, Range range) {
+    for (std::int64_t i = range.begin; i < range.end;) {
+      const std::int64_t run = i / repeat;
+      const std::int64_t end = std::min(range.end, (run + 1) * repeat);
+      const float b = args.in(1)[run % own];
+      const float* a = args.in(0);
+      float* y = args.out(0);
+      for (; i < end; ++i) y[i] = f(a[i], b);
+    }
+  });
+}
+
+/// y = f(a, b) on the rows of a (outer, own, repeat, inner).
+template <class F>
+Kernel zip_repeated_rows(const Broadcast& s, F f) {
+  const std::int64_t rows = s.outer * s.own * s.repeat;
+  return element_wise(rows, 0.4 * static_cast<double>(s.inner), [=](const Args& args, Range range) {
+    for (std::int64_t r = range.begin; r < range.end; ++r) {
+      const float* a = args.in(0) + r * s.inner;
+      const float* b = args.in(1) + r / s.repeat % s.own * s.inner;
+      float* y = args.out(0) + r * s.inner;
+      for (std::int64_t c = 0; c < s.inner; ++c) y[c] = f(a[c], b[c]);
+    }
+  });
+}
+
 template <class F>
 Kernel combine(const NodeView& node, F f) {
   const std::int64_t elements = node.in(0).elements();
-  const std::int64_t columns = node.in(1).elements();
-  if (columns == elements || columns == 0) return zip(elements, 0.4, f);
-  return zip_rows(elements / columns, columns, 0.4, f);
+  if (elements == 0 || node.in(1).elements() == elements) return zip(elements, 0.4, f);
+  const Broadcast s = *broadcast(node.in(0), node.in(1));
+  if (s.repeat == 1) return zip_rows(s.outer, s.own * s.inner, 0.4, f);
+  if (s.inner == 1) return zip_runs(elements, s.own, s.repeat, f);
+  return zip_repeated_rows(s, f);
 }
 
 std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
@@ -21,6 +53,14 @@ std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
     case Arithmetic::subtract: return combine(node, [](float a, float b) { return a - b; });
     case Arithmetic::multiply: return combine(node, [](float a, float b) { return a * b; });
     case Arithmetic::divide: return combine(node, [](float a, float b) { return a / b; });
+    case Arithmetic::maximum:
+      return combine(node, [](float a, float b) { return a > b || a != a ? a : b; });
+    case Arithmetic::minimum:
+      return combine(node, [](float a, float b) { return a < b || a != a ? a : b; });
+    case Arithmetic::exceeds:
+      return combine(node, [](float a, float b) {
+        return a > b ? 1.0F : a < b ? 0.0F : a == b ? 0.5F : a - b;
+      });
   }
   return std::nullopt;
 }

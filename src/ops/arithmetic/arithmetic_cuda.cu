@@ -3,6 +3,7 @@
 #include "backend/cuda/element_wise.cuh"
 #include "graph/sum.h"
 #include "ops/arithmetic/arithmetic.h"
+#include "ops/arithmetic/broadcast.h"
 
 namespace linnet::cuda {
 namespace {
@@ -19,18 +20,67 @@ struct Multiply {
 struct Divide {
   __device__ float operator()(float a, float b) const { return a / b; }
 };
+struct Maximum {
+  __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
+};
+struct Minimum {
+  __device__ float operator()(float a, float b) const { return a < b || a != a ? a : b; }
+};
+struct Exceeds {
+  __device__ float operator()(float a, float b) const {
+    return a > b ? 1.0F : a < b ? 0.0F : a == b ? 0.5F : a - b;
+  }
+};
 struct Scale {
   float alpha;
   float beta;
   __device__ float operator()(float x) const { return alpha * x + beta; }
 };
 
+/// y = f(a, b) for a (outer, own, repeat, inner), b (own, inner). kVector divides inner, or repeat
+/// where inner is 1. Index: 32 bits where they suffice, since it is divided by.
+template <int kVector, class Index, class F>
+__global__ void zip_repeated_kernel(F f, std::int64_t elements, Index own, Index repeat,
+                                    Index inner, bool aligned, float* y, const float* a,
+                                    const float* b) {
+  const std::int64_t vectors = elements / kVector;
+  for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {
+    const Index row = static_cast<Index>(i * kVector) / inner;
+    const Index column = static_cast<Index>(i * kVector) - row * inner;
+    const float* at = b + static_cast<std::int64_t>(row / repeat % own) * inner + column;
+    const auto left = load_vector<kVector>(a + i * kVector, aligned);
+    FloatVector<kVector> to;
+    if (inner == 1) {
+      const float right = *at;
+      for (int v = 0; v < kVector; ++v) to[v] = f(left[v], right);
+    } else {
+      for (int v = 0; v < kVector; ++v) to[v] = f(left[v], at[v]);
+    }
+    store_vector(y + i * kVector, to, aligned);
+  }
+}
+
+template <class Index, class F>
+Kernel zip_repeated(std::int64_t elements, const Broadcast& s, F f) {
+  const int vector = (s.inner == 1 ? s.repeat : s.inner) % 4 == 0 ? 4 : 1;
+  return {.enqueue = [=](const Args& args) {
+    launch(args.stream, "arithmetic", for_items(elements / vector),
+           vector == 4 ? zip_repeated_kernel<4, Index, F> : zip_repeated_kernel<1, Index, F>, f,
+           elements, static_cast<Index>(s.own), static_cast<Index>(s.repeat),
+           static_cast<Index>(s.inner), vector_aligned(args.in(0), args.out(0)), args.out(0),
+           args.in(0), args.in(1));
+  }};
+}
+
 template <class F>
 Kernel combine(const NodeView& node, F f) {
   const std::int64_t elements = node.in(0).elements();
-  const std::int64_t columns = node.in(1).elements();
-  if (columns == elements || columns == 0) return zip("arithmetic", elements, f);
-  return zip_rows("arithmetic", elements / columns, columns, f);
+  if (elements == 0 || node.in(1).elements() == elements) return zip("arithmetic", elements, f);
+  const Broadcast s = *broadcast(node.in(0), node.in(1));
+  if (s.repeat == 1) return zip_rows("arithmetic", s.outer, s.own * s.inner, f);
+  constexpr std::int64_t kMost32 = std::int64_t{1} << 32;
+  return elements < kMost32 ? zip_repeated<std::uint32_t>(elements, s, f)
+                            : zip_repeated<std::uint64_t>(elements, s, f);
 }
 
 std::optional<Kernel> prepare_arithmetic(const NodeView& node, const Context& /*context*/) {
@@ -39,6 +89,9 @@ std::optional<Kernel> prepare_arithmetic(const NodeView& node, const Context& /*
     case Arithmetic::subtract: return combine(node, Subtract{});
     case Arithmetic::multiply: return combine(node, Multiply{});
     case Arithmetic::divide: return combine(node, Divide{});
+    case Arithmetic::maximum: return combine(node, Maximum{});
+    case Arithmetic::minimum: return combine(node, Minimum{});
+    case Arithmetic::exceeds: return combine(node, Exceeds{});
   }
   return std::nullopt;
 }

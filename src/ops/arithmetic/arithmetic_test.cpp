@@ -3,15 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "graph/sum.h"
 #include "op_harness.h"
+#include "ops/arithmetic/unaligned_cuda_test.h"
 
 namespace linnet::testing {
 namespace {
 
 TEST(Arithmetic, AgreesWithTheReference) {
-  for (Arithmetic kind :
-       {Arithmetic::add, Arithmetic::subtract, Arithmetic::multiply, Arithmetic::divide}) {
+  for (Arithmetic kind : {Arithmetic::add, Arithmetic::subtract, Arithmetic::multiply,
+                          Arithmetic::divide, Arithmetic::maximum, Arithmetic::minimum}) {
     const OpPtr op = make_op(ArithmeticOp({kind}));
     const std::vector<Fill> fills{{-2, 2}, {0.5, 2}};
     check({"arithmetic equal shapes", op, {f32({3, 5}), f32({3, 5})}, fills});
@@ -20,6 +23,19 @@ TEST(Arithmetic, AgreesWithTheReference) {
     check({"arithmetic last axis", op, {f32({2, 3, 4, 5}), f32({5})}, fills});
     check({"arithmetic last two axes", op, {f32({3, 4, 7}), f32({4, 7})}, fills});
     check({"arithmetic last axis of four", op, {f32({5, 3, 8}), f32({8})}, fills});
+    check({"arithmetic a number a sample", op, {f32({3, 4, 5}), f32({3, 1, 1})}, fills});
+    check({"arithmetic per sample, vectors", op, {f32({3, 2, 4}), f32({3, 1, 1})}, fills});
+    check({"arithmetic channels of a sample", op, {f32({3, 2, 2, 5}), f32({3, 1, 1, 5})}, fills});
+    check({"arithmetic channels, vectors", op, {f32({3, 2, 4}), f32({3, 1, 4})}, fills});
+    check({"arithmetic a number a pixel", op, {f32({2, 3, 2, 4}), f32({3, 2, 1})}, fills});
+    check({"arithmetic a row a step", op, {f32({2, 3, 4, 2}), f32({3, 1, 2})}, fills});
+    check({"arithmetic leading ones", op, {f32({3, 2, 5}), f32({1, 1, 5})}, fills});
+    check({"arithmetic ones", op, {f32({3, 5}), f32({1, 1})}, fills});
+    check({"arithmetic one sample", op, {f32({1, 5}), f32({1, 1})}, fills});
+    check({"arithmetic no sample, repeated", op, {f32({0, 4}), f32({0, 1})}, fills, false});
+    check({"arithmetic nothing repeated", op, {f32({3, 0}), f32({3, 1})}, fills, false});
+    check({"arithmetic long runs", op, {f32({3, 40001}), f32({3, 1})}, fills, false});
+    check({"arithmetic many rows", op, {f32({70, 31, 33}), f32({70, 1, 33})}, fills, false});
     check({"arithmetic no sample", op, {f32({0, 4}), f32({4})}, fills, false});
     check({"arithmetic no column", op, {f32({3, 0}), f32({0})}, fills, false});
     check({"arithmetic many tasks", op, {f32({300, 31, 33}), f32({33})}, fills, false});
@@ -28,9 +44,44 @@ TEST(Arithmetic, AgreesWithTheReference) {
 }
 
 TEST(Arithmetic, NamesTheLayerAndTheShapes) {
-  EXPECT_EQ(inference_error(make_op(ArithmeticOp({Arithmetic::multiply})), {f32({8, 5}), f32({8})},
-                            "gate"),
-            "[arithmetic 'gate'] expected b of a's shape or of its last axes; got a=(8, 5), b=(8)");
+  EXPECT_EQ(
+      inference_error(make_op(ArithmeticOp({Arithmetic::multiply})), {f32({8, 5}), f32({8})},
+                      "gate"),
+      "[arithmetic 'gate'] expected b of a's shape, or with extents of 1 or fewer axes where it "
+      "is repeated; got a=(8, 5), b=(8)");
+  const OpPtr add = make_op(ArithmeticOp());
+  EXPECT_NE(inference_error(add, {f32({2, 3, 4, 5}), f32({2, 1, 4, 1})}), "");
+  EXPECT_NE(inference_error(add, {f32({3, 1}), f32({3, 5})}), "");
+  EXPECT_NE(inference_error(add, {f32({5}), f32({1, 5})}), "");
+}
+
+TEST(Arithmetic, TellsWhichOperandIsLarger) {
+  const OpPtr op = make_op(ArithmeticOp({Arithmetic::exceeds}));
+  check({"exceeds", op, {f32({30, 5}), f32({30, 5})}, {}, false});
+  check({"exceeds repeated", op, {f32({30, 5}), f32({30, 1})}, {}, false});
+  Graph graph;
+  const Value a = graph.add_value("a", f32({3}), Storage::external, 0);
+  const Value b = graph.add_value("b", f32({3}), Storage::external, 12);
+  const Value y = graph.emit(ArithmeticOp({Arithmetic::exceeds}), {a, b}, "exceeds");
+  const auto got = run(graph, {a, b}, {{1, 2, 3}, {2, 2, 2}}, {y});
+  EXPECT_EQ(got[0], (std::vector<double>{0, 0.5, 1}));
+}
+
+TEST(Arithmetic, MaximumAndMinimumKeepNaN) {
+  for (Arithmetic kind : {Arithmetic::maximum, Arithmetic::minimum}) {
+    Graph graph;
+    const Value a = graph.add_value("a", f32({5}), Storage::external, 0);
+    const Value b = graph.add_value("b", f32({5}), Storage::external, 20);
+    const Value y = graph.emit(ArithmeticOp({kind}), {a, b}, "m");
+    const double nan = std::nan("");
+    const auto got = run(graph, {a, b}, {{nan, 1, nan, 1, 1}, {1, nan, nan, 1, 1}}, {y});
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(got[0][i])) << i;
+  }
+}
+
+TEST(Arithmetic, MayLieAnywhere) {
+  check_unaligned(make_op(ArithmeticOp()), {f32({3, 8}), f32({3, 1})});
+  check_unaligned(make_op(ArithmeticOp()), {f32({3, 2, 8}), f32({3, 1, 8})});
 }
 
 TEST(SumLeading, AgreesWithTheReference) {

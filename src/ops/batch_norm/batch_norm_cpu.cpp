@@ -133,8 +133,9 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
 /// The gradient behind the activation: dy where y > 0 (relu), or all of it.
 template <Activation activation>
 float masked(const float* dy, const float* y, std::int64_t c) {
-  if constexpr (activation == Activation::relu) return y[c] > 0 ? dy[c] : 0.0F;
-  return dy[c];
+  const float d = dy[c];  // read in any case: no branch, so the loops become vectors
+  if constexpr (activation == Activation::relu) return y[c] > 0 ? d : 0.0F;
+  return d;
 }
 
 /// What the gradient's loops read and write of one row; y is null without an activation, dz without

@@ -28,6 +28,22 @@ std::optional<Kernel> first(bool onednn_first, Try try_engine) {
   return std::nullopt;
 }
 
+std::optional<Kernel> native_forward(const NodeView& node) {
+  const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
+  return onednn_bf16_engine().forward(conv_shape(attrs, node.in(0), node.in(1), ""),
+                                      {attrs.bias, attrs.activation});
+}
+
+std::optional<Kernel> native_grad_input(const NodeView& node) {
+  const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
+  return onednn_bf16_engine().grad_input(op.shape(node.in(0), node.in(1)));
+}
+
+std::optional<Kernel> native_grad_weight(const NodeView& node) {
+  const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
+  return onednn_bf16_engine().grad_weight(op.shape(node.in(0), node.in(1)));
+}
+
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
@@ -53,9 +69,9 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node) {
 }  // namespace
 
 void register_conv2d(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare_forward);
-  registry.add(Conv2dGradInputOp::kName, prepare_grad_input);
-  registry.add(Conv2dGradWeightOp::kName, prepare_grad_weight);
+  registry.add_product(Conv2dOp::kName, prepare_forward, native_forward);
+  registry.add_product(Conv2dGradInputOp::kName, prepare_grad_input, native_grad_input);
+  registry.add_product(Conv2dGradWeightOp::kName, prepare_grad_weight, native_grad_weight);
 }
 
 }  // namespace linnet::cpu

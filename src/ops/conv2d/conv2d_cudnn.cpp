@@ -26,7 +26,7 @@ bool for_own_kernels(const ConvShape& s) {
 }
 
 CudnnMath math_of(const Context& context) {
-  switch (context.options.precision) {
+  switch (context.precision) {
     case Precision::fp32: return CudnnMath::fp32;
     case Precision::bf16: return CudnnMath::bf16;
     case Precision::automatic:

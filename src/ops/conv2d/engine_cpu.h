@@ -29,6 +29,8 @@ const ConvEngine& im2col_engine();
 const ConvEngine& depthwise_engine();
 /// oneDNN's convolutions, one sequential primitive a block of samples.
 const ConvEngine& onednn_engine();
+/// The same on operands 0 and 1 in bfloat16; none where the processor has no such arithmetic.
+const ConvEngine& onednn_bf16_engine();
 
 /// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
 inline double conv_cost(double flops) { return flops / 40; }

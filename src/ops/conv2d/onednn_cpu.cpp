@@ -21,6 +21,12 @@ void check_status(dnnl_status_t status) {
   }
 }
 
+/// The type of a convolution's operands in memory: f32, or bf16 as std::uint16_t.
+template <class T>
+constexpr memory::data_type kTypeOf = memory::data_type::f32;
+template <>
+constexpr memory::data_type kTypeOf<std::uint16_t> = memory::data_type::bf16;
+
 memory unbound(const memory::desc& desc, const dnnl::engine& engine) {
   return {desc, engine, nullptr};
 }
@@ -81,7 +87,7 @@ struct State {
 /// A primitive for every block, or null if oneDNN does not take the shape. The layout of the
 /// weights must be the same for the last, smaller block: Tag::any could choose another.
 std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Blocks& blocks,
-                                  bool bias) {
+                                  bool bias, memory::data_type operands) {
   const SequentialOpenMp sequential;
   auto state = std::make_shared<State>();
   const std::int64_t n = s.n;
@@ -90,7 +96,7 @@ std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Bl
     const std::int64_t size = blocks.samples(n, i).size();
     if (i == 0 || size != s.n) {
       s.n = size;
-      conv = make_convolution(state->engine, direction, s, bias);
+      conv = make_convolution(state->engine, direction, s, bias, operands);
       if (!conv || (i > 0 && conv->weights != state->weights)) return nullptr;
       state->weights = conv->weights;
       state->scratchpad_bytes =
@@ -103,7 +109,8 @@ std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Bl
     b.scratchpad = unbound(conv->scratchpad, state->engine);
     b.call.emplace(*conv, state->engine);
   }
-  state->plain = unbound(plain_weights(s), state->engine);
+  const auto type = direction == ConvDirection::grad_weight ? kTypeOf<float> : operands;
+  state->plain = unbound(plain_weights(s, type), state->engine);
   state->own = unbound(state->weights, state->engine);
   return state;
 }
@@ -114,7 +121,7 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
   state->reorder = dnnl::reorder(state->plain, state->own);
   return {1, [state, stream = dnnl::stream(state->engine)](const Args& args, const Task&) {
             const SequentialOpenMp sequential;
-            state->plain.set_data_handle(const_cast<float*>(args.in(1)));
+            state->plain.set_data_handle(args.inputs[1]);
             state->own.set_data_handle(args.workspace);
             const std::array<dnnl_exec_arg_t, 2> arguments{
                 {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
@@ -123,10 +130,11 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
           }};
 }
 
+template <class T>
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (s.n == 0) return std::nullopt;
   const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
-  const auto state = make_state(s, ConvDirection::forward, blocks, tail.bias);
+  const auto state = make_state(s, ConvDirection::forward, blocks, tail.bias, kTypeOf<T>);
   if (!state) return std::nullopt;
   for (BlockOperands& b : state->blocks) {
     b.call->operand(DNNL_ARG_SRC, b.image_in);
@@ -144,7 +152,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
                              const Range samples = blocks.samples(s.n, task.index);
                              BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
                              float* y = args.out(0) + samples.begin * s.out_pixels() * s.co;
-                             b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
+                             b.image_in.set_data_handle(const_cast<T*>(args.in<T>(0)) +
                                                         samples.begin * s.in_pixels() * s.c);
                              b.image_out.set_data_handle(y);
                              if (tail.bias) b.bias.set_data_handle(const_cast<float*>(args.in(2)));
@@ -159,10 +167,11 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   return kernel;
 }
 
+template <class T>
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (s.n == 0) return std::nullopt;
   const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
-  const auto state = make_state(s, ConvDirection::grad_input, blocks, false);
+  const auto state = make_state(s, ConvDirection::grad_input, blocks, false, kTypeOf<T>);
   if (!state) return std::nullopt;
   for (BlockOperands& b : state->blocks) {
     b.call->operand(DNNL_ARG_DIFF_SRC, b.image_in);
@@ -178,7 +187,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
                              BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-                             b.image_out.set_data_handle(const_cast<float*>(args.in(0)) +
+                             b.image_out.set_data_handle(const_cast<T*>(args.in<T>(0)) +
                                                          samples.begin * s.out_pixels() * s.co);
                              b.image_in.set_data_handle(args.out(0) +
                                                         samples.begin * s.in_pixels() * s.c);
@@ -190,10 +199,11 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 
 /// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace
 /// in Linnet's; a second stage adds them.
+template <class T>
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   if (s.n == 0) return std::nullopt;
   const Blocks blocks(s, partial_gradients(s, s.n, conv_cost(s.flops_per_sample())));
-  const auto state = make_state(s, ConvDirection::grad_weight, blocks, false);
+  const auto state = make_state(s, ConvDirection::grad_weight, blocks, false, kTypeOf<T>);
   if (!state) return std::nullopt;
   state->reorder = dnnl::reorder(state->own, state->plain);
   std::vector<memory> plain;
@@ -204,7 +214,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     b.call->operand(DNNL_ARG_DIFF_WEIGHTS, b.weights);
     b.call->operand(DNNL_ARG_DIFF_DST, b.image_out);
     b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
-    plain.push_back(unbound(plain_weights(s), state->engine));
+    plain.push_back(unbound(plain_weights(s, kTypeOf<float>), state->engine));
     streams.emplace_back(state->engine);
   }
   Kernel kernel;
@@ -217,9 +227,9 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
          const auto index = static_cast<std::size_t>(task.index);
          const Range samples = blocks.samples(s.n, task.index);
          BlockOperands& b = state->blocks[index];
-         b.image_in.set_data_handle(const_cast<float*>(args.in(0)) +
+         b.image_in.set_data_handle(const_cast<T*>(args.in<T>(0)) +
                                     samples.begin * s.in_pixels() * s.c);
-         b.image_out.set_data_handle(const_cast<float*>(args.in(1)) +
+         b.image_out.set_data_handle(const_cast<T*>(args.in<T>(1)) +
                                      samples.begin * s.out_pixels() * s.co);
          b.weights.set_data_handle(task.scratch);
          b.scratchpad.set_data_handle(task.scratch + own_bytes);
@@ -237,7 +247,13 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& onednn_engine() {
-  static const ConvEngine engine{forward, grad_input, grad_weight};
+  static const ConvEngine engine{forward<float>, grad_input<float>, grad_weight<float>};
+  return engine;
+}
+
+const ConvEngine& onednn_bf16_engine() {
+  using Half = std::uint16_t;
+  static const ConvEngine engine{forward<Half>, grad_input<Half>, grad_weight<Half>};
   return engine;
 }
 

@@ -23,12 +23,14 @@ memory::dims weight_dims(const ConvShape& s) {
   return {s.attrs.groups, s.group_out(), s.group_in(), s.kh, s.kw};
 }
 
-Problem describe(const ConvShape& s) {
+/// What `direction` reads is of type `operands`, what it writes f32.
+Problem describe(const ConvShape& s, ConvDirection direction, memory::data_type operands) {
   const Conv2dAttrs& a = s.attrs;
-  return {.x = {{s.n, s.c, s.h, s.w}, kF32, Tag::nhwc},
-          .w = {weight_dims(s), kF32, Tag::any},
+  const auto type = [&](ConvDirection writer) { return direction == writer ? kF32 : operands; };
+  return {.x = {{s.n, s.c, s.h, s.w}, type(ConvDirection::grad_input), Tag::nhwc},
+          .w = {weight_dims(s), type(ConvDirection::grad_weight), Tag::any},
           .b = {{s.co}, kF32, Tag::x},
-          .y = {{s.n, s.co, s.oh, s.ow}, kF32, Tag::nhwc},
+          .y = {{s.n, s.co, s.oh, s.ow}, type(ConvDirection::forward), Tag::nhwc},
           .strides = {a.stride_h, a.stride_w},
           .dilations = {a.dilation_h - 1, a.dilation_w - 1},
           .pad_before = {a.pad_top, a.pad_left},
@@ -57,15 +59,15 @@ ForwardPd forward_pd(const dnnl::engine& engine, const Problem& p, bool bias) {
                           p.pad_before, p.pad_after, user_scratchpad());
 }
 
-InputPd input_pd(const dnnl::engine& engine, const Problem& p) {
+InputPd input_pd(const dnnl::engine& engine, const Problem& p, const ForwardPd& hint) {
   return {engine,           kAlgorithm,  p.x,          p.w,         p.y,
-          p.strides,        p.dilations, p.pad_before, p.pad_after, forward_pd(engine, p, false),
+          p.strides,        p.dilations, p.pad_before, p.pad_after, hint,
           user_scratchpad()};
 }
 
-WeightPd weight_pd(const dnnl::engine& engine, const Problem& p) {
+WeightPd weight_pd(const dnnl::engine& engine, const Problem& p, const ForwardPd& hint) {
   return {engine,           kAlgorithm,  p.x,          p.w,         p.y,
-          p.strides,        p.dilations, p.pad_before, p.pad_after, forward_pd(engine, p, false),
+          p.strides,        p.dilations, p.pad_before, p.pad_after, hint,
           user_scratchpad()};
 }
 
@@ -80,16 +82,16 @@ ForwardPd forward_pd(const dnnl::engine& engine, const Problem& p, bool bias) {
   return {desc, user_scratchpad(), engine};
 }
 
-InputPd input_pd(const dnnl::engine& engine, const Problem& p) {
+InputPd input_pd(const dnnl::engine& engine, const Problem& p, const ForwardPd& hint) {
   const dnnl::convolution_backward_data::desc desc(kAlgorithm, p.x, p.w, p.y, p.strides,
                                                    p.dilations, p.pad_before, p.pad_after);
-  return {desc, user_scratchpad(), engine, forward_pd(engine, p, false)};
+  return {desc, user_scratchpad(), engine, hint};
 }
 
-WeightPd weight_pd(const dnnl::engine& engine, const Problem& p) {
+WeightPd weight_pd(const dnnl::engine& engine, const Problem& p, const ForwardPd& hint) {
   const dnnl::convolution_backward_weights::desc desc(kAlgorithm, p.x, p.w, p.y, p.strides,
                                                       p.dilations, p.pad_before, p.pad_after);
-  return {desc, user_scratchpad(), engine, forward_pd(engine, p, false)};
+  return {desc, user_scratchpad(), engine, hint};
 }
 
 #endif
@@ -100,15 +102,18 @@ bool naive(std::string_view implementation) {
 
 }  // namespace
 
-memory::desc plain_weights(const ConvShape& shape) {
-  return {weight_dims(shape), kF32, shape.attrs.groups == 1 ? Tag::ohwi : Tag::gohwi};
+memory::desc plain_weights(const ConvShape& shape, memory::data_type type) {
+  return {weight_dims(shape), type, shape.attrs.groups == 1 ? Tag::ohwi : Tag::gohwi};
 }
 
 std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
                                                   ConvDirection direction, const ConvShape& shape,
-                                                  bool bias) {
+                                                  bool bias, memory::data_type operands) {
   try {
-    const Problem p = describe(shape);
+    const Problem p = describe(shape, direction, operands);
+    const auto hint = [&] {
+      return forward_pd(engine, describe(shape, ConvDirection::forward, operands), false);
+    };
     switch (direction) {
       case ConvDirection::forward: {
         const ForwardPd pd = forward_pd(engine, p, bias);
@@ -117,7 +122,7 @@ std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
                                  pd.scratchpad_desc()};
       }
       case ConvDirection::grad_input: {
-        const InputPd pd = input_pd(engine, p);
+        const InputPd pd = input_pd(engine, p, hint());
         if (naive(pd.impl_info_str())) return std::nullopt;
         return OneDnnConvolution{dnnl::convolution_backward_data(pd),
                                  p.x,
@@ -127,7 +132,7 @@ std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
                                  pd.scratchpad_desc()};
       }
       case ConvDirection::grad_weight: {
-        const WeightPd pd = weight_pd(engine, p);
+        const WeightPd pd = weight_pd(engine, p, hint());
         if (naive(pd.impl_info_str())) return std::nullopt;
         return OneDnnConvolution{dnnl::convolution_backward_weights(pd),
                                  p.x,

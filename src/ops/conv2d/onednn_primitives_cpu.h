@@ -12,6 +12,7 @@ namespace linnet::cpu {
 enum class ConvDirection : std::uint8_t { forward, grad_input, grad_weight };
 
 /// A oneDNN convolution for a fixed number of samples: images in nhwc, weights as it likes them.
+/// The two operands are of one type, f32 or bf16; bias and result are f32.
 struct OneDnnConvolution {
   dnnl::primitive primitive;
   dnnl::memory::desc image_in;   ///< x or dx
@@ -24,9 +25,9 @@ struct OneDnnConvolution {
 /// Where oneDNN has nothing better than a naive loop: null. Call within SequentialOpenMp.
 std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
                                                   ConvDirection direction, const ConvShape& shape,
-                                                  bool bias);
+                                                  bool bias, dnnl::memory::data_type operands);
 
 /// The weights as Linnet keeps them: (C_out, KH, KW, C/groups).
-dnnl::memory::desc plain_weights(const ConvShape& shape);
+dnnl::memory::desc plain_weights(const ConvShape& shape, dnnl::memory::data_type type);
 
 }  // namespace linnet::cpu

@@ -126,8 +126,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
 }  // namespace
 
 void register_conv2d_pool(Registry& registry) {
-  registry.add(Conv2dPoolOp::kName, prepare_forward);
-  registry.add(Conv2dPoolGradOp::kName, prepare_gradient);
+  registry.add_fp32_only(Conv2dPoolOp::kName, prepare_forward);
+  registry.add_fp32_only(Conv2dPoolGradOp::kName, prepare_gradient);
 }
 
 }  // namespace linnet::cpu

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backend/cpu/cpu_backend.h"
+#include "op_backends.h"
 #include "op_harness.h"
 #include "ops/cpu_kernels.h"
 
@@ -106,6 +107,16 @@ TEST(Conv2dPool, TheLoopsRefuseWhatTheyDoNotCompute) {
   EXPECT_FALSE(supported({}, 12));
   EXPECT_FALSE(supported({}, 8, 7));
   EXPECT_FALSE(supported({}, 8, 3, 2));
+}
+
+/// Its gradient would need dy both rounded (for dw) and not (for db): its parts do that.
+TEST(Conv2dPool, IsLeftToItsPartsInBf16) {
+  const std::vector<ValueType> in{f32({2, 12, 12, 1}), f32({8, 3, 3, 1})};
+  const Conv2dPoolOp op(Conv2dPoolAttrs{});
+  for (const TestedDevice& device : tested_cpus_in_bf16()) {
+    EXPECT_FALSE(device.backends[0]->supports(op, in, op.infer(in)));
+  }
+  EXPECT_TRUE(tested_cpu().backends[0]->supports(op, in, op.infer(in)));
 }
 
 /// The first of equal pixels wins, and where nothing is positive the first of all.

@@ -3,6 +3,7 @@
 #include "backend/cpu/kernel.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/dense/dense.h"
+#include "ops/dense/dense_bf16_cpu.h"
 #include "ops/dense/thin_products_cpu.h"
 
 namespace linnet::cpu {
@@ -100,9 +101,10 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node) {
 }  // namespace
 
 void register_dense(Registry& registry) {
-  registry.add(DenseOp::kName, prepare_forward);
-  registry.add(DenseGradInputOp::kName, prepare_grad_input);
-  registry.add(DenseGradWeightOp::kName, prepare_grad_weight);
+  registry.add_product(DenseOp::kName, prepare_forward, prepare_dense_bf16);
+  registry.add_product(DenseGradInputOp::kName, prepare_grad_input, prepare_dense_grad_input_bf16);
+  registry.add_product(DenseGradWeightOp::kName, prepare_grad_weight,
+                       prepare_dense_grad_weight_bf16);
 }
 
 }  // namespace linnet::cpu

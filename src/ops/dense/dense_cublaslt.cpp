@@ -94,7 +94,7 @@ std::optional<Kernel> prepare_product(const Context& context, MatrixProduct prod
   if (context.cublaslt == nullptr || plan_matmul(product).kind != MatmulPlan::Kind::tiles) {
     return std::nullopt;
   }
-  const Precision precision = context.options.precision;
+  const Precision precision = context.precision;
   LtProduct wanted{
       .product = product,
       .bf16 = precision == Precision::bf16 && context.compute_capability >= 80,

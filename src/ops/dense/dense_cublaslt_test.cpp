@@ -23,7 +23,7 @@ class DenseCublasLt : public ::testing::Test {
     register_dense(registry_);
     register_dense_cublaslt(registry_);
     context_.cublaslt = &library_;
-    context_.options.precision = Precision::fp32;
+    context_.precision = Precision::fp32;
   }
 
   Kernel prepare(const Op& op, const std::vector<ValueType>& inputs) {
@@ -109,7 +109,7 @@ TEST_F(DenseCublasLt, BothGradients) {
 }
 
 TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
-  context_.options.precision = Precision::bf16;
+  context_.precision = Precision::bf16;
   const auto rounded = [](std::vector<float> values) {
     for (float& value : values) value = from_bf16(to_bf16(value));
     return values;
@@ -152,7 +152,7 @@ TEST_F(DenseCublasLt, Bf16RoundsTheOperandsAlone) {
 TEST_F(DenseCublasLt, ThePrecisionIsTheUsers) {
   const std::vector<ValueType> types{matrix(20, 24), matrix(33, 24)};
   const auto engine = [&](Precision precision, int capability) {
-    context_.options.precision = precision;
+    context_.precision = precision;
     context_.compute_capability = capability;
     return prepare(DenseOp(), types).engine;
   };

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "op_backends.h"
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -64,6 +65,24 @@ TEST(Dense, GradientsAtManyTasks) {
          {f32({257, 130}), f32({257, 96})},
          {},
          false});
+}
+
+/// Worked by hand: 1 + 2^-9 is 1 in bf16, and the bias is not rounded.
+TEST(Dense, Bf16RoundsItsOperandsAndNotItsBias) {
+  const double bit = std::ldexp(1.0, -9);
+  Graph graph;
+  const Value x = graph.add_value("x", f32({1, 2}), Storage::external, 0);
+  const Value w = graph.add_value("w", f32({1, 2}), Storage::external, 1);
+  const Value b = graph.add_value("b", f32({1}), Storage::external, 2);
+  const Value y = graph.emit(DenseOp({.bias = true}), {x, w, b}, "dense");
+  const std::vector<std::vector<double>> data{{1 + bit, 3}, {1 - bit / 4, 5 * (1 + bit)}, {bit}};
+  const auto run_on = [&](const TestedDevice& device) {
+    return run(*device.backends[0], graph, {x, w, b}, data, {y}, {}, true)[0][0];
+  };
+  for (const TestedDevice& device : tested_cpus_in_bf16()) {
+    EXPECT_EQ(run_on(device), 16 + bit) << device.name;
+  }
+  EXPECT_GT(run_on(tested_cpu()), 16.03);
 }
 
 TEST(Dense, ItsActivationKeepsNaN) {

@@ -20,7 +20,7 @@ struct Pass {
   void (*run)(Graph& graph, const Supports& supports);
 };
 
-/// gather_batch -> scale becomes one gather.
+/// gather_batch -> scale becomes one gather; augment -> scale or channel_scale one augment.
 void fuse_gather_scale(Graph& graph, const Supports& supports);
 /// softmax or log_softmax -> cross_entropy becomes softmax_cross_entropy.
 void fuse_softmax_cross_entropy(Graph& graph, const Supports& supports);

@@ -56,6 +56,7 @@ void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::s
               [=, kernel = std::string(name), body = std::move(body)] {
                 record(kernel.c_str(), grid, block, shared_bytes,
                        captured ? Issue::kReplayed : Issue::kDirect);
+                if (!machine().device.compute) return;
                 BlockRunner::current().run_grid(kernel.c_str(), grid, block, shared_bytes,
                                                 machine().device.shuffle_seed, body);
               });

@@ -40,6 +40,7 @@ struct Device {
   std::uint64_t shuffle_seed = 0;
   std::uint64_t while_limit = 10'000'000;  ///< a WHILE node that goes round more often throws
   bool record_launches = false;            ///< keep launches()
+  bool compute = true;                     ///< false: kernels are recorded, but not run
 };
 Device& device();
 void reset_device();

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace linnet::command {
+
+/// "reading 1200/5000 files (24 %)"
+std::string count_text(const std::string& verb, std::int64_t done, std::int64_t all,
+                       const std::string& things);
+
+/// Shows on standard error how far a long work is: one line drawn again and again in a terminal and
+/// wiped at the end, elsewhere a plain line every few seconds; nothing of what is done at once.
+class CountProgress {
+ public:
+  CountProgress(std::string verb, std::string things);
+  CountProgress(const CountProgress&) = delete;
+  CountProgress& operator=(const CountProgress&) = delete;
+  ~CountProgress();
+  void update(std::int64_t done, std::int64_t all);
+  /// Wipes the line, so that something else can be said.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::string verb_;
+  std::string things_;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point last_;
+};
+
+}  // namespace linnet::command

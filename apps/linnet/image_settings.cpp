@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "image_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+
+#include "base/check.h"
+#include "data/load_dataset.h"
+#include "nearest.h"
+#include "options.h"
+
+namespace linnet::command {
+namespace {
+
+/// An augmentation that --augment and [augment] name.
+struct Field {
+  std::string_view name;
+  double otherwise;  ///< where the command line gives no number
+  std::function<void(Augment&, double)> set;
+};
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all{
+      {"crop", 1, [](Augment& a, double v) { a.crop = v != 0; }},
+      {"padding", 4, [](Augment& a, double v) { a.padding = static_cast<std::int64_t>(v); }},
+      {"reflect", 1, [](Augment& a, double v) { a.reflect = v != 0; }},
+      {"resized-crop", 1, [](Augment& a, double v) { a.resized_crop = v != 0; }},
+      {"area-min", 0.08, [](Augment& a, double v) { a.area_min = v; }},
+      {"area-max", 1, [](Augment& a, double v) { a.area_max = v; }},
+      {"ratio-min", 0.75, [](Augment& a, double v) { a.ratio_min = v; }},
+      {"ratio-max", 4.0 / 3, [](Augment& a, double v) { a.ratio_max = v; }},
+      {"flip", 0.5, [](Augment& a, double v) { a.flip = v; }},
+      {"jitter", 0.4, [](Augment& a, double v) { a.brightness = a.contrast = a.saturation = v; }},
+      {"brightness", 0.4, [](Augment& a, double v) { a.brightness = v; }},
+      {"contrast", 0.4, [](Augment& a, double v) { a.contrast = v; }},
+      {"saturation", 0.4, [](Augment& a, double v) { a.saturation = v; }},
+      {"cutout", 8, [](Augment& a, double v) { a.cutout = static_cast<std::int64_t>(v); }},
+      {"mixup", 0.2, [](Augment& a, double v) { a.mixup = v; }},
+      {"cutmix", 1, [](Augment& a, double v) { a.cutmix = v; }},
+  };
+  return all;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Field& field : fields()) all.emplace_back(field.name);
+  return all;
+}
+
+const std::vector<std::string>& bad_image_names() {
+  static const std::vector<std::string> all{"stop", "skip"};
+  return all;
+}
+
+template <class T>
+T number_of(const std::string& text, std::string_view what) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  require(error == std::errc{} && stopped == end && value >= 0 && value < 1e6,
+          "{} wants a number from 0 on; got '{}'", what, text);
+  return value;
+}
+
+/// "224" or "224x192" (height x width).
+Shape size_of_images(const std::string& text) {
+  const std::size_t cut = text.find('x');
+  const auto height = number_of<std::int64_t>(text.substr(0, cut), "--image-size");
+  const auto width = cut == std::string::npos
+                         ? height
+                         : number_of<std::int64_t>(text.substr(cut + 1), "--image-size");
+  return {height, width};
+}
+
+}  // namespace
+
+Augment parse_augment(const std::string& text) {
+  Augment augment;
+  if (text == "none") return augment;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string entry = text.substr(begin, end - begin);
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string name = entry.substr(0, equals);
+    const auto field = std::find_if(fields().begin(), fields().end(),
+                                    [&](const Field& f) { return f.name == name; });
+    require(field != fields().end(), "there is no augmentation '{}'{}", name,
+            did_you_mean(name, names()));
+    field->set(augment, equals < entry.size()
+                            ? number_of<double>(entry.substr(equals + 1), "--augment " + name)
+                            : field->otherwise);
+    begin = end + 1;
+  }
+  return augment;
+}
+
+void add_image_options(CLI::App& command, ImageSettings& settings) {
+  command.add_option("--augment", settings.augment,
+                     "What happens to training pictures, e.g. padding=4,flip,cutout=8; names: " +
+                         CLI::detail::join(names(), ", ") + "; none");
+  command.add_option("--image-size", settings.size,
+                     "Resize image files at loading: one number, or HEIGHTxWIDTH");
+  command
+      .add_option("--on-bad-image", settings.on_bad_image,
+                  "An image file that can't be decoded stops the run, or is left out and counted")
+      ->check(one_of(bad_image_names()));
+  command
+      .add_option("--decoders", settings.decoders,
+                  "Threads that decode the image files of a streamed training; 0: all processors")
+      ->check(at_least(0, 1024));
+}
+
+void apply(const ImageSettings& settings, Job& job) {
+  if (settings.augment) job.training.augment = parse_augment(*settings.augment);
+  if (settings.size) job.images.size = size_of_images(*settings.size);
+  if (settings.on_bad_image) {
+    job.images.on_bad_image =
+        static_cast<OnBadImage>(index_of(bad_image_names(), *settings.on_bad_image));
+  }
+  job.training.decoders = settings.decoders.value_or(job.training.decoders);
+}
+
+void read_augment(Section& s, Augment& augment) {
+  for (const Field& field : fields()) {
+    std::string key(field.name);
+    std::replace(key.begin(), key.end(), '-', '_');
+    if (!s.has(key)) continue;
+    const toml::node* node = s.node(key);
+    const bool on = node->is_boolean();
+    field.set(augment, on ? (*node->value<bool>() ? field.otherwise : 0) : s.number(key, 0));
+  }
+  s.close();
+}
+
+void read_images(Section& s, DatasetOptions& images) {
+  if (s.has("image_size")) {
+    const toml::node* node = s.node("image_size");
+    if (node->is_integer()) {
+      const std::int64_t side = s.integer("image_size", 0, 1);
+      images.size = {side, side};
+    } else {
+      images.size = Shape(s.integers("image_size"));
+      if (images.size.rank() != 2) {
+        s.refuse("image_size", "'image_size' in [data] must be a number or [height, width]");
+      }
+    }
+  }
+  images.on_bad_image = static_cast<OnBadImage>(
+      s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
+}
+
+LoadedData load_data(const Job& job) {
+  DatasetOptions images = job.images;
+  images.streamed = job.training.streamed;
+  images.threads = job.training.decoders;
+  images.seed = job.training.seed;
+  const bool asked =
+      images.streamed || images.size.rank() > 0 || images.on_bad_image != OnBadImage::stop;
+  if (!asked) return load_data(job.data, job.training.seed);
+  const std::optional<std::filesystem::path> folder = data_folder(job.data);
+  const std::optional<DataKind> kind =
+      folder ? std::optional(find_dataset(*folder).kind) : std::nullopt;
+  const bool files = kind == DataKind::images || kind == DataKind::chest_xray;
+  require(files || images.size.rank() == 0, "only image files are resized; '{}' holds none",
+          job.data);
+  if (!files) return load_data(job.data, job.training.seed);
+  LoadedData data{load_dataset(*folder, images), ""};
+  const std::size_t bad = data.parts.train.bad_files.size() + data.parts.test.bad_files.size();
+  if (bad > 0) {
+    const std::vector<std::string>& named =
+        data.parts.train.bad_files.empty() ? data.parts.test.bad_files : data.parts.train.bad_files;
+    data.note = fmt::format("{} bad image file{} left out, the first: {}", bad,
+                            bad == 1 ? " was" : "s were", named[0]);
+  }
+  return data;
+}
+
+Network fit_network(const Job& job, const Shape& sample) {
+  if (!job.for_images) return job.network;
+  const Shape input = job.network.input_shape();
+  const bool larger = sample.rank() == 3 && sample[0] >= input[0] && sample[1] >= input[1];
+  if (!job.training.augment.crops() || !larger) return network_for(job, sample);
+  return network_for(job, {input[0], input[1], sample[2]});
+}
+
+void fit_test(const Job& job, const Shape& input, Dataset& test) {
+  if (!job.training.augment.crops() || test.size() == 0 || test.sample_shape == input) return;
+  const Shape& sample = test.sample_shape;
+  if (sample.rank() != 3 || sample[0] < input[0] || sample[1] < input[1]) return;
+  test = centre_crop(test, input[0], input[1]);
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "config_section.h"
+#include "workloads.h"
+
+namespace linnet::command {
+
+/// What the command line says of pictures: how files become samples, and their augmentation.
+struct ImageSettings {
+  std::optional<std::string> augment;
+  std::optional<std::string> size;
+  std::optional<std::string> on_bad_image;
+  std::optional<int> decoders;
+};
+/// Adds --augment, --image-size, --on-bad-image and --decoders.
+void add_image_options(CLI::App& command, ImageSettings& settings);
+/// Throws Error for what can't be read.
+void apply(const ImageSettings& settings, Job& job);
+
+/// "flip,padding=4,jitter=0.4": names of augmentations, with numbers. "none": none. Throws Error
+/// for an unknown name (with the nearest one) and for a number that is none.
+Augment parse_augment(const std::string& text);
+
+/// Reads the table [augment]: the fields of Augment by name.
+void read_augment(Section& section, Augment& augment);
+/// Reads image_size, on_bad_image of the table [data].
+void read_images(Section& section, DatasetOptions& images);
+
+/// The job's data: image files as its options say, other data by load_data().
+LoadedData load_data(const Job& job);
+/// Makes the network fit the pictures of a job whose network takes any; crops stay as they are but
+/// where the pictures are smaller. The test part becomes the middle of its pictures where training
+/// crops them.
+Network fit_network(const Job& job, const Shape& sample);
+void fit_test(const Job& job, const Shape& input, Dataset& test);
+
+}  // namespace linnet::command

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/metrics.h>
+
+#include <string>
+#include <vector>
+
+#include "json.h"
+
+namespace linnet::command {
+
+/// metrics.json of a run: what was measured; undefined numbers are null. The names of the classes
+/// are those of the data, without them (or for outputs beyond them) numbers.
+Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names);
+
+/// The lines that `linnet train` ends with: one of numbers, and for up to 20 classes the confusion
+/// matrix as a table.
+std::vector<std::string> metrics_lines(const Metrics& metrics,
+                                       const std::vector<std::string>& class_names);
+
+}  // namespace linnet::command

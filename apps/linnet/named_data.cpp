@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "named_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/check.h"
+#include "data/rosenbrock.h"
+#include "nearest.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kDigitsTrain = 20000;
+constexpr std::int64_t kDigitsTest = 4000;
+constexpr std::int64_t kRosenbrockFeatures = 1000;
+constexpr std::int64_t kRosenbrockTrain = 32000;  // four batches of the published size
+constexpr std::int64_t kRosenbrockTest = 8000;
+
+LoadedData fashion_mnist(std::uint64_t seed) {
+  try {
+    return {load_fashion_mnist(cache_folder()), ""};
+  } catch (const Error& error) {
+    return {make_digits(kDigitsTrain, kDigitsTest, seed),
+            fmt::format("Fashion-MNIST is not to be had ({}); training on {} drawn digits instead",
+                        error.what(), kDigitsTrain)};
+  }
+}
+
+/// Data that carries no licence to hand it on or to fetch it: the user has to have it.
+struct KeptData {
+  std::string_view name;
+  std::string_view folder;  // in the cache folder
+  std::string_view files;   // what a user puts there
+};
+constexpr std::array<KeptData, 5> kKeptData{
+    {{"cifar10", "cifar10", "binary batches"},
+     {"cifar100", "cifar100", "binary batches"},
+     {"cifar100-coarse", "cifar100", "binary batches"},
+     {"imdb", "imdb", "reviews (train.tsv and test.tsv, or the folders of aclImdb)"},
+     {"chest-xray", "chest-xray", "images and Data_Entry_2017.csv"}}};
+
+const KeptData* kept_data(const std::string& name) {
+  const auto found = std::find_if(kKeptData.begin(), kKeptData.end(),
+                                  [&](const KeptData& data) { return data.name == name; });
+  return found == kKeptData.end() ? nullptr : found;
+}
+
+bool is_made(const std::string& name) {
+  return name.empty() || name == "fashion-mnist" || name == "digits" || name == "rosenbrock";
+}
+
+LoadedData make_data(const std::string& name, std::uint64_t seed) {
+  if (name == "digits") return {make_digits(kDigitsTrain, kDigitsTest, seed), ""};
+  if (name == "rosenbrock") {
+    return {make_rosenbrock(kRosenbrockTrain, kRosenbrockTest, kRosenbrockFeatures, seed), ""};
+  }
+  return fashion_mnist(seed);
+}
+
+}  // namespace
+
+fs::path cache_folder() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return fs::path(cache) / "linnet";
+  }
+  const char* home = std::getenv("HOME");
+  return (home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path()) /
+         ".cache" / "linnet";
+}
+
+const std::vector<std::string>& data_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"fashion-mnist", "digits"};
+    for (const KeptData& data : kKeptData) all.emplace_back(data.name);
+    all.emplace_back("rosenbrock");
+    return all;
+  }();
+  return names;
+}
+
+std::optional<fs::path> data_folder(const std::string& name) {
+  if (is_made(name)) return std::nullopt;
+  std::error_code none;
+  if (fs::exists(name, none)) return name;
+  const KeptData* kept = kept_data(name);
+  require(kept != nullptr, "'{}' is neither a folder nor a known data set{}", name,
+          did_you_mean(name, data_names()));
+  const fs::path folder = cache_folder() / kept->folder;
+  require(fs::exists(folder, none),
+          "{} is not here: give the folder of its {} by --data, or put them into '{}'", name,
+          kept->files, folder.string());
+  return folder;
+}
+
+LoadedData load_data(const std::string& name, const LoadOptions& options) {
+  const std::optional<fs::path> folder = data_folder(name);
+  if (!folder) {
+    require(options.image_size == 0, "only image files are resized; {} is none",
+            name.empty() ? "fashion-mnist" : name);
+    return make_data(name, options.seed);
+  }
+  LoadOptions asked = options;
+  asked.coarse_labels = name == "cifar100-coarse" && *folder != fs::path(name);
+  return {load_dataset(*folder, asked), ""};
+}
+
+LoadedData load_data(const std::string& name, std::uint64_t seed) {
+  return load_data(name, LoadOptions{.seed = seed});
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/trainer.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace linnet::command {
+
+/// Median, least and most of some numbers; zeros of none.
+struct Spread {
+  double median = 0;
+  double min = 0;
+  double max = 0;
+};
+Spread spread_of(std::vector<double> values);
+
+/// Whole epochs on a clock: what comes before them is not on it.
+struct TimedRun {
+  std::vector<double> seconds;  ///< of each timed epoch
+  std::int64_t samples = 0;     ///< in an epoch, its last incomplete batch included
+  double startup_seconds = 0;   ///< compiling, preparing and allocating
+  std::size_t planned_bytes = 0;
+  std::vector<EpochReport> epochs = {};  ///< of training, the warm-up included
+  std::vector<std::string> notes = {};
+  std::string failed = {};  ///< why what was timed is worth nothing; else empty
+};
+
+/// Trains `warmup` epochs and then `options.epochs` timed ones, over shuffled data. Failed if the
+/// loss does not fall from the first epoch to the last, or within the epoch if there is but one.
+TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
+                       std::int64_t warmup);
+
+/// Predicts the data in batches, in stored order, `warmup` and then `epochs` times. Resident: from
+/// device memory to device memory; that is the data set on the CPU, and its first batch again and
+/// again on a GPU. `streamed`: each batch from host memory, and its outputs back. Failed if an
+/// output is not finite.
+TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, bool streamed,
+                        std::int64_t warmup, std::int64_t epochs);
+
+}  // namespace linnet::command

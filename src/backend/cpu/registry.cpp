@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/kernel.h"
+#include "backend/cpu/rounded_operands.h"
+
+namespace linnet::cpu {
+
+void Registry::add(std::string_view op, Prepare prepare) {
+  kernels_[std::string(op)] = {prepare, InBf16::same, nullptr};
+}
+
+void Registry::add_product(std::string_view op, Prepare prepare, Prepare native) {
+  kernels_[std::string(op)] = {prepare, InBf16::product, native};
+}
+
+void Registry::add_fp32_only(std::string_view op, Prepare prepare) {
+  kernels_[std::string(op)] = {prepare, InBf16::none, nullptr};
+}
+
+std::optional<Kernel> Registry::prepare(const NodeView& node, Products products) const {
+  const auto found = kernels_.find(std::string(node.op.name()));
+  if (found == kernels_.end()) return std::nullopt;
+  const Entry& entry = found->second;
+  if (products == Products::fp32 || entry.in_bf16 == InBf16::same) return entry.prepare(node);
+  if (entry.in_bf16 == InBf16::none) return std::nullopt;
+  static const std::vector<std::size_t> factors{0, 1};
+  std::optional<Kernel> kernel;
+  if (products == Products::bf16_native && entry.native != nullptr) kernel = entry.native(node);
+  const bool native = kernel.has_value();
+  if (!native) kernel = entry.prepare(node);
+  if (!kernel) return std::nullopt;
+  kernel =
+      with_rounded_operands(node, std::move(*kernel), factors, native ? KeptAs::bf16 : KeptAs::f32);
+  kernel->engine = "bf16: " + std::string(to_string(native ? bf16_unit() : Bf16Unit::none));
+  return kernel;
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/image_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "base/check.h"
+#include "base/thread_team.h"
+#include "data/image_transform.h"
+
+namespace linnet {
+namespace {
+
+/// Blocks of records, one stage of tasks; what is bad is collected.
+class ReadAll final : public StagedWork {
+ public:
+  ReadAll(const RecordSource& source, std::size_t record_bytes, std::span<std::byte> to)
+      : source_(source), record_bytes_(record_bytes), to_(to) {}
+
+  std::uint64_t stages() const override { return 1; }
+  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
+    return static_cast<std::uint32_t>((source_.size() + kBlock - 1) / kBlock);
+  }
+  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override {
+    std::vector<std::byte> dropped(to_.empty() ? record_bytes_ : 0);
+    const std::int64_t begin = task * kBlock;
+    for (std::int64_t i = begin; i < std::min(begin + kBlock, source_.size()); ++i) {
+      try {
+        source_.read(i, to_.empty() ? std::span(dropped)
+                                    : to_.subspan(static_cast<std::size_t>(i) * record_bytes_,
+                                                  record_bytes_));
+      } catch (const Error& error) {
+        const std::lock_guard lock(mutex_);
+        bad_.emplace_back(i, error.what());
+      }
+    }
+  }
+
+  std::vector<std::pair<std::int64_t, std::string>> bad() {
+    std::sort(bad_.begin(), bad_.end());
+    return std::move(bad_);
+  }
+
+ private:
+  static constexpr std::int64_t kBlock = 16;
+  const RecordSource& source_;
+  std::size_t record_bytes_;
+  std::span<std::byte> to_;
+  std::mutex mutex_;
+  std::vector<std::pair<std::int64_t, std::string>> bad_;
+};
+
+}  // namespace
+
+ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record, bool resize)
+    : files_(std::move(files)), record_(std::move(record)), resize_(resize) {
+  require(record_.rank() == 3 && record_[0] > 0 && record_[1] > 0 &&
+              (record_[2] == 1 || record_[2] == 3),
+          "expected images (height, width, 1 or 3); got {}", to_string(record_));
+}
+
+void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
+  const std::filesystem::path& path = files_.at(static_cast<std::size_t>(index));
+  Image image = with_channels(read_image(path), record_[2]);
+  if (image.height != record_[0] || image.width != record_[1]) {
+    require(resize_,
+            "'{}' is {} x {} where {} x {} (height x width) is expected; give a size to "
+            "resize images to",
+            path.string(), image.height, image.width, record_[0], record_[1]);
+    image = resize_image(image, record_[0], record_[1]);
+  }
+  LINNET_ASSERT(to.size() == image.pixels.size());
+  std::memcpy(to.data(), image.pixels.data(), to.size());
+}
+
+std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,
+                                                               std::size_t record_bytes,
+                                                               std::span<std::byte> to,
+                                                               int threads) {
+  ReadAll work(source, record_bytes, to);
+  ThreadTeam(threads).run(work);
+  return work.bad();
+}
+
+}  // namespace linnet

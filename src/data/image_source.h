@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace linnet {
+
+/// Image files as records (height, width, channels) u8, each read and decoded when it is asked for.
+class ImageSource final : public RecordSource {
+ public:
+  /// resize: images of another size are resized (resize_image()); else reading them throws Error.
+  ImageSource(std::vector<std::filesystem::path> files, Shape record, bool resize);
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(files_.size()); }
+  /// Throws Error naming the file: unreadable, damaged, or of another size.
+  void read(std::int64_t index, std::span<std::byte> to) const override;
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  Shape record_;
+  bool resize_;
+};
+
+/// Reads all records of a source on `threads` threads (0: all processors) into `to`, record behind
+/// record. Returns index and reason of those that throw Error, in their order; their bytes are
+/// undefined. `to` may be empty: then records are looked at and dropped.
+std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,
+                                                               std::size_t record_bytes,
+                                                               std::span<std::byte> to,
+                                                               int threads);
+
+}  // namespace linnet

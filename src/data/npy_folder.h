@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <filesystem>
+
+namespace linnet {
+
+/// Whether a folder holds one of x_train.npy, y_train.npy, x_test.npy and y_test.npy.
+bool holds_npy(const std::filesystem::path& folder);
+
+/// Pairs of arrays x (N, ...) and y (N, ...) by NumPy; the test pair may be missing.
+/// x: u8, f32 or i32 (i8 too, see read_npy()), f64 becomes f32; u8 of (N, H, W) are grey pictures
+/// and become (H, W, 1). y: whole numbers of (N) or (N, 1) are labels, all others are values, f32,
+/// of the shape behind N, or (1). Classes are named by classes.txt if it is there, else "0", "1",
+/// ... up to the largest label.
+/// Throws Error naming the file: missing, damaged, of another length or shape than its neighbour.
+DatasetPair load_npy_folder(const std::filesystem::path& folder);
+
+}  // namespace linnet

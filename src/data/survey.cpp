@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/survey.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "data/chest_xray.h"
+#include "data/folder.h"
+#include "data/idx.h"
+#include "data/image_folder.h"
+#include "data/image_transform.h"
+#include "data/load_dataset.h"
+#include "data/packed.h"
+#include "io/npy.h"
+
+namespace linnet {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Gathers a ValueRange; bytes by how often each occurs, which is exact.
+class Meter {
+ public:
+  void add(std::span<const std::uint8_t> values) {
+    for (const std::uint8_t value : values) ++times_[value];
+  }
+  template <class T>
+  void add(std::span<const T> values) {
+    for (const T value : values) add_one(static_cast<double>(value), 1);
+  }
+
+  ValueRange range() {
+    for (std::size_t value = 0; value < times_.size(); ++value) {
+      if (times_[value] > 0) add_one(static_cast<double>(value), std::exchange(times_[value], 0));
+    }
+    ValueRange range{.count = count_, .not_finite = not_finite_};
+    if (count_ == not_finite_) return range;
+    const auto finite = static_cast<double>(count_ - not_finite_);
+    range.least = least_;
+    range.most = most_;
+    range.mean = mean_;
+    range.deviation = std::sqrt(squares_ / finite);
+    return range;
+  }
+
+ private:
+  /// Welford's running mean and sum of squared differences, for `times` equal values at once.
+  void add_one(double value, std::int64_t times) {
+    count_ += times;
+    if (!std::isfinite(value)) {
+      not_finite_ += times;
+      return;
+    }
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
+    const double step = value - mean_;
+    const auto weight = static_cast<double>(times);
+    mean_ += step * weight / static_cast<double>(count_ - not_finite_);
+    squares_ += weight * step * (value - mean_);
+  }
+
+  std::array<std::int64_t, 256> times_{};
+  std::int64_t count_ = 0;
+  std::int64_t not_finite_ = 0;
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = -std::numeric_limits<double>::infinity();
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+PartSurvey survey_part(const std::string& name, const Dataset& data) {
+  PartSurvey part;
+  part.name = name;
+  part.samples = data.size();
+  part.shapes[data.sample_shape.dims()] = data.size();
+  part.dtype = data.sample_dtype;
+  Meter samples;
+  samples.add(std::span(data.bytes));
+  samples.add(std::span(data.floats));
+  samples.add(std::span(data.ids));
+  part.samples_range = samples.range();
+  part.bytes = static_cast<std::size_t>(part.samples_range.count) * size_of(data.sample_dtype);
+  part.samples_by_class.resize(data.class_names.size());
+  for (const std::int32_t label : data.labels) {
+    ++part.samples_by_class[static_cast<std::size_t>(label)];
+  }
+  if (data.values.empty()) return part;
+  Meter values;
+  values.add(std::span(data.values));
+  part.values_range = values.range();
+  part.value_shape = data.value_shape;
+  if (data.value_shape.elements() == data.classes()) {
+    const std::size_t width = data.class_names.size();
+    for (std::size_t i = 0; i < data.values.size(); ++i) {
+      if (data.values[i] > 0.5F) ++part.samples_by_class[i % width];
+    }
+  } else {
+    part.samples_by_class.clear();
+  }
+  return part;
+}
+
+/// A picture and the classes that it counts for.
+struct Entry {
+  fs::path path;
+  std::vector<std::size_t> classes;
+};
+
+struct Entries {
+  std::string part;
+  std::vector<Entry> files;
+};
+
+std::vector<Entries> entries_of(const ImageIndex& index) {
+  std::vector<Entries> parts{{"train", {}}, {"test", {}}};
+  const std::array files{&index.train, &index.test};
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    for (const ImageFile& file : *files[p]) {
+      parts[p].files.push_back({file.path, {static_cast<std::size_t>(file.label)}});
+    }
+  }
+  return parts;
+}
+
+std::vector<Entries> entries_of(const XrayIndex& index) {
+  std::vector<Entries> parts{{"train", {}}, {"validation", {}}, {"test", {}}};
+  const std::array images{&index.train, &index.validation, &index.test};
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    for (const XrayImage& image : *images[p]) {
+      Entry entry{image.path, {}};
+      for (std::size_t c = 0; c < image.findings.size(); ++c) {
+        if (image.findings[c] != 0) entry.classes.push_back(c);
+      }
+      parts[p].files.push_back(std::move(entry));
+    }
+  }
+  return parts;
+}
+
+/// Decodes one picture after the other; nothing is kept but the figures.
+void survey_pictures(const std::vector<Entries>& all, const SurveyProgress& progress,
+                     Survey& survey) {
+  std::int64_t files = 0;
+  for (const Entries& entries : all) files += static_cast<std::int64_t>(entries.files.size());
+  std::int64_t done = 0;
+  for (const Entries& entries : all) {
+    PartSurvey part;
+    part.name = entries.part;
+    part.samples_by_class.resize(survey.class_names.size());
+    Meter meter;
+    for (const Entry& entry : entries.files) {
+      try {
+        const Image image = read_image(entry.path);
+        ++part.samples;
+        ++part.shapes[{image.height, image.width, image.channels}];
+        part.bytes += image.pixels.size();
+        meter.add(std::span(image.pixels));
+        for (const std::size_t c : entry.classes) ++part.samples_by_class[c];
+      } catch (const Error& error) {
+        survey.bad_files.push_back({entry.path, error.what()});
+      }
+      if (progress) progress(++done, files);
+    }
+    part.samples_range = meter.range();
+    if (part.samples > 0) survey.parts.push_back(std::move(part));
+  }
+}
+
+/// Throws Error where the file can't be used alone.
+void check_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.ends_with(".npy")) {
+    read_npy(path);
+  } else if (name.find("-ubyte") != std::string::npos) {
+    read_idx(path, name.find("idx3") != std::string::npos ? 3 : 1);
+  } else if (name.ends_with(".xz") || name.ends_with(".gz")) {
+    read_unpacked(path, std::size_t{1} << 32);
+  }
+}
+
+void survey_arrays(const FoundData& found, const SurveyProgress& progress, Survey& survey) {
+  const std::vector<fs::path> files = list_folder(found.folder).files;
+  std::int64_t done = 0;
+  for (const fs::path& path : files) {
+    try {
+      check_file(path);
+    } catch (const Error& error) {
+      survey.bad_files.push_back({path, error.what()});
+    }
+    if (progress) progress(++done, static_cast<std::int64_t>(files.size()));
+  }
+  if (!survey.bad_files.empty()) return;
+  try {
+    Survey loaded = survey_dataset(load_dataset(found.folder));
+    loaded.format = survey.format;
+    survey = std::move(loaded);
+  } catch (const Error& error) {
+    survey.bad_files.push_back({found.folder, error.what()});
+  }
+}
+
+}  // namespace
+
+Survey survey_dataset(const fs::path& path, const SurveyProgress& progress) {
+  const FoundData found = find_dataset(path);
+  Survey survey;
+  survey.name = folder_name(found.folder);
+  survey.format = to_string(found.kind);
+  if (found.kind == DataKind::images) {
+    const ImageIndex index = index_image_folders(found.folder);
+    survey.class_names = index.class_names;
+    survey_pictures(entries_of(index), progress, survey);
+  } else if (found.kind == DataKind::chest_xray) {
+    const XrayIndex index = index_chest_xray(found.folder);
+    survey.class_names = index.labels;
+    survey_pictures(entries_of(index), progress, survey);
+  } else {
+    survey_arrays(found, progress, survey);
+  }
+  return survey;
+}
+
+Survey survey_dataset(const DatasetPair& pair) {
+  Survey survey;
+  survey.name = pair.train.name;
+  survey.format = "memory";
+  survey.class_names = pair.train.class_names;
+  if (pair.train.size() > 0) survey.parts.push_back(survey_part("train", pair.train));
+  if (pair.test.size() > 0) survey.parts.push_back(survey_part("test", pair.test));
+  return survey;
+}
+
+}  // namespace linnet

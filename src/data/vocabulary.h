@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace linnet {
+
+/// The words that a network for texts knows, as ids: 0 padding, 1 start of the text, 2 a word that
+/// is not among them, and from 3 on the words, the most frequent first.
+///
+/// A word is what Keras's Tokenizer takes for one: the text in lower case (letters of ASCII and
+/// Latin-1, in UTF-8), parted at white space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~; an apostrophe
+/// belongs to its word.
+class Vocabulary {
+ public:
+  static constexpr std::int32_t kPadding = 0;
+  static constexpr std::int32_t kStart = 1;
+  static constexpr std::int32_t kUnknown = 2;
+  static constexpr std::int32_t kFirstWord = 3;
+
+  /// words[i] gets the id i + 3. Throws Error for an empty or repeated word.
+  explicit Vocabulary(std::vector<std::string> words);
+
+  /// The most frequent words of the texts, so that all ids are below `ids`; of words equally
+  /// frequent the one that appears first comes first. Throws Error where ids is below 3.
+  static Vocabulary from_texts(std::span<const std::string> texts, std::int64_t ids);
+
+  const std::vector<std::string>& words() const { return words_; }
+  /// The number of ids, those below 3 included: the rows that an Embedding needs.
+  std::int64_t size() const { return static_cast<std::int64_t>(words_.size()) + kFirstWord; }
+  /// 2 for a word that is not among them.
+  std::int32_t id(std::string_view word) const;
+
+  /// A text as out.size() ids: 1, then its words. As Keras's pad_sequences does, a short one is
+  /// padded in front, and of a long one the end is kept.
+  void encode(std::string_view text, std::span<std::int32_t> out) const;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  std::vector<std::string> words_;
+  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
+};
+
+/// One word a line, in the order of the ids from 3. Throw Error naming the file.
+Vocabulary read_vocabulary(const std::filesystem::path& path);
+void write_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabulary);
+
+}  // namespace linnet

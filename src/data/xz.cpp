@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/xz.h"
+
+#include <lzma.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
+constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;  // `xz -9` asks for 65 MiB
+
+class Decoder {
+ public:
+  Decoder() {
+    require(lzma_stream_decoder(&stream_, kMostMemory, LZMA_CONCATENATED) == LZMA_OK,
+            "liblzma can't start");
+  }
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  ~Decoder() { lzma_end(&stream_); }
+  lzma_stream* operator->() { return &stream_; }
+  lzma_ret run() { return lzma_code(&stream_, LZMA_FINISH); }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
+std::string_view reason(lzma_ret status) {
+  switch (status) {
+    case LZMA_MEMLIMIT_ERROR: return "it asks for more than 256 MiB to unpack";
+    case LZMA_OPTIONS_ERROR: return "its header asks for what liblzma does not know";
+    case LZMA_FORMAT_ERROR: return "it holds no xz data";
+    default: return "bad xz data";
+  }
+}
+
+}  // namespace
+
+bool is_xz(std::string_view bytes) {
+  return bytes.starts_with(
+      std::string_view("\xFD"
+                       "7zXZ\0",
+                       6));
+}
+
+std::string unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit) {
+  Decoder decoder;
+  decoder->next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  decoder->avail_in = bytes.size();
+  std::string result;
+  std::size_t used = 0;
+  while (used < limit) {
+    if (used == result.size()) {
+      result.resize(std::min(limit, std::max(result.size() * 2, kFirstBlock)));
+    }
+    decoder->next_out = reinterpret_cast<std::uint8_t*>(result.data() + used);
+    decoder->avail_out = result.size() - used;
+    const lzma_ret status = decoder.run();
+    used = result.size() - decoder->avail_out;
+    if (status == LZMA_STREAM_END) break;
+    require(status != LZMA_MEM_ERROR, "out of memory in unpacking '{}'", path.string());
+    // All input was given at once: no room left is the only good reason to stop here.
+    require(status != LZMA_BUF_ERROR && (status != LZMA_OK || decoder->avail_out == 0),
+            "'{}' is cut short: its xz data ends after {} unpacked bytes", path.string(), used);
+    require(status == LZMA_OK, "'{}' is damaged: {}", path.string(), reason(status));
+  }
+  result.resize(used);
+  return result;
+}
+
+}  // namespace linnet

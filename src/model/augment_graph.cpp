@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/augment_graph.h"
+
+#include <cmath>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
+  require(std::isfinite(a.mixup) && std::isfinite(a.cutmix) && a.mixup >= 0 && a.cutmix >= 0,
+          "the alphas of mixup and cutmix must not be negative; got {} and {}", a.mixup, a.cutmix);
+  if (!a.mixes()) return;
+  require(data.sample_dtype != DType::i32, "ids can't be mixed; the data set '{}' holds i32",
+          data.name);
+  for (std::size_t i = 0; i < step.targets.size(); ++i) {
+    const TargetLoss& target = step.targets[i];
+    const bool labels = step.parts[step.inputs + i].record.dtype == DType::i32;
+    require(
+        !labels || target.how.custom != nullptr || target.how.loss == Loss::cross_entropy,
+        "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
+    require(!labels || !target.how.options.ignore_index,
+            "mixed labels can't be ignored: mixup and cutmix go without an ignore index");
+  }
+}
+
+}  // namespace
+
+StepAugment step_augment(const Augment& a, const NetworkDefinition& network, const Dataset& data,
+                         const StepData& read) {
+  StepAugment step;
+  check_mixing(a, read, data);
+  const Shape& input = network.inputs[0].sample;
+  const Shape& record = data.sample_shape;
+  Augment crops = a;
+  crops.mixup = crops.cutmix = 0;
+  const bool pictures = input.rank() == 3 && record.rank() == 3 && input[2] == record[2] &&
+                        data.sample_dtype != DType::i32;
+  if (crops.any() || a.cutmix > 0) {
+    require(pictures,
+            "augmentation wants pictures (height, width, channels) for a network of as many "
+            "channels; the data set '{}' holds {} {}, the network takes {}",
+            data.name, to_string(data.sample_dtype), to_string(record), to_string(input));
+  }
+  if (a.mixes()) step.mix = MixRule{.mixup = a.mixup, .cutmix = a.cutmix};
+  if (!pictures) return step;
+  if (step.mix) step.mix->height = input[0];
+  if (step.mix) step.mix->width = input[1];
+  require(!a.resized_crop || (a.padding == 0 && !a.crop),
+          "pictures are cropped in one way: a resized crop goes without crop and padding");
+  if (crops.any() || record != input) {
+    step.crop = AugmentRule{.height = input[0],
+                            .width = input[1],
+                            .padding = a.padding,
+                            .reflect = a.reflect,
+                            .resized_crop = a.resized_crop,
+                            .area_min = a.area_min,
+                            .area_max = a.area_max,
+                            .ratio_min = a.ratio_min,
+                            .ratio_max = a.ratio_max,
+                            .flip = a.flip,
+                            .brightness = a.brightness,
+                            .contrast = a.contrast,
+                            .saturation = a.saturation,
+                            .top = data.sample_dtype == DType::u8 ? 255.0 : 1.0,
+                            .cutout = a.cutout};
+  }
+  return step;
+}
+
+Value add_pictures(Graph& graph, const StepAugment& augment, Value all, Mode mode,
+                   std::int64_t batch, bool shuffle, const std::string& name) {
+  AugmentAttrs attrs{.batch = batch, .shuffle = shuffle, .rule = *augment.crop};
+  if (mode != Mode::training) {
+    attrs.rule = {.height = augment.crop->height, .width = augment.crop->width, .training = false};
+  }
+  return graph.emit(AugmentOp(attrs), {all}, name);
+}
+
+Value mix_samples(Graph& graph, const StepAugment& augment, Value x, const std::string& name) {
+  return graph.emit(MixBatchOp(*augment.mix), {x}, name);
+}
+
+Value mix_targets(Graph& graph, const StepAugment& augment, Value target, const Shape& outputs,
+                  const std::string& name) {
+  const std::int64_t classes = outputs.rank() > 0 ? outputs[-1] : 1;
+  return graph.emit(MixTargetsOp({.rule = *augment.mix, .classes = classes}), {target}, name);
+}
+
+}  // namespace linnet

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/custom_loss.h"
+
+#include "base/check.h"
+#include "nn/expression_scope.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/label_targets/label_targets.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reshape/reshape.h"
+
+namespace linnet {
+namespace {
+
+constexpr const char* kName = "loss";
+
+Value one_hot(Graph& graph, Value labels, std::int64_t classes) {
+  const Value weights = graph.add_constant({DType::f32, Shape{classes}}, 1);
+  const Value shares = graph.emit(LabelTargetsOp(), {labels, weights}, kName);  // 1 / N each
+  const auto samples = static_cast<double>(graph.shape(labels)[0]);
+  return graph.emit(ScaleOp({.alpha = samples}), {shares}, kName);
+}
+
+/// Over all axes. The graph is one batch's, so a shape may be written with it.
+Value mean_of_all(Graph& graph, Value x) {
+  const std::int64_t elements = graph.shape(x).elements();
+  const Value row = graph.emit(ReshapeOp({.shape = {1, elements}}), {x}, kName);
+  const Value mean = graph.emit(ReduceOp({.kind = Reduction::mean, .axes = {1}}), {row}, kName);
+  return graph.emit(ReshapeOp({.shape = {}}), {mean}, kName);
+}
+
+}  // namespace
+
+Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target) {
+  if (graph.type(target).dtype == DType::i32) {
+    const Shape& outputs = graph.shape(y);
+    require(outputs.rank() == 2, "labels want outputs (N, classes); the network gives {}",
+            to_string(outputs));
+    target = one_hot(graph, target, outputs[1]);
+  }
+  const auto scope =
+      std::make_shared<const ExpressionScope>(ExpressionScope{.graph = graph, .name = kName});
+  const Expression result = loss({scope, y.id, true}, {scope, target.id, true});
+  require(result.scope() == scope && result.batched(),
+          "the loss function must return an expression of its operands");
+  return mean_of_all(graph, {result.value()});
+}
+
+}  // namespace linnet

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+#include "model/loss_graph.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::array<std::string_view, 10> kLossNames{
+    "automatic", "cross_entropy", "mse",   "mae",    "binary_cross_entropy",
+    "huber",     "kl_divergence", "hinge", "cosine", "focal"};
+
+void require_weights(const std::vector<double>& weights, std::string_view what,
+                     const Shape& outputs) {
+  const std::int64_t count = outputs.rank() > 0 ? outputs[-1] : 1;
+  require(static_cast<std::int64_t>(weights.size()) == count,
+          "expected {} {}, one for each output; got {}", count, what, weights.size());
+  for (const double weight : weights) {
+    require(std::isfinite(weight) && weight >= 0, "{} must be finite and not negative; got {}",
+            what, weight);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string_view> loss_names() { return {kLossNames.begin(), kLossNames.end()}; }
+
+void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shape& outputs) {
+  const std::string_view name = kLossNames[static_cast<std::size_t>(loss)];
+  const auto belongs = [&](bool given, std::string_view option, bool right) {
+    require(!given || right, "the loss {} of {} has no use for {}", name,
+            labels ? "labels" : "values", option);
+  };
+  const bool binary = loss == Loss::binary_cross_entropy;
+  require(o.label_smoothing >= 0 && o.label_smoothing < 1,
+          "label smoothing must lie in [0, 1); got {}", o.label_smoothing);
+  belongs(o.label_smoothing > 0, "label smoothing", loss == Loss::cross_entropy || binary);
+  belongs(!o.class_weights.empty(), "class weights",
+          loss == Loss::cross_entropy || binary || labels);
+  if (!o.class_weights.empty()) require_weights(o.class_weights, "class weights", outputs);
+  belongs(o.ignore_index.has_value(), "an ignored label", labels);
+  belongs(!o.positive_weights.empty(), "positive weights", binary);
+  if (!o.positive_weights.empty()) require_weights(o.positive_weights, "positive weights", outputs);
+  require(std::isfinite(o.focal_gamma) && o.focal_gamma >= 0,
+          "focal gamma must be finite and not negative; got {}", o.focal_gamma);
+  require(o.focal_alpha <= 1, "focal alpha must be at most 1; got {}", o.focal_alpha);
+  require(std::isfinite(o.huber_delta) && o.huber_delta > 0,
+          "Huber's delta must be finite and above 0; got {}", o.huber_delta);
+  for (const double penalty : {o.l1, o.l2}) {
+    require(std::isfinite(penalty) && penalty >= 0,
+            "l1 and l2 must be finite and not negative; got {}", penalty);
+  }
+}
+
+std::vector<double> balanced_class_weights(const Dataset& data) {
+  require(!data.labels.empty(), "the data set '{}' has no labels to weigh classes by", data.name);
+  std::vector<std::int64_t> count(static_cast<std::size_t>(data.classes()));
+  for (const std::int32_t label : data.labels) {
+    require(label >= 0 && label < data.classes(),
+            "the data set '{}' has the label {} of {} classes", data.name, label, data.classes());
+    ++count[static_cast<std::size_t>(label)];
+  }
+  std::vector<double> weights(count.size());
+  std::transform(count.begin(), count.end(), weights.begin(), [&](std::int64_t n) {
+    if (n == 0) return 0.0;
+    return static_cast<double>(data.size()) /
+           (static_cast<double>(count.size()) * static_cast<double>(n));
+  });
+  return weights;
+}
+
+}  // namespace linnet

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/check.h"
+#include "nn/layers/convolution.h"
+#include "nn/layers/one_row.h"
+#include "nn/layers/window.h"
+#include "ops/bias_add/bias_add.h"
+#include "ops/conv_transpose2d/conv_transpose2d.h"
+
+namespace linnet {
+namespace {
+
+/// How a transposed convolution's output lies along one axis.
+struct Stretch {
+  std::int64_t extent = 0;  ///< of the output
+  std::int64_t before = 0;  ///< padding of the convolution that leads back
+  std::int64_t after = 0;
+};
+
+/// `reach` is how far the kernel spreads, dilation included.
+Stretch stretch(std::int64_t in, std::int64_t reach, std::int64_t stride, std::int64_t more,
+                Padding2d::Mode mode, std::int64_t before, std::int64_t after) {
+  if (mode == Padding2d::Mode::same) {
+    const std::int64_t total = std::max<std::int64_t>(reach - stride, 0);
+    return {in * stride, total / 2, total - total / 2};
+  }
+  if (mode == Padding2d::Mode::valid) before = after = 0;
+  return {(in - 1) * stride + reach + more - before - after, before, after};
+}
+
+}  // namespace
+
+void Conv1d::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "conv1d");
+  sequence_to_image(builder, "conv1d", layer);
+  add_convolution(builder, "conv1d", layer,
+                  {.filters = filters,
+                   .kernel = {1, kernel},
+                   .stride = {1, stride},
+                   .padding = along_sequence(padding),
+                   .dilation = {1, dilation},
+                   .groups = groups,
+                   .bias = bias,
+                   .weight_init = weight_init,
+                   .bias_init = bias_init});
+  image_to_sequence(builder, layer);
+}
+
+void ConvTranspose2d::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "conv_transpose2d");
+  const Shape x = builder.shape();
+  require_images("conv_transpose2d", layer, x);
+  require(filters > 0 && kernel.height > 0 && kernel.width > 0 && stride.height > 0 &&
+              stride.width > 0 && dilation.height > 0 && dilation.width > 0,
+          "[conv_transpose2d '{}'] expected filters, kernel, strides and dilations of at least 1; "
+          "got {}, ({}, {}), ({}, {}) and ({}, {})",
+          layer, filters, kernel.height, kernel.width, stride.height, stride.width, dilation.height,
+          dilation.width);
+  const std::int64_t channels = x[3];
+  require(groups > 0 && channels % groups == 0 && filters % groups == 0,
+          "[conv_transpose2d '{}'] expected groups that divide {} channels and {} filters; got {}",
+          layer, channels, filters, groups);
+  const bool same = padding.mode == Padding2d::Mode::same;
+  require(output_padding.height >= 0 && output_padding.height < stride.height &&
+              output_padding.width >= 0 && output_padding.width < stride.width &&
+              !(same && output_padding != Size2d(0)),
+          "[conv_transpose2d '{}'] expected an output padding below the strides ({}, {}), and none "
+          "with padding \"same\"; got ({}, {})",
+          layer, stride.height, stride.width, output_padding.height, output_padding.width);
+  const Stretch rows = stretch(x[1], (kernel.height - 1) * dilation.height + 1, stride.height,
+                               output_padding.height, padding.mode, padding.top, padding.bottom);
+  const Stretch columns = stretch(x[2], (kernel.width - 1) * dilation.width + 1, stride.width,
+                                  output_padding.width, padding.mode, padding.left, padding.right);
+  require(rows.extent > 0 && columns.extent > 0,
+          "[conv_transpose2d '{}'] padding leaves nothing of the output of {}; got top {}, bottom "
+          "{}, left {}, right {}",
+          layer, to_string(x), rows.before, rows.after, columns.before, columns.after);
+  const std::int64_t area = kernel.height * kernel.width;
+  const std::int64_t fan_in = channels / groups * area;
+  const Value w =
+      builder.weight(layer, "weight", {channels, kernel.height, kernel.width, filters / groups},
+                     weight_init, fan_in, filters * area);
+  const Conv2dAttrs back{.stride_h = stride.height,
+                         .stride_w = stride.width,
+                         .dilation_h = dilation.height,
+                         .dilation_w = dilation.width,
+                         .groups = groups,
+                         .pad_top = rows.before,
+                         .pad_bottom = rows.after,
+                         .pad_left = columns.before,
+                         .pad_right = columns.after};
+  Value y = builder.graph().emit(ConvTranspose2dOp({back, rows.extent, columns.extent}),
+                                 {builder.current(), w}, layer);
+  if (bias) {
+    const Value b = builder.weight(layer, "bias", {filters}, bias_init, fan_in, filters * area);
+    y = builder.graph().emit(BiasAddOp(), {y, b}, layer);
+  }
+  builder.set_current(y);
+}
+
+void SeparableConv2d::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "separable_conv2d");
+  require_images("separable_conv2d", layer, builder.shape());
+  require(multiplier > 0, "[separable_conv2d '{}'] expected a multiplier of at least 1; got {}",
+          layer, multiplier);
+  const std::int64_t channels = builder.shape()[-1];
+  const std::vector<Layer> parts{Conv2d{.filters = channels * multiplier,
+                                        .kernel = kernel,
+                                        .stride = stride,
+                                        .padding = padding,
+                                        .dilation = dilation,
+                                        .groups = channels,
+                                        .bias = false,
+                                        .weight_init = weight_init,
+                                        .name = "depthwise"},
+                                 Conv2d{.filters = filters,
+                                        .kernel = 1,
+                                        .bias = bias,
+                                        .weight_init = weight_init,
+                                        .bias_init = bias_init,
+                                        .name = "pointwise"}};
+  builder.build_within(layer, parts);
+}
+
+}  // namespace linnet

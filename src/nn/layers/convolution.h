@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/layers.h>
+
+#include <string>
+#include <string_view>
+
+#include "nn/builder.h"
+
+namespace linnet {
+
+/// Appends a convolution of the current images, with its weights, under the name `layer`. `kind` is
+/// for errors; the settings' own name is not looked at.
+void add_convolution(NetworkBuilder& builder, std::string_view kind, const std::string& layer,
+                     const Conv2d& conv);
+
+}  // namespace linnet

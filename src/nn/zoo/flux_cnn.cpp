@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/zoo.h>
+
+#include "nn/zoo/options.h"
+
+namespace linnet::zoo {
+
+Network flux_cnn(const ImageOptions& options) {
+  check_options("flux_cnn", options.sample, options.classes);
+  Network network(options.sample,
+                  {options.pixels, Conv2d{.filters = 16, .kernel = 5}, ReLU{}, MaxPool2d{},
+                   Conv2d{.filters = 8, .kernel = 5}, ReLU{}, MaxPool2d{}, Flatten{},
+                   Dense{.units = 120}, Dense{.units = 84}});
+  if (options.classes > 0) network.add(Dense{.units = options.classes});
+  return network;
+}
+
+}  // namespace linnet::zoo

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/kernel.h"
+#include "ops/augment/augment.h"
+#include "ops/augment/formulas.h"
+#include "ops/gather_batch/record_index.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// The crop, flipped or not, as (height, width, C). `columns`: room for the places of a row.
+template <class From>
+void crop(const AugmentTask& task, const AugmentSample& s, const From* record,
+          AugmentPlace<float>* columns, float* out) {
+  const AugmentRule& rule = task.rule;
+  const std::int64_t channels = task.channels;
+  if (s.height == rule.height && s.width == rule.width) {
+    const AugmentPixels<float, From> from{record, task.h, task.w, channels, rule.reflect};
+    for (std::int64_t y = s.top; y < s.top + rule.height; ++y) {
+      for (std::int64_t k = 0; k < rule.width; ++k) {
+        const std::int64_t x = s.left + (s.flip ? rule.width - 1 - k : k);
+        for (std::int64_t c = 0; c < channels; ++c) *out++ = from.at(y, x, c);
+      }
+    }
+    return;
+  }
+  // What is resized lies in the picture.
+  for (std::int64_t k = 0; k < rule.width; ++k) {
+    columns[k] = {s.flip ? rule.width - 1 - k : k, rule.width, s.width};
+  }
+  const From* corner = record + (s.top * task.w + s.left) * channels;
+  for (std::int64_t y = 0; y < rule.height; ++y) {
+    const AugmentPlace<float> row(y, rule.height, s.height);
+    const From* above = corner + row.first * task.w * channels;
+    const From* below = corner + row.second * task.w * channels;
+    for (std::int64_t k = 0; k < rule.width; ++k) {
+      const std::int64_t left = columns[k].first * channels;
+      const std::int64_t right = columns[k].second * channels;
+      const float share = columns[k].share;
+      const auto between = [&](const From* line, std::int64_t c) {
+        const auto at_left = static_cast<float>(line[left + c]);
+        return at_left + share * (static_cast<float>(line[right + c]) - at_left);
+      };
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float at_top = between(above, c);
+        *out++ = at_top + row.share * (between(below, c) - at_top);
+      }
+    }
+  }
+}
+
+void jitter(const AugmentTask& task, const AugmentSample& s, float* out) {
+  const std::int64_t pixels = task.rule.height * task.rule.width;
+  for (const int stage : s.order) {
+    if (!jitters(task.rule, stage)) continue;
+    double mean = 0;
+    for (std::int64_t p = 0; stage == kContrast && p < pixels; ++p) {
+      mean += luminance(out + p * task.channels, task.channels);
+    }
+    mean /= static_cast<double>(pixels);
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      jitter_pixel(out + p * task.channels, task.channels, stage, s.factor[stage],
+                   static_cast<float>(mean), static_cast<float>(task.rule.top));
+    }
+  }
+}
+
+void finish(const AugmentTask& task, const AugmentSample& s, float* out) {
+  for (std::int64_t y = 0; y < task.rule.height; ++y) {
+    for (std::int64_t x = 0; x < task.rule.width; ++x, out += task.channels) {
+      const bool cut = s.cuts(y, x);
+      for (std::int64_t c = 0; c < task.channels; ++c) {
+        const float value = cut ? static_cast<float>(task.rule.fill) : out[c];
+        out[c] = value * task.scale[c] + task.shift[c];
+      }
+    }
+  }
+}
+
+template <class From>
+Kernel augment(const NodeView& node) {
+  const AugmentAttrs attrs = node.attrs<AugmentOp>();
+  const Shape record = node.in(0).sample();
+  const AugmentTask work(attrs, record);
+  const std::int64_t in_size = record.elements();
+  const std::int64_t out_size = node.out(0).sample().elements();
+  const int tasks = tasks_for(attrs.batch, 4.0 * static_cast<double>(out_size) + 500);
+  Kernel kernel;
+  kernel.scratch_bytes = sizeof(AugmentPlace<float>) * static_cast<std::size_t>(work.rule.width);
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const RecordIndex index(*task.step, attrs.shuffle);
+         const Range range = split(attrs.batch, tasks, task.index);
+         for (std::int64_t i = range.begin; i < range.end; ++i) {
+           const AugmentSample s = draw_augment(work.rule, work.h, work.w, *task.step, i);
+           float* out = args.out(0) + i * out_size;
+           crop(work, s, args.in<From>(0) + static_cast<std::int64_t>(index(i)) * in_size,
+                reinterpret_cast<AugmentPlace<float>*>(task.scratch), out);
+           jitter(work, s, out);
+           finish(work, s, out);
+         }
+       }});
+  return kernel;
+}
+
+std::optional<Kernel> prepare(const NodeView& node) {
+  switch (node.inputs[0].dtype) {
+    case DType::u8: return augment<std::uint8_t>(node);
+    case DType::f32: return augment<float>(node);
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void register_augment(Registry& registry) { registry.add(AugmentOp::kName, prepare); }
+
+}  // namespace linnet::cpu

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/augment/augment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "op_harness.h"
+#include "ops/augment/formulas.h"
+
+namespace linnet::testing {
+namespace {
+
+constexpr std::size_t kRecords = 12;
+constexpr StepInfo kStep{
+    .seed = 5, .step = 4, .epoch = 2, .position = 3, .records = kRecords, .samples = kRecords};
+
+void check_rule(const std::string& name, const AugmentRule& rule, const ValueType& data,
+                std::int64_t batch = 7) {
+  AugmentAttrs attrs{.batch = batch, .shuffle = true, .rule = rule};
+  if (data.shape[3] > 1) attrs.scale.assign(static_cast<std::size_t>(data.shape[3]), 1.0 / 64);
+  if (data.shape[3] > 1) attrs.shift.assign(static_cast<std::size_t>(data.shape[3]), -0.5);
+  attrs.scale.back() = 1.0 / 128;
+  OpCase op_case{name, make_op(AugmentOp(attrs)), {data}, {{0, 255}}, false};
+  op_case.step = kStep;
+  op_case.records = {kRecords};
+  check(op_case);
+}
+
+TEST(Augment, AgreesWithTheReference) {
+  for (const auto& [type, data] :
+       {std::pair("u8", u8({1, 9, 11, 3})), std::pair("f32", f32({1, 9, 11, 3})),
+        std::pair("grey", u8({1, 9, 11, 1})), std::pair("two channels", f32({1, 9, 11, 2}))}) {
+    const std::string of = type;
+    const AugmentRule same{.height = 9, .width = 11};
+    check_rule("augment nothing " + of, same, data);
+    check_rule("augment centre crop " + of, {.height = 5, .width = 4, .training = false}, data);
+    check_rule("augment resize " + of, {.height = 13, .width = 5, .training = false}, data);
+    check_rule("augment crop " + of, {.height = 8, .width = 10}, data);
+    check_rule("augment padded " + of, {.height = 9, .width = 11, .padding = 3}, data);
+    check_rule("augment mirrored " + of,
+               {.height = 9, .width = 11, .padding = 4, .reflect = true, .flip = 0.5}, data);
+    check_rule("augment resized crop " + of, {.height = 6, .width = 8, .resized_crop = true}, data);
+    check_rule("augment enlarged crop " + of,
+               {.height = 17, .width = 16, .resized_crop = true, .flip = 1}, data);
+    check_rule("augment cutout " + of, {.height = 9, .width = 11, .cutout = 5, .fill = 3}, data);
+    check_rule("augment jitter " + of,
+               {.height = 9,
+                .width = 11,
+                .flip = 0.5,
+                .brightness = 0.4,
+                .contrast = 0.6,
+                .saturation = 1.5},
+               data);
+    check_rule("augment no sample " + of, same, data, 0);
+  }
+}
+
+TEST(Augment, OfLargePictures) {
+  const AugmentRule rule{.height = 72,
+                         .width = 70,
+                         .resized_crop = true,
+                         .flip = 0.5,
+                         .brightness = 0.2,
+                         .contrast = 0.2,
+                         .saturation = 0.2,
+                         .cutout = 16};
+  check_rule("augment many tasks", rule, u8({1, 80, 75, 3}), 9);
+  AugmentRule parts = rule;
+  parts.contrast = 0;
+  check_rule("augment many blocks", parts, u8({1, 80, 75, 3}), 3);
+}
+
+AugmentSample draw(const AugmentRule& rule, std::int64_t sample, const StepInfo& step = kStep) {
+  return draw_augment(rule, 32, 32, step, sample);
+}
+
+/// What of a draw is a number: to compare two.
+std::vector<double> numbers(const AugmentSample& s) {
+  return {double(s.top),     double(s.left),     double(s.height),   double(s.width),
+          double(s.cut_top), double(s.cut_left), double(s.flip),     s.factor[0],
+          s.factor[1],       s.factor[2],        double(s.order[0]), double(s.order[1])};
+}
+
+TEST(Augment, DiffersBySeedStepAndSampleOnly) {
+  const AugmentRule rule{
+      .height = 24, .width = 24, .resized_crop = true, .flip = 0.5, .brightness = 0.4, .cutout = 4};
+  const auto first = numbers(draw(rule, 3, {.seed = 1, .step = 2}));
+  // A streamed batch lies at another place of another number of records.
+  EXPECT_EQ(first, numbers(draw(rule, 3, {.seed = 1, .step = 2, .position = 9, .records = 4})));
+  EXPECT_NE(first, numbers(draw(rule, 4, {.seed = 1, .step = 2})));
+  EXPECT_NE(first, numbers(draw(rule, 3, {.seed = 1, .step = 3})));
+  EXPECT_NE(first, numbers(draw(rule, 3, {.seed = 2, .step = 2})));
+}
+
+TEST(Augment, CropsComeFromEverywhereAndFit) {
+  const AugmentRule rule{.height = 32, .width = 32, .padding = 4, .flip = 0.25};
+  std::set<std::int64_t> tops;
+  std::set<std::int64_t> lefts;
+  double flips = 0;
+  for (std::int64_t i = 0; i < 4000; ++i) {
+    const AugmentSample s = draw(rule, i);
+    tops.insert(s.top);
+    lefts.insert(s.left);
+    flips += s.flip ? 1 : 0;
+  }
+  EXPECT_EQ(tops, (std::set<std::int64_t>{-4, -3, -2, -1, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(lefts, tops);
+  EXPECT_NEAR(flips / 4000, 0.25, 0.02);
+}
+
+TEST(Augment, ResizedCropsHaveTheAreasAndRatiosAskedFor) {
+  const AugmentRule rule{.height = 224, .width = 224, .resized_crop = true};
+  double area = 0;
+  for (std::int64_t i = 0; i < 4000; ++i) {
+    const AugmentSample s = draw_augment(rule, 264, 300, kStep, i);
+    EXPECT_GE(s.top, 0);
+    EXPECT_GE(s.left, 0);
+    EXPECT_LE(s.top + s.height, 264);
+    EXPECT_LE(s.left + s.width, 300);
+    const double ratio = double(s.width) / double(s.height);
+    EXPECT_GT(ratio, 0.75 - 0.02);
+    EXPECT_LT(ratio, 4.0 / 3 + 0.02);
+    area += double(s.width * s.height) / (264.0 * 300.0);
+  }
+  // Uniform in [0.08, 1], less the largest ones that did not fit.
+  EXPECT_GT(area / 4000, 0.45);
+  EXPECT_LT(area / 4000, 0.54);
+  const AugmentSample wide =
+      draw_augment({.height = 4, .width = 4, .resized_crop = true, .area_min = 1}, 10, 100, kStep,
+                   0);
+  EXPECT_EQ(wide.height, 10);
+  EXPECT_EQ(wide.width, 13);  // 10 * 4 / 3, in the middle
+  EXPECT_EQ(wide.left, 43);
+}
+
+std::vector<double> augmented(const AugmentRule& rule, const ValueType& data,
+                              const std::vector<double>& pixels) {
+  Graph graph;
+  const Value all = graph.add_value("data", data, Storage::external);
+  const Value y = graph.emit(AugmentOp({.batch = 1, .rule = rule}), {all}, "augment");
+  return run(graph, {all}, {pixels}, {y}, {.records = 1, .samples = 1})[0];
+}
+
+TEST(Augment, KnownPictures) {
+  const std::vector<double> four{1, 2, 3, 4};
+  EXPECT_EQ(augmented({.height = 2, .width = 2, .flip = 1}, u8({1, 2, 2, 1}), four),
+            (std::vector<double>{2, 1, 4, 3}));
+  // torch.nn.functional.interpolate of [[1, 2], [3, 4]] to 2 x 4, bilinear.
+  EXPECT_EQ(augmented({.height = 2, .width = 4, .training = false}, u8({1, 2, 2, 1}), four),
+            (std::vector<double>{1, 1.25, 1.75, 2, 3, 3.25, 3.75, 4}));
+  EXPECT_EQ(augmented({.height = 1, .width = 1, .training = false}, u8({1, 3, 3, 1}),
+                      {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+            (std::vector<double>{5}));
+  const std::vector<double> cut =
+      augmented({.height = 2, .width = 2, .cutout = 9, .fill = 7}, u8({1, 2, 2, 1}), four);
+  EXPECT_EQ(cut, (std::vector<double>{7, 7, 7, 7}));
+}
+
+TEST(Augment, NamesTheLayerAndWhatIsWrong) {
+  const auto error = [](const AugmentRule& rule, const ValueType& data) {
+    return inference_error(make_op(AugmentOp({.batch = 4, .rule = rule})), {data}, "samples");
+  };
+  EXPECT_EQ(error({}, f32({1, 4})),
+            "[augment 'samples'] expected pictures (1, H, W, C) in u8 or f32; got data=(1, 4)");
+  EXPECT_EQ(error({.height = 9, .width = 8, .padding = 2}, u8({1, 4, 4, 3})),
+            "[augment 'samples'] a crop of 9 x 8 does not fit into pictures of 4 x 4 padded by 2");
+  EXPECT_EQ(error({.height = 4, .width = 4, .padding = 4, .reflect = true}, u8({1, 4, 4, 3})),
+            "[augment 'samples'] pictures of 4 x 4 can't be mirrored 4 pixels deep");
+  EXPECT_EQ(error({.height = 4, .width = 4, .flip = 2}, u8({1, 4, 4, 3})),
+            "[augment 'samples'] expected a probability of flips in [0, 1]; got 2");
+}
+
+}  // namespace
+}  // namespace linnet::testing

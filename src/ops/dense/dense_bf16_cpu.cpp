@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/dense/dense_bf16_cpu.h"
+
+#include "backend/cpu/bf16_matmul.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/dense/dense.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// c (m, n) = a b without gaps, as matrices that are stored transposed or not.
+struct Product {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  bool transpose_a = false;
+  bool transpose_b = false;
+};
+
+/// Tasks take rows of c; `finish(args, y, rows)` ends each. Nothing where one has no kernel.
+template <class Finish>
+std::optional<Kernel> by_rows(const Product& p, Finish finish) {
+  // A cautious 200 GFLOP/s of one core.
+  const double cost = 2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) / 200;
+  const int tasks = tasks_for(p.m, cost);
+  auto products = std::make_shared<std::vector<Bf16Matmul>>();
+  Kernel kernel;
+  for (int t = 0; t < tasks; ++t) {
+    std::optional<Bf16Matmul> product =
+        Bf16Matmul::prepare(split(p.m, tasks, t).size(), p.n, p.k,
+                            {p.transpose_a ? p.m : p.k, p.transpose_a},
+                            {p.transpose_b ? p.k : p.n, p.transpose_b}, p.n);
+    if (!product) return std::nullopt;
+    kernel.scratch_bytes = std::max(kernel.scratch_bytes, product->scratch_bytes());
+    products->push_back(std::move(*product));
+  }
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range rows = split(p.m, tasks, task.index);
+                             const auto* a = args.in<std::uint16_t>(0);
+                             float* c = args.out(0) + rows.begin * p.n;
+                             (*products)[static_cast<std::size_t>(task.index)].run(
+                                 a + rows.begin * (p.transpose_a ? 1 : p.k),
+                                 args.in<std::uint16_t>(1), c, task.scratch);
+                             finish(args, c, rows.size());
+                           }});
+  return kernel;
+}
+
+void nothing(const Args& /*args*/, float* /*c*/, std::int64_t /*rows*/) {}
+
+}  // namespace
+
+std::optional<Kernel> prepare_dense_bf16(const NodeView& node) {
+  const DenseAttrs attrs = node.attrs<DenseOp>();
+  const std::int64_t units = node.in(1)[0];
+  return by_rows({.m = node.in(0)[0], .n = units, .k = node.in(0)[1], .transpose_b = true},
+                 [=](const Args& args, float* y, std::int64_t rows) {
+                   add_bias_and_activate(y, rows, units, attrs.bias ? args.in(2) : nullptr,
+                                         attrs.activation);
+                 });
+}
+
+std::optional<Kernel> prepare_dense_grad_input_bf16(const NodeView& node) {
+  return by_rows({.m = node.in(0)[0], .n = node.in(1)[1], .k = node.in(0)[1]}, nothing);
+}
+
+std::optional<Kernel> prepare_dense_grad_weight_bf16(const NodeView& node) {
+  return by_rows({.m = node.in(0)[1], .n = node.in(1)[1], .k = node.in(0)[0], .transpose_a = true},
+                 nothing);
+}
+
+}  // namespace linnet::cpu

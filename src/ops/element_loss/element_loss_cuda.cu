@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/element_wise.cuh"
+#include "backend/cuda/total.cuh"
+#include "ops/element_loss/formulas.h"
+
+namespace linnet::cuda {
+namespace {
+
+template <ElementLoss kKind>
+struct Loss {
+  const float* y;
+  const float* t;
+  double parameter;
+  __device__ double operator()(std::int64_t i) const {
+    return element_loss<kKind>(y[i], t[i], parameter);
+  }
+};
+
+template <ElementLoss kKind>
+struct Slope {
+  const float* dloss;
+  double factor;
+  double parameter;
+  __device__ float operator()(float y, float t) const {
+    return static_cast<float>(factor * *dloss * element_slope<kKind>(y, t, parameter));
+  }
+};
+
+template <ElementLoss kKind>
+Kernel forward(const NodeView& node) {
+  const ElementLossAttrs attrs = node.attrs<ElementLossOp>();
+  const Shape& shape = node.in(0);
+  const std::size_t targets = node.inputs.size() - 1;  // y stands for targets that there are not
+  return total("element_loss", shape.elements(), loss_factor(attrs, shape), [=](const Args& args) {
+    return Loss<kKind>{args.in(0), args.in(targets), attrs.parameter};
+  });
+}
+
+template <ElementLoss kKind>
+Kernel gradient(const NodeView& node) {
+  const ElementLossAttrs attrs = node.attrs<ElementLossGradOp>();
+  const std::int64_t elements = node.in(1).elements();
+  const double factor = loss_factor(attrs, node.in(1));
+  const std::size_t targets = node.inputs.size() - 1;
+  return {.enqueue = [=](const Args& args) {
+    map_elements(args.stream, "element_loss_grad",
+                 Slope<kKind>{args.in(0), factor, attrs.parameter}, elements, args.out(0),
+                 args.in(1), args.in(targets));
+  }};
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  return with_element_loss(node.attrs<ElementLossOp>().kind,
+                           [&]<ElementLoss kKind>() { return forward<kKind>(node); });
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  return with_element_loss(node.attrs<ElementLossGradOp>().kind,
+                           [&]<ElementLoss kKind>() { return gradient<kKind>(node); });
+}
+
+}  // namespace
+
+void register_element_loss(Registry& registry) {
+  registry.add(ElementLossOp::kName, prepare_forward);
+  registry.add(ElementLossGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

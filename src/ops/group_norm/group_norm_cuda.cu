@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel.h"
+#include "ops/group_norm/group_norm.h"
+#include "ops/softmax/row_teams_cuda.cuh"
+
+namespace linnet::cuda {
+namespace {
+
+/// Where a group of a row lies: element j is pixel j / group_channels.
+template <bool kOnePixel>
+struct Place {
+  std::int64_t first;    ///< of its elements in x
+  std::int64_t channel;  ///< its first one
+  std::int64_t channels;
+  unsigned group_channels;
+
+  __device__ Place(const GroupNormShape& s, std::int64_t group)
+      : first(group / s.groups * s.pixels * s.channels),
+        channel(group % s.groups * (s.channels / s.groups)),
+        channels(s.channels),
+        group_channels(static_cast<unsigned>(s.channels / s.groups)) {}
+  /// Calls f(element of x, channel).
+  template <class F>
+  __device__ void at(std::int64_t j, F f) const {
+    if constexpr (kOnePixel) {
+      f(first + channel + j, channel + j);
+    } else {
+      const std::int64_t pixel = j / group_channels;
+      const std::int64_t own = channel + (j - pixel * group_channels);
+      f(first + pixel * channels + own, own);
+    }
+  }
+};
+
+/// A team takes a group of a row: its mean, then its variance, then y.
+template <class Team, bool kOnePixel>
+__global__ void forward_kernel(GroupNormShape s, float epsilon, const float* x, const float* weight,
+                               const float* bias, float* y, float* means, float* inv_stds) {
+  const std::int64_t count = s.pixels * (s.channels / s.groups);
+  for_team_rows<Team>(s.rows * s.groups, count, [&](std::int64_t group, std::int64_t elements) {
+    const Place<kOnePixel> place(s, group);
+    float sum = 0;
+    for_columns<Team>(elements, [&](std::int64_t j) {
+      place.at(j, [&](std::int64_t i, std::int64_t /*c*/) { sum += x[i]; });
+    });
+    const float mean = team_sum<Team>(sum) / static_cast<float>(count);
+    float squares = 0;
+    for_columns<Team>(elements, [&](std::int64_t j) {
+      place.at(j, [&](std::int64_t i, std::int64_t /*c*/) {
+        squares += (x[i] - mean) * (x[i] - mean);
+      });
+    });
+    const float variance = team_sum<Team>(squares) / static_cast<float>(count);
+    const float inv_std = 1 / ::sqrtf(variance + epsilon);
+    for_columns<Team>(elements, [&](std::int64_t j) {
+      place.at(j, [&](std::int64_t i, std::int64_t c) {
+        y[i] = (x[i] - mean) * (inv_std * weight[c]) + bias[c];
+      });
+    });
+    if (elements > 0 && Team::lane() == 0) {
+      means[group] = mean;
+      inv_stds[group] = inv_std;
+    }
+  });
+}
+
+template <class Team, bool kOnePixel>
+__global__ void dx_kernel(GroupNormShape s, const float* dy, const float* x, const float* weight,
+                          const float* means, const float* inv_stds, float* dx) {
+  const std::int64_t count = s.pixels * (s.channels / s.groups);
+  for_team_rows<Team>(s.rows * s.groups, count, [&](std::int64_t group, std::int64_t elements) {
+    const Place<kOnePixel> place(s, group);
+    const float mean = elements > 0 ? means[group] : 0;
+    const float inv_std = elements > 0 ? inv_stds[group] : 0;
+    float sum = 0;
+    float products = 0;
+    for_columns<Team>(elements, [&](std::int64_t j) {
+      place.at(j, [&](std::int64_t i, std::int64_t c) {
+        const float weighted = dy[i] * weight[c];
+        sum += weighted;
+        products += weighted * ((x[i] - mean) * inv_std);
+      });
+    });
+    const float constant = team_sum<Team>(sum) / static_cast<float>(count);
+    const float factor = team_sum<Team>(products) / static_cast<float>(count);
+    for_columns<Team>(elements, [&](std::int64_t j) {
+      place.at(j, [&](std::int64_t i, std::int64_t c) {
+        const float normalised = (x[i] - mean) * inv_std;
+        dx[i] = inv_std * (dy[i] * weight[c] - constant - normalised * factor);
+      });
+    });
+  });
+}
+
+constexpr unsigned kColumns = 32;               // of a block of the sums
+constexpr unsigned kLanes = kBlock / kColumns;  // rows that it adds side by side
+constexpr std::int64_t kRowsOfLane = 8;         // at least, before the rows are cut further
+constexpr std::int64_t kMostChunks = 256;
+
+/// weight_sums[chunk, c], bias_sums[chunk, c] = the chunk's sums over all rows and pixels.
+__global__ void weight_sums_kernel(GroupNormShape s, const float* dy, const float* x,
+                                   const float* means, const float* inv_stds, float* weight_sums,
+                                   float* bias_sums) {
+  __shared__ float of_lanes[2 * kBlock];
+  const std::int64_t c = static_cast<std::int64_t>(blockIdx.x) * kColumns + threadIdx.x % kColumns;
+  const unsigned lane = threadIdx.x / kColumns;
+  const std::int64_t rows = s.rows * s.pixels;
+  const std::int64_t chunk = (rows + gridDim.y - 1) / gridDim.y;
+  const std::int64_t begin = blockIdx.y * chunk;
+  const std::int64_t end = begin + chunk < rows ? begin + chunk : rows;
+  float product = 0;
+  float sum = 0;
+  if (c < s.channels) {
+    const std::int64_t group = c / (s.channels / s.groups);
+    for (std::int64_t r = begin + lane; r < end; r += kLanes) {
+      const std::int64_t of = r / s.pixels * s.groups + group;
+      const float slope = dy[r * s.channels + c];
+      sum += slope;
+      product += slope * ((x[r * s.channels + c] - means[of]) * inv_stds[of]);
+    }
+  }
+  of_lanes[threadIdx.x] = product;
+  of_lanes[kBlock + threadIdx.x] = sum;
+  __syncthreads();
+  if (lane == 0 && c < s.channels) {
+    for (unsigned other = 1; other < kLanes; ++other) {
+      product += of_lanes[threadIdx.x + other * kColumns];
+      sum += of_lanes[kBlock + threadIdx.x + other * kColumns];
+    }
+    weight_sums[blockIdx.y * s.channels + c] = product;
+    bias_sums[blockIdx.y * s.channels + c] = sum;
+  }
+}
+
+__global__ void add_chunks_kernel(std::int64_t channels, unsigned chunks, const float* weight_sums,
+                                  const float* bias_sums, float* dweight, float* dbias) {
+  for (std::int64_t c = first_item(); c < channels; c += grid_stride()) {
+    float product = 0;
+    float sum = 0;
+    for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+      product += weight_sums[chunk * channels + c];
+      sum += bias_sums[chunk * channels + c];
+    }
+    dweight[c] = product;
+    dbias[c] = sum;
+  }
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const GroupNormAttrs attrs = node.attrs<GroupNormOp>();
+  const GroupNormShape s = group_norm_shape(attrs, node.in(0));
+  const auto epsilon = static_cast<float>(attrs.epsilon);
+  if (s.rows == 0) return Kernel{.enqueue = [](const Args& /*args*/) {}};
+  return with_team(s.count(), [&]<class Team>(Team /*team*/) {
+    return Kernel{.enqueue = [=](const Args& args) {
+      launch(args.stream, "group_norm", for_rows<Team>(s.rows * s.groups),
+             s.pixels == 1 ? forward_kernel<Team, true> : forward_kernel<Team, false>, s, epsilon,
+             args.in(0), args.in(1), args.in(2), args.out(0), args.out(1), args.out(2));
+    }};
+  });
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(1));
+  const auto chunks = static_cast<unsigned>(
+      std::clamp<std::int64_t>(s.rows * s.pixels / (kLanes * kRowsOfLane), 1, kMostChunks));
+  const auto tiles = static_cast<unsigned>((s.channels + kColumns - 1) / kColumns);
+  const bool wants_dx = node.output_read[0] && s.rows > 0;
+  const auto workspace = sizeof(float) * chunks * static_cast<std::size_t>(2 * s.channels);
+  return with_team(s.count(), [&]<class Team>(Team /*team*/) {
+    const auto enqueue = [=](const Args& args) {
+      float* weight_sums = chunks == 1 ? args.out(1) : args.work();
+      float* bias_sums = chunks == 1 ? args.out(2) : args.work() + chunks * s.channels;
+      launch(args.stream, "group_norm_grad", {.grid = dim3(tiles, chunks), .block = kBlock},
+             weight_sums_kernel, s, args.in(0), args.in(1), args.in(3), args.in(4), weight_sums,
+             bias_sums);
+      if (chunks > 1) {
+        launch(args.stream, "group_norm_grad", for_items(s.channels), add_chunks_kernel, s.channels,
+               chunks, weight_sums, bias_sums, args.out(1), args.out(2));
+      }
+      // Last, since dx may take the place of dy or x.
+      if (!wants_dx) return;
+      launch(args.stream, "group_norm_grad", for_rows<Team>(s.rows * s.groups),
+             s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, args.in(0),
+             args.in(1), args.in(2), args.in(3), args.in(4), args.out(0));
+    };
+    return Kernel{.enqueue = enqueue, .workspace_bytes = chunks == 1 ? 0 : workspace};
+  });
+}
+
+}  // namespace
+
+void register_group_norm(Registry& registry) {
+  registry.add(GroupNormOp::kName, prepare_forward);
+  registry.add(GroupNormGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/kernel.h"
+#include "ops/label_targets/formulas.h"
+#include "ops/label_targets/label_targets.h"
+
+namespace linnet::cuda {
+namespace {
+
+constexpr unsigned kSumBlock = 1024;
+
+/// One block: *total = the sum of the weights of the labels that count.
+__global__ void __launch_bounds__(kSumBlock)
+    sum_weights(LabelTargets f, const std::int32_t* labels, const float* weights, std::int64_t rows,
+                double* total) {
+  double sum = 0;
+  for (std::int64_t n = first_item(); n < rows; n += grid_stride()) {
+    if (f.counts(labels[n])) sum += weights[labels[n]];
+  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+__global__ void write_targets(LabelTargets f, const std::int32_t* labels, const float* weights,
+                              std::int64_t elements, const double* total, float* y) {
+  for (std::int64_t i = first_item(); i < elements; i += grid_stride()) {
+    const std::int64_t c = i % f.classes;
+    y[i] = static_cast<float>(f.target(labels[i / f.classes], c, weights[c], *total));
+  }
+}
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const LabelTargetsAttrs attrs = node.attrs<LabelTargetsOp>();
+  const std::int64_t rows = node.in(0).elements();
+  const std::int64_t classes = node.in(1)[0];
+  const LabelTargets f{classes, attrs.smoothing, attrs.ignores, attrs.ignore_index};
+  const auto enqueue = [=](const Args& args) {
+    if (rows == 0) return;
+    auto* total = args.work<double>();
+    launch(args.stream, "label_targets", {.block = kSumBlock}, sum_weights, f,
+           args.in<std::int32_t>(0), args.in(1), rows, total);
+    launch(args.stream, "label_targets", for_items(rows * classes), write_targets, f,
+           args.in<std::int32_t>(0), args.in(1), rows * classes, total, args.out(0));
+  };
+  return Kernel{.enqueue = enqueue, .workspace_bytes = sizeof(double)};
+}
+
+}  // namespace
+
+void register_label_targets(Registry& registry) { registry.add(LabelTargetsOp::kName, prepare); }
+
+}  // namespace linnet::cuda

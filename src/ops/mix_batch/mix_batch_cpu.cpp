@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/mix_batch/mix_batch.h"
+
+#include "backend/cpu/kernel.h"
+#include "ops/mix_batch/formulas.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// `row(args, draw, i, partner)` for each sample of the batch.
+template <class Row>
+Kernel mix_rows(const MixRule& rule, std::int64_t batch, std::int64_t size, Row row) {
+  const int tasks = tasks_for(batch, 1.0 * static_cast<double>(size) + 50);
+  Kernel kernel;
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const MixDraw draw = draw_mix(rule, *task.step);
+                             const Range range = split(batch, tasks, task.index);
+                             for (std::int64_t i = range.begin; i < range.end; ++i) {
+                               row(args, draw, i, draw.partner(i, batch));
+                             }
+                           }});
+  return kernel;
+}
+
+std::optional<Kernel> prepare_batch(const NodeView& node) {
+  const MixRule rule = node.attrs<MixBatchOp>();
+  const std::int64_t size = node.in(0).sample().elements();
+  const std::int64_t channels = rule.cutmix > 0 ? node.in(0)[3] : 1;
+  return mix_rows(rule, node.in(0)[0], size,
+                  [=](const Args& args, const MixDraw& draw, std::int64_t i, std::int64_t other) {
+                    const float* x = args.in(0) + i * size;
+                    const float* from = args.in(0) + other * size;
+                    float* y = args.out(0) + i * size;
+                    if (!draw.cut) {
+                      const auto own = static_cast<float>(draw.share);
+                      const auto rest = static_cast<float>(1 - draw.share);
+                      for (std::int64_t k = 0; k < size; ++k) y[k] = own * x[k] + rest * from[k];
+                      return;
+                    }
+                    for (std::int64_t k = 0; k < size; ++k) {
+                      y[k] = draw.mixed(x[k], from[k], k, rule.width, channels);
+                    }
+                  });
+}
+
+std::optional<Kernel> prepare_targets(const NodeView& node) {
+  const MixTargetsAttrs attrs = node.attrs<MixTargetsOp>();
+  const std::int64_t size = node.out(0).sample().elements();
+  if (node.inputs[0].dtype == DType::i32) {
+    return mix_rows(attrs.rule, node.in(0)[0], size,
+                    [=](const Args& args, const MixDraw& draw, std::int64_t i, std::int64_t other) {
+                      const auto* labels = args.in<std::int32_t>(0);
+                      for (std::int64_t c = 0; c < size; ++c) {
+                        args.out(0)[i * size + c] = static_cast<float>(
+                            mixed_label(draw, labels[i], labels[other], c, size));
+                      }
+                    });
+  }
+  return mix_rows(attrs.rule, node.in(0)[0], size,
+                  [=](const Args& args, const MixDraw& draw, std::int64_t i, std::int64_t other) {
+                    const auto own = static_cast<float>(draw.share);
+                    const auto rest = static_cast<float>(1 - draw.share);
+                    const float* t = args.in(0);
+                    for (std::int64_t k = 0; k < size; ++k) {
+                      args.out(0)[i * size + k] =
+                          own * t[i * size + k] + rest * t[other * size + k];
+                    }
+                  });
+}
+
+}  // namespace
+
+void register_mix_batch(Registry& registry) {
+  registry.add(MixBatchOp::kName, prepare_batch);
+  registry.add(MixTargetsOp::kName, prepare_targets);
+}
+
+}  // namespace linnet::cpu

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task takes some samples through all steps alone: no barrier stands between two steps, and the
+// packed w_hh stays in its core's cache.
+#include "ops/recurrent/recurrent_cpu.h"
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/kernel.h"
+#include "backend/cpu/partial_sums.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// Slopes of a block of samples that are kept until their products are computed.
+constexpr std::int64_t kSlopeFloats = 1 << 20;
+/// Each backward task has gradients of all weights of its own.
+constexpr int kBackwardTasks = 16;
+
+/// Samples that go through the steps side by side: the more, the less often w_hh is read.
+std::int64_t block_rows(const RecurrentShape& s) {
+  return std::clamp<std::int64_t>(s.units / 16 / 4 * 4, 8, 32);
+}
+
+int block_tasks(const RecurrentShape& s, int most) {
+  const std::int64_t rows = block_rows(s);
+  return static_cast<int>(std::clamp<std::int64_t>((s.n + rows - 1) / rows, 1, most));
+}
+
+/// Calls f(block) for ranges of at most block_rows() samples.
+template <class F>
+void for_blocks(const RecurrentShape& s, int tasks, int task, F f) {
+  const Range all = split(s.n, tasks, task);
+  const std::int64_t rows = block_rows(s);
+  for (std::int64_t n = all.begin; n < all.end; n += rows) f(Range{n, std::min(n + rows, all.end)});
+}
+
+/// Cuts memory into pieces of whole cache lines.
+class Floats {
+ public:
+  explicit Floats(float* begin = nullptr) : begin_(begin) {}
+  float* take(std::int64_t count) {
+    float* piece = begin_ == nullptr ? nullptr : begin_ + used_;
+    used_ += padded(count);
+    return piece;
+  }
+  std::size_t bytes() const { return sizeof(float) * static_cast<std::size_t>(used_); }
+
+ private:
+  float* begin_;  ///< null: nothing but sizes is asked for
+  std::int64_t used_ = 0;
+};
+
+/// gru_original's candidate writes whole vectors from 2 U on: up to 16 floats more.
+std::int64_t sums_width(const RecurrentShape& s) { return padded(s.columns()) + 16; }
+
+/// What every task of the forward kernel reads.
+struct ForwardShared {
+  ForwardShared(const RecurrentShape& s, Floats& memory) {
+    const bool original = s.cell == Cell::gru_original;
+    first = {s.units, original ? 2 * s.units : s.columns()};
+    first.data = memory.take(first.floats());
+    candidate = {s.units, original ? s.units : 0};
+    candidate.data = memory.take(candidate.floats());
+    bias = memory.take(s.columns() + s.units);
+  }
+  Panels first;      ///< w_hhᵀ; of gru_original the gates alone
+  Panels candidate;  ///< gru_original's w_hnᵀ
+  float* bias;       ///< ForwardStep::bias
+};
+
+void pack_forward(const RecurrentShape& s, const float* w_hh, const float* b_ih, const float* b_hh,
+                  const ForwardShared& shared) {
+  pack_panels(w_hh, 1, s.units, shared.first);
+  pack_panels(w_hh + 2 * s.units * s.units, 1, s.units, shared.candidate);
+  std::fill_n(shared.bias, s.columns() + s.units, 0.0F);
+  if (b_ih == nullptr) return;
+  for (std::int64_t c = 0; c < s.columns(); ++c) {
+    const bool apart = s.cell == Cell::gru && c >= 2 * s.units;
+    shared.bias[c] = b_ih[c] + (apart ? 0.0F : b_hh[c]);
+    if (apart) shared.bias[c + s.units] = b_hh[c];
+  }
+}
+
+/// One block of samples, whose memory begins at these pointers, through all steps.
+void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared& shared,
+                 const float* x, const float* w_ih, float* y, float* last, float* saved,
+                 Floats scratch) {
+  gemm(rows * s.steps, s.columns(), s.features, {x, s.features}, {w_ih, s.features, true}, saved,
+       s.saved());
+  const std::int64_t width = padded(s.units);
+  const std::int64_t sums_stride = sums_width(s);
+  float* sums = scratch.take(rows * sums_stride);
+  float* state = scratch.take(3 * rows * width);
+  std::fill_n(state, 3 * rows * width, 0.0F);
+  ForwardStep step{.cell = s.cell,
+                   .rows = rows,
+                   .units = s.units,
+                   .saved_stride = s.steps * s.saved(),
+                   .sums = sums,
+                   .sums_stride = sums_stride,
+                   .bias = shared.bias,
+                   .h = state,
+                   .m = state + rows * width,
+                   .rh = state + 2 * rows * width,
+                   .y_stride = s.steps * s.units};
+  for (std::int64_t index = 0; index < s.steps; ++index) {
+    const std::int64_t t = s.step(index);
+    step.saved = saved + t * s.saved();
+    step.y = y == nullptr ? nullptr : y + t * s.units;
+    multiply_panels(rows, step.h, width, shared.first, sums, sums_stride, false);
+    if (s.cell == Cell::gru_original) {
+      forward_gates(step);
+      multiply_panels(rows, step.rh, width, shared.candidate, sums + 2 * s.units, sums_stride,
+                      false);
+    }
+    forward_step(step);
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::copy_n(step.h + r * width, s.units, last + r * s.units);
+  }
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node) {
+  const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
+  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  const int tasks = block_tasks(s, kMaxTasks);
+  const bool y_read = node.output_read.empty() || node.output_read[0];
+  Kernel kernel;
+  Floats memory;
+  ForwardShared(s, memory);
+  kernel.workspace_bytes = memory.bytes();
+  Floats scratch;
+  scratch.take(block_rows(s) * sums_width(s));
+  scratch.take(3 * block_rows(s) * padded(s.units));
+  kernel.scratch_bytes = scratch.bytes();
+  kernel.stages.push_back({1, [=](const Args& args, const Task& /*task*/) {
+                             Floats work(args.work());
+                             pack_forward(s, args.in(2), attrs.bias ? args.in(3) : nullptr,
+                                          attrs.bias ? args.in(4) : nullptr,
+                                          ForwardShared(s, work));
+                           }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         Floats work(args.work());
+         const ForwardShared shared(s, work);
+         for_blocks(s, tasks, task.index, [&](Range block) {
+           const std::int64_t row = block.begin * s.steps;
+           run_forward(s, block.size(), shared, args.in(0) + row * s.features, args.in(1),
+                       y_read ? args.out(0) + row * s.units : nullptr,
+                       args.out(1) + block.begin * s.units, args.out(2) + row * s.saved(),
+                       Floats(reinterpret_cast<float*>(task.scratch)));
+         });
+       }});
+  return kernel;
+}
+
+/// The gradients of the weights that one task adds up.
+struct WeightGradients {
+  WeightGradients(const RecurrentShape& s, Floats& memory)
+      : w_ih(memory.take(s.columns() * s.features)),
+        w_hh(memory.take(s.columns() * s.units)),
+        slopes(memory.take(s.slopes())) {}
+  float* w_ih;
+  float* w_hh;
+  float* slopes;  ///< as RecurrentShape::slopes(): the biases'
+};
+
+std::int64_t gradient_floats(const RecurrentShape& s) {
+  return padded(s.columns() * s.features) + padded(s.columns() * s.units) + padded(s.slopes());
+}
+
+/// What every task of the backward kernel reads, and what it writes.
+struct BackwardShared {
+  BackwardShared(const RecurrentShape& s, int tasks, Floats& memory) {
+    const bool original = s.cell == Cell::gru_original;
+    first = {original ? 2 * s.units : s.columns(), s.units};
+    first.data = memory.take(first.floats());
+    candidate = {original ? s.units : 0, s.units};
+    candidate.data = memory.take(candidate.floats());
+    gradients = memory.take(tasks * gradient_floats(s));
+  }
+  Panels first;      ///< w_hh in the order of the slopes; of gru_original the gates alone
+  Panels candidate;  ///< gru_original's w_hn
+  float* gradients;  ///< WeightGradients of one task after the other
+};
+
+void pack_backward(const RecurrentShape& s, const float* w_hh, const BackwardShared& shared,
+                   float* ordered) {
+  const std::int64_t part = s.units * s.units;
+  if (s.cell == Cell::gru) {
+    std::copy_n(w_hh + 2 * part, part, ordered);
+    std::copy_n(w_hh, 2 * part, ordered + part);
+    w_hh = ordered;
+  }
+  pack_panels(w_hh, s.units, 1, shared.first);
+  if (s.cell == Cell::gru_original) pack_panels(w_hh + 2 * part, s.units, 1, shared.candidate);
+}
+
+/// Steps whose slopes are kept at once.
+std::int64_t chunk_steps(const RecurrentShape& s) {
+  const std::int64_t most = kSlopeFloats / (block_rows(s) * s.slopes());
+  return std::clamp<std::int64_t>(most, std::min<std::int64_t>(s.steps, 16), s.steps);
+}
+
+/// One block of samples of the backward kernel.
+struct BackwardBlock {
+  RecurrentShape s;
+  std::int64_t rows = 0;
+  const float* x = nullptr;
+  const float* w_ih = nullptr;
+  const float* saved = nullptr;
+  const float* dy = nullptr;     ///< null: none
+  const float* dlast = nullptr;  ///< null: none
+  float* dx = nullptr;           ///< null: nobody reads it
+
+  /// dx and the weights' gradients of `count` rows of slopes, which belong to the rows from `row`.
+  void products(const float* slopes, std::int64_t row, std::int64_t count,
+                const WeightGradients& to) const {
+    const std::int64_t u = s.units;
+    const std::int64_t width = s.slopes();
+    const float* by_a = slopes + s.input_slopes();
+    const float* rows_x = x + row * s.features;
+    const float* rows_saved = saved + row * s.saved();
+    const auto add_w_hh = [&](const float* by_c, std::int64_t gate, std::int64_t gates,
+                              std::int64_t state) {
+      gemm(gates * u, u, count, {by_c, width, true}, {rows_saved + state, s.saved()},
+           to.w_hh + gate * u * u, u, 1.0F);
+    };
+    if (dx != nullptr) {
+      gemm(count, s.features, s.columns(), {by_a, width}, {w_ih, s.features}, dx + row * s.features,
+           s.features);
+    }
+    gemm(s.columns(), s.features, count, {by_a, width, true}, {rows_x, s.features}, to.w_ih,
+         s.features, 1.0F);
+    switch (s.cell) {
+      case Cell::gru:
+        add_w_hh(slopes, 2, 1, s.state());
+        add_w_hh(slopes + u, 0, 2, s.state());
+        break;
+      case Cell::gru_original:
+        add_w_hh(slopes, 0, 2, s.state());
+        add_w_hh(slopes + 2 * u, 2, 1, 3 * u);
+        break;
+      default: add_w_hh(slopes, 0, cell_gates(s.cell), s.state());
+    }
+  }
+
+  void run(const BackwardShared& shared, const WeightGradients& to, Floats scratch) const {
+    const std::int64_t chunk = chunk_steps(s);
+    const std::int64_t width = padded(s.units);
+    float* slopes = scratch.take(rows * chunk * s.slopes());
+    float* state = scratch.take(3 * rows * width);
+    std::fill_n(state, 3 * rows * width, 0.0F);
+    BackwardStep step{.cell = s.cell,
+                      .rows = rows,
+                      .units = s.units,
+                      .saved_stride = s.steps * s.saved(),
+                      .dy_stride = s.steps * s.units,
+                      .dh = state,
+                      .dm = state + rows * width,
+                      .drh = state + 2 * rows * width,
+                      .slopes_stride = chunk * s.slopes(),
+                      .sums = to.slopes};
+    for (std::int64_t r = 0; dlast != nullptr && r < rows; ++r) {
+      std::copy_n(dlast + r * s.units, s.units, step.dh + r * width);
+    }
+    for (std::int64_t end = s.steps; end > 0; end -= chunk) {
+      const std::int64_t begin = std::max<std::int64_t>(end - chunk, 0);
+      const std::int64_t first = std::min(s.step(begin), s.step(end - 1));  // in x's order
+      for (std::int64_t index = end - 1; index >= begin; --index) {
+        const std::int64_t t = s.step(index);
+        step.saved = saved + t * s.saved();
+        step.m_before = index == 0 ? nullptr : saved + s.step(index - 1) * s.saved() + 4 * s.units;
+        step.dy = dy == nullptr ? nullptr : dy + t * s.units;
+        step.slopes = slopes + (t - first) * s.slopes();
+        backward_step(step);
+        if (s.cell == Cell::gru_original) {
+          multiply_panels(rows, step.slopes + 2 * s.units, step.slopes_stride, shared.candidate,
+                          state + 2 * rows * width, width, false);
+          backward_reset(step);
+        }
+        multiply_panels(rows, step.slopes, step.slopes_stride, shared.first, step.dh, width, true);
+      }
+      if (chunk == s.steps) {
+        products(slopes, 0, rows * s.steps, to);
+        continue;
+      }
+      for (std::int64_t r = 0; r < rows; ++r) {
+        products(slopes + r * step.slopes_stride, r * s.steps + first, end - begin, to);
+      }
+    }
+  }
+};
+
+/// Adds up the tasks' gradients, the first one first.
+Stage sum_stage(const RecurrentShape& s, bool bias, int count) {
+  const std::int64_t stride = gradient_floats(s);
+  const int tasks = tasks_for(stride, 0.2 * count);
+  return {tasks, [=](const Args& args, const Task& task) {
+            Floats work(args.work());
+            Floats parts(BackwardShared(s, count, work).gradients);
+            const WeightGradients from(s, parts);
+            const auto add = [&](const float* part, std::int64_t elements, float* out) {
+              add_partials(part, count, stride, split(elements, tasks, task.index), out);
+            };
+            add(from.w_ih, s.columns() * s.features, args.out(1));
+            add(from.w_hh, s.columns() * s.units, args.out(2));
+            if (!bias) return;
+            add(from.slopes + s.input_slopes(), s.columns(), args.out(3));
+            if (s.cell == Cell::gru) {
+              add(from.slopes + s.units, 2 * s.units, args.out(4));
+              add(from.slopes, s.units, args.out(4) + 2 * s.units);
+            } else {
+              add(from.slopes, s.columns(), args.out(4));
+            }
+          }};
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  const auto& op = static_cast<const RecurrentGradOp&>(node.op);
+  const RecurrentGradAttrs attrs = op.attrs();
+  const std::size_t saved_input = op.saved_input();
+  const std::size_t y_input = op.y_input();
+  const std::size_t last_input = op.last_input();
+  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  const int tasks = block_tasks(s, kBackwardTasks);
+  const bool dx_read = node.output_read.empty() || node.output_read[0];
+  Kernel kernel;
+  Floats memory;
+  BackwardShared(s, tasks, memory);
+  kernel.workspace_bytes = memory.bytes();
+  Floats scratch;
+  scratch.take(std::max(block_rows(s) * chunk_steps(s) * s.slopes(), s.columns() * s.units));
+  scratch.take(3 * block_rows(s) * padded(s.units));
+  kernel.scratch_bytes = scratch.bytes();
+  kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
+                             Floats work(args.work());
+                             pack_backward(s, args.in(2), BackwardShared(s, tasks, work),
+                                           reinterpret_cast<float*>(task.scratch));
+                           }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         Floats work(args.work());
+         const BackwardShared shared(s, tasks, work);
+         float* own = shared.gradients + task.index * gradient_floats(s);
+         std::fill_n(own, gradient_floats(s), 0.0F);
+         Floats gradients(own);
+         const WeightGradients to(s, gradients);
+         for_blocks(s, tasks, task.index, [&](Range block) {
+           const std::int64_t row = block.begin * s.steps;
+           const BackwardBlock run{
+               .s = s,
+               .rows = block.size(),
+               .x = args.in(0) + row * s.features,
+               .w_ih = args.in(1),
+               .saved = args.in(saved_input) + row * s.saved(),
+               .dy = attrs.y_gradient ? args.in(y_input) + row * s.units : nullptr,
+               .dlast = attrs.last_gradient ? args.in(last_input) + block.begin * s.units : nullptr,
+               .dx = dx_read ? args.out(0) + row * s.features : nullptr};
+           run.run(shared, to, Floats(reinterpret_cast<float*>(task.scratch)));
+         });
+       }});
+  kernel.stages.push_back(sum_stage(s, attrs.bias, tasks));
+  return kernel;
+}
+
+}  // namespace
+
+void register_recurrent(Registry& registry) {
+  registry.add(RecurrentOp::kName, prepare_forward);
+  registry.add(RecurrentGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cpu

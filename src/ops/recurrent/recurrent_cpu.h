@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/recurrent/recurrent.h"
+
+namespace linnet::cpu {
+
+/// Rows of buffers that whole vectors are read from and written to: a multiple of the widest.
+constexpr std::int64_t padded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
+
+/// A matrix (terms, columns) for multiply_panels(): its columns in panels of three vectors, each
+/// panel's terms behind each other; zeros up to padded(columns).
+struct Panels {
+  std::int64_t terms = 0;
+  std::int64_t columns = 0;
+  float* data = nullptr;  ///< terms * padded(columns)
+  std::int64_t floats() const { return terms * padded(columns); }
+};
+
+/// Takes element (k, c) from w[k * along + c * across].
+void pack_panels(const float* w, std::int64_t along, std::int64_t across, const Panels& panels);
+
+/// out = a panels, or out += a panels: a (rows, terms) with rows of `a_stride`, out (rows,
+/// padded(columns)) with rows of `out_stride`. For a few rows at once; sums in the terms' order.
+void multiply_panels(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
+                     float* out, std::int64_t out_stride, bool add);
+
+/// What a cell does with the sums of one step of some samples. Every pointer stands at the first
+/// sample; rows of padded(units) where no stride is named.
+struct ForwardStep {
+  Cell cell = Cell::gru;
+  std::int64_t rows = 0;
+  std::int64_t units = 0;
+  float* saved = nullptr;  ///< begins with w_ih x: replaced by what the cell saves
+  std::int64_t saved_stride = 0;
+  const float* sums = nullptr;  ///< w_hh h, padded(columns) a row
+  std::int64_t sums_stride = 0;
+  const float* bias = nullptr;  ///< of a + c; behind it the one of GRU's c_n
+  float* h = nullptr;
+  float* m = nullptr;   ///< lstm
+  float* rh = nullptr;  ///< gru_original: r h
+  float* y = nullptr;   ///< null: nobody reads it
+  std::int64_t y_stride = 0;
+};
+/// All of a step; for gru_original what follows the gates.
+void forward_step(const ForwardStep& step);
+/// gru_original: r, z and r h, from the first 2 U sums.
+void forward_gates(const ForwardStep& step);
+
+struct BackwardStep {
+  Cell cell = Cell::gru;
+  std::int64_t rows = 0;
+  std::int64_t units = 0;
+  const float* saved = nullptr;
+  const float* m_before = nullptr;  ///< lstm, with saved's stride; null in the first step
+  std::int64_t saved_stride = 0;
+  const float* dy = nullptr;  ///< added to dh; null: none
+  std::int64_t dy_stride = 0;
+  float* dh = nullptr;         ///< becomes what reaches the state before directly
+  float* dm = nullptr;         ///< lstm
+  const float* drh = nullptr;  ///< gru_original, backward_reset() alone
+  float* slopes = nullptr;     ///< as RecurrentShape::slopes()
+  std::int64_t slopes_stride = 0;
+  float* sums = nullptr;  ///< (slopes), to which these slopes are added
+};
+/// All of a step; for gru_original all but r.
+void backward_step(const BackwardStep& step);
+/// gru_original: r's slopes and dh's part through r h.
+void backward_reset(const BackwardStep& step);
+
+}  // namespace linnet::cpu

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time. (Accumulators
+// are arrays of vectors, which sizeless ones can't be.)
+#include <hwy/detect_targets.h>
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/recurrent/recurrent_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "ops/recurrent/recurrent_cpu.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using V = hn::Vec<Tag>;
+
+constexpr int kRows = 4;     // of a tile: with three vectors and one factor they fill 16 registers
+constexpr int kVectors = 3;  // of a panel
+
+HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(Tag())); }
+HWY_INLINE V set(float x) { return hn::Set(Tag(), x); }
+
+/// Calls f(first column, vectors) for the panels of `columns`.
+template <class F>
+HWY_INLINE void for_panels(std::int64_t columns, F f) {
+  const std::int64_t all = (columns + lanes() - 1) / lanes();
+  for (std::int64_t v = 0; v < all; v += kVectors) {
+    f(v * lanes(), std::min<std::int64_t>(kVectors, all - v));
+  }
+}
+
+void Pack(const float* w, std::int64_t along, std::int64_t across, const Panels& panels) {
+  float* to = panels.data;
+  for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
+    for (std::int64_t k = 0; k < panels.terms; ++k) {
+      for (std::int64_t c = first; c < first + vectors * lanes(); ++c) {
+        *to++ = c < panels.columns ? w[k * along + c * across] : 0.0F;
+      }
+    }
+  });
+}
+
+template <int kTileRows, int kTileVectors>
+HWY_INLINE void tile(std::int64_t terms, const float* a, std::int64_t a_stride, const float* panel,
+                     float* out, std::int64_t out_stride, bool add) {
+  const Tag d;
+  V sums[kTileRows][kTileVectors];
+  for (int r = 0; r < kTileRows; ++r) {
+    for (int v = 0; v < kTileVectors; ++v) {
+      sums[r][v] = add ? hn::LoadU(d, out + r * out_stride + v * lanes()) : hn::Zero(d);
+    }
+  }
+  for (std::int64_t k = 0; k < terms; ++k) {
+    V values[kTileVectors];
+    for (int v = 0; v < kTileVectors; ++v) {
+      values[v] = hn::LoadU(d, panel + (k * kTileVectors + v) * lanes());
+    }
+    for (int r = 0; r < kTileRows; ++r) {
+      const V factor = set(a[r * a_stride + k]);
+      for (int v = 0; v < kTileVectors; ++v) {
+        sums[r][v] = hn::MulAdd(factor, values[v], sums[r][v]);
+      }
+    }
+  }
+  for (int r = 0; r < kTileRows; ++r) {
+    for (int v = 0; v < kTileVectors; ++v) {
+      hn::StoreU(sums[r][v], d, out + r * out_stride + v * lanes());
+    }
+  }
+}
+
+template <int kTileVectors>
+HWY_INLINE void panel_rows(std::int64_t rows, std::int64_t terms, const float* a,
+                           std::int64_t a_stride, const float* panel, float* out,
+                           std::int64_t out_stride, bool add) {
+  std::int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows) {
+    tile<kRows, kTileVectors>(terms, a + r * a_stride, a_stride, panel, out + r * out_stride,
+                              out_stride, add);
+  }
+  const float* rest = a + r * a_stride;
+  float* to = out + r * out_stride;
+  if (rows - r == 3) tile<3, kTileVectors>(terms, rest, a_stride, panel, to, out_stride, add);
+  if (rows - r == 2) tile<2, kTileVectors>(terms, rest, a_stride, panel, to, out_stride, add);
+  if (rows - r == 1) tile<1, kTileVectors>(terms, rest, a_stride, panel, to, out_stride, add);
+}
+
+void Multiply(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
+              float* out, std::int64_t out_stride, bool add) {
+  const float* panel = panels.data;
+  for_panels(panels.columns, [&](std::int64_t first, std::int64_t vectors) {
+    const auto run = vectors == 3 ? panel_rows<3> : vectors == 2 ? panel_rows<2> : panel_rows<1>;
+    run(rows, panels.terms, a, a_stride, panel, out + first, out_stride, add);
+    panel += panels.terms * vectors * lanes();
+  });
+}
+
+/// Whole vectors of a row.
+struct Whole {
+  HWY_INLINE V load(const float* from) const { return hn::LoadU(Tag(), from); }
+  HWY_INLINE void store(V v, float* to) const { hn::StoreU(v, Tag(), to); }
+};
+/// The last vector of a row, cut off.
+struct Rest {
+  hn::Mask<Tag> mask;
+  HWY_INLINE V load(const float* from) const { return hn::MaskedLoad(mask, Tag(), from); }
+  HWY_INLINE void store(V v, float* to) const { hn::BlendedStore(v, mask, Tag(), to); }
+};
+
+/// e^x - 1, at most 3 units in the last place off, x clipped to [-87, 87]; NaN stays NaN. (Cody and
+/// Waite's reduction by ln 2, a polynomial on [-ln2/2, ln2/2], and 2^n p + (2^n - 1).)
+HWY_INLINE V expm1(V x) {
+  const Tag d;
+  const hn::RebindToSigned<Tag> di;
+  const V clipped = hn::Max(set(-87.0F), hn::Min(set(87.0F), x));
+  const auto whole = hn::NearestInt(hn::Mul(clipped, set(1.44269504F)));
+  const V n = hn::ConvertTo(d, whole);
+  const V r = hn::MulAdd(n, set(2.12194440e-4F), hn::NegMulAdd(n, set(0.693359375F), clipped));
+  V p = set(1.9875691e-4F);
+  p = hn::MulAdd(p, r, set(1.3981999e-3F));
+  p = hn::MulAdd(p, r, set(8.3334519e-3F));
+  p = hn::MulAdd(p, r, set(4.1665796e-2F));
+  p = hn::MulAdd(p, r, set(1.6666665e-1F));
+  p = hn::MulAdd(p, r, set(5.0000001e-1F));
+  p = hn::MulAdd(hn::Mul(p, r), r, r);
+  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(whole, hn::Set(di, 127))));
+  return hn::MulAdd(power, p, hn::Sub(power, set(1.0F)));
+}
+
+HWY_INLINE V logistic(V x) { return hn::Div(set(1.0F), hn::Add(set(2.0F), expm1(hn::Neg(x)))); }
+
+/// Relative error below 5e-7, also near 0.
+HWY_INLINE V tanh(V x) {
+  const V e = expm1(hn::Add(x, x));
+  return hn::Div(e, hn::Add(e, set(2.0F)));
+}
+
+/// x (1 - x), the logistic function's slope
+HWY_INLINE V slope(V x) { return hn::NegMulAdd(x, x, x); }
+/// 1 - x², tanh's
+HWY_INLINE V tanh_slope(V x) { return hn::NegMulAdd(x, x, set(1.0F)); }
+
+/// Calls f(access, row, unit) for all vectors of all rows.
+template <class F>
+HWY_INLINE void for_units(std::int64_t rows, std::int64_t units, F f) {
+  const Rest rest{hn::FirstN(Tag(), static_cast<std::size_t>(units % lanes()))};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::int64_t j = 0;
+    for (; j + lanes() <= units; j += lanes()) f(Whole{}, row, j);
+    if (j < units) f(rest, row, j);
+  }
+}
+
+template <Cell kCell>
+HWY_INLINE void forward(const ForwardStep& s) {
+  const std::int64_t u = s.units;
+  const std::int64_t width = padded(u);
+  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+    float* saved = s.saved + row * s.saved_stride + j;
+    const float* sums = s.sums + row * s.sums_stride + j;
+    const float* bias = s.bias + j;
+    float* h = s.h + row * width + j;
+    const auto input = [&](std::int64_t gate) {
+      return hn::Add(at.load(saved + gate * u), at.load(bias + gate * u));
+    };
+    const auto sum = [&](std::int64_t gate) {
+      return hn::Add(input(gate), at.load(sums + gate * u));
+    };
+    const V before = at.load(h);
+    V state = before;
+    if constexpr (kCell == Cell::tanh || kCell == Cell::relu) {
+      const V x = sum(0);
+      state = kCell == Cell::tanh ? tanh(x) : hn::IfThenElse(hn::Lt(x, set(0)), set(0), x);
+      at.store(state, saved);
+      at.store(before, saved + u);
+    } else if constexpr (kCell == Cell::gru || kCell == Cell::gru_original) {
+      V z;
+      V n;
+      if constexpr (kCell == Cell::gru) {
+        const V r = logistic(sum(0));
+        z = logistic(sum(1));
+        const V c = hn::Add(at.load(sums + 2 * u), at.load(bias + 3 * u));
+        n = tanh(hn::MulAdd(r, c, input(2)));
+        at.store(r, saved);
+        at.store(z, saved + u);
+        at.store(c, saved + 3 * u);
+      } else {
+        z = at.load(saved + u);
+        n = tanh(sum(2));
+        at.store(at.load(s.rh + row * width + j), saved + 3 * u);
+      }
+      state = hn::MulAdd(z, hn::Sub(before, n), n);
+      at.store(n, saved + 2 * u);
+      at.store(before, saved + 4 * u);
+    } else {
+      float* m = s.m + row * width + j;
+      const V i = logistic(sum(0));
+      const V f = logistic(sum(1));
+      const V g = tanh(sum(2));
+      const V o = logistic(sum(3));
+      const V memory = hn::MulAdd(f, at.load(m), hn::Mul(i, g));
+      state = hn::Mul(o, tanh(memory));
+      at.store(i, saved);
+      at.store(f, saved + u);
+      at.store(g, saved + 2 * u);
+      at.store(o, saved + 3 * u);
+      at.store(memory, saved + 4 * u);
+      at.store(before, saved + 5 * u);
+      at.store(memory, m);
+    }
+    at.store(state, h);
+    if (s.y != nullptr) at.store(state, s.y + row * s.y_stride + j);
+  });
+}
+
+void Forward(const ForwardStep& s) {
+  switch (s.cell) {
+    case Cell::tanh: return forward<Cell::tanh>(s);
+    case Cell::relu: return forward<Cell::relu>(s);
+    case Cell::gru: return forward<Cell::gru>(s);
+    case Cell::gru_original: return forward<Cell::gru_original>(s);
+    case Cell::lstm: return forward<Cell::lstm>(s);
+  }
+}
+
+void ForwardGates(const ForwardStep& s) {
+  const std::int64_t u = s.units;
+  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+    float* saved = s.saved + row * s.saved_stride + j;
+    const auto gate = [&](std::int64_t k) {
+      const V a = hn::Add(at.load(saved + k), at.load(s.bias + k + j));
+      return logistic(hn::Add(a, at.load(s.sums + row * s.sums_stride + k + j)));
+    };
+    const V r = gate(0);
+    const std::int64_t here = row * padded(u) + j;
+    at.store(gate(u), saved + u);
+    at.store(r, saved);
+    at.store(hn::Mul(r, at.load(s.h + here)), s.rh + here);
+  });
+}
+
+template <Cell kCell>
+HWY_INLINE void backward(const BackwardStep& s) {
+  const std::int64_t u = s.units;
+  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+    const float* saved = s.saved + row * s.saved_stride + j;
+    float* slopes = s.slopes + row * s.slopes_stride + j;
+    float* dh = s.dh + row * padded(u) + j;
+    const auto put = [&](std::int64_t part, V value) {
+      float* sum = s.sums + part * u + j;
+      at.store(value, slopes + part * u);
+      at.store(hn::Add(at.load(sum), value), sum);
+    };
+    V d = at.load(dh);
+    if (s.dy != nullptr) d = hn::Add(d, at.load(s.dy + row * s.dy_stride + j));
+    V direct = set(0);
+    if constexpr (kCell == Cell::tanh || kCell == Cell::relu) {
+      const V h = at.load(saved);
+      put(0, kCell == Cell::tanh ? hn::Mul(d, tanh_slope(h))
+                                 : hn::IfThenElseZero(hn::Gt(h, set(0)), d));
+    } else if constexpr (kCell == Cell::gru || kCell == Cell::gru_original) {
+      const V z = at.load(saved + u);
+      const V n = at.load(saved + 2 * u);
+      const V before = at.load(saved + 4 * u);
+      direct = hn::Mul(d, z);
+      const V dz = hn::Mul(hn::Mul(d, hn::Sub(before, n)), slope(z));
+      const V dn = hn::Mul(hn::Sub(d, direct), tanh_slope(n));
+      if constexpr (kCell == Cell::gru) {
+        const V r = at.load(saved);
+        put(0, hn::Mul(dn, r));
+        put(1, hn::Mul(hn::Mul(dn, at.load(saved + 3 * u)), slope(r)));
+        put(2, dz);
+        put(3, dn);
+      } else {
+        put(1, dz);
+        put(2, dn);
+      }
+    } else {
+      float* dm = s.dm + row * padded(u) + j;
+      const V i = at.load(saved);
+      const V f = at.load(saved + u);
+      const V g = at.load(saved + 2 * u);
+      const V o = at.load(saved + 3 * u);
+      const V t = tanh(at.load(saved + 4 * u));
+      const V all = hn::MulAdd(hn::Mul(d, o), tanh_slope(t), at.load(dm));
+      const V m = s.m_before == nullptr ? set(0) : at.load(s.m_before + row * s.saved_stride + j);
+      put(0, hn::Mul(hn::Mul(all, g), slope(i)));
+      put(1, hn::Mul(hn::Mul(all, m), slope(f)));
+      put(2, hn::Mul(hn::Mul(all, i), tanh_slope(g)));
+      put(3, hn::Mul(hn::Mul(d, t), slope(o)));
+      at.store(hn::Mul(all, f), dm);
+    }
+    at.store(direct, dh);
+  });
+}
+
+void Backward(const BackwardStep& s) {
+  switch (s.cell) {
+    case Cell::tanh: return backward<Cell::tanh>(s);
+    case Cell::relu: return backward<Cell::relu>(s);
+    case Cell::gru: return backward<Cell::gru>(s);
+    case Cell::gru_original: return backward<Cell::gru_original>(s);
+    case Cell::lstm: return backward<Cell::lstm>(s);
+  }
+}
+
+void BackwardReset(const BackwardStep& s) {
+  const std::int64_t u = s.units;
+  for_units(s.rows, u, [&](auto at, std::int64_t row, std::int64_t j) {
+    const float* saved = s.saved + row * s.saved_stride + j;
+    const V r = at.load(saved);
+    const V drh = at.load(s.drh + row * padded(u) + j);
+    const V dr = hn::Mul(hn::Mul(drh, at.load(saved + 4 * u)), slope(r));
+    float* dh = s.dh + row * padded(u) + j;
+    at.store(hn::MulAdd(drh, r, at.load(dh)), dh);
+    at.store(dr, s.slopes + row * s.slopes_stride + j);
+    at.store(hn::Add(at.load(s.sums + j), dr), s.sums + j);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(Pack);
+HWY_EXPORT(Multiply);
+HWY_EXPORT(Forward);
+HWY_EXPORT(ForwardGates);
+HWY_EXPORT(Backward);
+HWY_EXPORT(BackwardReset);
+
+void pack_panels(const float* w, std::int64_t along, std::int64_t across, const Panels& panels) {
+  HWY_DYNAMIC_DISPATCH(Pack)(w, along, across, panels);
+}
+
+void multiply_panels(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
+                     float* out, std::int64_t out_stride, bool add) {
+  HWY_DYNAMIC_DISPATCH(Multiply)(rows, a, a_stride, panels, out, out_stride, add);
+}
+
+void forward_step(const ForwardStep& step) { HWY_DYNAMIC_DISPATCH(Forward)(step); }
+void forward_gates(const ForwardStep& step) { HWY_DYNAMIC_DISPATCH(ForwardGates)(step); }
+void backward_step(const BackwardStep& step) { HWY_DYNAMIC_DISPATCH(Backward)(step); }
+void backward_reset(const BackwardStep& step) { HWY_DYNAMIC_DISPATCH(BackwardReset)(step); }
+
+}  // namespace linnet::cpu
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/row_loss/row_loss.h"
+
+#include "graph/registry.h"
+#include "ops/row_loss/formulas.h"
+
+namespace linnet {
+namespace {
+
+void require_operands(std::span<const ValueType> inputs) {
+  require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].dtype == DType::f32 &&
+              inputs[0].shape.rank() >= 1 && inputs[0].shape[-1] >= 1,
+          "expected outputs and targets of one shape (..., C); got {}",
+          to_string({"y", "target"}, {inputs.begin(), inputs.end()}));
+}
+
+double factor_of(const RowLossAttrs& attrs, std::int64_t rows) {
+  return attrs.mean && rows > 0 ? 1 / static_cast<double>(rows) : 1;
+}
+
+}  // namespace
+
+std::vector<ValueType> RowLossOp::infer(std::span<const ValueType> inputs) const {
+  require_operands(inputs);
+  return {{DType::f32, Shape{}}};
+}
+
+std::vector<Value> RowLossOp::gradient(const GradientArgs& args) const {
+  require(!args.needed[1], "[{} '{}'] is not differentiable by its targets", kName, args.node.name);
+  return {args.graph.emit(RowLossGradOp(attrs()),
+                          {args.output_gradients[0], args.node.inputs[0], args.node.inputs[1]},
+                          args.node.name),
+          Value{}};
+}
+
+void RowLossOp::reference(const ReferenceArgs& args) const {
+  const std::int64_t n = args.in(0).shape[-1];
+  const std::int64_t rows = args.in(0).shape.elements() / n;
+  double sum = 0;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    sum +=
+        row_loss(attrs().kind, args.in(0).data.data() + r * n, args.in(1).data.data() + r * n, n);
+  }
+  args.out(0)[0] = factor_of(attrs(), rows) * sum;
+}
+
+std::vector<ValueType> RowLossGradOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 3 && inputs[0] == ValueType{DType::f32, Shape{}},
+          "expected dloss (), outputs and targets; got {}",
+          to_string({"dloss", "y", "target"}, {inputs.begin(), inputs.end()}));
+  require_operands(inputs.subspan(1));
+  return {inputs[1]};
+}
+
+void RowLossGradOp::reference(const ReferenceArgs& args) const {
+  const std::int64_t n = args.in(1).shape[-1];
+  const std::int64_t rows = args.in(1).shape.elements() / n;
+  const double factor = args.in(0)[0] * factor_of(attrs(), rows);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    row_slope(attrs().kind, factor, args.in(1).data.data() + r * n, args.in(2).data.data() + r * n,
+              n, args.out(0).data.data() + r * n);
+  }
+}
+
+void register_row_loss(OpRegistry& registry) {
+  registry.add<RowLossOp>();
+  registry.add<RowLossGradOp>();
+}
+
+}  // namespace linnet

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/unary/unary.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "graph/registry.h"
+
+namespace linnet {
+namespace {
+
+double clipped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double gelu_argument(double x) {
+  return std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+}
+
+double evaluate(const UnaryAttrs& a, double x) {
+  switch (a.kind) {
+    case Unary::exp: return std::exp(x);
+    case Unary::log: return std::log(x);
+    case Unary::log1p: return std::log1p(x);
+    case Unary::sqrt: return std::sqrt(x);
+    case Unary::rsqrt: return 1 / std::sqrt(x);
+    case Unary::square: return x * x;
+    case Unary::abs: return std::abs(x);
+    case Unary::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case Unary::sin: return std::sin(x);
+    case Unary::cos: return std::cos(x);
+    case Unary::reciprocal: return 1 / x;
+    case Unary::pow: return std::pow(x, a.alpha);
+    case Unary::clip: return clipped(x, a.alpha, a.beta);
+    case Unary::leaky_relu: return x > 0 ? x : a.alpha * x;
+    case Unary::elu: return x > 0 ? x : a.alpha * std::expm1(x);
+    case Unary::selu: return kSeluScale * (x > 0 ? x : kSeluAlpha * std::expm1(x));
+    case Unary::silu: return x * logistic(x);
+    case Unary::softplus:
+      return a.alpha * x > 700 ? x : std::log1p(std::exp(a.alpha * x)) / a.alpha;
+    case Unary::hard_sigmoid: return clipped(x + 3, 0, 6) / 6;
+    case Unary::hard_swish: return x * clipped(x + 3, 0, 6) / 6;
+    case Unary::gelu_tanh: return 0.5 * x * (1 + std::tanh(gelu_argument(x)));
+  }
+  return x;
+}
+
+/// f'(x); the kinds of slope_from_output() get y.
+double slope(const UnaryAttrs& a, double x) {
+  switch (a.kind) {
+    case Unary::exp: return x;
+    case Unary::log: return 1 / x;
+    case Unary::log1p: return 1 / (1 + x);
+    case Unary::sqrt: return 0.5 / x;
+    case Unary::rsqrt: return -0.5 * x * x * x;
+    case Unary::square: return 2 * x;
+    case Unary::abs: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case Unary::sign: return 0;
+    case Unary::sin: return std::cos(x);
+    case Unary::cos: return -std::sin(x);
+    case Unary::reciprocal: return -x * x;
+    case Unary::pow: return a.alpha == 0 ? 0 : a.alpha * std::pow(x, a.alpha - 1);
+    case Unary::clip: return x <= a.alpha || x >= a.beta ? 0 : 1;
+    case Unary::leaky_relu: return x > 0 ? 1 : a.alpha;
+    case Unary::elu: return x > 0 ? 1 : a.alpha * std::exp(x);
+    case Unary::selu: return kSeluScale * (x > 0 ? 1 : kSeluAlpha * std::exp(x));
+    case Unary::silu: return logistic(x) * (1 + x * (1 - logistic(x)));
+    case Unary::softplus: return logistic(a.alpha * x);
+    case Unary::hard_sigmoid: return x > -3 && x < 3 ? 1.0 / 6 : 0;
+    case Unary::hard_swish: return x < -3 ? 0 : x < 3 ? x / 3 + 0.5 : 1;
+    case Unary::gelu_tanh: {
+      const double s = logistic(2 * gelu_argument(x));
+      const double inner = std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
+      return s + x * 2 * s * (1 - s) * inner;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::vector<ValueType> UnaryOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
+          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  const UnaryAttrs& a = attrs();
+  require(a.kind != Unary::clip || a.alpha <= a.beta,
+          "expected a lower bound not above the upper one; got {} and {}", a.alpha, a.beta);
+  require(a.kind != Unary::softplus || a.alpha > 0, "expected a softplus of beta above 0; got {}",
+          a.alpha);
+  return {inputs[0]};
+}
+
+std::vector<Value> UnaryOp::gradient(const GradientArgs& args) const {
+  if (attrs().kind == Unary::sign) return {Value{}};
+  const Value saved = slope_from_output(attrs().kind) ? args.node.outputs[0] : args.node.inputs[0];
+  return {args.graph.emit(UnaryGradOp(attrs()), {args.output_gradients[0], saved}, args.node.name)};
+}
+
+void UnaryOp::reference(const ReferenceArgs& args) const {
+  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
+    args.out(0)[i] = evaluate(attrs(), args.in(0)[i]);
+  }
+}
+
+std::vector<ValueType> UnaryGradOp::infer(std::span<const ValueType> inputs) const {
+  require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].dtype == DType::f32,
+          "expected two f32 operands of one shape; got {}",
+          to_string({"dy", slope_from_output(attrs().kind) ? "y" : "x"},
+                    {inputs.begin(), inputs.end()}));
+  return {inputs[0]};
+}
+
+void UnaryGradOp::reference(const ReferenceArgs& args) const {
+  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
+    args.out(0)[i] = args.in(0)[i] * slope(attrs(), args.in(1)[i]);
+  }
+}
+
+void register_unary(OpRegistry& registry) {
+  registry.add<UnaryOp>();
+  registry.add<UnaryGradOp>();
+}
+
+}  // namespace linnet

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/element_wise.cuh"
+#include "ops/unary/formulas.h"
+
+namespace linnet::cuda {
+namespace {
+
+struct Math {
+  __device__ static float exp_nonpositive(float x) { return ::expf(x); }
+};
+
+template <Unary kKind>
+struct Forward {
+  UnaryFormula<kKind, Math> formula;
+  __device__ float operator()(float x) const { return formula(x); }
+};
+
+template <Unary kKind>
+struct Gradient {
+  UnaryFormula<kKind, Math> formula;
+  __device__ float operator()(float dy, float saved) const { return formula(dy, saved); }
+};
+
+template <Unary kKind>
+UnaryFormula<kKind, Math> formula(const UnaryAttrs& attrs) {
+  return {static_cast<float>(attrs.alpha), static_cast<float>(attrs.beta)};
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  const UnaryAttrs& attrs = node.attrs<UnaryOp>();
+  return with_unary(attrs.kind, [&]<Unary kKind>() {
+    return map("unary", node.out(0).elements(), Forward<kKind>{formula<kKind>(attrs)});
+  });
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
+  return with_unary(attrs.kind, [&]<Unary kKind>() {
+    return zip("unary_grad", node.out(0).elements(), Gradient<kKind>{formula<kKind>(attrs)});
+  });
+}
+
+}  // namespace
+
+void register_unary(Registry& registry) {
+  registry.add(UnaryOp::kName, prepare_forward);
+  registry.add(UnaryGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`linnet data info` and `linnet data convert`."""
+import unittest
+
+import command
+
+
+class DataTest(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        command.write_mnist(self.folder / "patterns", train=30, test=20)
+
+    def test_info_describes(self):
+        info = self.run_json("data", "info", "patterns")
+        self.assertEqual(info["format"], "idx")
+        self.assertEqual(info["train"]["range"]["least"], 0)
+        self.assertEqual(info["train"]["range"]["most"], 255)
+        self.assertEqual(info["train"]["shapes"], [{"shape": [28, 28, 1], "samples": 30}])
+        self.assertEqual(info["bad_files"], [])
+        out, err = self.run_linnet("data", "info", "patterns")
+        self.assertIn("patterns (idx)\n", out)
+        self.assertIn("10.0 %  ####", out)
+        self.assertEqual(err, "")
+
+    def test_info_names_every_bad_file(self):
+        for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
+            (self.folder / "patterns" / name).write_bytes(b"none")
+        out, _ = self.run_linnet("data", "info", "patterns", status=2)
+        self.assertIn("no samples\n2 bad files\n", out)
+        self.assertIn("'patterns/train-images-idx3-ubyte' is cut short", out)
+        out, _ = self.run_linnet("data", "info", "patterns", "--json", status=2)
+        self.assertEqual(out.count("idx3-ubyte' is cut short"), 2)
+
+    def test_info_of_drawn_data(self):
+        info = self.run_json("data", "info", "digits")
+        self.assertEqual(info["format"], "memory")
+        self.assertEqual(info["train"]["sample_shape"], [28, 28, 1])
+
+    def test_there_and_back(self):
+        for source, target, name in (("patterns", "images", "images"), ("images", "npy", "npy"),
+                                     ("npy", "idx", "idx"), ("idx", "npy2", "npy")):
+            _, err = self.run_linnet("data", "convert", source, target, "--to", name)
+            self.assertEqual(err, f"linnet: 30 training and 20 test samples written to '{target}' "
+                                  f"as {name}\n")
+        for part in ("x_train", "y_train", "x_test", "y_test"):
+            self.assertEqual((self.folder / f"npy/{part}.npy").read_bytes(),
+                             (self.folder / f"npy2/{part}.npy").read_bytes())
+        self.assertEqual(len(list((self.folder / "images/train/3").glob("*.png"))), 3)
+        self.assertEqual(self.run_json("data", "info", "idx")["train"]["samples_by_class"],
+                         [3] * 10)
+
+    def test_bmp_and_size(self):
+        self.run_linnet("data", "convert", "patterns", "images", "--to", "images", "--picture",
+                        "bmp")
+        self.run_linnet("data", "convert", "images", "small", "--to", "npy", "--size", 14)
+        info = self.run_json("data", "info", "small")
+        self.assertEqual(info["test"]["sample_shape"], [14, 14, 1])
+
+    def test_refusals(self):
+        self.assert_error("'patterns' is there already; name a folder that is not",
+                          "data", "convert", "patterns", "patterns", "--to", "npy")
+        self.assert_error("CIFAR's files hold u8 pictures of (32, 32, 3); the samples of "
+                          "'patterns' are u8 (28, 28, 1)",
+                          "data", "convert", "patterns", "out", "--to", "cifar")
+        self.assert_error("only image files are resized; 'patterns' holds idx data",
+                          "data", "convert", "patterns", "out", "--to", "npy", "--size", 14)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["patterns"])
+
+    def test_kept_data_is_asked_for(self):
+        cache = self.folder / "cache"
+        environment = {**command.os.environ, "XDG_CACHE_HOME": str(cache)}
+        self.assert_error("imdb is not here: give the folder of its reviews (train.tsv and "
+                          "test.tsv, or the folders of aclImdb) by --data, or put them into "
+                          f"'{cache}/linnet/imdb'", "data", "info", "imdb", env=environment)
+        (cache / "linnet/imdb").mkdir(parents=True)
+        for part in ("train", "test"):
+            (cache / f"linnet/imdb/{part}.tsv").write_text("1\tgood film\n0\tbad film\n")
+        out, _ = self.run_linnet("data", "info", "imdb", "--json", env=environment)
+        self.assertEqual(command.json.loads(out)["train"]["sample_shape"], [150])
+
+
+if __name__ == "__main__":
+    unittest.main()

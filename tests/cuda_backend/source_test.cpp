@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples that are made on demand, through the ring of pinned batches.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "../end_to_end/fixtures.h"
+#include "simulated_model.h"
+
+namespace linnet::testing {
+namespace {
+
+/// The records of a data set in memory, one by one.
+class Copies final : public RecordSource {
+ public:
+  Copies(const Dataset& data, std::int64_t bad) : data_(data), bad_(bad) {}
+  std::int64_t size() const override { return data_.size(); }
+  void read(std::int64_t index, std::span<std::byte> to) const override {
+    if (index == bad_) throw Error("record 5 is bad");
+    std::memcpy(to.data(), data_.bytes.data() + static_cast<std::size_t>(index) * to.size(),
+                to.size());
+  }
+
+ private:
+  const Dataset& data_;
+  std::int64_t bad_;
+};
+
+Dataset from_source(const Dataset& data, std::int64_t bad = -1) {
+  Dataset other = data;
+  other.bytes.clear();
+  other.source = std::make_shared<Copies>(data, bad);
+  return other;
+}
+
+std::vector<float> weights_of(const Dataset& data, const TrainingOptions& options) {
+  Model model =
+      simulated_model(Network({24, 26, 1}, {Rescale{}, Conv2d{.filters = 3}, ReLU{}, MaxPool2d{4},
+                                            Flatten{}, Dropout{.rate = 0.3}, Dense{.units = 10}}),
+                      {}, 5);
+  const History history = train(model, data, options);
+  std::vector<float> all(history.epochs.back().step_losses);
+  for (const std::string& name : model.parameter_names()) {
+    const std::vector<float> values = model.parameter(name);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+TEST(CudaSources, GiveTheBitsOfResidentData) {
+  const MachineGuard machine;
+  const Dataset digits = make_digits(28, 0, 3).train;
+  TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2), .validation = 0.2};
+  options.augment = {.crop = true, .flip = 0.5, .contrast = 0.4, .cutout = 5, .mixup = 0.3};
+  const std::vector<float> resident = weights_of(digits, options);
+  const Dataset source = from_source(digits);
+  for (std::int64_t pool : {1, 3}) {
+    options.pool = pool;
+    options.decoders = static_cast<int>(pool) + 1;
+    EXPECT_EQ(weights_of(source, options), resident) << "a pool of " << pool;
+  }
+}
+
+TEST(CudaSources, ABadRecordStopsTheTraining) {
+  const MachineGuard machine;
+  const Dataset digits = make_digits(28, 0, 3).train;
+  const TrainingOptions options{.epochs = 2, .batch = 8, .augment = {.crop = true}};
+  EXPECT_THROW(weights_of(from_source(digits, 5), options), Error);
+  EXPECT_NO_THROW(weights_of(from_source(digits), options));
+}
+
+}  // namespace
+}  // namespace linnet::testing

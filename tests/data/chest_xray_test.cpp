@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/chest_xray.h"
+
+#include <set>
+
+#include "data/csv.h"
+#include "data/image_files.h"
+
+namespace linnet::test {
+namespace {
+
+const std::string kHeader =
+    "Image Index,Finding Labels,Follow-up #,Patient ID,Patient Age,Patient Gender\n";
+
+/// Three pictures of each of `patients` patients, and their table.
+void write_xrays(const TemporaryFolder& folder, int patients) {
+  std::string csv = kHeader;
+  for (int p = 1; p <= patients; ++p) {
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = fmt::format("{:08}_{:03}.png", p, i);
+      const char* labels = i == 0 ? "No Finding" : i == 1 ? "Hernia" : "Mass|Atelectasis";
+      csv += fmt::format("{},{},{},{},58,M\n", name, labels, i, p);
+      folder.write(fmt::format("images_{:03}/images/{}", p % 2, name),
+                   encode_png(picture(4, 4, 1)));
+    }
+  }
+  folder.write("Data_Entry_2017.csv", csv);
+}
+
+std::set<std::string> patients_of(const std::vector<XrayImage>& images) {
+  std::set<std::string> patients;
+  for (const XrayImage& image : images) patients.insert(image.patient);
+  return patients;
+}
+
+std::string error_of_index(const TemporaryFolder& folder) {
+  return error_of([&] { index_chest_xray(folder.path()); });
+}
+
+TEST(Csv, ReadsQuotesAndCarriageReturns) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("t.csv",
+                                 "\xEF\xBB\xBF"
+                                 "a,b\r\n1,\"x, \"\"y\"\"\n z\"\r\n\n,2");
+  const CsvTable table = read_csv(path);
+  EXPECT_EQ(table.columns, (std::vector<std::string>{"a", "b"}));
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0], (std::vector<std::string>{"1", "x, \"y\"\n z"}));
+  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"", "2"}));
+  EXPECT_EQ(table.lines, (std::vector<std::size_t>{2, 5}));
+  EXPECT_EQ(table.find("b"), 1U);
+  EXPECT_FALSE(table.find("c").has_value());
+}
+
+TEST(Csv, NamesTheLineThatIsWrong) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("t.csv", "a,b\n1,2\n1,2,3\n");
+  EXPECT_EQ(error_of([&] { read_csv(path); }),
+            "line 3 of " + quoted(path) + " has 3 fields; its first row names 2 columns");
+  folder.write("t.csv", "a,b\n1,\"2\n");
+  EXPECT_EQ(error_of([&] { read_csv(path); }),
+            "line 2 of " + quoted(path) + " has a quote without end");
+  folder.write("t.csv", "a,b\n1,\"2\"3\n");
+  EXPECT_EQ(error_of([&] { read_csv(path); }),
+            "line 2 of " + quoted(path) + " goes on behind a closing quote");
+  folder.write("t.csv", "");
+  EXPECT_EQ(error_of([&] { read_csv(path); }),
+            quoted(path) + " is empty; expected a row of column names");
+}
+
+TEST(ChestXray, SplitsByPatient) {
+  const TemporaryFolder folder;
+  write_xrays(folder, 20);
+  const XrayIndex index = index_chest_xray(folder.path());
+  EXPECT_EQ(index.labels.size(), 14U);
+  EXPECT_EQ(index.train.size(), 42U);
+  EXPECT_EQ(index.validation.size(), 6U);
+  EXPECT_EQ(index.test.size(), 12U);
+  std::set<std::string> all = patients_of(index.train);
+  all.merge(patients_of(index.validation));
+  all.merge(patients_of(index.test));
+  EXPECT_EQ(all.size(), 20U);
+  EXPECT_EQ(patients_of(index.train).size() + patients_of(index.test).size(), 18U);
+  EXPECT_EQ(patients_of(index_chest_xray(folder.path()).test), patients_of(index.test));
+  EXPECT_NE(patients_of(index_chest_xray(folder.path(), {.seed = 1}).test),
+            patients_of(index.test));
+  const XrayIndex ordered = index_chest_xray(folder.path(), {.order = PatientOrder::by_name});
+  EXPECT_EQ(patients_of(ordered.test), (std::set<std::string>{"17", "18", "19", "20"}));
+}
+
+TEST(ChestXray, LoadsLabelsAsValues) {
+  const TemporaryFolder folder;
+  write_xrays(folder, 10);
+  const XrayParts parts = load_chest_xray(folder.path(), {.order = PatientOrder::by_name});
+  EXPECT_EQ(parts.train.sample_shape, (Shape{4, 4, 3}));
+  EXPECT_EQ(parts.train.value_shape, (Shape{14}));
+  EXPECT_EQ(parts.train.size(), 21);
+  const std::vector<float>& values = parts.train.values;
+  EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + 14), std::vector<float>(14, 0));
+  EXPECT_EQ(values[14 + 7], 1) << "Hernia";
+  EXPECT_EQ(values[28 + 0] + values[28 + 9], 2) << "Atelectasis and Mass";
+  EXPECT_EQ(values[28 + 7], 0);
+  EXPECT_EQ(parts.train.class_names[7], "Hernia");
+  for (const Dataset* part : {&parts.train, &parts.validation, &parts.test}) part->validate();
+  const std::vector<std::uint8_t> grey = picture(4, 4, 1).pixels;
+  EXPECT_EQ(parts.train.bytes[3], grey[1]);
+  EXPECT_EQ(parts.train.bytes[5], grey[1]);
+  const XrayParts small = load_chest_xray(folder.path(), {.size = 2, .channels = 1});
+  EXPECT_EQ(small.test.sample_shape, (Shape{2, 2, 1}));
+  EXPECT_EQ(load_dataset(folder.path()).train.value_shape, (Shape{14}));
+}
+
+TEST(ChestXray, TakesTheOfficialLists) {
+  const TemporaryFolder folder;
+  write_xrays(folder, 10);
+  std::string train;
+  std::string test;
+  for (int p = 1; p <= 10; ++p) {
+    for (int i = 0; i < 3; ++i) (p <= 2 ? test : train) += fmt::format("{:08}_{:03}.png\n", p, i);
+  }
+  const auto train_list = folder.write("train_val_list.txt", train);
+  const auto test_list = folder.write("test_list.txt", test);
+  const XrayIndex index = index_chest_xray(folder.path());
+  EXPECT_EQ(patients_of(index.test), (std::set<std::string>{"1", "2"}));
+  EXPECT_EQ(index.validation.size(), 3U);
+  EXPECT_EQ(index.train.size(), 21U);
+  folder.write("test_list.txt", test + "00000003_000.png\n");
+  EXPECT_EQ(error_of_index(folder), "the image '00000003_000.png' is in both of " +
+                                        quoted(train_list) + " and " + quoted(test_list));
+}
+
+TEST(ChestXray, ReadsATableOfColumns) {
+  const TemporaryFolder folder;
+  const auto csv = folder.write("nih/labels.csv",
+                                "file,split,patient,age,A,B\na.png,train,1,50,0,1\n"
+                                "b.png,valid,2,60,1,1\nc.png,test,3,70,0,0\n");
+  for (const char* name : {"nih/a.png", "nih/b.png", "nih/c.png"}) {
+    folder.write(name, encode_png(picture(2, 3, 1)));
+  }
+  const XrayParts parts = load_chest_xray(folder / "nih");
+  EXPECT_EQ(parts.train.values, (std::vector<float>{0, 1}));
+  EXPECT_EQ(parts.validation.values, (std::vector<float>{1, 1}));
+  EXPECT_EQ(parts.test.size(), 1);
+  EXPECT_EQ(parts.test.class_names, (std::vector<std::string>{"A", "B"}));
+  EXPECT_EQ(load_dataset(folder.path()).train.size(), 1);
+  folder.write("nih/labels.csv", "file,split,patient,A\na.png,train,1,yes\n");
+  EXPECT_EQ(error_of([&] { load_chest_xray(folder / "nih"); }),
+            "line 2 of " + quoted(csv) + " has 'yes' for A; expected 0 or 1");
+  folder.write("nih/labels.csv", "file,split,patient,A\na.png,dev,1,1\n");
+  EXPECT_EQ(error_of([&] { load_chest_xray(folder / "nih"); }),
+            "line 2 of " + quoted(csv) + " has the split 'dev'; expected train, valid or test");
+}
+
+TEST(ChestXray, NamesWhatIsWrongOrMissing) {
+  const TemporaryFolder folder;
+  const auto csv = folder.write("Data_Entry_2017.csv", kHeader + "a.png,Mass|Cold,0,1,58,M\n");
+  EXPECT_TRUE(error_of_index(folder).starts_with("line 2 of " + quoted(csv) +
+                                                 " has the unknown label 'Cold'; expected "));
+  folder.write("Data_Entry_2017.csv", "Image Index,Finding Labels\na.png,Mass\n");
+  EXPECT_EQ(error_of_index(folder), quoted(csv) +
+                                        " has no column 'Patient ID'; its columns are "
+                                        "Image Index, Finding Labels");
+  std::string rows = kHeader;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    rows += fmt::format("{}.png,Mass,0,1,58,M\n", name);
+  folder.write("Data_Entry_2017.csv", rows);
+  folder.write("images/b.png", encode_png(picture(2, 2, 1)));
+  EXPECT_EQ(error_of_index(folder), "4 of the 5 images that " + quoted(csv) +
+                                        " names are not in its folder: a.png, c.png, d.png, ...");
+}
+
+}  // namespace
+}  // namespace linnet::test

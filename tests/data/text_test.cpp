@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts: .xz files, words as ids, and the reviews of IMDB.
+#include <linnet/dataset.h>
+#include <lzma.h>
+
+#include "data/data_files.h"
+#include "data/imdb.h"
+#include "data/packed.h"
+#include "data/vocabulary.h"
+#include "data/xz.h"
+
+namespace linnet::test {
+namespace {
+
+std::string xz(const std::string& content) {
+  std::string packed(lzma_stream_buffer_bound(content.size()), '\0');
+  std::size_t size = 0;
+  const lzma_ret status =
+      lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
+                              reinterpret_cast<const std::uint8_t*>(content.data()), content.size(),
+                              reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size());
+  if (status != LZMA_OK) throw std::runtime_error("liblzma");
+  packed.resize(size);
+  return packed;
+}
+
+std::string long_text() {
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += std::to_string(i * 7919 % 10007) + ' ';
+  return text;
+}
+
+std::vector<std::int32_t> encoded(const Vocabulary& words, std::string_view text, std::size_t n) {
+  std::vector<std::int32_t> ids(n, -1);
+  words.encode(text, ids);
+  return ids;
+}
+
+using Ids = std::vector<std::int32_t>;
+using Words = std::vector<std::string>;
+
+TEST(Xz, UnpacksAlsoSeveralStreams) {
+  const std::string text = long_text();
+  EXPECT_TRUE(is_xz(xz("")));
+  EXPECT_FALSE(is_xz("7zXZ"));
+  EXPECT_EQ(unxz(xz(text), "x.xz", text.size() + 1), text);
+  EXPECT_EQ(unxz(xz("one ") + xz("two"), "x.xz", 100), "one two");
+  EXPECT_EQ(unxz(xz(text), "x.xz", 10), text.substr(0, 10));
+}
+
+TEST(Xz, TellsWhatIsCutAndWhatIsDamaged) {
+  const std::string packed = xz(long_text());
+  EXPECT_EQ(error_of([&] { unxz(packed.substr(0, 20), "x.xz", 1 << 20); }),
+            "'x.xz' is cut short: its xz data ends after 0 unpacked bytes");
+  EXPECT_TRUE(error_of([&] {
+                unxz(packed.substr(0, packed.size() - 1), "x.xz", 1 << 20);
+              }).starts_with("'x.xz' is cut short"));
+  std::string damaged = packed;
+  damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 1);
+  EXPECT_EQ(error_of([&] { unxz(damaged, "x.xz", 1 << 20); }), "'x.xz' is damaged: bad xz data");
+  EXPECT_EQ(error_of([&] { unxz(packed + "more", "x.xz", 1 << 20); }).substr(0, 9), "'x.xz' is");
+}
+
+TEST(Xz, PackedFilesAreToldByContent) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(read_unpacked(folder.write("a", xz("text")), 4), "text");
+  EXPECT_EQ(read_unpacked(folder.write("b", gzip("text")), 4), "text");
+  const auto plain = folder.write("c", "text");
+  EXPECT_EQ(read_unpacked(plain, 4), "text");
+  EXPECT_EQ(error_of([&] { read_unpacked(plain, 3); }),
+            quoted(plain) + " has more than 3 bytes unpacked");
+  EXPECT_EQ(error_of([&] { read_unpacked(folder / "a", 3); }),
+            quoted(folder / "a") + " has more than 3 bytes unpacked");
+}
+
+TEST(Vocabulary, RanksByFrequencyThenFirstAppearance) {
+  const Words texts{"zebra apple zebra", "pear apple fig"};
+  const Vocabulary words = Vocabulary::from_texts(texts, 100);
+  EXPECT_EQ(words.words(), (Words{"zebra", "apple", "pear", "fig"}));
+  EXPECT_EQ(words.size(), 7);
+  EXPECT_EQ(words.id("zebra"), 3);
+  EXPECT_EQ(words.id("fig"), 6);
+  EXPECT_EQ(words.id("plum"), 2);
+  // The three ids that are no words count.
+  EXPECT_EQ(Vocabulary::from_texts(texts, 5).words(), (Words{"zebra", "apple"}));
+  EXPECT_EQ(error_of([&] { Vocabulary::from_texts(texts, 2); }),
+            "a vocabulary takes at least 3 ids; got 2");
+}
+
+TEST(Vocabulary, PartsTextsAsKerasDoes) {
+  const Words texts{"It's GREAT!<br />Caf\xC3\x89-noir,\ttwice\n(a_b) 3.5 \xC3\x97\xC3\xA0"};
+  EXPECT_EQ(Vocabulary::from_texts(texts, 100).words(),
+            (Words{"it's", "great", "br", "caf\xC3\xA9", "noir", "twice", "a", "b", "3", "5",
+                   "\xC3\x97\xC3\xA0"}));
+}
+
+TEST(Vocabulary, PadsAndCutsInFront) {
+  const Vocabulary words({"a", "b", "c"});
+  EXPECT_EQ(encoded(words, "B, a x", 6), (Ids{0, 0, 1, 4, 3, 2}));
+  EXPECT_EQ(encoded(words, "b a x", 4), (Ids{1, 4, 3, 2}));
+  EXPECT_EQ(encoded(words, "b a x", 2), (Ids{3, 2}));
+  EXPECT_EQ(encoded(words, "", 2), (Ids{0, 1}));
+}
+
+TEST(Vocabulary, IsKeptInAFile) {
+  const TemporaryFolder folder;
+  const Vocabulary words({"the", "it's", "caf\xC3\xA9"});
+  write_vocabulary(folder / "words.txt", words);
+  EXPECT_EQ(read_vocabulary(folder / "words.txt").words(), words.words());
+  const auto twice = folder.write("twice.txt", "a\nb\na\n");
+  EXPECT_EQ(error_of([&] { read_vocabulary(twice); }),
+            "cannot read " + quoted(twice) + ": the word 'a' stands twice in a vocabulary");
+  const auto empty = folder.write("empty.txt", "\n");
+  EXPECT_EQ(error_of([&] { read_vocabulary(empty); }), quoted(empty) + " holds no words");
+}
+
+TEST(Imdb, ReadsTablesPackedOrNot) {
+  const TemporaryFolder folder;
+  folder.write("train.tsv.xz", xz("1\t9\t0\tgood good film\n0\t2\t1\tbad film\n"));
+  folder.write("test.tsv.gz", gzip("0\tbad Film, really\n"));
+  EXPECT_TRUE(holds_imdb(folder.path()));
+  const ImdbData imdb = load_imdb(folder.path(), {.ids = 100, .length = 5});
+  const Dataset& train = imdb.parts.train;
+  EXPECT_EQ(imdb.vocabulary.words(), (Words{"good", "film", "bad"}));
+  EXPECT_EQ(train.sample_shape, (Shape{5}));
+  EXPECT_EQ(train.sample_dtype, DType::i32);
+  EXPECT_EQ(train.ids, (Ids{0, 1, 3, 3, 4, 0, 0, 1, 5, 4}));
+  EXPECT_EQ(train.labels, (Ids{1, 0}));
+  EXPECT_EQ(imdb.parts.test.ids, (Ids{0, 1, 5, 4, 2}));  // the test part adds no words
+  EXPECT_EQ(train.class_names, (Words{"negative", "positive"}));
+  EXPECT_NO_THROW(train.validate());
+  EXPECT_EQ(load_dataset(folder.path()).train.sample_shape, (Shape{150}));
+}
+
+TEST(Imdb, ReadsTheOriginalFolders) {
+  const TemporaryFolder folder;
+  folder.write("aclImdb/train/pos/0_9.txt", "fine");
+  folder.write("aclImdb/train/neg/0_3.txt", "poor");
+  folder.write("aclImdb/train/neg/1_1.txt", "poor poor");
+  folder.write("aclImdb/train/unsup/0_0.txt", "neither");
+  folder.write("aclImdb/test/pos/0_10.txt", "fine");
+  folder.write("aclImdb/test/neg/0_1.txt", "worse");
+  const ImdbData imdb = load_imdb(folder / "aclImdb", {.length = 3});
+  EXPECT_EQ(imdb.vocabulary.words(), (Words{"poor", "fine"}));
+  EXPECT_EQ(imdb.parts.train.ids, (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
+  EXPECT_EQ(imdb.parts.train.labels, (Ids{0, 0, 1}));
+  EXPECT_EQ(imdb.parts.test.ids, (Ids{0, 1, 2, 0, 1, 4}));
+  EXPECT_EQ(load_dataset(folder.path()).train.size(), 3);
+}
+
+TEST(Imdb, NamesTheLineThatIsWrong) {
+  const TemporaryFolder folder;
+  const auto train = folder.write("train.tsv", "1\tgood\nno tab\n");
+  EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
+            "line 2 of " + quoted(train) +
+                " has no tab; expected a label, 0 or 1, and a text behind tabs");
+  folder.write("train.tsv", "1\tgood\n7\tbad\n");
+  EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
+            "line 2 of " + quoted(train) +
+                " has the label '7'; expected 0 (negative) or 1 (positive)");
+  folder.write("train.tsv", "1\tgood\n");
+  EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
+            quoted(folder.path()) +
+                " has neither test.tsv (or .gz, .xz) nor a folder test beside its other reviews");
+  const std::string packed = xz(long_text());
+  const auto test = folder.write("test.tsv.xz", packed.substr(0, packed.size() / 2));
+  EXPECT_TRUE(error_of([&] {
+                load_imdb(folder.path());
+              }).starts_with(quoted(test) + " is cut short: its xz data ends after "));
+}
+
+}  // namespace
+}  // namespace linnet::test

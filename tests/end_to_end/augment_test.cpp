@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Augmentation as a part of training steps.
+#include <gtest/gtest.h>
+
+#include "fixtures.h"
+#include "model/model_state.h"
+#include "plan/passes/passes.h"
+
+namespace linnet::testing {
+namespace {
+
+Dataset pictures(std::int64_t count, const Shape& shape, bool values = false) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count * shape.elements()));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 131 / 7);
+  std::vector<std::int32_t> labels;
+  for (std::int32_t i = 0; i < count; ++i) labels.push_back(i % 3);
+  Dataset data = make_dataset(shape, std::span<const std::uint8_t>(bytes), labels);
+  if (values) {
+    data.labels.clear();
+    data.class_names.clear();
+    data.value_shape = {3};
+    data.values.assign(static_cast<std::size_t>(count * 3), 0.25F);
+  }
+  return data;
+}
+
+Network network(const Shape& sample = {8, 8, 3}) {
+  return Network(sample, {Normalize{.mean = {0.5, 0.4, 0.3}, .deviation = {0.2, 0.3, 0.4}},
+                          Conv2d{.filters = 3}, ReLU{}, Flatten{}, Dense{.units = 3}});
+}
+
+History trained(const Dataset& data, const TrainingOptions& options,
+                const Dataset* test = nullptr) {
+  Model model(network(), {.device = "cpu", .seed = 2});
+  return train(model, data, options, test);
+}
+
+TEST(AugmentedTraining, EvaluatesTheMiddle) {
+  const Dataset data = pictures(20, {11, 12, 3});
+  Model model(network(), {.device = "cpu", .seed = 2});
+  const History history =
+      train(model, data, {.epochs = 1, .batch = 6, .augment = {.crop = true, .flip = 0.5}}, &data);
+  const Evaluation middle = evaluate(model, centre_crop(data, 8, 8), Loss::automatic, 6);
+  EXPECT_NEAR(history.epochs[0].test.loss, middle.loss, 1e-6);
+  EXPECT_EQ(history.epochs[0].test.samples, 20);
+}
+
+TEST(AugmentedTraining, DiffersByEpochAndSeedOnly) {
+  const Dataset data = pictures(6, {8, 8, 3});
+  const auto losses = [&](std::uint64_t seed) {
+    // Nothing is learned and nothing shuffled: only the augmentation changes.
+    const History history = trained(data, {.epochs = 2,
+                                           .batch = 6,
+                                           .optimizer = sgd(0),
+                                           .shuffle = false,
+                                           .seed = seed,
+                                           .augment = {.padding = 3, .flip = 0.5}});
+    return std::pair(history.epochs[0].train.loss, history.epochs[1].train.loss);
+  };
+  EXPECT_EQ(losses(1), losses(1));
+  EXPECT_NE(losses(1), losses(2));
+  EXPECT_NE(losses(1).first, losses(1).second);
+}
+
+TEST(AugmentedTraining, MixesLabelsAndValues) {
+  for (const Augment& augment : {Augment{.mixup = 0.3}, Augment{.cutmix = 1},
+                                 Augment{.padding = 1, .mixup = 1, .cutmix = 1}}) {
+    const TrainingOptions options{.epochs = 2, .batch = 8, .augment = augment};
+    const Dataset labelled = pictures(20, {8, 8, 3});
+    const History of_labels = trained(labelled, options, &labelled);
+    EXPECT_TRUE(std::isfinite(of_labels.epochs[1].train.loss));
+    EXPECT_GE(of_labels.epochs[1].train.accuracy, 0);
+    EXPECT_EQ(of_labels.epochs[1].test.samples, 20);
+    const History of_values = trained(pictures(20, {8, 8, 3}, true), options);
+    EXPECT_TRUE(std::isfinite(of_values.epochs[1].train.loss));
+  }
+}
+
+/// With alpha near 0 a sample is taken whole, or its partner is: losses are those of labels.
+TEST(AugmentedTraining, MixedTargetsFollowTheSamples) {
+  const Dataset data = pictures(12, {8, 8, 3});
+  const TrainingOptions plain{.epochs = 1, .batch = 12, .optimizer = sgd(0), .shuffle = false};
+  TrainingOptions mixed = plain;
+  mixed.augment.mixup = 1e-4;
+  EXPECT_NEAR(trained(data, mixed).epochs[0].train.loss, trained(data, plain).epochs[0].train.loss,
+              1e-5);
+}
+
+std::size_t count(const Graph& graph, std::string_view op) {
+  std::size_t found = 0;
+  for (const Node& node : graph.nodes()) found += node.op->name() == op ? 1 : 0;
+  return found;
+}
+
+TEST(AugmentedTraining, NormalisesInTheGather) {
+  Model model(network(), {.device = "cpu"});
+  const Dataset data = pictures(8, {8, 8, 3});
+  const auto step = [&](const Augment& augment, std::vector<std::string> disabled) {
+    const NetworkDefinition& definition = model.state().definition();
+    return training_step(definition, step_data(definition, data, {.augment = augment}),
+                         {.batch = 4,
+                          .optimizer = resolve(adam(1e-3), 1, 2),
+                          .disabled_passes = std::move(disabled)},
+                         supports_of(*model.state().backend));
+  };
+  const Graph fused = step({.flip = 0.5}, {});
+  EXPECT_EQ(count(fused, "augment"), 1U);
+  EXPECT_EQ(count(fused, "channel_scale"), 0U);
+  EXPECT_EQ(count(step({.flip = 0.5}, {"fuse_gather_scale"}), "channel_scale"), 1U);
+  EXPECT_EQ(count(step({}, {}), "augment"), 0U);
+  TrainingOptions options{.epochs = 2, .batch = 3, .augment = {.padding = 2, .cutout = 3}};
+  const double fused_loss = trained(data, options).epochs[1].train.loss;
+  options.disabled_passes = {"fuse_gather_scale"};
+  EXPECT_NEAR(trained(data, options).epochs[1].train.loss, fused_loss, 1e-5);
+}
+
+std::string message_of(const Dataset& data, const TrainingOptions& options) {
+  try {
+    trained(data, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AugmentedTraining, SaysWhatDoesNotGoTogether) {
+  const Dataset large = pictures(8, {11, 12, 3});
+  EXPECT_EQ(message_of(large, {.augment = {.flip = 0.5}}),
+            "the network takes samples of (8, 8, 3) but the data set 'array' holds (11, 12, 3)");
+  EXPECT_EQ(message_of(large, {.augment = {.padding = 1, .resized_crop = true}}),
+            "pictures are cropped in one way: a resized crop goes without crop and padding");
+  EXPECT_EQ(message_of(pictures(8, {4, 4, 3}), {.augment = {.crop = true}}),
+            "[augment 'samples'] a crop of 8 x 8 does not fit into pictures of 4 x 4 padded by 0");
+  EXPECT_EQ(
+      message_of(pictures(8, {8, 8, 3}), {.loss = Loss::hinge, .augment = {.mixup = 1}}),
+      "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
+}
+
+TEST(CentreCrop, TakesTheMiddle) {
+  Dataset data = make_dataset({3, 4, 1},
+                              std::span<const std::uint8_t>(
+                                  std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
+                              std::vector<std::int32_t>{0});
+  EXPECT_EQ(centre_crop(data, 1, 2).bytes, (std::vector<std::uint8_t>{5, 6}));
+  EXPECT_EQ(centre_crop(data, 3, 4).bytes, data.bytes);
+  EXPECT_EQ(centre_crop(data, 2, 3).bytes, (std::vector<std::uint8_t>{0, 1, 2, 4, 5, 6}));
+  EXPECT_THROW(centre_crop(data, 4, 4), Error);
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples that are read while they are trained on: the same bits as resident ones.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+
+#include "../base/temporary_folder.h"
+#include "backend/cpu/batch_stream.h"
+#include "data/image.h"
+#include "fixtures.h"
+
+namespace linnet::testing {
+namespace {
+
+/// A tree of two classes of RGB pictures, 10 x 12, all different.
+class Pictures {
+ public:
+  explicit Pictures(int count) {
+    for (int i = 0; i < count; ++i) {
+      Image image{.height = 10, .width = 12, .channels = 3, .pixels = {}};
+      for (int k = 0; k < 10 * 12 * 3; ++k) {
+        image.pixels.push_back(static_cast<std::uint8_t>(i * 11 + k * (1 + i % 2)));
+      }
+      write(name(i), encode_png(image));
+    }
+  }
+  static std::string name(int i) {
+    return (i % 2 == 0 ? "even/" : "odd/") + std::to_string(100 + i) + ".png";
+  }
+  void write(const std::string& at, const std::string& content) const {
+    std::filesystem::create_directories((folder_ / at).parent_path());
+    write_quickly(folder_ / at, content);
+  }
+  std::string read(const std::string& at) const {
+    std::ifstream file(folder_ / at, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  const std::filesystem::path& path() const { return folder_.path(); }
+  Dataset open(DatasetOptions options) const { return load_dataset(path(), options).train; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+Network network(const Shape& sample = {10, 12, 3}) {
+  return Network(sample, {Rescale{}, Conv2d{.filters = 4, .padding = Padding2d::same()}, ReLU{},
+                          Flatten{}, Dropout{.rate = 0.2}, Dense{.units = 2}});
+}
+
+std::vector<double> trained(const Dataset& data, TrainingOptions options, int threads = 2,
+                            const Shape& sample = {10, 12, 3}) {
+  Model model(network(sample), {.device = "cpu", .threads = threads, .seed = 3});
+  const History history = train(model, data, options);
+  std::vector<double> all;
+  for (const EpochReport& epoch : history.epochs) {
+    all.insert(all.end(), {epoch.train.loss, epoch.train.accuracy});
+    if (options.validation > 0) all.push_back(epoch.validation.loss);
+    all.insert(all.end(), epoch.step_losses.begin(), epoch.step_losses.end());
+  }
+  for (const std::string& name : model.parameter_names()) {
+    const std::vector<float> values = model.parameter(name);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+TrainingOptions options_of() {
+  return {.epochs = 2, .batch = 4, .optimizer = adam(1e-2), .validation = 0.2, .seed = 7};
+}
+
+TEST(StreamedImages, GiveTheSameBits) {
+  const Pictures pictures(19);
+  const Dataset resident = pictures.open({});
+  const Dataset streamed = pictures.open({.streamed = true});
+  EXPECT_TRUE(streamed.bytes.empty());
+  EXPECT_EQ(streamed.size(), 19);
+  EXPECT_EQ(streamed.labels, resident.labels);
+  EXPECT_EQ(streamed.sample_shape, resident.sample_shape);
+  TrainingOptions options = options_of();
+  const std::vector<double> wanted = trained(resident, options);
+  for (std::int64_t pool : {1, 2, 3, 9}) {
+    for (int decoders : {0, 1, 2, 3, 4}) {
+      options.pool = pool;
+      options.decoders = decoders;
+      EXPECT_EQ(trained(streamed, options, 1 + decoders % 2), wanted)
+          << "a pool of " << pool << ", decoders: " << decoders;
+    }
+  }
+}
+
+TEST(StreamedImages, AreAugmentedAsResidentOnes) {
+  const Pictures pictures(13);
+  TrainingOptions options = options_of();
+  options.augment = {.crop = true,
+                     .flip = 0.5,
+                     .brightness = 0.3,
+                     .contrast = 0.3,
+                     .saturation = 0.3,
+                     .cutout = 3,
+                     .mixup = 0.4,
+                     .cutmix = 1};
+  const std::vector<double> wanted = trained(pictures.open({}), options, 1, {8, 9, 3});
+  EXPECT_EQ(trained(pictures.open({}), options, 3, {8, 9, 3}), wanted);
+  EXPECT_EQ(trained(pictures.open({.streamed = true}), options, 2, {8, 9, 3}), wanted);
+  options.augment.flip = 0;
+  EXPECT_NE(trained(pictures.open({}), options, 1, {8, 9, 3}), wanted);
+}
+
+TEST(StreamedImages, AreEvaluatedAndPredictedAlike) {
+  const Pictures pictures(11);
+  const Dataset resident = pictures.open({});
+  const Dataset streamed = pictures.open({.streamed = true});
+  Model model(network(), {.device = "cpu", .seed = 3});
+  const Evaluation wanted = evaluate(model, resident, Loss::automatic, 4);
+  const Evaluation got = evaluate(model, streamed, Loss::automatic, 4);
+  EXPECT_EQ(got.loss, wanted.loss);
+  EXPECT_EQ(got.accuracy, wanted.accuracy);
+  EXPECT_EQ(got.samples, 11);
+  EXPECT_EQ(model.predict(streamed, 4), model.predict(resident, 4));
+  EXPECT_EQ(model.predict_probabilities(centre_crop(streamed, 10, 12), 3),
+            model.predict_probabilities(resident, 3));
+}
+
+std::string message_of(const Dataset& data, const TrainingOptions& options) {
+  try {
+    trained(data, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(StreamedImages, ABadOneStopsTheRunByName) {
+  const Pictures pictures(19);
+  const std::string whole = pictures.read(Pictures::name(4));
+  const std::string of_first = pictures.read(Pictures::name(5));
+  for (const std::string& content :
+       {whole.substr(0, whole.size() / 2), std::string("no picture"), std::string()}) {
+    pictures.write(Pictures::name(4), content);
+    const Dataset streamed = pictures.open({.streamed = true});
+    for (std::int64_t pool : {1, 3}) {
+      TrainingOptions options = options_of();
+      options.pool = pool;
+      const std::string message = message_of(streamed, options);
+      EXPECT_NE(message.find("even/104.png'"), std::string::npos) << message;
+    }
+    EXPECT_THROW(pictures.open({}), Error);
+    Model model(network(), {.device = "cpu"});
+    EXPECT_THROW(evaluate(model, streamed), Error);
+    EXPECT_THROW(model.predict(streamed), Error);
+  }
+}
+
+TEST(StreamedImages, OfSeveralBadOnesTheFirstInTheOrderIsNamed) {
+  const Pictures pictures(19);
+  for (int i : {2, 6, 9}) pictures.write(Pictures::name(i), "no picture");
+  TrainingOptions options = options_of();
+  options.batch = 19;
+  const Dataset streamed = pictures.open({.streamed = true});
+  options.decoders = 1;
+  const std::string first = message_of(streamed, options);
+  EXPECT_NE(first, "");
+  options.decoders = 4;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(message_of(streamed, options), first);
+}
+
+TEST(StreamedImages, BadOnesAreSkippedAndCounted) {
+  const Pictures pictures(19);
+  const std::string whole = pictures.read(Pictures::name(4));
+  for (int i : {4, 9}) std::filesystem::remove(pictures.path() / Pictures::name(i));
+  const std::vector<double> wanted = trained(pictures.open({}), options_of());
+  pictures.write(Pictures::name(4), whole.substr(0, whole.size() / 2));
+  Image small{.height = 2, .width = 2, .channels = 3, .pixels = std::vector<std::uint8_t>(12)};
+  pictures.write(Pictures::name(9), encode_png(small));
+  for (bool streamed : {false, true}) {
+    const Dataset data =
+        pictures.open({.streamed = streamed, .on_bad_image = OnBadImage::skip, .threads = 3});
+    EXPECT_EQ(data.size(), 17);
+    ASSERT_EQ(data.bad_files.size(), 2U);
+    EXPECT_NE(data.bad_files[0].find("even/104.png'"), std::string::npos) << data.bad_files[0];
+    EXPECT_NE(data.bad_files[1].find("odd/109.png' is 2 x 2 where 10 x 12"), std::string::npos)
+        << data.bad_files[1];
+    EXPECT_EQ(trained(data, options_of()), wanted);
+  }
+}
+
+TEST(StreamedImages, AreResizedAsAsked) {
+  const Pictures pictures(7);
+  const Dataset resident = pictures.open({.size = {6, 5}});
+  const Dataset streamed = pictures.open({.streamed = true, .size = {6, 5}});
+  EXPECT_EQ(resident.sample_shape, (Shape{6, 5, 3}));
+  EXPECT_EQ(streamed.sample_shape, resident.sample_shape);
+  std::vector<std::byte> record(6 * 5 * 3);
+  for (std::int64_t i = 0; i < 7; ++i) {
+    streamed.source->read(i, record);
+    EXPECT_EQ(0, std::memcmp(record.data(), resident.bytes.data() + i * 90, 90)) << i;
+  }
+}
+
+/// Numbers made on demand; throws at record `bad`.
+class Numbers final : public RecordSource {
+ public:
+  explicit Numbers(std::int64_t count, std::int64_t bad = -1) : count_(count), bad_(bad) {}
+  std::int64_t size() const override { return count_; }
+  void read(std::int64_t index, std::span<std::byte> to) const override {
+    ++reads;
+    if (index == bad_) throw std::runtime_error("not one of ours");
+    const float values[2] = {static_cast<float>(index), 1};
+    std::memcpy(to.data(), values, sizeof values);
+  }
+  mutable std::atomic<int> reads = 0;
+
+ private:
+  std::int64_t count_;
+  std::int64_t bad_;
+};
+
+Dataset numbers(std::int64_t count, std::int64_t bad = -1) {
+  Dataset data;
+  data.name = "numbers";
+  data.sample_shape = {2};
+  data.sample_dtype = DType::f32;
+  data.value_shape = {1};
+  data.values.assign(static_cast<std::size_t>(count), 0.5F);
+  data.source = std::make_shared<Numbers>(count, bad);
+  data.validate();
+  return data;
+}
+
+TEST(RecordSources, AStoppedEpochIsFollowedByAnother) {
+  Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
+  struct Stop : Callback {
+    bool stop_requested() override { return true; }
+  } stop;
+  const Dataset data = numbers(400);
+  for (std::int64_t pool : {1, 3}) {
+    const TrainingOptions options{.epochs = 2, .batch = 2, .optimizer = sgd(0), .pool = pool};
+    const History history = train(model, data, options, &data, &stop);
+    EXPECT_TRUE(history.interrupted);
+    ASSERT_EQ(history.epochs.size(), 1U);
+    EXPECT_EQ(history.epochs[0].test.samples, 400);
+    EXPECT_EQ(train(model, data, options).epochs[1].train.samples, 400);
+  }
+}
+
+TEST(RecordSources, AnExceptionOfAnyKindComesOut) {
+  Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
+  EXPECT_THROW(train(model, numbers(50, 37), {.epochs = 2, .batch = 4}), std::runtime_error);
+  EXPECT_NO_THROW(train(model, numbers(50), {.epochs = 1, .batch = 4, .optimizer = sgd(0)}));
+}
+
+TEST(RecordSources, AreReadNoFurtherAheadThanThePool) {
+  Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
+  struct Stop : Callback {
+    bool stop_requested() override { return true; }
+  } stop;
+  const Dataset data = numbers(4000);
+  const History history =
+      train(model, data, {.epochs = 1, .batch = 10, .optimizer = sgd(0), .pool = 2}, nullptr,
+            &stop);
+  const std::int64_t trained = history.epochs[0].train.samples;
+  const int reads = static_cast<const Numbers&>(*data.source).reads;
+  EXPECT_GE(reads, trained);
+  EXPECT_LE(reads, trained + 20);
+}
+
+TEST(RecordSources, ADataSetHasItsSamplesOnce) {
+  Dataset data = numbers(3);
+  data.floats.assign(6, 1);
+  try {
+    data.validate();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "'numbers' has its samples both in memory and in a source");
+  }
+}
+
+// ---- the ring itself
+
+BatchStream::Fill counting(std::int32_t base) {
+  return [base](std::uint64_t position, std::uint64_t count, std::span<std::byte* const> to) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::int32_t value = base + static_cast<std::int32_t>(position + i);
+      std::memcpy(to[0] + i * sizeof value, &value, sizeof value);
+    }
+  };
+}
+
+std::int32_t at(const BatchStream& stream, std::size_t slot) {
+  std::int32_t value = 0;
+  std::memcpy(&value, stream.data(0) + slot * 3 * sizeof value, sizeof value);
+  return value;
+}
+
+TEST(HostRing, BringsBatchesInOrderAndCanBeGivenUp) {
+  for (std::size_t slots : {1, 2}) {
+    cpu::HostBatchStream stream({.record_bytes = {4}, .batch = 3, .slots = slots});
+    EXPECT_GE(stream.bytes(), slots * 12);
+    for (std::int32_t pass : {100, 200, 300}) {
+      stream.start(30, counting(pass));
+      for (std::size_t batch = 0; batch < 4; ++batch) {
+        const std::size_t slot = stream.acquire();
+        EXPECT_EQ(slot, batch % slots);
+        EXPECT_EQ(at(stream, slot), pass + 3 * static_cast<std::int32_t>(batch));
+        stream.release();
+      }
+    }
+  }
+}
+
+TEST(HostRing, WhatIsThrownComesOutBehindTheGoodBatches) {
+  cpu::HostBatchStream stream({.record_bytes = {4}, .batch = 3, .slots = 2});
+  stream.start(9, [](std::uint64_t position, std::uint64_t, std::span<std::byte* const>) {
+    if (position == 3) throw Error("no more data");
+  });
+  EXPECT_EQ(stream.acquire(), 0U);
+  stream.release();
+  EXPECT_THROW(stream.acquire(), Error);
+  stream.start(3, counting(5));
+  EXPECT_EQ(at(stream, stream.acquire()), 5);
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "torch_fixture.h"
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace linnet::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+/// FNV-1a (32 bits) of the name, then MurmurHash3's finaliser of the element.
+class Hash {
+ public:
+  explicit Hash(const std::string& name) {
+    for (const char c : name) seed_ = (seed_ ^ static_cast<std::uint8_t>(c)) * 0x01000193U;
+  }
+  std::uint32_t operator()(std::size_t i) const {
+    std::uint32_t x = static_cast<std::uint32_t>(i) * 0x9E3779B9U + seed_;
+    x = (x ^ (x >> 16)) * 0x85EBCA6BU;
+    x = (x ^ (x >> 13)) * 0xC2B2AE35U;
+    return x ^ (x >> 16);
+  }
+  /// A multiple of 2^-23 in [-1, 1).
+  double uniform(std::size_t i) const { return ((*this)(i) >> 8) * 0x1p-23 - 1; }
+
+ private:
+  std::uint32_t seed_ = 0x811C9DC5U;
+};
+
+TensorSummary summary_from(const Json& json) {
+  TensorSummary summary{.norm = json.at(0).get<double>()};
+  for (std::size_t k = 0; k < kProjections; ++k) summary.sums[k] = json.at(k + 1).get<double>();
+  return summary;
+}
+
+std::vector<TorchTensor> tensors_from(const Json& json) {
+  std::vector<TorchTensor> tensors;
+  for (const Json& row : json) {
+    TorchTensor tensor{.name = row.at("name").get<std::string>(),
+                       .shape = Shape(row.at("shape").get<std::vector<std::int64_t>>()),
+                       .gradient = {},
+                       .after = summary_from(row.at("after"))};
+    if (row.contains("gradient")) {
+      tensor.gradient = summary_from(row.at("gradient"));
+      tensor.change = row.at("change").get<double>();
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+TensorSummary summarise(const std::string& name, std::span<const float> values) {
+  const Hash hash(name + "#signs");
+  TensorSummary summary;
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double v = values[i];
+    const std::uint32_t bits = hash(i);
+    squares += v * v;
+    for (std::size_t k = 0; k < kProjections; ++k) {
+      summary.sums[k] += (1.0 - 2.0 * ((bits >> k) & 1U)) * v;
+    }
+  }
+  summary.norm = std::sqrt(squares);
+  return summary;
+}
+
+double distance(const TensorSummary& a, const TensorSummary& b) {
+  double squares = 0;
+  for (std::size_t k = 0; k < kProjections; ++k) squares += std::pow(a.sums[k] - b.sums[k], 2);
+  return std::sqrt(squares / kProjections) / b.norm;
+}
+
+TorchFixture read_fixture(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  const Json json = Json::parse(in);
+  TorchFixture f;
+  f.samples = json.at("samples").get<std::string>();
+  f.targets = json.at("targets").get<std::string>();
+  f.sample = Shape(json.at("sample").get<std::vector<std::int64_t>>());
+  f.vocabulary = json.at("vocabulary").get<std::int64_t>();
+  f.outputs = json.at("outputs").get<std::int64_t>();
+  f.batch = json.at("batch").get<std::int64_t>();
+  f.steps = json.at("steps").get<std::int64_t>();
+  const auto rate = json.at("learning_rate").get<double>();
+  f.optimizer = json.at("optimizer").get<std::string>() == "adam" ? adam(rate) : sgd(rate, 0.9);
+  f.torch_error = json.at("torch_float32_error").get<std::map<std::string, double>>();
+  f.losses = json.at("losses").get<std::vector<double>>();
+  f.outputs_before = summary_from(json.at("outputs_before"));
+  f.outputs_after = summary_from(json.at("outputs_after"));
+  f.weights = tensors_from(json.at("weights"));
+  f.statistics = tensors_from(json.at("statistics"));
+  return f;
+}
+
+std::vector<float> initial_values(const std::string& name, const Shape& shape) {
+  const Hash hash(name);
+  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+  double scale = 0.1;
+  double shift = 0;
+  const std::string layer = name.substr(0, name.rfind('.'));
+  const bool norm = layer.substr(layer.rfind('.') + 1).starts_with("bn");
+  if (norm && (name.ends_with(".weight") || name.ends_with(".bias"))) {
+    scale = name.ends_with(".weight") ? 0.125 : 0.1;
+    shift = 0.5;
+  } else if (name.ends_with("running_mean")) {
+    scale = 0;
+  } else if (name.ends_with("running_var")) {
+    scale = 0;
+    shift = 1;
+  } else if (shape.rank() > 1) {
+    scale = std::sqrt(6.0 / static_cast<double>(shape.elements() / shape[0]));
+  } else if (name.ends_with("weight")) {
+    scale = 0.25;
+    shift = 1;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(shift + scale * hash.uniform(i));
+  }
+  return values;
+}
+
+Dataset fixture_data(const TorchFixture& f, bool first) {
+  const std::int64_t count = f.batch * (first ? 1 : f.steps);
+  const auto elements = static_cast<std::size_t>(count * f.sample.elements());
+  const Hash sample("samples");
+  const Hash target("targets");
+  Dataset data;
+  data.name = "hashes";
+  data.sample_shape = f.sample;
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (f.samples == "u8") {
+      data.bytes.push_back(static_cast<std::uint8_t>(sample(i) >> 24));
+    } else if (f.samples == "f32") {
+      data.floats.push_back(static_cast<float>(sample.uniform(i)));
+    } else {
+      const auto id = (sample(i) >> 8) % static_cast<std::uint32_t>(f.vocabulary);
+      data.ids.push_back(static_cast<std::int32_t>(id));
+    }
+  }
+  data.sample_dtype = f.samples == "u8" ? DType::u8 : f.samples == "f32" ? DType::f32 : DType::i32;
+  if (f.targets == "labels") {
+    for (std::int64_t c = 0; c < f.outputs; ++c) data.class_names.push_back(std::to_string(c));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      const auto label = (target(i) >> 8) % static_cast<std::uint32_t>(f.outputs);
+      data.labels.push_back(static_cast<std::int32_t>(label));
+    }
+  } else {
+    data.value_shape = {f.outputs};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count * f.outputs); ++i) {
+      const double value = f.targets == "answers" ? target(i) >> 31 : target.uniform(i);
+      data.values.push_back(static_cast<float>(value));
+    }
+  }
+  return data;
+}
+
+}  // namespace linnet::testing

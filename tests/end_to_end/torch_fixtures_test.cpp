@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The zoo against PyTorch: from the same weights the outputs, the losses, every gradient and ten
+// steps of an optimizer. The references are float64 (tests/fixtures/make_fixtures.py says how they
+// are made), so that what differs is Linnet's rounding alone.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "model/model_state.h"
+#include "model/step_graph.h"
+#include "ops/metrics/metrics.h"
+#include "torch_fixture.h"
+
+namespace linnet::testing {
+namespace {
+
+constexpr double kTolerance = 1e-4;  // relative, of a tensor's norm
+/// Of what the steps changed, which is a hundredth of a weight or less: Adam divides a gradient by
+/// its own size, so the rounding of the smallest gradients counts as much as the largest.
+constexpr double kChangeTolerance = 2e-2;
+/// Where float32 itself cannot hold 1e-4 (deep networks of batch norms switch ReLUs on a rounding),
+/// Linnet may be as far from float64 as PyTorch's own float32 run, times this.
+constexpr double kTimesTorch = 4;
+
+struct ZooModel {
+  const char* name;
+  std::function<Network()> network;
+};
+
+Network small_mlp() {
+  const std::vector<std::int64_t> hidden{48, 24};
+  return zoo::mlp(30, hidden, ReLU{}, 7);
+}
+
+/// What no model of the zoo has: every recurrent layer, in both directions.
+Network all_recurrent() {
+  return Network({11},
+                 {Embedding{.vocabulary = 60, .features = 12},
+                  LSTM{.units = 10, .return_sequences = true},
+                  Bidirectional{.layer = GRU{.units = 8, .return_sequences = true}},
+                  Bidirectional{.layer = LSTM{.units = 7, .return_sequences = true}},
+                  SimpleRNN{.units = 9}, Dense{.units = 3}},
+                 DType::i32);
+}
+
+const zoo::VggOptions kSmallVgg{.sample = {32, 32, 3}, .classes = 10};
+
+/// A line here and one in tests/fixtures/torch_models.py add a model.
+const std::vector<ZooModel>& zoo_models() {
+  static const std::vector<ZooModel> all{
+      {"mnist_cnn", [] { return zoo::mnist_cnn(); }},
+      {"mlp", small_mlp},
+      {"rosenbrock_mlp", [] { return zoo::rosenbrock_mlp(); }},
+      {"flux_cnn", [] { return zoo::flux_cnn(); }},
+      {"vgg_cifar10", [] { return zoo::vgg_cifar10(); }},
+      {"vgg11", [] { return zoo::vgg11(kSmallVgg); }},
+      {"vgg16", [] { return zoo::vgg16(kSmallVgg); }},
+      {"gru_imdb", [] { return zoo::gru_imdb(); }},
+      {"recurrent", all_recurrent},
+      {"resnet18", [] { return zoo::resnet18(); }},
+      {"resnet34", [] { return zoo::resnet34(); }},
+      {"resnet50", [] { return zoo::resnet50(); }},
+      {"densenet121", [] { return zoo::densenet121({.classes = 14}); }},
+      {"densenet169", [] { return zoo::densenet169(); }},
+  };
+  return all;
+}
+
+/// Masks differ between frameworks by nature.
+Network without_dropout(const Network& network) {
+  auto json = nlohmann::ordered_json::parse(network.to_json());
+  for (auto& node : json["nodes"]) {
+    if (node["op"] == "dropout") node["attributes"]["rate"] = 0.0;
+  }
+  return Network::from_json(json.dump());
+}
+
+/// A model's training step on a data set in stored order, with its memory in sight.
+class Steps {
+ public:
+  Steps(Model& model, const Dataset& data, const TorchFixture& fixture)
+      : state_(model.state()), batch_(static_cast<std::uint64_t>(fixture.batch)) {
+    const Loss loss = fixture.targets == "answers" ? Loss::binary_cross_entropy : Loss::automatic;
+    const StepData read = step_data(state_.definition(), data, {.loss = loss});
+    program_ = state_.backend->prepare(training_step(state_.definition(), read,
+                                                     {.batch = fixture.batch,
+                                                      .shuffle = false,
+                                                      .optimizer = resolve(fixture.optimizer, 1,
+                                                                           fixture.steps)},
+                                                     supports_of(*state_.backend)),
+                                       {});
+    for (std::size_t s = 0; s < kStorages; ++s) {
+      memory_.buffers[s] = state_.backend->allocate(program_->plan().bytes[s]);
+    }
+    memory_.buffers[static_cast<std::size_t>(Storage::parameter)] = state_.parameters;
+    memory_.buffers[static_cast<std::size_t>(Storage::state)] = state_.statistics;
+    program_->attach(memory_);
+    for (std::size_t slot = 0; slot < read.parts.size(); ++slot) {
+      views_.push_back(state_.backend->view(read.parts[slot].bytes));
+      program_->bind(slot, views_.back()->data());
+    }
+    const auto records = static_cast<std::uint64_t>(data.size());
+    info_ = {.epoch = 1, .records = records, .samples = records};
+  }
+
+  /// The next `count` steps; returns their losses.
+  std::vector<double> run(std::size_t count) {
+    program_->run(info_, count, batch_);
+    std::vector<double> losses(count);
+    state_.backend->download(*state_.statistics,
+                             state_.counters_offset() +
+                                 sizeof(double) * (std::size_t{kCounters} + info_.step),
+                             std::as_writable_bytes(std::span(losses)));
+    info_.step += count;
+    info_.position += count * batch_;
+    return losses;
+  }
+
+  std::span<const float> gradient(const ParameterSpec& spec) const {
+    const std::byte* data = memory_[Storage::gradient]->data() + spec.offset;
+    return {reinterpret_cast<const float*>(data), static_cast<std::size_t>(spec.shape.elements())};
+  }
+
+ private:
+  ModelState& state_;
+  std::uint64_t batch_;
+  std::unique_ptr<Program> program_;
+  Memory memory_;
+  std::vector<std::shared_ptr<Buffer>> views_;
+  StepInfo info_;
+};
+
+/// Keeps the worst of many distances, for a message and a limit.
+class Worst {
+ public:
+  void add(double distance, const std::string& name) {
+    if (!(distance <= value)) {  // NaN is the worst
+      value = distance;
+      at = name;
+    }
+  }
+  double value = 0;
+  std::string at;
+};
+
+#define EXPECT_WITHIN(worst, limit) EXPECT_LE((worst).value, limit) << (worst).at
+
+class TorchFixtures : public ::testing::TestWithParam<ZooModel> {};
+
+TEST_P(TorchFixtures, OutputsLossesGradientsAndTenStepsAgree) {
+  const std::string name = GetParam().name;
+  const TorchFixture fixture =
+      read_fixture(std::string(LINNET_TORCH_FIXTURES) + "/" + name + ".json");
+  Model model(without_dropout(GetParam().network()), {.device = "cpu"});
+  const NetworkDefinition& network = model.network().definition();
+  ASSERT_EQ(network.parameters.size(), fixture.weights.size() + fixture.statistics.size());
+  std::map<std::string, const ParameterSpec*> specs;
+  for (const ParameterSpec& spec : network.parameters) {
+    specs[spec.name] = &spec;
+    model.set_parameter(spec.name, initial_values(spec.name, spec.shape));
+  }
+  for (const auto* tensors : {&fixture.weights, &fixture.statistics}) {
+    for (const TorchTensor& tensor : *tensors) {
+      ASSERT_TRUE(specs.contains(tensor.name)) << tensor.name;
+      ASSERT_EQ(specs[tensor.name]->shape, tensor.shape) << tensor.name;
+      ASSERT_EQ(specs[tensor.name]->trainable, tensors == &fixture.weights) << tensor.name;
+    }
+  }
+
+  const Dataset data = fixture_data(fixture);
+  const Dataset first = fixture_data(fixture, true);
+  Worst outputs;
+  outputs.add(distance(summarise("outputs", model.predict(first)), fixture.outputs_before),
+              "before the first step");
+
+  Steps steps(model, data, fixture);
+  std::vector<double> losses = steps.run(1);
+  Worst gradients;
+  for (const TorchTensor& tensor : fixture.weights) {
+    const TensorSummary gradient = summarise(tensor.name, steps.gradient(*specs[tensor.name]));
+    gradients.add(distance(gradient, tensor.gradient), tensor.name);
+    gradients.add(std::abs(gradient.norm / tensor.gradient.norm - 1), tensor.name + " (norm)");
+  }
+  const std::vector<double> others = steps.run(static_cast<std::size_t>(fixture.steps) - 1);
+  losses.insert(losses.end(), others.begin(), others.end());
+  Worst loss;
+  ASSERT_EQ(losses.size(), fixture.losses.size());
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    loss.add(std::abs(losses[i] / fixture.losses[i] - 1), "step " + std::to_string(i + 1));
+  }
+  Worst weights;
+  Worst changes;
+  Worst statistics;
+  for (const TorchTensor& tensor : fixture.weights) {
+    const double off = distance(summarise(tensor.name, model.parameter(tensor.name)), tensor.after);
+    weights.add(off, tensor.name);
+    changes.add(off * tensor.after.norm / tensor.change, tensor.name);
+  }
+  for (const TorchTensor& tensor : fixture.statistics) {
+    statistics.add(distance(summarise(tensor.name, model.parameter(tensor.name)), tensor.after),
+                   tensor.name);
+  }
+  outputs.add(distance(summarise("outputs", model.predict(first)), fixture.outputs_after),
+              "after the last step");
+
+  const auto limit = [&](const char* part) {
+    return std::max(kTolerance, kTimesTorch * fixture.torch_error.at(part));
+  };
+  EXPECT_WITHIN(outputs, limit("outputs"));
+  EXPECT_WITHIN(loss, limit("losses"));
+  EXPECT_WITHIN(gradients, limit("gradients"));
+  EXPECT_WITHIN(weights, limit("weights"));
+  EXPECT_WITHIN(statistics, limit("statistics"));
+  if (limit("weights") <= kTolerance) {
+    EXPECT_WITHIN(changes, kChangeTolerance);
+  }
+  for (const auto& [what, worst] : {std::pair{"outputs", &outputs},
+                                    {"losses", &loss},
+                                    {"gradients", &gradients},
+                                    {"weights", &weights},
+                                    {"changes", &changes},
+                                    {"statistics", &statistics}}) {
+    RecordProperty(what, std::to_string(1e6 * worst->value) + "e-6 " + worst->at);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo, TorchFixtures, ::testing::ValuesIn(zoo_models()),
+                         [](const auto& model) { return std::string(model.param.name); });
+
+}  // namespace
+}  // namespace linnet::testing

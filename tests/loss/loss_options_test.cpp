@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "message_of.h"
+#include "model/loss_graph.h"
+
+namespace linnet::testing {
+namespace {
+
+std::string refusal(Loss loss, const LossOptions& options, bool labels = true) {
+  return message_of([&] { check_loss_options(loss, options, labels, {3}); });
+}
+
+TEST(LossOptions, NamesFollowTheEnumeration) {
+  const std::vector<std::string_view> names = loss_names();
+  ASSERT_EQ(names.size(), static_cast<std::size_t>(Loss::focal) + 1);
+  EXPECT_EQ(names[static_cast<std::size_t>(Loss::automatic)], "automatic");
+  EXPECT_EQ(names[static_cast<std::size_t>(Loss::binary_cross_entropy)], "binary_cross_entropy");
+  EXPECT_EQ(names[static_cast<std::size_t>(Loss::kl_divergence)], "kl_divergence");
+  EXPECT_EQ(names[static_cast<std::size_t>(Loss::focal)], "focal");
+}
+
+TEST(LossOptions, WhatALossHasNoUseForIsRefused) {
+  EXPECT_EQ(refusal(Loss::mse, {.label_smoothing = 0.1}, false),
+            "the loss mse of values has no use for label smoothing");
+  EXPECT_EQ(refusal(Loss::huber, {.class_weights = {1, 1, 1}}, false),
+            "the loss huber of values has no use for class weights");
+  EXPECT_EQ(refusal(Loss::cross_entropy, {.ignore_index = 1}, false),
+            "the loss cross_entropy of values has no use for an ignored label");
+  EXPECT_EQ(refusal(Loss::cross_entropy, {.positive_weights = {1, 1, 1}}),
+            "the loss cross_entropy of labels has no use for positive weights");
+  EXPECT_EQ(refusal(Loss::hinge, {.class_weights = {1, 2, 3}, .ignore_index = 1}), "");
+}
+
+TEST(LossOptions, NumbersHaveRanges) {
+  EXPECT_EQ(refusal(Loss::cross_entropy, {.label_smoothing = 1}),
+            "label smoothing must lie in [0, 1); got 1");
+  EXPECT_EQ(refusal(Loss::cross_entropy, {.class_weights = {1, 2}}),
+            "expected 3 class weights, one for each output; got 2");
+  EXPECT_EQ(refusal(Loss::cross_entropy, {.class_weights = {1, 2, -3}}),
+            "class weights must be finite and not negative; got -3");
+  EXPECT_EQ(refusal(Loss::focal, {.focal_gamma = -1}),
+            "focal gamma must be finite and not negative; got -1");
+  EXPECT_EQ(refusal(Loss::focal, {.focal_alpha = 2}), "focal alpha must be at most 1; got 2");
+  EXPECT_EQ(refusal(Loss::huber, {.huber_delta = 0}, false),
+            "Huber's delta must be finite and above 0; got 0");
+  EXPECT_EQ(refusal(Loss::mse, {.l2 = -1}, false),
+            "l1 and l2 must be finite and not negative; got -1");
+}
+
+TEST(LossOptions, BalancedWeightsLetEveryClassCountAlike) {
+  const std::vector<float> samples(8);
+  const std::vector<std::int32_t> labels{0, 0, 0, 0, 0, 0, 1, 3};
+  Dataset data = make_dataset({1}, std::span<const float>(samples), labels);
+  // scikit-learn's compute_class_weight("balanced"), with 4 classes: 8 / (4 * count).
+  EXPECT_EQ(balanced_class_weights(data), (std::vector<double>{8.0 / 24, 2, 0, 2}));
+  data.labels.clear();
+  EXPECT_EQ(message_of([&] { balanced_class_weights(data); }),
+            "the data set '" + data.name + "' has no labels to weigh classes by");
+}
+
+}  // namespace
+}  // namespace linnet::testing
