@@ -178,6 +178,17 @@ std::string percent(const Json& part) {
   return std::isfinite(value) ? fmt::format("{:.2f} %", 100 * value) : std::string("–");
 }
 
+/// "test accuracy 98.31 %", or the loss where there is no accuracy.
+std::string test_result(const Json& summary) {
+  const Json& loss = summary["test_loss"];
+  const Json& accuracy = summary["test_accuracy"];
+  const bool known = accuracy.is_number() && std::isfinite(accuracy.get<double>());
+  if (known || !loss.is_number()) {
+    return "test accuracy " + percent(accuracy);
+  }
+  return fmt::format("test loss {:.4f}", loss.get<double>());
+}
+
 std::pair<std::string, std::string> device_fact(const Model& model, const Json& summary) {
   if (model.device() == "cpu") {
     return {"device, threads", fmt::format("cpu, {}", model.threads())};
@@ -260,8 +271,8 @@ int train_job(const TrainOptions& options) {
   } else {
     if (history.stopped_early)
       watcher.line("linnet: stopped early: the held-out loss did not improve");
-    watcher.line(fmt::format("linnet: test accuracy {}; report: {}",
-                             percent(summary["test_accuracy"]), folder.report().string()));
+    watcher.line(
+        fmt::format("linnet: {}; report: {}", test_result(summary), folder.report().string()));
   }
   if (options.json) print_json(summary);
   return history.interrupted ? kInterrupted : kSuccess;
