@@ -14,7 +14,7 @@ constexpr unsigned kOrdering = cudaEventDisableTiming | cudaEventBlockingSync;
 }  // namespace
 
 CudaBatchStream::CudaBatchStream(std::shared_ptr<const Device> device, BatchLayout layout)
-    : device_(std::move(device)), layout_(std::move(layout)) {
+    : device_(std::move(device)), layout_(std::move(layout)), ring_(layout_.slots) {
   LINNET_ASSERT(layout_.slots > 0 && layout_.batch > 0);
   device_->activate();
   copies_ = make_stream();
@@ -35,7 +35,7 @@ CudaBatchStream::CudaBatchStream(std::shared_ptr<const Device> device, BatchLayo
 }
 
 CudaBatchStream::~CudaBatchStream() {
-  stop();
+  ring_.stop();
   static_cast<void>(cudaSetDevice(device_->info().index));
   // Copies may still be reading pinned memory and writing what the device's stream frees next.
   static_cast<void>(cudaStreamSynchronize(copies_.get()));
@@ -55,61 +55,24 @@ std::size_t CudaBatchStream::bytes() const {
   return total;
 }
 
-void CudaBatchStream::stop() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
 void CudaBatchStream::start(std::uint64_t samples, Fill fill) {
-  stop();
-  issued_ = 0;
-  acquired_ = 0;
-  released_ = 0;
-  stopping_ = false;
-  error_ = nullptr;
-  thread_ = std::thread([this, samples, fill = std::move(fill)] {
-    try {
-      produce(samples, fill);
-    } catch (...) {
-      {
-        const std::lock_guard lock(mutex_);
-        error_ = std::current_exception();
-      }
-      changed_.notify_all();
-    }
-  });
+  ring_.start([this, samples, fill = std::move(fill)] { produce(samples, fill); });
 }
 
 void CudaBatchStream::produce(std::uint64_t samples, const Fill& fill) {
   device_->activate();
   std::vector<std::byte*> to(layout_.record_bytes.size());
   for (std::uint64_t batch = 0; batch * layout_.batch < samples; ++batch) {
-    const std::size_t slot = slot_of(batch);
+    const std::size_t slot = ring_.slot_of(batch);
     const std::uint64_t position = batch * layout_.batch;
     const std::uint64_t count = std::min(layout_.batch, samples - position);
     check(cudaEventSynchronize(copied_[slot].get()), "waiting for the copy of a batch");
     for (std::size_t part = 0; part < to.size(); ++part) to[part] = pinned(part, slot);
     fill(position, count, to);
-    if (!wait_until_released(batch)) return;
+    if (!ring_.wait_until_released(batch)) return;
     copy(slot, count);
-    {
-      const std::lock_guard lock(mutex_);
-      ++issued_;
-    }
-    changed_.notify_all();
+    ring_.publish();
   }
-}
-
-/// Until the step that read this slot a round ago is enqueued; false if the pass was given up.
-bool CudaBatchStream::wait_until_released(std::uint64_t batch) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopping_ || batch < released_ + layout_.slots; });
-  return !stopping_;
 }
 
 void CudaBatchStream::copy(std::size_t slot, std::uint64_t count) const {
@@ -124,25 +87,15 @@ void CudaBatchStream::copy(std::size_t slot, std::uint64_t count) const {
 }
 
 std::size_t CudaBatchStream::acquire() {
-  const std::uint64_t batch = acquired_++;
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return error_ != nullptr || batch < issued_; });
-    if (batch >= issued_) std::rethrow_exception(error_);
-  }
-  const std::size_t slot = slot_of(batch);
+  const std::size_t slot = ring_.acquire();
   check(cudaStreamWaitEvent(device_->stream(), copied_[slot].get()),
         "ordering a step behind a copy");
   return slot;
 }
 
 void CudaBatchStream::release() {
-  check(cudaEventRecord(read_[slot_of(released_)].get(), device_->stream()), "recording an event");
-  {
-    const std::lock_guard lock(mutex_);
-    ++released_;
-  }
-  changed_.notify_all();
+  check(cudaEventRecord(read_[ring_.oldest()].get(), device_->stream()), "recording an event");
+  ring_.release();
 }
 
 }  // namespace linnet::cuda

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "backend/cuda/device.h"
+#include "runtime/batch_ring.h"
 #include "runtime/batch_stream.h"
 
 namespace linnet::cuda {
@@ -33,13 +30,10 @@ class CudaBatchStream final : public BatchStream {
 
  private:
   using Pinned = UniqueHandle<void*, cudaFreeHost>;
-  std::size_t slot_of(std::uint64_t batch) const { return batch % layout_.slots; }
   std::size_t slot_bytes(std::size_t part) const;
   std::byte* pinned(std::size_t part, std::size_t slot) const;
-  void stop();
   void produce(std::uint64_t samples, const Fill& fill);
   void copy(std::size_t slot, std::uint64_t count) const;
-  bool wait_until_released(std::uint64_t batch);
 
   std::shared_ptr<const Device> device_;
   BatchLayout layout_;
@@ -48,15 +42,7 @@ class CudaBatchStream final : public BatchStream {
   std::vector<Pinned> pinned_slots_;                   ///< by part
   std::vector<Event> copied_;                          ///< by slot: the device has the batch
   std::vector<Event> read_;                            ///< by slot: the step is done with it
-
-  std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t issued_ = 0;    ///< batches of this pass whose copies are enqueued
-  std::uint64_t acquired_ = 0;  ///< the caller's alone
-  std::uint64_t released_ = 0;
-  bool stopping_ = false;
-  std::exception_ptr error_;
+  BatchRing ring_;
 };
 
 }  // namespace linnet::cuda
