@@ -96,43 +96,29 @@ __device__ void read_share(const float* row, int lane, float (&values)[kTile / 1
   }
 }
 
-struct TileArgs {
-  TileSource a;
-  TileSource b;
-  MatmulOutput out;
-  std::int64_t terms = 0;
-  std::int64_t split_terms = 0;
-  std::int64_t column_tiles = 0;
-};
-
-/// Block (tile, split): one tile of C over one part of k. The next tiles are read from memory while
-/// those in shared memory are multiplied.
-template <int kTile, class Epilogue>
-__global__ void __launch_bounds__(256) tile_kernel(TileArgs args, Epilogue epilogue) {
+/// The calling block's tile of C, begun at (row0, column0), over the terms [begin, end): each
+/// thread gets the sums of its share. The next tiles are read from memory while those in shared
+/// memory are multiplied. Blocks of 256.
+template <int kTile>
+__device__ void sum_tile(const TileSource& a_source, const TileSource& b_source, std::int64_t row0,
+                         std::int64_t column0, std::int64_t begin, std::int64_t end,
+                         float (&sums)[kTile / 16][kTile / 16]) {
   constexpr int kTerms = kTileValues / kTile;
   constexpr int kCount = kTile / 16;
-  using Share = ThreadShare<kTile>;
   alignas(16) __shared__ float a_tiles[2][kTerms][kTile + 4];
   alignas(16) __shared__ float b_tiles[2][kTerms][kTile + 4];
-  const std::int64_t row0 = blockIdx.x / args.column_tiles * kTile;
-  const std::int64_t column0 = blockIdx.x % args.column_tiles * kTile;
-  const std::int64_t begin = blockIdx.y * args.split_terms;
-  const std::int64_t end =
-      begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
   const int row_lane = static_cast<int>(threadIdx.x) / 16;
   const int column_lane = static_cast<int>(threadIdx.x) % 16;
-
-  float sums[kCount][kCount] = {};
-  float4 a_next = read_tile<kTile>(args.a, row0, begin, end);
-  float4 b_next = read_tile<kTile>(args.b, column0, begin, end);
+  float4 a_next = read_tile<kTile>(a_source, row0, begin, end);
+  float4 b_next = read_tile<kTile>(b_source, column0, begin, end);
   int half = 0;
   for (std::int64_t term = begin; term < end; term += kTerms) {
-    store_tile<kTile>(a_tiles[half], args.a.along_terms, a_next);
-    store_tile<kTile>(b_tiles[half], args.b.along_terms, b_next);
+    store_tile<kTile>(a_tiles[half], a_source.along_terms, a_next);
+    store_tile<kTile>(b_tiles[half], b_source.along_terms, b_next);
     __syncthreads();  // one is enough: the other half was read before this one was stored
     if (term + kTerms < end) {
-      a_next = read_tile<kTile>(args.a, row0, term + kTerms, end);
-      b_next = read_tile<kTile>(args.b, column0, term + kTerms, end);
+      a_next = read_tile<kTile>(a_source, row0, term + kTerms, end);
+      b_next = read_tile<kTile>(b_source, column0, term + kTerms, end);
     }
 #pragma unroll
     for (int t = 0; t < kTerms; ++t) {
@@ -148,14 +134,46 @@ __global__ void __launch_bounds__(256) tile_kernel(TileArgs args, Epilogue epilo
     }
     half ^= 1;
   }
+}
+
+/// put(row, column, sum) for the thread's share of the tile.
+template <int kTile, class Put>
+__device__ void for_share(std::int64_t row0, std::int64_t column0,
+                          const float (&sums)[kTile / 16][kTile / 16], Put put) {
+  using Share = ThreadShare<kTile>;
+  const int row_lane = static_cast<int>(threadIdx.x) / 16;
+  const int column_lane = static_cast<int>(threadIdx.x) % 16;
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
+  for (int i = 0; i < Share::kCount; ++i) {
 #pragma unroll
-    for (int j = 0; j < kCount; ++j) {
-      args.out.put(row0 + Share::at(i, row_lane), column0 + Share::at(j, column_lane), blockIdx.y,
-                   sums[i][j], epilogue);
+    for (int j = 0; j < Share::kCount; ++j) {
+      put(row0 + Share::at(i, row_lane), column0 + Share::at(j, column_lane), sums[i][j]);
     }
   }
+}
+
+struct TileArgs {
+  TileSource a;
+  TileSource b;
+  MatmulOutput out;
+  std::int64_t terms = 0;
+  std::int64_t split_terms = 0;
+  std::int64_t column_tiles = 0;
+};
+
+/// Block (tile, split): one tile of C over one part of k.
+template <int kTile, class Epilogue>
+__global__ void __launch_bounds__(256) tile_kernel(TileArgs args, Epilogue epilogue) {
+  const std::int64_t row0 = blockIdx.x / args.column_tiles * kTile;
+  const std::int64_t column0 = blockIdx.x % args.column_tiles * kTile;
+  const std::int64_t begin = blockIdx.y * args.split_terms;
+  const std::int64_t end =
+      begin + args.split_terms < args.terms ? begin + args.split_terms : args.terms;
+  float sums[kTile / 16][kTile / 16] = {};
+  sum_tile<kTile>(args.a, args.b, row0, column0, begin, end, sums);
+  for_share<kTile>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
+    args.out.put(row, column, blockIdx.y, sum, epilogue);
+  });
 }
 
 inline bool reads_by_four(const float* data, std::int64_t stride) {

@@ -21,11 +21,6 @@ struct BatchArgs {
 /// there are products enough; every product sums its terms in the same order.
 template <int kTile>
 __global__ void __launch_bounds__(256) batch_tile_kernel(BatchArgs args) {
-  constexpr int kTerms = kTileValues / kTile;
-  constexpr int kCount = kTile / 16;
-  using Share = ThreadShare<kTile>;
-  alignas(16) __shared__ float a_tiles[2][kTerms][kTile + 4];
-  alignas(16) __shared__ float b_tiles[2][kTerms][kTile + 4];
   const std::int64_t product = blockIdx.x / args.tiles;
   const std::int64_t tile = blockIdx.x % args.tiles;
   const std::int64_t row0 = tile / args.column_tiles * kTile;
@@ -33,44 +28,11 @@ __global__ void __launch_bounds__(256) batch_tile_kernel(BatchArgs args) {
   args.a.data += product * args.rows * args.terms;
   args.b.data += product * args.columns * args.terms;
   float* y = args.y + product * args.rows * args.columns;
-  const int row_lane = static_cast<int>(threadIdx.x) / 16;
-  const int column_lane = static_cast<int>(threadIdx.x) % 16;
-
-  float sums[kCount][kCount] = {};
-  float4 a_next = read_tile<kTile>(args.a, row0, 0, args.terms);
-  float4 b_next = read_tile<kTile>(args.b, column0, 0, args.terms);
-  int half = 0;
-  for (std::int64_t term = 0; term < args.terms; term += kTerms) {
-    store_tile<kTile>(a_tiles[half], args.a.along_terms, a_next);
-    store_tile<kTile>(b_tiles[half], args.b.along_terms, b_next);
-    __syncthreads();  // one is enough: the other half was read before this one was stored
-    if (term + kTerms < args.terms) {
-      a_next = read_tile<kTile>(args.a, row0, term + kTerms, args.terms);
-      b_next = read_tile<kTile>(args.b, column0, term + kTerms, args.terms);
-    }
-#pragma unroll
-    for (int t = 0; t < kTerms; ++t) {
-      float a[kCount];
-      float b[kCount];
-      read_share<kTile>(a_tiles[half][t], row_lane, a);
-      read_share<kTile>(b_tiles[half][t], column_lane, b);
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-#pragma unroll
-        for (int j = 0; j < kCount; ++j) sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
-      }
-    }
-    half ^= 1;
-  }
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    const std::int64_t row = row0 + Share::at(i, row_lane);
-#pragma unroll
-    for (int j = 0; j < kCount; ++j) {
-      const std::int64_t column = column0 + Share::at(j, column_lane);
-      if (row < args.rows && column < args.columns) y[row * args.columns + column] = sums[i][j];
-    }
-  }
+  float sums[kTile / 16][kTile / 16] = {};
+  sum_tile<kTile>(args.a, args.b, row0, column0, 0, args.terms, sums);
+  for_share<kTile>(row0, column0, sums, [&](std::int64_t row, std::int64_t column, float sum) {
+    if (row < args.rows && column < args.columns) y[row * args.columns + column] = sum;
+  });
 }
 
 /// rows, or columns, by terms; `along_terms`: whether terms are neighbours in memory.
