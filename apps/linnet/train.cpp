@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -197,8 +198,9 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
                                        summary["graph"].get<std::string>())};
 }
 
-void write_report(const Job& job, const Json& summary, const History& history, Model& model,
-                  const LoadedData& data, const RunFolder& folder) {
+void write_report(const Job& job, const Json& summary, const History& history, const Model& model,
+                  const LoadedData& data, std::span<const float> predictions,
+                  const RunFolder& folder) {
   Report report;
   report.title = fmt::format("{} on {}", job.name, data.parts.train.name);
   report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", kVersion, kCommit,
@@ -206,7 +208,7 @@ void write_report(const Job& job, const Json& summary, const History& history, M
   if (!data.note.empty()) report.subtitle += ". " + data.note;
   for (const std::string& note : history.notes) report.subtitle += ". " + note;
   add_epochs(report, history);
-  add_mistakes(report, model, data.parts.test);
+  add_mistakes(report, predictions, data.parts.test);
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
   const auto text = [&](const char* key) {
     return summary[key].is_string() ? summary[key].get<std::string>() : summary[key].dump();
@@ -233,11 +235,9 @@ void write_report(const Job& job, const Json& summary, const History& history, M
 }
 
 /// metrics.json, and its lines on the terminal.
-void report_metrics(const Job& job, Model& model, const Dataset& test, const RunFolder& folder,
-                    Watcher& watcher) {
-  const Metrics metrics =
-      evaluate_metrics(model, test,
-                       {.batch = 256, .ignore_index = job.training.loss_options.ignore_index});
+void report_metrics(const Job& job, std::span<const float> predictions, const Dataset& test,
+                    const RunFolder& folder, Watcher& watcher) {
+  const Metrics metrics = measure(predictions, test, job.training.loss_options.ignore_index);
   write_file_atomically(
       folder.path() / "metrics.json",
       to_json(metrics, test.class_names).dump(2, ' ', false, Json::error_handler_t::replace) +
@@ -262,8 +262,10 @@ int train_job(const TrainOptions& options) {
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  write_report(job, summary, history, model, data, folder);
-  if (test != nullptr) report_metrics(job, model, *test, folder, watcher);
+  const std::vector<float> predictions =
+      test != nullptr ? predictions_of(model, *test) : std::vector<float>{};
+  write_report(job, summary, history, model, data, predictions, folder);
+  if (test != nullptr) report_metrics(job, predictions, *test, folder, watcher);
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
     watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",

@@ -56,9 +56,8 @@ void add_epochs(Report& report, const History& history) {
   }
 }
 
-void add_mistakes(Report& report, Model& model, const Dataset& test) {
+void add_mistakes(Report& report, std::span<const float> probabilities, const Dataset& test) {
   if (test.size() == 0 || test.labels.empty() || test.classes() == 0) return;
-  const std::vector<float> probabilities = model.predict_probabilities(test);
   const auto classes = static_cast<std::size_t>(test.classes());
   const std::size_t outputs = probabilities.size() / test.labels.size();
   report.class_names = test.class_names;

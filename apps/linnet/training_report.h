@@ -3,6 +3,8 @@
 
 #include <linnet/trainer.h>
 
+#include <span>
+
 #include "io/html_report.h"
 
 namespace linnet::command {
@@ -10,8 +12,9 @@ namespace linnet::command {
 /// The curves of a history, with the test part where there is one, else the held-out part.
 void add_epochs(Report& report, const History& history);
 
-/// Runs `model` over `test` and adds the confusion matrix, the class names and the worst mistakes
-/// (pictures of 1 or 3 channels in bytes only). Nothing happens for a data set without labels.
-void add_mistakes(Report& report, Model& model, const Dataset& test);
+/// Adds the confusion matrix of `test`, of which `probabilities` are the model's (N, outputs), the
+/// class names and the worst mistakes (pictures of 1 or 3 channels in bytes only). Nothing happens
+/// for a data set without labels.
+void add_mistakes(Report& report, std::span<const float> probabilities, const Dataset& test);
 
 }  // namespace linnet::command

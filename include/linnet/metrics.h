@@ -96,8 +96,13 @@ struct Metrics {
   double rmse = kUndefined;
 };
 
-/// Predicts `data` and measures the first output. Throws Error where data and network don't fit,
-/// and for predictions that are NaN.
+/// What is measured: class probabilities where `data` has labels, else the first output. Throws
+/// Error where data and network don't fit.
+std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch = 256);
+/// Measures what predictions_of() gave for `data`. Throws Error for predictions that are NaN.
+Metrics measure(std::span<const float> predictions, const Dataset& data,
+                std::optional<std::int32_t> ignore_index = {});
+/// Both.
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options = {});
 
 }  // namespace linnet

@@ -16,9 +16,9 @@ struct Labelled {
   std::vector<std::int32_t> labels;
 };
 
-Labelled without_ignored(std::vector<float> scores, const Dataset& data,
+Labelled without_ignored(std::span<const float> scores, const Dataset& data,
                          std::optional<std::int32_t> ignored) {
-  if (!ignored) return {std::move(scores), data.labels};
+  if (!ignored) return {{scores.begin(), scores.end()}, data.labels};
   const std::size_t classes = scores.size() / data.labels.size();
   Labelled kept;
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
@@ -45,37 +45,47 @@ void measure_labels(Metrics& metrics, std::span<const float> p,
 
 }  // namespace
 
-Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options) {
+std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch) {
   data.validate();
   require(data.size() > 0, "the data set '{}' holds no samples", data.name);
+  const Shape outputs = model.network().output_shape();
+  if (!data.labels.empty()) {
+    require(outputs.rank() == 1, "labels want outputs (N, classes); the network gives {} a sample",
+            to_string(outputs));
+    return model.predict_probabilities(data, batch);
+  }
+  require(data.value_shape == outputs,
+          "the network gives {} a sample but the data set '{}' has values of {}",
+          to_string(outputs), data.name, to_string(data.value_shape));
+  return model.predict(data, batch);
+}
+
+Metrics measure(std::span<const float> predictions, const Dataset& data,
+                std::optional<std::int32_t> ignore_index) {
   Metrics metrics;
   if (!data.labels.empty()) {
-    require(model.network().output_shape().rank() == 1,
-            "labels want outputs (N, classes); the network gives {} a sample",
-            to_string(model.network().output_shape()));
-    const Labelled kept = without_ignored(model.predict_probabilities(data, options.batch), data,
-                                          options.ignore_index);
+    const Labelled kept = without_ignored(predictions, data, ignore_index);
     require(!kept.labels.empty(), "every sample of the data set '{}' has the ignored label {}",
-            data.name, options.ignore_index.value_or(0));
+            data.name, ignore_index.value_or(0));
     measure_labels(metrics, kept.scores, kept.labels);
     return metrics;
   }
-  require(data.value_shape == model.network().output_shape(),
-          "the network gives {} a sample but the data set '{}' has values of {}",
-          to_string(model.network().output_shape()), data.name, to_string(data.value_shape));
-  const std::vector<float> outputs = model.predict(data, options.batch);
   const std::int64_t columns = data.value_shape.elements();
   metrics.samples = data.size();
   if (std::ranges::all_of(data.values, [](float t) { return t == 0 || t == 1; })) {
     metrics.kind = Metrics::Kind::binary;
-    metrics.auc = roc_auc_by_label(outputs, data.values, columns);
+    metrics.auc = roc_auc_by_label(predictions, data.values, columns);
     return metrics;
   }
   metrics.kind = Metrics::Kind::values;
-  metrics.r_squared = r_squared(outputs, data.values, columns);
-  metrics.mae = mean_absolute_error(outputs, data.values);
-  metrics.rmse = root_mean_squared_error(outputs, data.values);
+  metrics.r_squared = r_squared(predictions, data.values, columns);
+  metrics.mae = mean_absolute_error(predictions, data.values);
+  metrics.rmse = root_mean_squared_error(predictions, data.values);
   return metrics;
+}
+
+Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options) {
+  return measure(predictions_of(model, data, options.batch), data, options.ignore_index);
 }
 
 }  // namespace linnet
