@@ -102,11 +102,17 @@ const bool registered = [] {
       {"16_to_16_3x3_at_28", 128, 28, 16, 16, 3, 1, 1},
       {"64_to_64_3x3_at_8", 128, 8, 64, 64, 3, 1, 1},
       {"64_to_64_3x3_at_32", 64, 32, 64, 64, 3, 1, 1},
+      {"50_to_50_3x3_at_32", 64, 32, 50, 50, 3, 1, 1},
+      {"100_to_100_3x3_at_16", 64, 16, 100, 100, 3, 1, 1},
+      {"64_to_64_3x3_by_2_at_16", 128, 16, 64, 64, 3, 2, 1},
+      {"256_to_256_3x3_at_2", 128, 2, 256, 256, 3, 1, 1},
+      {"64_to_256_1x1_at_8", 128, 8, 64, 256, 1, 1, 0},
       {"256_to_64_1x1_at_8", 128, 8, 256, 64, 1, 1, 0},
       {"512_to_512_3x3_at_1", 128, 1, 512, 512, 3, 1, 1},
       {"512_to_512_3x3_by_2_at_2", 128, 2, 512, 512, 3, 2, 1},
   };
   const std::pair<const char*, const ConvEngine*> engines[] = {{"pointwise", &pointwise_engine()},
+                                                               {"direct", &direct_engine()},
                                                                {"im2col", &im2col_engine()},
                                                                {"onednn", &onednn_engine()}};
   const std::pair<const char*, Direction> directions[] = {{"forward", Direction::forward},

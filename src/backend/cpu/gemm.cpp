@@ -21,4 +21,27 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix a, Matrix b, fl
   }
 }
 
+ProductTasks::ProductTasks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
+    : rows_(rows), columns_(columns), by_columns_(rows < columns) {
+  constexpr double kFlopsPerNanosecond = 40;  // of one core, cautiously
+  constexpr std::int64_t kColumns = 64;       // below, the left operand would be packed too often
+  const double each = 2.0 * static_cast<double>(terms) / kFlopsPerNanosecond;
+  count_ =
+      by_columns_
+          ? std::min(tasks_for(columns, each * static_cast<double>(rows)),
+                     static_cast<int>(std::clamp<std::int64_t>(columns / kColumns, 1, kMaxTasks)))
+          : tasks_for(rows, each * static_cast<double>(columns));
+}
+
+ProductTasks::Block ProductTasks::block(int index) const {
+  if (by_columns_) return {{0, rows_}, column_lines(columns_, count_, index)};
+  return {split(rows_, count_, index), {0, columns_}};
+}
+
+Range column_lines(std::int64_t columns, int tasks, int index) {
+  constexpr std::int64_t kLine = 16;
+  const Range lines = split((columns + kLine - 1) / kLine, tasks, index);
+  return {lines.begin * kLine, std::min(lines.end * kLine, columns)};
+}
+
 }  // namespace linnet::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 
@@ -16,5 +16,28 @@ struct Matrix {
 /// transposition. oneDNN's sgemm, f32 accumulation. Equal bits for equal operands and extents.
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix a, Matrix b, float* c,
           std::int64_t c_stride, float beta = 0.0F);
+
+/// Blocks of a product (rows, columns) as tasks: of rows; or, where these are few, of columns, so
+/// that every task reads a part of the right operand of its own.
+class ProductTasks {
+ public:
+  ProductTasks(std::int64_t rows, std::int64_t columns, std::int64_t terms);
+
+  struct Block {
+    Range rows;
+    Range columns;
+  };
+  int count() const { return count_; }
+  Block block(int index) const;
+
+ private:
+  std::int64_t rows_;
+  std::int64_t columns_;
+  bool by_columns_;
+  int count_;
+};
+
+/// Range `index` of `columns` handed out in lines of a cache, so that vectors stay whole.
+Range column_lines(std::int64_t columns, int tasks, int index);
 
 }  // namespace linnet::cpu

@@ -8,11 +8,12 @@
 namespace linnet::cpu {
 
 /// y = f(y + b) over a block of rows, in place: the tail of a matrix product while it is in cache.
-/// b may be null. Rows are `columns` long and follow each other.
+/// b may be null. Rows are `columns` long and follow each other, or are `stride` floats apart.
 inline void add_bias_and_activate(float* y, std::int64_t rows, std::int64_t columns, const float* b,
-                                  Activation activation) {
+                                  Activation activation, std::int64_t stride = 0) {
+  if (b == nullptr && activation == Activation::none) return;
   for (std::int64_t r = 0; r < rows; ++r) {
-    float* row = y + r * columns;
+    float* row = y + r * (stride > 0 ? stride : columns);
     if (b != nullptr) {
       for (std::int64_t c = 0; c < columns; ++c) row[c] += b[c];
     }

@@ -25,6 +25,8 @@ struct ConvEngine {
 const ConvEngine& pointwise_engine();
 /// Matrix products on patches that are gathered block by block. Takes everything.
 const ConvEngine& im2col_engine();
+/// Sums in registers over patches that are read where they lie; no groups, no dilation.
+const ConvEngine& direct_engine();
 /// groups == C == C_out: loops over pixels, vectors over channels.
 const ConvEngine& depthwise_engine();
 /// oneDNN's convolutions, one sequential primitive a block of samples.

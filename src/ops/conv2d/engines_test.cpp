@@ -69,9 +69,35 @@ TEST(ConvEngines, AgreeWithIm2col) {
       {{3, 7, 8, 16}, {32, 3, 3, 8}, {.stride_h = 2, .groups = 2}},
       {{2, 40, 40, 64}, {16, 3, 3, 64}, {}},  // several blocks of patches a task
       {{2, 9, 9, 8}, {8, 3, 3, 8}, {.dilation_h = 2, .dilation_w = 3}},
+      {{5, 1, 1, 20},  // one pixel meets one tap
+       {50, 3, 3, 20},
+       {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
+      {{9, 2, 2, 12},
+       {7, 3, 3, 12},
+       {.stride_h = 2,
+        .stride_w = 2,
+        .pad_top = 1,
+        .pad_bottom = 1,
+        .pad_left = 1,
+        .pad_right = 1}},
+      {{2, 14, 13, 50},  // more terms than one block sums
+       {26, 3, 3, 50},
+       {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
+      {{2, 20, 20, 3},
+       {64, 7, 7, 3},
+       {.stride_h = 2,
+        .stride_w = 2,
+        .pad_top = 3,
+        .pad_bottom = 3,
+        .pad_left = 3,
+        .pad_right = 3}},
+      {{3, 8, 8, 400}, {33, 1, 1, 400}, {.stride_h = 2, .stride_w = 3}},
+      {{2, 11, 6, 5}, {4, 4, 2, 5}, {.stride_h = 3, .pad_top = 2, .pad_right = 1}},
+      {{2, 5, 5, 200}, {10, 3, 3, 200}, {.pad_top = 3, .pad_left = 2}},  // rows of padding alone
   };
   const std::vector<std::pair<std::string, const ConvEngine*>> engines{
       {"pointwise", &pointwise_engine()},
+      {"direct", &direct_engine()},
       {"depthwise", &depthwise_engine()},
       {"onednn", &onednn_engine()}};
   std::vector<int> taken(engines.size(), 0);
@@ -104,9 +130,10 @@ TEST(ConvEngines, AgreeWithIm2col) {
     }
   }
   EXPECT_GT(taken[0], 0);
-  EXPECT_GT(taken[1], 0);
+  EXPECT_EQ(taken[1], 3 * 11);  // all without groups and dilation
+  EXPECT_GT(taken[2], 0);
   // oneDNN's own engines depend on the processor: none is promised.
-  RecordProperty("onednn", taken[2]);
+  RecordProperty("onednn", taken[3]);
 }
 
 }  // namespace

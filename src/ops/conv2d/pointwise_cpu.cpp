@@ -20,34 +20,34 @@ double cost(std::int64_t a, std::int64_t b) {
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (!takes(s)) return std::nullopt;
-  const std::int64_t pixels = s.n * s.in_pixels();
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
-  const int tasks = tasks_for(pixels, cost(c, co));
+  const ProductTasks tasks(s.n * s.in_pixels(), co, c);
   Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range rows = split(pixels, tasks, task.index);
-         float* y = args.out(0) + rows.begin * co;
-         gemm(rows.size(), co, c, {args.in(0) + rows.begin * c, c}, {args.in(1), c, true}, y, co);
-         add_bias_and_activate(y, rows.size(), co, tail.bias ? args.in(2) : nullptr,
-                               tail.activation);
-       }});
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             float* y = args.out(0) + rows.begin * co + columns.begin;
+                             gemm(rows.size(), columns.size(), c, {args.in(0) + rows.begin * c, c},
+                                  {args.in(1) + columns.begin * c, c, true}, y, co);
+                             add_bias_and_activate(y, rows.size(), columns.size(),
+                                                   tail.bias ? args.in(2) + columns.begin : nullptr,
+                                                   tail.activation, co);
+                           }});
   return kernel;
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
-  const std::int64_t pixels = s.n * s.in_pixels();
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
-  const int tasks = tasks_for(pixels, cost(c, co));
+  const ProductTasks tasks(s.n * s.in_pixels(), c, co);
   Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range rows = split(pixels, tasks, task.index);
-                             gemm(rows.size(), c, co, {args.in(0) + rows.begin * co, co},
-                                  {args.in(1), c}, args.out(0) + rows.begin * c, c);
-                           }});
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         gemm(rows.size(), columns.size(), co, {args.in(0) + rows.begin * co, co},
+              {args.in(1) + columns.begin, c}, args.out(0) + rows.begin * c + columns.begin, c);
+       }});
   return kernel;
 }
 

@@ -14,35 +14,36 @@ double row_cost(std::int64_t n, std::int64_t k) {
   return 2.0 * static_cast<double>(n) * static_cast<double>(k) / 40.0;
 }
 
-/// Features are handed out in lines of a cache, so that vectors stay whole.
-constexpr std::int64_t kLine = 16;
-
-Range feature_lines(std::int64_t features, int tasks, int index) {
-  const Range lines = split((features + kLine - 1) / kLine, tasks, index);
-  return {lines.begin * kLine, std::min(lines.end * kLine, features)};
-}
-
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const DenseAttrs attrs = node.attrs<DenseOp>();
   const std::int64_t n = node.in(0)[0];
   const std::int64_t features = node.in(0)[1];
   const std::int64_t units = node.in(1)[0];
-  const int tasks = tasks_for(n, row_cost(units, features));
   Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range rows = split(n, tasks, task.index);
-                             const float* x = args.in(0) + rows.begin * features;
-                             float* y = args.out(0) + rows.begin * units;
-                             if (units <= kThinUnits) {
-                               thin_forward({rows.size(), features, units}, x, args.in(1), y);
-                             } else {
-                               gemm(rows.size(), units, features, {x, features},
-                                    {args.in(1), features, true}, y, units);
-                             }
-                             add_bias_and_activate(y, rows.size(), units,
-                                                   attrs.bias ? args.in(2) : nullptr,
-                                                   attrs.activation);
-                           }});
+  if (units <= kThinUnits) {
+    const int tasks = tasks_for(n, row_cost(units, features));
+    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                               const Range rows = split(n, tasks, task.index);
+                               float* y = args.out(0) + rows.begin * units;
+                               thin_forward({rows.size(), features, units},
+                                            args.in(0) + rows.begin * features, args.in(1), y);
+                               add_bias_and_activate(y, rows.size(), units,
+                                                     attrs.bias ? args.in(2) : nullptr,
+                                                     attrs.activation);
+                             }});
+    return kernel;
+  }
+  const ProductTasks tasks(n, units, features);
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         float* y = args.out(0) + rows.begin * units + columns.begin;
+         gemm(rows.size(), columns.size(), features, {args.in(0) + rows.begin * features, features},
+              {args.in(1) + columns.begin * features, features, true}, y, units);
+         add_bias_and_activate(y, rows.size(), columns.size(),
+                               attrs.bias ? args.in(2) + columns.begin : nullptr, attrs.activation,
+                               units);
+       }});
   return kernel;
 }
 
@@ -50,19 +51,25 @@ std::optional<Kernel> prepare_grad_input(const NodeView& node) {
   const std::int64_t n = node.in(0)[0];
   const std::int64_t units = node.in(0)[1];
   const std::int64_t features = node.in(1)[1];
-  const int tasks = tasks_for(n, row_cost(units, features));
   Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range rows = split(n, tasks, task.index);
-         const float* dz = args.in(0) + rows.begin * units;
-         float* dx = args.out(0) + rows.begin * features;
-         if (units <= kThinUnits) {
-           thin_grad_input({rows.size(), features, units}, dz, args.in(1), dx);
-         } else {
-           gemm(rows.size(), features, units, {dz, units}, {args.in(1), features}, dx, features);
-         }
-       }});
+  if (units <= kThinUnits) {
+    const int tasks = tasks_for(n, row_cost(units, features));
+    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                               const Range rows = split(n, tasks, task.index);
+                               thin_grad_input({rows.size(), features, units},
+                                               args.in(0) + rows.begin * units, args.in(1),
+                                               args.out(0) + rows.begin * features);
+                             }});
+    return kernel;
+  }
+  const ProductTasks tasks(n, features, units);
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm(rows.size(), columns.size(), units,
+                                  {args.in(0) + rows.begin * units, units},
+                                  {args.in(1) + columns.begin, features},
+                                  args.out(0) + rows.begin * features + columns.begin, features);
+                           }});
   return kernel;
 }
 
@@ -76,7 +83,7 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node) {
   if (features >= units) {
     const int tasks = tasks_for(features, row_cost(units, n));
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range columns = feature_lines(features, tasks, task.index);
+                               const Range columns = column_lines(features, tasks, task.index);
                                if (units <= kThinUnits) {
                                  thin_grad_weight({n, features, units}, args.in(0), args.in(1),
                                                   columns.begin, columns.end, args.out(0));

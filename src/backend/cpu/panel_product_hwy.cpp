@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time. (Sums are arrays
+// of vectors, which sizeless ones can't be.)
+#include <hwy/detect_targets.h>
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/panel_product_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "backend/cpu/panel_product.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+const hn::ScalableTag<float> kFloats;
+using Floats = hn::Vec<decltype(kFloats)>;
+
+HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(kFloats)); }
+
+/// Sums in registers: 12 of 16 of them, or 24 of 32.
+constexpr int kSums = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 24 : 12;
+/// Rows of a tile whose panel has `vectors`; addresses of more than 12 rows find no register.
+constexpr int rows_of(int vectors) { return std::min(kSums / vectors, 12); }
+constexpr int kTileRows = rows_of(2);
+/// Terms that are summed at once: their rows of a panel should stay in the L1 cache.
+constexpr std::int64_t kBlockTerms = 384;
+
+/// The vectors of columns of panel after panel: two, and for an odd rest three, or one.
+class PanelWidths {
+ public:
+  explicit PanelWidths(std::int64_t columns, bool threes = true)
+      : left_((columns + lanes() - 1) / lanes()), threes_(threes) {}
+  /// 0 behind the last one.
+  int next() {
+    const std::int64_t vectors = threes_ && left_ == 3 ? 3 : std::min<std::int64_t>(left_, 2);
+    left_ -= vectors;
+    return static_cast<int>(vectors);
+  }
+
+ private:
+  std::int64_t left_;
+  bool threes_;
+};
+
+/// Vectors side by side. (Not an array, which GCC would leave in memory.)
+template <int kCount>
+struct Vectors {
+  static HWY_INLINE Vectors zero() { return {hn::Zero(kFloats), Vectors<kCount - 1>::zero()}; }
+  static HWY_INLINE Vectors load(const float* from) {
+    return {hn::LoadU(kFloats, from), Vectors<kCount - 1>::load(from + lanes())};
+  }
+  /// `columns` floats that need not be followed by others, and zeros.
+  static HWY_INLINE Vectors load(const float* from, std::int64_t columns) {
+    if (columns == kCount * lanes()) return load(from);
+    HWY_ALIGN float padded[kCount * hn::MaxLanes(kFloats)] = {};
+    std::copy_n(from, std::min(columns, kCount * lanes()), padded);
+    return load(padded);
+  }
+  HWY_INLINE void store(float* to) const {
+    hn::StoreU(first, kFloats, to);
+    rest.store(to + lanes());
+  }
+  HWY_INLINE void store(float* to, std::int64_t columns) const {
+    if (columns == kCount * lanes()) return store(to);
+    HWY_ALIGN float padded[kCount * hn::MaxLanes(kFloats)];
+    store(padded);
+    std::copy_n(padded, std::min(columns, kCount * lanes()), to);
+  }
+  HWY_INLINE void add(Floats x, const Vectors& b) {
+    first = hn::MulAdd(x, b.first, first);
+    rest.add(x, b.rest);
+  }
+
+  Floats first;
+  Vectors<kCount - 1> rest;
+};
+
+template <>
+struct Vectors<0> {
+  static HWY_INLINE Vectors zero() { return {}; }
+  static HWY_INLINE Vectors load(const float*) { return {}; }
+  HWY_INLINE void store(float*) const {}
+  HWY_INLINE void add(Floats, const Vectors&) {}
+};
+
+/// The sums of a tile. `places` tell where its rows lie: at(i), and whether there is one: has(i).
+template <int kRows, int kVectors>
+struct Sums {
+  static HWY_INLINE Sums filled(const Vectors<kVectors>& row) {
+    return {Sums<kRows - 1, kVectors>::filled(row), row};
+  }
+  template <class Places>
+  static HWY_INLINE Sums load(const Places& places, std::int64_t columns) {
+    return {Sums<kRows - 1, kVectors>::load(places, columns),
+            Vectors<kVectors>::load(places.at(kRows - 1), columns)};
+  }
+  template <class Places>
+  HWY_INLINE void store(const Places& places, std::int64_t columns) const {
+    rest.store(places, columns);
+    if (places.has(kRows - 1)) last.store(places.at(kRows - 1), columns);
+  }
+  /// One term: a(i, term) times the row of the panel is added to row i.
+  template <class A>
+  HWY_INLINE void add(const A& a, std::int64_t term, const Vectors<kVectors>& b) {
+    rest.add(a, term, b);
+    last.add(hn::Set(kFloats, a(kRows - 1, term)), b);
+  }
+
+  Sums<kRows - 1, kVectors> rest;
+  Vectors<kVectors> last;
+};
+
+template <int kVectors>
+struct Sums<0, kVectors> {
+  static HWY_INLINE Sums filled(const Vectors<kVectors>&) { return {}; }
+  template <class Places>
+  static HWY_INLINE Sums load(const Places&, std::int64_t) {
+    return {};
+  }
+  template <class Places>
+  HWY_INLINE void store(const Places&, std::int64_t) const {}
+  template <class A>
+  HWY_INLINE void add(const A&, std::int64_t, const Vectors<kVectors>&) {}
+};
+
+/// Rows from `first` on of `rows`, whose addresses stand in a list. Behind the last one it is
+/// read again, and not written.
+struct ListedPlaces {
+  HWY_INLINE std::int64_t row(int i) const { return std::min(first + i, rows - 1); }
+  HWY_INLINE float* at(int i) const { return list[row(i)] + offset; }
+  HWY_INLINE bool has(int i) const { return first + i < rows; }
+  float* const* list;
+  std::int64_t first, rows, offset;
+};
+
+/// The same of a matrix.
+struct StridedPlaces {
+  HWY_INLINE float* at(int i) const { return data + std::min(first + i, rows - 1) * stride; }
+  HWY_INLINE bool has(int i) const { return first + i < rows; }
+  float* data;
+  std::int64_t first, rows, stride;
+};
+
+template <int kRows>
+struct RowAddresses {
+  HWY_INLINE float operator()(int row, std::int64_t term) const { return rows[row][term]; }
+  const float* rows[kRows];
+};
+
+template <int kRows>
+struct TileAddress {
+  HWY_INLINE float operator()(int row, std::int64_t term) const { return tile[term * kRows + row]; }
+  const float* tile;
+};
+
+/// A block of terms: parts of segments, begun `offset` floats into a row.
+struct TermBlock {
+  std::int64_t offset;
+  std::int64_t segments;
+  std::int64_t length;
+  std::int64_t terms() const { return segments * length; }
+};
+
+/// Whole segments as far as they fit, else a part of one.
+HWY_INLINE TermBlock next_block(const SegmentedRows& a, std::int64_t begin) {
+  const std::int64_t segment = begin / a.length;
+  const std::int64_t inside = begin % a.length;
+  if (a.length > kBlockTerms) {
+    const std::int64_t parts = (a.length + kBlockTerms - 1) / kBlockTerms;
+    const std::int64_t part = (a.length + parts - 1) / parts;
+    return {segment * a.stride + inside, 1, std::min(part, a.length - inside)};
+  }
+  return {segment * a.stride, std::min(a.segments - segment, kBlockTerms / a.length), a.length};
+}
+
+template <int kVectors>
+struct PanelPass {
+  /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
+  void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
+                  const float* panel, std::int64_t columns, const float* start, bool first,
+                  std::int64_t c_offset, float* const* c) const {
+    constexpr int kRows = rows_of(kVectors);
+    using Row = Vectors<kVectors>;
+    const Row begun = start == nullptr ? Row::zero() : Row::load(start + c_offset, columns);
+    for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
+      const ListedPlaces places{c, i0, rows, c_offset};
+      auto sums = Sums<kRows, kVectors>::filled(begun);
+      if (!first) sums = Sums<kRows, kVectors>::load(places, columns);
+      RowAddresses<kRows> from;
+      for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
+      const float* b = panel;
+      for (std::int64_t s = 0; s < block.segments; ++s) {
+        for (std::int64_t t = 0; t < block.length; ++t, b += kVectors * lanes()) {
+          sums.add(from, t, Row::load(b));
+        }
+        for (auto& address : from.rows) address += a.stride;
+      }
+      sums.store(places, columns);
+    }
+  }
+};
+
+template <int kVectors>
+struct TilePass {
+  void operator()(const TileShape& shape, const float* tiles, const float* panel,
+                  std::int64_t columns, bool accumulate, float* c, std::int64_t c_stride) const {
+    using Row = Vectors<kVectors>;
+    for (std::int64_t i0 = 0; i0 < shape.rows; i0 += kTileRows) {
+      const StridedPlaces places{c, i0, shape.rows, c_stride};
+      auto sums = Sums<kTileRows, kVectors>::filled(Row::zero());
+      if (accumulate) sums = Sums<kTileRows, kVectors>::load(places, columns);
+      const TileAddress<kTileRows> from{tiles + i0 * shape.terms};
+      const float* b = panel;
+      for (std::int64_t t = 0; t < shape.terms; ++t, b += kVectors * lanes()) {
+        sums.add(from, t, Row::load(b));
+      }
+      sums.store(places, columns);
+    }
+  }
+};
+
+std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
+  return static_cast<std::size_t>(terms * ((columns + lanes() - 1) / lanes()) * lanes());
+}
+
+void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
+                std::int64_t columns, float* panels) {
+  PanelWidths widths(columns);
+  std::int64_t column = 0;
+  while (const int vectors = widths.next()) {
+    const std::int64_t width = vectors * lanes();
+    const std::int64_t used = std::min(width, columns - column);
+    float* to = panels + column * terms + begin * width;
+    for (std::int64_t t = 0; t < end - begin; ++t, to += width) {
+      const float* from = b.data + t * b.term_stride + column * b.column_stride;
+      for (std::int64_t j = 0; j < used; ++j) to[j] = from[j * b.column_stride];
+      std::fill(to + used, to + width, 0.0F);
+    }
+    column += width;
+  }
+}
+
+void PanelProduct(const SegmentedRows& a, std::int64_t rows, const float* panels,
+                  std::int64_t columns, const float* start, float* const* c) {
+  const std::int64_t terms = a.segments * a.length;
+  std::int64_t term = 0;
+  do {
+    const TermBlock block = next_block(a, term);
+    PanelWidths widths(columns);
+    std::int64_t column = 0;
+    while (const int vectors = widths.next()) {
+      const float* panel = panels + column * terms + term * vectors * lanes();
+      const std::int64_t used = std::min(vectors * lanes(), columns - column);
+      const auto pass = [&](auto kernel) {
+        kernel(a, block, rows, panel, used, start, term == 0, column, c);
+      };
+      if (vectors == 1) pass(PanelPass<1>{});
+      if (vectors == 2) pass(PanelPass<2>{});
+      if (vectors == 3) pass(PanelPass<3>{});
+      column += vectors * lanes();
+    }
+    term += block.terms();
+  } while (term < terms);
+}
+
+std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {
+  return static_cast<std::size_t>(terms * ((rows + kTileRows - 1) / kTileRows) * kTileRows);
+}
+
+void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
+  for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows) {
+    const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i0);
+    for (std::int64_t t = 0; t < terms; ++t, tiles += kTileRows) {
+      if (used == kTileRows) {
+        for (int i = 0; i < kTileRows; ++i) tiles[i] = a[t][i0 + i];
+      } else {
+        std::copy_n(a[t] + i0, used, tiles);
+        std::fill(tiles + used, tiles + kTileRows, 0.0F);
+      }
+    }
+  }
+}
+
+void PackRowPanels(const float* const* b, std::int64_t offset, std::int64_t terms,
+                   std::int64_t columns, float* panels) {
+  PanelWidths widths(columns, false);
+  std::int64_t column = 0;
+  while (const int vectors = widths.next()) {
+    const std::int64_t width = vectors * lanes();
+    const std::int64_t used = std::min(width, columns - column);
+    for (std::int64_t t = 0; t < terms; ++t, panels += width) {
+      const float* from = b[t] + offset + column;
+      if (used == width) {
+        for (int v = 0; v < vectors; ++v) {
+          hn::StoreU(hn::LoadU(kFloats, from + v * lanes()), kFloats, panels + v * lanes());
+        }
+      } else {
+        std::copy_n(from, used, panels);
+        std::fill(panels + used, panels + width, 0.0F);
+      }
+    }
+    column += width;
+  }
+}
+
+void TileProduct(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
+                 float* c, std::int64_t c_stride) {
+  PanelWidths widths(shape.columns, false);
+  std::int64_t column = 0;
+  while (const int vectors = widths.next()) {
+    const std::int64_t used = std::min(vectors * lanes(), shape.columns - column);
+    const auto pass = [&](auto kernel) {
+      kernel(shape, tiles, panels + column * shape.terms, used, accumulate, c + column, c_stride);
+    };
+    if (vectors == 1) pass(TilePass<1>{});
+    if (vectors == 2) pass(TilePass<2>{});
+    column += vectors * lanes();
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(PanelFloats);
+HWY_EXPORT(PackPanels);
+HWY_EXPORT(PanelProduct);
+HWY_EXPORT(TileFloats);
+HWY_EXPORT(PackTiles);
+HWY_EXPORT(PackRowPanels);
+HWY_EXPORT(TileProduct);
+
+std::size_t panel_floats(std::int64_t terms, std::int64_t columns) {
+  return HWY_DYNAMIC_DISPATCH(PanelFloats)(terms, columns);
+}
+
+void pack_panels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
+                 std::int64_t columns, float* panels) {
+  HWY_DYNAMIC_DISPATCH(PackPanels)(b, begin, end, terms, columns, panels);
+}
+
+void panel_product(const SegmentedRows& a, std::int64_t rows, const float* panels,
+                   std::int64_t columns, const float* start, float* const* c) {
+  HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, panels, columns, start, c);
+}
+
+std::size_t tile_floats(std::int64_t terms, std::int64_t rows) {
+  return HWY_DYNAMIC_DISPATCH(TileFloats)(terms, rows);
+}
+
+void pack_tiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
+  HWY_DYNAMIC_DISPATCH(PackTiles)(a, terms, rows, tiles);
+}
+
+void pack_row_panels(const float* const* b, std::int64_t offset, std::int64_t terms,
+                     std::int64_t columns, float* panels) {
+  HWY_DYNAMIC_DISPATCH(PackRowPanels)(b, offset, terms, columns, panels);
+}
+
+void tile_product(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
+                  float* c, std::int64_t c_stride) {
+  HWY_DYNAMIC_DISPATCH(TileProduct)(shape, tiles, panels, accumulate, c, c_stride);
+}
+
+}  // namespace linnet::cpu
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d/correlation_cpu.h"
+
+#include "core/align.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// Row `row` of image `image` from column `left` on, `width` pixels, with zeros outside.
+void copy_row(const Correlation& s, const float* images, std::int64_t image, std::int64_t row,
+              std::int64_t left, std::int64_t width, float* to) {
+  const std::int64_t begin = std::clamp<std::int64_t>(-left, 0, width);
+  const std::int64_t end = std::clamp<std::int64_t>(s.columns.in - left, begin, width);
+  if (row < 0 || row >= s.rows.in || begin == end) {
+    std::fill_n(to, width * s.c, 0.0F);
+    return;
+  }
+  const float* from = images + ((image * s.rows.in + row) * s.columns.in + left + begin) * s.c;
+  std::fill_n(to, begin * s.c, 0.0F);
+  std::copy_n(from, (end - begin) * s.c, to + begin * s.c);
+  std::fill_n(to + end * s.c, (width - end) * s.c, 0.0F);
+}
+
+}  // namespace
+
+CorrelationAxis CorrelationAxis::cropped() const {
+  const std::int64_t last_begin = (out - 1) * stride - pad;
+  const std::int64_t begin = std::clamp<std::int64_t>(-last_begin, 0, kernel);
+  const std::int64_t end = std::clamp<std::int64_t>(in + pad, begin, kernel);
+  CorrelationAxis axis = *this;
+  axis.first_tap += begin;
+  axis.kernel = end - begin;
+  axis.pad -= begin;
+  return axis;
+}
+
+PatchBlocks::PatchBlocks(const Correlation& correlation)
+    : correlation_(correlation),
+      copied_(correlation.rows.leaves_input() || correlation.columns.leaves_input()),
+      block_lines_(std::clamp<std::int64_t>((kProductRows + correlation.columns.out - 1) /
+                                                correlation.columns.out,
+                                            1, std::max<std::int64_t>(correlation.lines(), 1))) {}
+
+std::int64_t PatchBlocks::frame_width() const {
+  const CorrelationAxis& a = correlation_.columns;
+  return (a.out - 1) * a.stride + a.kernel;
+}
+
+std::int64_t PatchBlocks::frame_rows(std::int64_t lines) const {
+  return (lines - 1) * correlation_.rows.stride + correlation_.rows.kernel;
+}
+
+std::size_t PatchBlocks::scratch_bytes() const {
+  const std::size_t addresses =
+      2 * align_up(sizeof(float*) * static_cast<std::size_t>(block_pixels()));
+  if (!copied_) return addresses;
+  // Every image of a block begins a frame of its own.
+  const std::int64_t images = (block_lines_ - 1) / correlation_.rows.out + 2;
+  const std::int64_t rows = frame_rows(block_lines_) + images * correlation_.rows.kernel;
+  return addresses +
+         sizeof(float) * static_cast<std::size_t>(rows * frame_width() * correlation_.c);
+}
+
+SegmentedRows PatchBlocks::patches(const float* images, std::int64_t begin, std::int64_t end,
+                                   std::byte* scratch) const {
+  const Correlation& s = correlation_;
+  const std::size_t addresses = align_up(sizeof(float*) * static_cast<std::size_t>(block_pixels()));
+  auto** row = reinterpret_cast<const float**>(scratch);
+  auto* frame = reinterpret_cast<float*>(scratch + 2 * addresses);
+  const std::int64_t width = copied_ ? frame_width() : s.columns.in;
+  const SegmentedRows result{.rows = row,
+                             .segments = s.rows.kernel,
+                             .length = s.segment(),
+                             .stride = width * s.c};
+  for (std::int64_t line = begin; line < end;) {
+    const std::int64_t image = line / s.rows.out;
+    const std::int64_t i0 = line % s.rows.out;
+    const std::int64_t lines = std::min(end - line, s.rows.out - i0);
+    const std::int64_t top = i0 * s.rows.stride - s.rows.pad;
+    const float* corner = frame;
+    if (copied_) {
+      for (std::int64_t r = 0; r < frame_rows(lines); ++r, frame += width * s.c) {
+        copy_row(s, images, image, top + r, -s.columns.pad, width, frame);
+      }
+    } else {
+      corner = images + ((image * s.rows.in + top) * s.columns.in - s.columns.pad) * s.c;
+    }
+    for (std::int64_t i = 0; i < lines; ++i) {
+      for (std::int64_t j = 0; j < s.columns.out; ++j) {
+        *row++ = corner + (i * s.rows.stride * width + j * s.columns.stride) * s.c;
+      }
+    }
+    line += lines;
+  }
+  return result;
+}
+
+float** PatchBlocks::places(float* images, std::int64_t channels, std::int64_t begin,
+                            std::int64_t end, std::byte* scratch) const {
+  const CorrelationAxis& rows = correlation_.rows;
+  const CorrelationAxis& columns = correlation_.columns;
+  auto** place = reinterpret_cast<float**>(
+      scratch + align_up(sizeof(float*) * static_cast<std::size_t>(block_pixels())));
+  float** next = place;
+  for (std::int64_t line = begin; line < end; ++line) {
+    const std::int64_t i = rows.place_first + line % rows.out * rows.place_step;
+    float* row = images + (line / rows.out * rows.place + i) * columns.place * channels;
+    for (std::int64_t j = 0; j < columns.out; ++j) {
+      *next++ = row + (columns.place_first + j * columns.place_step) * channels;
+    }
+  }
+  return place;
+}
+
+}  // namespace linnet::cpu

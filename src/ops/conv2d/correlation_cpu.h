@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backend/cpu/kernel.h"
+#include "backend/cpu/panel_product.h"
+#include "ops/conv2d/conv2d.h"
+
+namespace linnet::cpu {
+
+/// One axis of a correlation: output i reads inputs i stride - pad + k for taps k of `kernel`.
+struct CorrelationAxis {
+  std::int64_t in = 1;
+  std::int64_t out = 1;
+  std::int64_t kernel = 1;
+  std::int64_t stride = 1;
+  std::int64_t pad = 0;        ///< in front; inputs outside are zeros
+  std::int64_t first_tap = 0;  ///< of the taps that were there before crop()
+  // Where output i goes: to place_first + i place_step of `place`.
+  std::int64_t place = 1;
+  std::int64_t place_first = 0;
+  std::int64_t place_step = 1;
+
+  /// Without the taps that meet zeros alone: of a 3x3 kernel on one pixel, the middle one is left.
+  CorrelationAxis cropped() const;
+  bool leaves_input() const { return pad > 0 || (out - 1) * stride - pad + kernel > in; }
+};
+
+/// What convolutions and their gradients by the input have in common: sums over patches of images
+/// (N, H, W, C) for every pixel of a grid. Groups and dilation are not among them.
+struct Correlation {
+  std::int64_t n = 0;
+  std::int64_t c = 0;  ///< channels of the images
+  CorrelationAxis rows;
+  CorrelationAxis columns;
+
+  std::int64_t lines() const { return n * rows.out; }
+  std::int64_t taps() const { return rows.kernel * columns.kernel * c; }
+  /// A patch as the left operand of a product, where `stride` is to be filled in.
+  std::int64_t segment() const { return columns.kernel * c; }
+};
+
+/// Images as rows of patches, line after line of the grid: where they leave the images, in padded
+/// copies of what a block of lines reads.
+class PatchBlocks {
+ public:
+  PatchBlocks() = default;
+  explicit PatchBlocks(const Correlation& correlation);
+
+  /// Lines that a block has: enough pixels for a product.
+  std::int64_t block_lines() const { return block_lines_; }
+  std::size_t scratch_bytes() const;
+  /// The patches of lines [begin, end), at most block_lines(); valid until the next call with the
+  /// same scratch. `rows` of them are as many as pixels.
+  SegmentedRows patches(const float* images, std::int64_t begin, std::int64_t end,
+                        std::byte* scratch) const;
+  /// Addresses of the pixels of lines [begin, end) of an image of `channels`, in placed order.
+  float** places(float* images, std::int64_t channels, std::int64_t begin, std::int64_t end,
+                 std::byte* scratch) const;
+
+ private:
+  std::int64_t frame_width() const;
+  std::int64_t frame_rows(std::int64_t lines) const;
+  std::int64_t block_pixels() const { return block_lines_ * correlation_.columns.out; }
+
+  Correlation correlation_;
+  bool copied_ = false;
+  std::int64_t block_lines_ = 1;
+};
+
+}  // namespace linnet::cpu
