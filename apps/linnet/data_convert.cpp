@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "count_progress.h"
-#include "data/load_dataset.h"
 #include "data/save_dataset.h"
 #include "data_commands.h"
 #include "named_data.h"
@@ -61,8 +60,9 @@ class NoteInterrupts {
 };
 
 int convert(const ConvertOptions& options) {
-  const LoadedData data =
-      load_data(options.from, LoadOptions{.image_size = options.size, .seed = options.seed});
+  DatasetOptions load{.seed = options.seed};
+  if (options.size > 0) load.size = {options.size, options.size};
+  const LoadedData data = load_data(options.from, load);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
   const NoteInterrupts guard;
   CountProgress progress("writing", "samples");
@@ -83,6 +83,10 @@ int convert(const ConvertOptions& options) {
   progress.clear();
   fmt::print(stderr, "linnet: {} training and {} test samples written to '{}' as {}\n",
              data.parts.train.size(), data.parts.test.size(), options.to, options.format);
+  if (data.parts.validation.size() > 0) {
+    fmt::print(stderr, "linnet: {} samples that are held out for validation were left out\n",
+               data.parts.validation.size());
+  }
   return kSuccess;
 }
 

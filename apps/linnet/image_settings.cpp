@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "base/check.h"
-#include "data/load_dataset.h"
 #include "nearest.h"
 #include "options.h"
 
@@ -100,25 +99,33 @@ void add_image_options(CLI::App& command, ImageSettings& settings) {
   command.add_option("--augment", settings.augment,
                      "What happens to training pictures, e.g. padding=4,flip,cutout=8; names: " +
                          CLI::detail::join(names(), ", ") + "; none");
-  command.add_option("--image-size", settings.size,
-                     "Resize image files at loading: one number, or HEIGHTxWIDTH");
-  command
-      .add_option("--on-bad-image", settings.on_bad_image,
-                  "An image file that can't be decoded stops the run, or is left out and counted")
-      ->check(one_of(bad_image_names()));
+  add_loading_options(command, settings);
   command
       .add_option("--decoders", settings.decoders,
                   "Threads that decode the image files of a streamed training; 0: all processors")
       ->check(at_least(0, 1024));
 }
 
-void apply(const ImageSettings& settings, Job& job) {
-  if (settings.augment) job.training.augment = parse_augment(*settings.augment);
-  if (settings.size) job.images.size = size_of_images(*settings.size);
+void add_loading_options(CLI::App& command, ImageSettings& settings) {
+  command.add_option("--image-size", settings.size,
+                     "Resize image files at loading: one number, or HEIGHTxWIDTH");
+  command
+      .add_option("--on-bad-image", settings.on_bad_image,
+                  "An image file that can't be decoded stops the run, or is left out and counted")
+      ->check(one_of(bad_image_names()));
+}
+
+void apply(const ImageSettings& settings, DatasetOptions& images) {
+  if (settings.size) images.size = size_of_images(*settings.size);
   if (settings.on_bad_image) {
-    job.images.on_bad_image =
+    images.on_bad_image =
         static_cast<OnBadImage>(index_of(bad_image_names(), *settings.on_bad_image));
   }
+}
+
+void apply(const ImageSettings& settings, Job& job) {
+  if (settings.augment) job.training.augment = parse_augment(*settings.augment);
+  apply(settings, job.images);
   job.training.decoders = settings.decoders.value_or(job.training.decoders);
 }
 
@@ -152,29 +159,12 @@ void read_images(Section& s, DatasetOptions& images) {
 }
 
 LoadedData load_data(const Job& job) {
-  DatasetOptions images = job.images;
-  images.streamed = job.training.streamed;
-  images.threads = job.training.decoders;
-  images.seed = job.training.seed;
-  const bool asked =
-      images.streamed || images.size.rank() > 0 || images.on_bad_image != OnBadImage::stop;
-  if (!asked) return load_data(job.data, job.training.seed);
-  const std::optional<std::filesystem::path> folder = data_folder(job.data);
-  const std::optional<DataKind> kind =
-      folder ? std::optional(find_dataset(*folder).kind) : std::nullopt;
-  const bool files = kind == DataKind::images || kind == DataKind::chest_xray;
-  require(files || images.size.rank() == 0, "only image files are resized; '{}' holds none",
-          job.data);
-  if (!files) return load_data(job.data, job.training.seed);
-  LoadedData data{load_dataset(*folder, images), ""};
-  const std::size_t bad = data.parts.train.bad_files.size() + data.parts.test.bad_files.size();
-  if (bad > 0) {
-    const std::vector<std::string>& named =
-        data.parts.train.bad_files.empty() ? data.parts.test.bad_files : data.parts.train.bad_files;
-    data.note = fmt::format("{} bad image file{} left out, the first: {}", bad,
-                            bad == 1 ? " was" : "s were", named[0]);
-  }
-  return data;
+  DatasetOptions options = job.images;
+  options.streamed = job.training.streamed;
+  options.threads = job.training.decoders;
+  options.seed = job.training.seed;
+  options.ignored_label = job.training.loss_options.ignore_index;
+  return load_data(job.data, options);
 }
 
 Network fit_network(const Job& job, const Shape& sample) {
@@ -185,11 +175,11 @@ Network fit_network(const Job& job, const Shape& sample) {
   return network_for(job, {input[0], input[1], sample[2]});
 }
 
-void fit_test(const Job& job, const Shape& input, Dataset& test) {
-  if (!job.training.augment.crops() || test.size() == 0 || test.sample_shape == input) return;
-  const Shape& sample = test.sample_shape;
-  if (sample.rank() != 3 || sample[0] < input[0] || sample[1] < input[1]) return;
-  test = centre_crop(test, input[0], input[1]);
+void crop_to(const Shape& input, Dataset& data) {
+  const Shape& sample = data.sample_shape;
+  if (data.size() == 0 || sample == input || sample.rank() != 3 || input.rank() != 3) return;
+  if (sample[0] < input[0] || sample[1] < input[1]) return;
+  data = centre_crop(data, input[0], input[1]);
 }
 
 }  // namespace linnet::command

@@ -19,8 +19,11 @@ struct ImageSettings {
 };
 /// Adds --augment, --image-size, --on-bad-image and --decoders.
 void add_image_options(CLI::App& command, ImageSettings& settings);
+/// Adds --image-size and --on-bad-image alone.
+void add_loading_options(CLI::App& command, ImageSettings& settings);
 /// Throws Error for what can't be read.
 void apply(const ImageSettings& settings, Job& job);
+void apply(const ImageSettings& settings, DatasetOptions& images);
 
 /// "flip,padding=4,jitter=0.4": names of augmentations, with numbers. "none": none. Throws Error
 /// for an unknown name (with the nearest one) and for a number that is none.
@@ -31,12 +34,12 @@ void read_augment(Section& section, Augment& augment);
 /// Reads image_size, on_bad_image of the table [data].
 void read_images(Section& section, DatasetOptions& images);
 
-/// The job's data: image files as its options say, other data by load_data().
+/// The job's data, as its options say.
 LoadedData load_data(const Job& job);
 /// Makes the network fit the pictures of a job whose network takes any; crops stay as they are but
-/// where the pictures are smaller. The test part becomes the middle of its pictures where training
-/// crops them.
+/// where the pictures are smaller.
 Network fit_network(const Job& job, const Shape& sample);
-void fit_test(const Job& job, const Shape& input, Dataset& test);
+/// Pictures larger than a network takes become their middle; other data stay as they are.
+void crop_to(const Shape& input, Dataset& data);
 
 }  // namespace linnet::command

@@ -168,16 +168,21 @@ class Collector {
 
 Inputs read_inputs(const std::vector<std::string>& paths, const Shape& sample) {
   Collector collector(sample);
+  read_paths(paths, [&](const fs::path& path) { collector.add(path); });
+  return std::move(collector).finish();
+}
+
+void read_paths(const std::vector<std::string>& paths,
+                const std::function<void(const fs::path&)>& read) {
   for (const std::string& path : paths) {
     std::error_code none;
     require(fs::exists(path, none), "cannot read '{}': No such file or directory", path);
     try {
-      collector.add(path);
+      read(path);
     } catch (const fs::filesystem_error& error) {
       fail("cannot read '{}': {}", path, error.code().message());
     }
   }
-  return std::move(collector).finish();
 }
 
 }  // namespace linnet::command

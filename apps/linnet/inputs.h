@@ -3,8 +3,12 @@
 
 #include <linnet/dataset.h>
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "saved_run.h"
 
 namespace linnet::command {
 
@@ -19,5 +23,13 @@ struct Inputs {
 /// Grey becomes RGB, and RGB its luminance (ITU-R BT.601), where the model wants the other one.
 /// Throws Error naming the file, its shape and the model's.
 Inputs read_inputs(const std::vector<std::string>& paths, const Shape& sample);
+
+/// The same for networks that take ids: texts, folders of them (*.txt), tables with a text behind
+/// the last tab of each line (.tsv, also .gz, .xz), all by the run's vocabulary, and .npy arrays.
+Inputs read_texts(const std::vector<std::string>& paths, const Shape& sample, const SavedRun& run);
+
+/// Calls read(path) for each. Throws Error naming a path that is missing or can't be entered.
+void read_paths(const std::vector<std::string>& paths,
+                const std::function<void(const std::filesystem::path&)>& read);
 
 }  // namespace linnet::command

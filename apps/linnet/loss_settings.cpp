@@ -91,7 +91,10 @@ void read_loss(Section& section, Job& job) {
 
 TrainingOptions with_class_weights(const Job& job, const Dataset& train) {
   TrainingOptions options = job.training;
-  if (job.balanced_classes) options.loss_options.class_weights = balanced_class_weights(train);
+  if (job.balanced_classes) {
+    options.loss_options.class_weights =
+        balanced_class_weights(train, options.loss_options.ignore_index);
+  }
   return options;
 }
 

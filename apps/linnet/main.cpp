@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   Action action;
   add_train(app, action);
   add_predict(app, action);
+  add_evaluate(app, action);
   add_summary(app, action);
   add_plan(app, action);
   add_profile(app, action);

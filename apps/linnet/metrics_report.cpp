@@ -91,16 +91,16 @@ Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names
 std::vector<std::string> metrics_lines(const Metrics& metrics,
                                        const std::vector<std::string>& class_names) {
   if (metrics.kind == Metrics::Kind::binary) {
-    return {fmt::format("linnet: mean ROC AUC of {} labels {:.4f}", metrics.auc.labels.size(),
+    return {fmt::format("mean ROC AUC of {} labels {:.4f}", metrics.auc.labels.size(),
                         metrics.auc.mean)};
   }
   if (metrics.kind == Metrics::Kind::values) {
     return {
-        fmt::format("linnet: R² {:.4f}, mean absolute error {:.4g}, root mean squared error "
+        fmt::format("R² {:.4f}, mean absolute error {:.4g}, root mean squared error "
                     "{:.4g}",
                     metrics.r_squared, metrics.mae, metrics.rmse)};
   }
-  std::string text = "linnet: accuracy " + percent(metrics.accuracy);
+  std::string text = "accuracy " + percent(metrics.accuracy);
   if (std::isfinite(metrics.top5)) text += ", top-5 " + percent(metrics.top5);
   if (!metrics.confusion.empty()) {
     text += fmt::format(", macro F1 {:.4f}", metrics.scores.macro.f1);

@@ -14,8 +14,8 @@ namespace linnet::command {
 /// are those of the data, without them (or for outputs beyond them) numbers.
 Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names);
 
-/// The lines that `linnet train` ends with: one of numbers, and for up to 20 classes the confusion
-/// matrix as a table.
+/// What `linnet evaluate` prints and `linnet train` ends with: a line of numbers, and for up to 20
+/// classes the confusion matrix as a table.
 std::vector<std::string> metrics_lines(const Metrics& metrics,
                                        const std::vector<std::string>& class_names);
 

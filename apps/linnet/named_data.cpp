@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "data/load_dataset.h"
 #include "data/rosenbrock.h"
 #include "nearest.h"
 
@@ -64,6 +65,28 @@ LoadedData make_data(const std::string& name, std::uint64_t seed) {
   return fashion_mnist(seed);
 }
 
+/// Why some images are missing; empty where none is.
+std::string bad_files_note(const DatasetPair& parts) {
+  std::size_t count = 0;
+  const std::string* first = nullptr;
+  for (const Dataset* part : {&parts.train, &parts.validation, &parts.test}) {
+    if (first == nullptr && !part->bad_files.empty()) first = &part->bad_files[0];
+    count += part->bad_files.size();
+  }
+  if (first == nullptr) return "";
+  return fmt::format("{} bad image file{} left out, the first: {}", count,
+                     count == 1 ? " was" : "s were", *first);
+}
+
+std::optional<DataKind> kind_of(const std::string& name) {
+  try {
+    const std::optional<fs::path> folder = data_folder(name);
+    return folder ? std::optional(find_dataset(*folder).kind) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // load_data() says what is wrong
+  }
+}
+
 }  // namespace
 
 fs::path cache_folder() {
@@ -99,20 +122,29 @@ std::optional<fs::path> data_folder(const std::string& name) {
   return folder;
 }
 
-LoadedData load_data(const std::string& name, const LoadOptions& options) {
+bool holds_image_files(const std::string& name) {
+  const std::optional<DataKind> kind = kind_of(name);
+  return kind == DataKind::images || kind == DataKind::chest_xray;
+}
+
+bool holds_texts(const std::string& name) { return kind_of(name) == DataKind::imdb; }
+
+LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   const std::optional<fs::path> folder = data_folder(name);
   if (!folder) {
-    require(options.image_size == 0, "only image files are resized; {} is none",
+    require(options.size.rank() == 0, "only image files are resized; {} is none",
             name.empty() ? "fashion-mnist" : name);
     return make_data(name, options.seed);
   }
-  LoadOptions asked = options;
+  DatasetOptions asked = options;
   asked.coarse_labels = name == "cifar100-coarse" && *folder != fs::path(name);
-  return {load_dataset(*folder, asked), ""};
+  LoadedData data{load_dataset(*folder, asked), ""};
+  data.note = bad_files_note(data.parts);
+  return data;
 }
 
 LoadedData load_data(const std::string& name, std::uint64_t seed) {
-  return load_data(name, LoadOptions{.seed = seed});
+  return load_data(name, DatasetOptions{.seed = seed});
 }
 
 }  // namespace linnet::command

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "data/load_dataset.h"
-
 namespace linnet::command {
 
 /// What is fetched or measured once is kept here: $XDG_CACHE_HOME/linnet or ~/.cache/linnet.
@@ -28,9 +26,13 @@ struct LoadedData {
 /// Error where a name's folder is not in the cache folder.
 std::optional<std::filesystem::path> data_folder(const std::string& name);
 
+/// Whether a name or a path stands for image files, or for texts; false for what can't be found.
+bool holds_image_files(const std::string& name);
+bool holds_texts(const std::string& name);
+
 /// Throws Error for a name that is neither a path nor a known data set. Where Fashion-MNIST cannot
 /// be had, drawn digits take its place and the note says so.
-LoadedData load_data(const std::string& name, const LoadOptions& options);
+LoadedData load_data(const std::string& name, const DatasetOptions& options);
 LoadedData load_data(const std::string& name, std::uint64_t seed);
 
 }  // namespace linnet::command

@@ -13,6 +13,7 @@
 #include "inputs.h"
 #include "io/npy.h"
 #include "json.h"
+#include "nn/definition.h"
 #include "options.h"
 
 namespace linnet::command {
@@ -53,9 +54,9 @@ Json line_json(const Model& model, const std::string& name, std::span<const floa
 }
 
 /// `linnet predict model.safetensors x.npy --output x.npy` is a slip, and would cost the file.
-void require_other_file(const PredictOptions& options) {
+void require_other_file(const PredictOptions& options, const SavedRun& run) {
   std::vector<std::string> read = options.inputs;
-  read.push_back(options.model);
+  read.push_back(run.model.string());
   for (const std::string& path : read) {
     std::error_code none;
     require(!std::filesystem::equivalent(options.output, path, none),
@@ -64,11 +65,15 @@ void require_other_file(const PredictOptions& options) {
 }
 
 int predict(const PredictOptions& options) {
-  if (!options.output.empty()) require_other_file(options);
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
-  Model model = Model::load(options.model, on);
-  const Inputs inputs = read_inputs(options.inputs, model.network().input_shape());
+  const SavedRun run = find_run(options.model);
+  if (!options.output.empty()) require_other_file(options, run);
+  Model model = Model::load(run.model, on);
+  const Shape sample = model.network().input_shape();
+  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
+  const Inputs inputs =
+      ids ? read_texts(options.inputs, sample, run) : read_inputs(options.inputs, sample);
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' holds no samples", options.inputs.front());
   // Without class names the network is no classifier; its outputs are given as they are.
@@ -114,8 +119,12 @@ void add_predict(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("predict",
                          "Prints path, class and probability of every input, tab-separated");
-  command->add_option("MODEL", o->model, "A trained model (.safetensors)")->required();
-  command->add_option("INPUT", o->inputs, "Pictures, folders of them, IDX files or .npy arrays")
+  command->add_option("MODEL", o->model, "A run folder, or a trained model (.safetensors)")
+      ->required();
+  command
+      ->add_option("INPUT", o->inputs,
+                   "Pictures, folders of them, IDX files or .npy arrays; for networks of texts: "
+                   "texts, folders of *.txt or .tsv tables")
       ->required();
   command->add_option("--output", o->output,
                       "Write all probabilities to this .npy file, (N, classes)");
@@ -123,8 +132,7 @@ void add_predict(CLI::App& app, Action& action) {
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
   command->add_flag("--json", o->json, "Print one JSON object");
-  command->footer(
-      "Example: linnet predict runs/first/model.safetensors photo.png --output out.npy");
+  command->footer("Example: linnet predict runs/first photo.png --output out.npy");
   command->callback([&action, o] { action = [o] { return predict(*o); }; });
 }
 

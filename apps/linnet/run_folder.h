@@ -11,8 +11,12 @@
 
 namespace linnet::command {
 
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kSummaryFile = "summary.json";
+inline constexpr const char* kVocabularyFile = "vocabulary.txt";
+
 /// The folder that one training leaves behind: model.safetensors, history.jsonl (a line an epoch),
-/// summary.json and report.html.
+/// summary.json, report.html, and for texts vocabulary.txt (a word a line, by rank).
 class RunFolder {
  public:
   /// `wanted`, or where it is empty runs/<name>-<time>, made on the spot. Throws Error where it
@@ -24,10 +28,11 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path model() const { return path_ / "model.safetensors"; }
+  std::filesystem::path model() const { return path_ / kModelFile; }
   std::filesystem::path history() const { return path_ / "history.jsonl"; }
-  std::filesystem::path summary() const { return path_ / "summary.json"; }
+  std::filesystem::path summary() const { return path_ / kSummaryFile; }
   std::filesystem::path report() const { return path_ / "report.html"; }
+  std::filesystem::path vocabulary() const { return path_ / kVocabularyFile; }
 
   /// Adds a line to history.jsonl.
   void append_history(const Json& epoch);

@@ -16,6 +16,7 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
   const Optimizer& optimizer = job.training.optimizer;
   json["workload"] = job.name;
   json["data"] = train.name;
+  json["sample_shape"] = train.sample_shape.dims();
   json["train_samples"] = train.size();
   json["test_samples"] = test_samples;
   add_device(json, model, job.model);

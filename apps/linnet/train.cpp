@@ -10,10 +10,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
 #include "commit.h"
+#include "data/folder.h"
+#include "data/vocabulary.h"
 #include "device_options.h"
 #include "image_settings.h"
 #include "json.h"
@@ -118,8 +121,10 @@ Job job_of(const TrainOptions& options) {
 /// Shows, saves and records a training as it goes.
 class Watcher : public Callback {
  public:
-  Watcher(Model& model, RunFolder& folder, std::int64_t epochs)
-      : model_(model), folder_(folder), epochs_(epochs) {}
+  /// `words`: of texts, kept beside the model.
+  Watcher(Model& model, RunFolder& folder, const std::vector<std::string>& words,
+          std::int64_t epochs)
+      : model_(model), folder_(folder), words_(words), epochs_(epochs) {}
 
   void on_progress(const Progress& progress) override {
     samples_ = progress.samples;
@@ -127,16 +132,24 @@ class Watcher : public Callback {
   }
   void on_epoch(const EpochReport& report) override {
     display_.epoch(report, epochs_);
-    model_.save(folder_.model());
+    save();
     folder_.append_history(to_json(report, report.train.samples >= samples_));
   }
   bool stop_requested() override { return interrupted != 0; }
 
   void line(const std::string& text) { display_.line(text); }
 
+  void save() {
+    if (!words_.empty() && !is_file(folder_.vocabulary())) {
+      write_vocabulary(folder_.vocabulary(), Vocabulary(words_));
+    }
+    model_.save(folder_.model());
+  }
+
  private:
   Model& model_;
   RunFolder& folder_;
+  const std::vector<std::string>& words_;
   std::int64_t epochs_;
   std::int64_t samples_ = 0;
   ProgressDisplay display_;
@@ -165,7 +178,8 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
   json["planned_bytes"] = history.planned_bytes;
-  json["bad_images"] = data.parts.train.bad_files.size() + data.parts.test.bad_files.size();
+  json["bad_images"] = data.parts.train.bad_files.size() + data.parts.test.bad_files.size() +
+                       data.parts.validation.bad_files.size();
   json["interrupted"] = history.interrupted;
   json["stopped_early"] = history.stopped_early;
   json["notes"] = history.notes;
@@ -234,15 +248,32 @@ void write_report(const Job& job, const Json& summary, const History& history, c
   write_file_atomically(folder.report(), html_report(report));
 }
 
-/// metrics.json, and its lines on the terminal.
-void report_metrics(const Job& job, std::span<const float> predictions, const Dataset& test,
-                    const RunFolder& folder, Watcher& watcher) {
-  const Metrics metrics = measure(predictions, test, job.training.loss_options.ignore_index);
-  write_file_atomically(
-      folder.path() / "metrics.json",
-      to_json(metrics, test.class_names).dump(2, ' ', false, Json::error_handler_t::replace) +
-          "\n");
-  for (const std::string& line : metrics_lines(metrics, test.class_names)) watcher.line(line);
+std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& data) {
+  if (data.size() == 0) return {};
+  return linnet::predictions_of(model, data, 256, job.training.loss_options.ignore_index);
+}
+
+/// metrics.json (of the test part, and of a validation part in it), and its lines on the terminal.
+void report_metrics(const Job& job, Model& model, std::span<const float> predictions,
+                    const DatasetPair& parts, const RunFolder& folder, Watcher& watcher) {
+  Json json = Json::object();
+  const auto add = [&](Json& to, std::string_view what, std::span<const float> of,
+                       const Dataset& data) {
+    const Metrics metrics = measure(of, data, job.training.loss_options.ignore_index);
+    to = to_json(metrics, data.class_names);
+    std::string before = fmt::format("linnet: {}", what);
+    for (const std::string& line : metrics_lines(metrics, data.class_names)) {
+      watcher.line(std::exchange(before, "") + line);
+    }
+  };
+  if (!predictions.empty()) add(json, "", predictions, parts.test);
+  if (parts.validation.size() > 0) {
+    add(json["validation"], "validation ", predictions_of(model, job, parts.validation),
+        parts.validation);
+  }
+  if (json.empty()) return;
+  write_file_atomically(folder.path() / "metrics.json",
+                        json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 int train_job(const TrainOptions& options) {
@@ -251,21 +282,23 @@ int train_job(const TrainOptions& options) {
   LoadedData data = load_data(job);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
   if (job.for_images) model = Model(fit_network(job, data.parts.train.sample_shape), job.model);
-  fit_test(job, model.network().input_shape(), data.parts.test);
+  if (job.training.augment.crops()) {
+    for (Dataset* part : {&data.parts.validation, &data.parts.test}) {
+      crop_to(model.network().input_shape(), *part);
+    }
+  }
   RunFolder folder(options.out, job.name);
-  Watcher watcher(model, folder, job.training.epochs);
-  const Dataset* test = data.parts.test.size() > 0 ? &data.parts.test : nullptr;
+  Watcher watcher(model, folder, data.parts.train.words, job.training.epochs);
   const InterruptGuard guard;  // to the end: a report half written is none
   const TrainingOptions training = with_class_weights(job, data.parts.train);
-  const History history = train(model, data.parts.train, training, test, &watcher);
-  model.save(folder.model());
+  const History history = train(model, data.parts, training, &watcher);
+  watcher.save();
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  const std::vector<float> predictions =
-      test != nullptr ? predictions_of(model, *test) : std::vector<float>{};
+  const std::vector<float> predictions = predictions_of(model, job, data.parts.test);
   write_report(job, summary, history, model, data, predictions, folder);
-  if (test != nullptr) report_metrics(job, predictions, *test, folder, watcher);
+  report_metrics(job, model, predictions, data.parts, folder, watcher);
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
     watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",

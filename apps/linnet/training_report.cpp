@@ -69,6 +69,7 @@ void add_mistakes(Report& report, std::span<const float> probabilities, const Da
     const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes));
     const auto predicted = static_cast<std::size_t>(best - begin);
     const auto truth = static_cast<std::size_t>(test.labels[i]);
+    if (truth >= classes) continue;  // a label that the loss ignores
     ++report.confusion[truth * classes + predicted];
     if (predicted != truth) mistakes.push_back({i, predicted, *best});
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ struct Dataset {
   Shape value_shape;                     ///< of one regression target
   std::vector<float> values;             ///< regression targets
   std::vector<std::string> class_names;  ///< one per class; its size is the number of classes
+  /// Of texts: the words of the ids from 3 on, the most frequent first (0 pads, 1 starts a text, 2
+  /// is any other word).
+  std::vector<std::string> words = {};
   /// For networks of several inputs and outputs: what belongs to all but the first of each, by
   /// name. An output that has no target here has no loss.
   std::vector<Column> more_inputs;
@@ -53,36 +57,34 @@ struct Dataset {
 
   std::int64_t size() const;
   std::int64_t classes() const { return static_cast<std::int64_t>(class_names.size()); }
-  /// Throws Error where sizes disagree or a label is outside [0, classes).
-  void validate() const;
+  /// Throws Error where sizes disagree or a label is outside [0, classes). The label that a loss
+  /// ignores (LossOptions::ignore_index) may be outside.
+  void validate(std::optional<std::int32_t> ignored_label = {}) const;
 };
 
-/// A training part and a test part; either may be empty.
+/// A training part and a test part, and what is held out while training where the data say which
+/// samples that are (chest X-rays); each may be empty.
 struct DatasetPair {
   Dataset train;
   Dataset test;
+  Dataset validation = {};
 };
 
-/// Arrays in memory. `samples` holds N records of sample_shape; N is labels.size().
+/// Arrays in memory. `samples` holds N records of sample_shape; N is labels.size(). Labels are
+/// class indices, or the one that a loss will ignore.
 Dataset make_dataset(Shape sample_shape, std::span<const std::uint8_t> samples,
-                     std::span<const std::int32_t> labels);
+                     std::span<const std::int32_t> labels,
+                     std::optional<std::int32_t> ignored_label = {});
 Dataset make_dataset(Shape sample_shape, std::span<const float> samples,
-                     std::span<const std::int32_t> labels);
+                     std::span<const std::int32_t> labels,
+                     std::optional<std::int32_t> ignored_label = {});
 /// Sequences of ids (words, categories); N is labels.size().
 Dataset make_dataset(Shape sample_shape, std::span<const std::int32_t> samples,
-                     std::span<const std::int32_t> labels);
+                     std::span<const std::int32_t> labels,
+                     std::optional<std::int32_t> ignored_label = {});
 /// Regression: N records of value_shape beside N records of sample_shape.
 Dataset make_dataset(Shape sample_shape, std::span<const float> samples, Shape value_shape,
                      std::span<const float> values);
-
-/// Reads what lies at `path`, by its contents:
-/// - a folder with the four MNIST-style IDX files (plain or .gz),
-/// - a folder with CIFAR-10 or CIFAR-100 binary batches (or a folder that holds such a folder),
-/// - a folder with `train/` and `test/` (or `val/`) trees of images by class, or one tree of
-/// classes
-///   (then everything is `train`).
-/// Throws Error naming the file, and what was expected and found there.
-DatasetPair load_dataset(const std::filesystem::path& path);
 
 /// What becomes of an image file that can't be read or decoded.
 enum class OnBadImage : std::uint8_t {
@@ -92,7 +94,7 @@ enum class OnBadImage : std::uint8_t {
   skip,
 };
 
-/// How image files (folders of images by class, chest X-rays) become samples.
+/// How data in files become samples.
 struct DatasetOptions {
   /// Opens no more than the list of files: images are decoded when a batch needs them. Data of
   /// other kinds are read into memory all the same.
@@ -101,14 +103,32 @@ struct DatasetOptions {
   /// does it. (): as the first image, and an image of another size is bad.
   Shape size = {};
   OnBadImage on_bad_image = OnBadImage::stop;
-  int threads = 0;         ///< that decode at loading; 0: all processors
-  std::uint64_t seed = 0;  ///< of a split by patient
+  int threads = 0;             ///< that decode images at loading; 0: all processors
+  std::uint64_t seed = 0;      ///< of a split by patient
+  bool coarse_labels = false;  ///< of CIFAR-100
+  /// The words of texts by rank, as Dataset::words of another data set; none: the most frequent
+  /// ones of the training part.
+  std::vector<std::string> words = {};
+  /// The one label outside the classes that .npy targets may hold, see Dataset::validate().
+  std::optional<std::int32_t> ignored_label = {};
 };
 
-/// The same with options; a streamed data set has the samples of a resident one, bit for bit. The
-/// first image says whether all are grey or in colour: grey is written three times, colour becomes
-/// luma. Chest X-rays always have three channels.
-DatasetPair load_dataset(const std::filesystem::path& path, const DatasetOptions& options);
+/// Reads what lies at `path`, by its contents:
+/// - a folder with the four MNIST-style IDX files (plain or .gz),
+/// - a folder with CIFAR-10 or CIFAR-100 binary batches,
+/// - a folder with x_train.npy and y_train.npy, perhaps x_test.npy and y_test.npy,
+/// - IMDB reviews: train.tsv and test.tsv (also .gz, .xz) or the folders of aclImdb,
+/// - chest X-rays: images beside Data_Entry_2017.csv or labels.csv, split by patient,
+/// - a folder with `train/` and `test/` (or `val/`) trees of images by class, or one tree of
+///   classes (then everything is `train`),
+/// or a folder that holds one such folder (but images by class).
+///
+/// Of images the first one says whether all are grey or in colour: grey is written three times,
+/// colour becomes luma. Chest X-rays always have three channels. A streamed data set has the
+/// samples of a resident one, bit for bit.
+/// Throws Error naming the file, and what was expected and found there; also for an option that has
+/// no meaning for what lies there (size, coarse_labels).
+DatasetPair load_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
 
 /// Fashion-MNIST: from `cache` (if it holds the files), else Debian's package
 /// dataset-fashion-mnist, else downloaded into `cache` and checked by SHA-256. Throws Error where

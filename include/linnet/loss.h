@@ -45,7 +45,9 @@ struct LossOptions {
   /// weighted: PyTorch's definitions. For focal and hinge as for cross-entropy.
   std::vector<double> class_weights = {};
   /// Samples of this label count for nothing, neither in loss and gradient nor in the mean. Loss
-  /// and gradient of a batch that has no other are 0 (PyTorch's loss is NaN there).
+  /// and gradient of a batch that has no other are 0 (PyTorch's loss is NaN there). It need not be
+  /// one of the classes; -100 is PyTorch's. (Evaluation::accuracy counts them as wrong; measure()
+  /// leaves them out.)
   std::optional<std::int32_t> ignore_index = {};
   /// Binary cross-entropy: weights of the positive answers, one for each output (of the last axis).
   std::vector<double> positive_weights = {};
@@ -62,7 +64,9 @@ struct LossOptions {
 };
 
 /// Weights that let every class count alike: samples / (classes * samples of the class), and 0 for
-/// a class without samples (scikit-learn's "balanced"). Throws Error for data without labels.
-std::vector<double> balanced_class_weights(const Dataset& data);
+/// a class without samples (scikit-learn's "balanced"). Samples of the ignored label are not
+/// counted. Throws Error for data without labels.
+std::vector<double> balanced_class_weights(const Dataset& data,
+                                           std::optional<std::int32_t> ignore_index = {});
 
 }  // namespace linnet

@@ -98,7 +98,8 @@ struct Metrics {
 
 /// What is measured: class probabilities where `data` has labels, else the first output. Throws
 /// Error where data and network don't fit.
-std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch = 256);
+std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch = 256,
+                                  std::optional<std::int32_t> ignore_index = {});
 /// Measures what predictions_of() gave for `data`. Throws Error for predictions that are NaN.
 Metrics measure(std::span<const float> predictions, const Dataset& data,
                 std::optional<std::int32_t> ignore_index = {});

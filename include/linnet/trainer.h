@@ -112,6 +112,13 @@ struct History {
 History train(Model& model, const Dataset& data, const TrainingOptions& options = {},
               const Dataset* test = nullptr, Callback* callback = nullptr);
 
+/// The same on the parts of a data set that says itself which samples are held out: where it has a
+/// validation part, that one is evaluated after every epoch (and watched by `patience`), and the
+/// test part after the last one alone. Throws Error also for TrainingOptions::validation beside a
+/// validation part.
+History train(Model& model, const DatasetPair& parts, const TrainingOptions& options = {},
+              Callback* callback = nullptr);
+
 /// Loss and accuracy over a data set, in inference mode.
 Evaluation evaluate(Model& model, const Dataset& data, Loss loss = Loss::automatic,
                     std::int64_t batch = 256, const LossOptions& loss_options = {});

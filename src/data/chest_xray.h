@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/dataset.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -22,8 +20,6 @@ enum class PatientOrder : std::uint8_t {
 struct XrayOptions {
   PatientOrder order = PatientOrder::shuffled;
   std::uint64_t seed = 0;
-  std::int64_t size = 0;      ///< images become (size, size), see resize_image(); 0: as they are
-  std::int64_t channels = 3;  ///< 1 or 3; the pictures are grey, networks for photographs take 3
 };
 
 /// One picture: where it lies, and 1 for each label that was found in it.
@@ -51,15 +47,5 @@ struct XrayIndex {
 /// patient is in two parts unless the table says so.
 /// Throws Error naming the file and line; pictures that are missing: their number, the first three.
 XrayIndex index_chest_xray(const std::filesystem::path& folder, const XrayOptions& options = {});
-
-struct XrayParts {
-  Dataset train;
-  Dataset validation;
-  Dataset test;
-};
-
-/// The pictures as (height, width, channels) u8 with values (labels) f32 of 0 and 1. Throws Error
-/// for a damaged picture, and for pictures of different sizes where options.size is 0.
-XrayParts load_chest_xray(const std::filesystem::path& folder, const XrayOptions& options = {});
 
 }  // namespace linnet

@@ -41,13 +41,18 @@ std::vector<fs::path> train_batches(const fs::path& folder) {
   return batches;
 }
 
+void check_size(const fs::path& path, std::size_t bytes, const Version& version) {
+  const std::size_t record = version.label_bytes + kPixels;
+  require(bytes > 0 && bytes % record == 0,
+          "'{}' has {} bytes; expected a multiple of {}, the size of a {} record", path.string(),
+          bytes, record, version.name);
+}
+
 /// Appends the records of one file: label bytes, then the planes of red, green and blue.
 void append_records(const fs::path& path, const Version& version, Dataset& data) {
   const std::string content = read_file(path);
   const std::size_t record = version.label_bytes + kPixels;
-  require(!content.empty() && content.size() % record == 0,
-          "'{}' has {} bytes; expected a multiple of {}, the size of a {} record", path.string(),
-          content.size(), record, version.name);
+  check_size(path, content.size(), version);
   const std::size_t count = content.size() / record;
   std::size_t out = data.bytes.size();
   data.bytes.resize(out + count * kPixels);
@@ -85,6 +90,12 @@ std::vector<std::string> class_names(const fs::path& folder, const Version& vers
 bool holds_cifar(const fs::path& folder) {
   return is_file(folder / kCifar10.test_file) || !train_batches(folder).empty() ||
          (is_file(folder / "train.bin") && is_file(folder / kCifar100.test_file));
+}
+
+void check_cifar_batch(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const bool ten = name.starts_with("data_batch_") || name == kCifar10.test_file;
+  check_size(path, read_file(path).size(), ten ? kCifar10 : kCifar100);
 }
 
 DatasetPair load_cifar(const fs::path& folder, CifarLabels labels) {

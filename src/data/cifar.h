@@ -21,6 +21,9 @@ enum class CifarLabels : std::uint8_t { fine, coarse };
 /// coarse_label_names.txt) if there.
 /// Throws Error naming the file that is missing, of a wrong size, or holds a wrong label, and for
 /// coarse labels of CIFAR-10.
+/// Throws Error naming a batch file whose size is no multiple of a record.
+void check_cifar_batch(const std::filesystem::path& path);
+
 DatasetPair load_cifar(const std::filesystem::path& folder, CifarLabels labels = CifarLabels::fine);
 
 }  // namespace linnet

@@ -28,7 +28,8 @@ std::int64_t record_elements(const Shape& shape, std::string_view what, std::str
   return elements;
 }
 
-Dataset with_labels(Shape sample_shape, DType dtype, std::span<const std::int32_t> labels) {
+Dataset with_labels(Shape sample_shape, DType dtype, std::span<const std::int32_t> labels,
+                    std::optional<std::int32_t> ignored) {
   Dataset data;
   data.name = "array";
   data.sample_shape = std::move(sample_shape);
@@ -36,6 +37,7 @@ Dataset with_labels(Shape sample_shape, DType dtype, std::span<const std::int32_
   data.labels.assign(labels.begin(), labels.end());
   std::int32_t largest = -1;
   for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == ignored) continue;
     require(labels[i] >= 0, "label {} of sample {} in '{}' is negative", labels[i], i, data.name);
     // Class names are made up to the largest label, so a stray one would cost gigabytes.
     require(labels[i] < kMostClasses,
@@ -83,7 +85,7 @@ std::int64_t Dataset::size() const {
   return elements > 0 ? stored_samples(*this) / elements : 0;
 }
 
-void Dataset::validate() const {
+void Dataset::validate(std::optional<std::int32_t> ignored_label) const {
   require(is_sample_type(sample_dtype), "the samples of '{}' must be u8, f32 or i32; got {}", name,
           to_string(sample_dtype));
   auto stored = stored_samples(*this);
@@ -117,7 +119,7 @@ void Dataset::validate() const {
           "'{}' holds {} samples and {} labels; expected one label a sample", name, count,
           labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    require(labels[i] >= 0 && labels[i] < classes(),
+    require((labels[i] >= 0 && labels[i] < classes()) || labels[i] == ignored_label,
             "label {} of sample {} in '{}' is outside [0, {})", labels[i], i, name, classes());
   }
   for (const Column& column : more_inputs) check_column(column, count, name);
@@ -130,26 +132,29 @@ void Dataset::validate() const {
 }
 
 Dataset make_dataset(Shape sample_shape, std::span<const std::uint8_t> samples,
-                     std::span<const std::int32_t> labels) {
-  Dataset data = with_labels(std::move(sample_shape), DType::u8, labels);
+                     std::span<const std::int32_t> labels,
+                     std::optional<std::int32_t> ignored_label) {
+  Dataset data = with_labels(std::move(sample_shape), DType::u8, labels, ignored_label);
   data.bytes.assign(samples.begin(), samples.end());
-  data.validate();
+  data.validate(ignored_label);
   return data;
 }
 
 Dataset make_dataset(Shape sample_shape, std::span<const float> samples,
-                     std::span<const std::int32_t> labels) {
-  Dataset data = with_labels(std::move(sample_shape), DType::f32, labels);
+                     std::span<const std::int32_t> labels,
+                     std::optional<std::int32_t> ignored_label) {
+  Dataset data = with_labels(std::move(sample_shape), DType::f32, labels, ignored_label);
   data.floats.assign(samples.begin(), samples.end());
-  data.validate();
+  data.validate(ignored_label);
   return data;
 }
 
 Dataset make_dataset(Shape sample_shape, std::span<const std::int32_t> samples,
-                     std::span<const std::int32_t> labels) {
-  Dataset data = with_labels(std::move(sample_shape), DType::i32, labels);
+                     std::span<const std::int32_t> labels,
+                     std::optional<std::int32_t> ignored_label) {
+  Dataset data = with_labels(std::move(sample_shape), DType::i32, labels, ignored_label);
   data.ids.assign(samples.begin(), samples.end());
-  data.validate();
+  data.validate(ignored_label);
   return data;
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/check.h"
 #include "data/folder.h"
-#include "data/image_transform.h"
 
 namespace linnet {
 namespace {
@@ -42,46 +41,6 @@ Trees find_trees(const fs::path& root) {
   }
   return {train, std::nullopt};
 }
-
-/// Grey pictures written three times; pixels are (..., 1) and become (..., 3).
-std::vector<std::uint8_t> as_rgb(const std::vector<std::uint8_t>& grey) {
-  std::vector<std::uint8_t> rgb;
-  rgb.reserve(grey.size() * 3);
-  for (const std::uint8_t pixel : grey) rgb.insert(rgb.end(), 3, pixel);
-  return rgb;
-}
-
-/// Gathers pictures of one size; both parts of a pair share one, so that they agree.
-class Collector {
- public:
-  explicit Collector(std::int64_t size) : size_(size) {}
-
-  void add(const ImageFile& file, Dataset& data) {
-    Image image = read_image(file.path);
-    if (size_ > 0) image = resize_image(image, size_, size_);
-    if (first_.empty()) {
-      first_ = file.path;
-      height_ = image.height;
-      width_ = image.width;
-    }
-    require(image.height == height_ && image.width == width_,
-            "all images must have one size, but '{}' is {} x {} and '{}' is {} x {} "
-            "(height x width)",
-            first_.string(), height_, width_, file.path.string(), image.height, image.width);
-    // The first colour picture turns all grey ones so far into colour.
-    if (image.channels > data.sample_shape[-1]) data.bytes = as_rgb(data.bytes);
-    if (image.channels < data.sample_shape[-1]) image.pixels = as_rgb(image.pixels);
-    data.sample_shape = {height_, width_, std::max(image.channels, data.sample_shape[-1])};
-    data.bytes.insert(data.bytes.end(), image.pixels.begin(), image.pixels.end());
-    data.labels.push_back(file.label);
-  }
-
- private:
-  std::int64_t size_;
-  fs::path first_;
-  std::int64_t height_ = 0;
-  std::int64_t width_ = 0;
-};
 
 std::vector<std::string> class_names(const fs::path& root, const std::vector<fs::path>& folders) {
   std::vector<std::string> found;
@@ -149,26 +108,6 @@ ImageIndex index_image_folders(const fs::path& root) {
   add_classes(test_folders, index.class_names, index.test);
   require(!index.test.empty(), "'{}' holds no class folders", trees.test->string());
   return index;
-}
-
-DatasetPair load_image_folders(const fs::path& root, std::int64_t size) {
-  ImageIndex index = index_image_folders(root);
-  DatasetPair pair;
-  Collector collector(size);
-  for (const auto& [files, part] :
-       {std::pair(&index.train, &pair.train), std::pair(&index.test, &pair.test)}) {
-    part->name = index.name;
-    part->sample_shape = {0, 0, 1};
-    part->class_names = index.class_names;
-    for (const ImageFile& file : *files) collector.add(file, *part);
-  }
-  const std::int64_t channels = std::max(pair.train.sample_shape[-1], pair.test.sample_shape[-1]);
-  for (Dataset* part : {&pair.train, &pair.test}) {
-    if (part->sample_shape[-1] < channels) part->bytes = as_rgb(part->bytes);
-    part->sample_shape = {pair.train.sample_shape[0], pair.train.sample_shape[1], channels};
-    part->validate();
-  }
-  return pair;
 }
 
 }  // namespace linnet

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/dataset.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -35,10 +33,5 @@ struct ImageIndex {
 /// Opens no picture. Throws Error for a class folder without images, a test class unknown to
 /// training, and a folder that classes.txt does not name.
 ImageIndex index_image_folders(const std::filesystem::path& root);
-
-/// Those images as (height, width, channels) u8; grey pictures become RGB if any picture is RGB.
-/// size > 0: resized to (size, size), see resize_image(). Throws Error also for a damaged or
-/// unreadable picture, and for pictures of different sizes (naming the first two).
-DatasetPair load_image_folders(const std::filesystem::path& root, std::int64_t size = 0);
 
 }  // namespace linnet

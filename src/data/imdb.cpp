@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "data/folder.h"
 #include "data/packed.h"
+#include "data/vocabulary.h"
 
 namespace linnet {
 namespace {
@@ -101,6 +102,7 @@ Dataset encode(const Reviews& reviews, const Vocabulary& vocabulary, std::int64_
   data.sample_shape = {length};
   data.sample_dtype = DType::i32;
   data.class_names = {"negative", "positive"};
+  data.words = vocabulary.words();
   data.labels = reviews.labels;
   const auto width = static_cast<std::size_t>(length);
   data.ids.resize(reviews.texts.size() * width);
@@ -122,15 +124,17 @@ bool holds_imdb(const fs::path& folder) {
   return false;
 }
 
-ImdbData load_imdb(const fs::path& folder, const ImdbOptions& options) {
+DatasetPair load_imdb(const fs::path& folder, const ImdbOptions& options) {
   require(options.length >= 1, "a review takes at least one id; got a length of {}",
           options.length);
   const Reviews train = read_part(folder, "train");
   const Reviews test = read_part(folder, "test");
-  Vocabulary vocabulary = Vocabulary::from_texts(train.texts, options.ids);
-  DatasetPair parts{encode(train, vocabulary, options.length),
-                    encode(test, vocabulary, options.length)};
-  return {.parts = std::move(parts), .vocabulary = std::move(vocabulary)};
+  const Vocabulary vocabulary = options.words.empty()
+                                    ? Vocabulary::from_texts(train.texts, options.ids)
+                                    : Vocabulary(options.words);
+  require(vocabulary.size() <= options.ids, "expected at most {} words; got {}",
+          options.ids - Vocabulary::kFirstWord, vocabulary.words().size());
+  return {encode(train, vocabulary, options.length), encode(test, vocabulary, options.length)};
 }
 
 }  // namespace linnet

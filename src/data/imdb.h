@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <filesystem>
-
-#include "data/vocabulary.h"
+#include <string>
+#include <vector>
 
 namespace linnet {
 
@@ -18,20 +18,15 @@ struct ImdbOptions {
   /// All ids are below it, the three that are no words included: the first 29,997 words.
   std::int64_t ids = 30000;
   std::int64_t length = 150;
-};
-
-struct ImdbData {
-  DatasetPair parts;
-  Vocabulary vocabulary;  ///< of the training part
+  std::vector<std::string> words = {};  ///< in the place of the training part's
 };
 
 /// Reviews of films as (length) i32 with the labels 0 negative, 1 positive, source: Maas et al.,
 /// "Learning Word Vectors for Sentiment Analysis", 2011. Words, their ids and the padding are as
-/// Vocabulary says, the words ranked over the training part. Keras's own files leave the id 3 out
-/// and so hold 29,996 words.
-/// A .tsv has a review a line: the label first, the text last, whatever columns between them. Of
-/// the original's folders the negative reviews come first, each in the order of the files' names.
-/// Throws Error naming the file and line.
-ImdbData load_imdb(const std::filesystem::path& folder, const ImdbOptions& options = {});
+/// Vocabulary says, the words ranked over the training part (Dataset::words). Keras's own files
+/// leave the id 3 out and so hold 29,996 words. A .tsv has a review a line: the label first, the
+/// text last, whatever columns between them. Of the original's folders the negative reviews come
+/// first, each in the order of the files' names. Throws Error naming the file and line.
+DatasetPair load_imdb(const std::filesystem::path& folder, const ImdbOptions& options = {});
 
 }  // namespace linnet

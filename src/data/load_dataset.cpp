@@ -13,6 +13,7 @@
 #include "data/imdb.h"
 #include "data/mnist.h"
 #include "data/npy_folder.h"
+#include "data/open_images.h"
 
 namespace linnet {
 namespace {
@@ -53,12 +54,6 @@ std::optional<FoundData> find_deeper(const fs::path& folder) {
   return found;
 }
 
-DatasetPair load_xray(const fs::path& folder, const LoadOptions& options) {
-  XrayParts parts =
-      load_chest_xray(folder, {.seed = options.seed, .size = options.image_size, .channels = 3});
-  return {std::move(parts.train), std::move(parts.test)};
-}
-
 }  // namespace
 
 std::string_view to_string(DataKind kind) {
@@ -70,7 +65,9 @@ std::string_view to_string(DataKind kind) {
 
 FoundData find_dataset(const fs::path& path) {
   require(!is_file(path), "'{}' is a file; a data set is a folder", path.string());
-  list_folder(path);  // says why, where it can't be read
+  const Listing listing = list_folder(path);  // says why, where it can't be read
+  require(!listing.files.empty() || !listing.folders.empty(),
+          "'{}' holds no data set: the folder is empty", path.string());
   if (const std::optional<DataKind> kind = kind_of(path)) return {*kind, path};
   if (std::optional<FoundData> deeper = find_deeper(path)) return *std::move(deeper);
   if (holds_image_folders(path)) return {DataKind::images, path};
@@ -83,12 +80,13 @@ FoundData find_dataset(const fs::path& path) {
       path.string());
 }
 
-DatasetPair load_dataset(const fs::path& path) { return load_dataset(path, LoadOptions{}); }
-
-DatasetPair load_dataset(const fs::path& path, const LoadOptions& options) {
+DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
+  require(options.size.rank() == 0 ||
+              (options.size.rank() == 2 && options.size[0] > 0 && options.size[1] > 0),
+          "the size of images is (height, width), both above 0; got {}", to_string(options.size));
   const FoundData found = find_dataset(path);
   const bool pictures = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
-  require(options.image_size == 0 || pictures, "only image files are resized; '{}' holds {} data",
+  require(options.size.rank() == 0 || pictures, "only image files are resized; '{}' holds {} data",
           found.folder.string(), to_string(found.kind));
   require(!options.coarse_labels || found.kind == DataKind::cifar,
           "only CIFAR-100 has coarse labels; '{}' holds {} data", found.folder.string(),
@@ -98,10 +96,10 @@ DatasetPair load_dataset(const fs::path& path, const LoadOptions& options) {
     case DataKind::cifar:
       return load_cifar(found.folder,
                         options.coarse_labels ? CifarLabels::coarse : CifarLabels::fine);
-    case DataKind::npy: return load_npy_folder(found.folder);
-    case DataKind::imdb: return load_imdb(found.folder).parts;
-    case DataKind::chest_xray: return load_xray(found.folder, options);
-    case DataKind::images: return load_image_folders(found.folder, options.image_size);
+    case DataKind::npy: return load_npy_folder(found.folder, options.ignored_label);
+    case DataKind::imdb: return load_imdb(found.folder, {.words = options.words});
+    case DataKind::chest_xray: return open_chest_xray(found.folder, options);
+    case DataKind::images: return open_image_folders(found.folder, options);
   }
   fail("'{}' holds no data set", path.string());
 }

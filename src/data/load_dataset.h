@@ -23,14 +23,4 @@ struct FoundData {
 /// Looks at names alone. Throws Error where nothing, or more than one data set, is to be seen.
 FoundData find_dataset(const std::filesystem::path& path);
 
-struct LoadOptions {
-  std::int64_t image_size = 0;  ///< image files become (size, size), see resize_image(); 0: as is
-  std::uint64_t seed = 0;       ///< of a split by patient
-  bool coarse_labels = false;   ///< of CIFAR-100
-};
-
-/// As load_dataset(path). Of chest X-rays the validation part is left out: load_chest_xray() has
-/// it. Throws Error also where an option has no meaning for what lies there.
-DatasetPair load_dataset(const std::filesystem::path& path, const LoadOptions& options);
-
 }  // namespace linnet

@@ -74,7 +74,8 @@ void set_samples(const fs::path& path, const NpyArray& array, Dataset& data) {
   }
 }
 
-void set_targets(const fs::path& path, const NpyArray& array, Dataset& data) {
+void set_targets(const fs::path& path, const NpyArray& array, std::optional<std::int32_t> ignored,
+                 Dataset& data) {
   const Shape record = array.shape.sample();
   const bool whole = array.dtype == DType::u8 || array.dtype == DType::i32;
   if (!whole || record.elements() != 1 || record.rank() > 1) {
@@ -85,14 +86,15 @@ void set_targets(const fs::path& path, const NpyArray& array, Dataset& data) {
   data.labels = array.dtype == DType::i32 ? copy_elements<std::int32_t>(array)
                                           : converted<std::int32_t, std::uint8_t>(array);
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
-    require(data.labels[i] >= 0 && data.labels[i] < kMostClasses,
+    require((data.labels[i] >= 0 && data.labels[i] < kMostClasses) || data.labels[i] == ignored,
             "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices, "
             "save values as float32",
             data.labels[i], i, path.string(), kMostClasses);
   }
 }
 
-Dataset load_part(const fs::path& folder, std::string_view part) {
+Dataset load_part(const fs::path& folder, std::string_view part,
+                  std::optional<std::int32_t> ignored) {
   const fs::path x_path = folder / fmt::format("x_{}.npy", part);
   const fs::path y_path = folder / fmt::format("y_{}.npy", part);
   const NpyArray x = read_records(x_path);
@@ -102,15 +104,15 @@ Dataset load_part(const fs::path& folder, std::string_view part) {
   Dataset data;
   data.name = folder_name(folder);
   set_samples(x_path, x, data);
-  set_targets(y_path, y, data);
+  set_targets(y_path, y, ignored, data);
   return data;
 }
 
-void name_classes(const fs::path& folder, DatasetPair& pair) {
+void name_classes(const fs::path& folder, std::optional<std::int32_t> ignored, DatasetPair& pair) {
   std::int64_t classes = 0;
   for (const Dataset* part : {&pair.train, &pair.test}) {
     for (const std::int32_t label : part->labels) {
-      classes = std::max<std::int64_t>(classes, label + 1);
+      if (label != ignored) classes = std::max<std::int64_t>(classes, label + 1);
     }
   }
   std::vector<std::string> names = numbered_names(classes);
@@ -135,11 +137,11 @@ bool holds_npy(const fs::path& folder) {
                      [&](std::string_view name) { return is_file(folder / name); });
 }
 
-DatasetPair load_npy_folder(const fs::path& folder) {
+DatasetPair load_npy_folder(const fs::path& folder, std::optional<std::int32_t> ignored_label) {
   DatasetPair pair;
-  pair.train = load_part(folder, "train");
+  pair.train = load_part(folder, "train", ignored_label);
   if (is_file(folder / "x_test.npy") || is_file(folder / "y_test.npy")) {
-    pair.test = load_part(folder, "test");
+    pair.test = load_part(folder, "test", ignored_label);
     require(pair.train.sample_shape == pair.test.sample_shape &&
                 pair.train.sample_dtype == pair.test.sample_dtype,
             "the samples of '{}' are {} {} for training but {} {} for testing", folder.string(),
@@ -154,9 +156,9 @@ DatasetPair load_npy_folder(const fs::path& folder) {
     pair.test.sample_dtype = pair.train.sample_dtype;
     pair.test.value_shape = pair.train.value_shape;
   }
-  name_classes(folder, pair);
-  pair.train.validate();
-  pair.test.validate();
+  name_classes(folder, ignored_label, pair);
+  pair.train.validate(ignored_label);
+  pair.test.validate(ignored_label);
   return pair;
 }
 

@@ -3,7 +3,9 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace linnet {
 
@@ -14,8 +16,9 @@ bool holds_npy(const std::filesystem::path& folder);
 /// x: u8, f32 or i32 (i8 too, see read_npy()), f64 becomes f32; u8 of (N, H, W) are grey pictures
 /// and become (H, W, 1). y: whole numbers of (N) or (N, 1) are labels, all others are values, f32,
 /// of the shape behind N, or (1). Classes are named by classes.txt if it is there, else "0", "1",
-/// ... up to the largest label.
+/// ... up to the largest label; `ignored_label` is none of them and may be negative.
 /// Throws Error naming the file: missing, damaged, of another length or shape than its neighbour.
-DatasetPair load_npy_folder(const std::filesystem::path& folder);
+DatasetPair load_npy_folder(const std::filesystem::path& folder,
+                            std::optional<std::int32_t> ignored_label = {});
 
 }  // namespace linnet

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_dataset() with options: folders of images and chest X-rays as sources, or from them into
-// memory.
-#include <linnet/dataset.h>
+#include "data/open_images.h"
 
 #include <algorithm>
 
@@ -10,7 +8,6 @@
 #include "data/image_folder.h"
 #include "data/image_source.h"
 #include "data/image_transform.h"
-#include "data/load_dataset.h"
 
 namespace linnet {
 namespace {
@@ -86,16 +83,17 @@ Shape record_of(const std::vector<const Part*>& parts, std::int64_t channels,
   fail("none of the images of '{}' can be read", parts[0]->data.name);
 }
 
-DatasetPair open_parts(Part train, Part test, std::int64_t channels,
+DatasetPair open_parts(Part train, Part test, Part validation, std::int64_t channels,
                        const DatasetOptions& options) {
-  const Shape record = record_of({&train, &test}, channels, options);
-  open(train, record, options);
-  open(test, record, options);
-  return {std::move(train.data), std::move(test.data)};
+  const Shape record = record_of({&train, &validation, &test}, channels, options);
+  for (Part* part : {&train, &validation, &test}) open(*part, record, options);
+  return {std::move(train.data), std::move(test.data), std::move(validation.data)};
 }
 
-DatasetPair open_folders(const fs::path& root, const DatasetOptions& options) {
-  const ImageIndex index = index_image_folders(root);
+}  // namespace
+
+DatasetPair open_image_folders(const fs::path& folder, const DatasetOptions& options) {
+  const ImageIndex index = index_image_folders(folder);
   const auto part_of = [&](const std::vector<ImageFile>& files) {
     Part part;
     part.data.name = index.name;
@@ -106,11 +104,11 @@ DatasetPair open_folders(const fs::path& root, const DatasetOptions& options) {
     }
     return part;
   };
-  return open_parts(part_of(index.train), part_of(index.test), 0, options);
+  return open_parts(part_of(index.train), part_of(index.test), part_of({}), 0, options);
 }
 
-DatasetPair open_chest_xray(const fs::path& root, const DatasetOptions& options) {
-  const XrayIndex index = index_chest_xray(root, {.seed = options.seed});
+DatasetPair open_chest_xray(const fs::path& folder, const DatasetOptions& options) {
+  const XrayIndex index = index_chest_xray(folder, {.seed = options.seed});
   const auto part_of = [&](const std::vector<XrayImage>& images) {
     Part part;
     part.data.name = "chest-xray";
@@ -122,21 +120,8 @@ DatasetPair open_chest_xray(const fs::path& root, const DatasetOptions& options)
     }
     return part;
   };
-  return open_parts(part_of(index.train), part_of(index.test), 3, options);
-}
-
-}  // namespace
-
-DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
-  require(options.size.rank() == 0 ||
-              (options.size.rank() == 2 && options.size[0] > 0 && options.size[1] > 0),
-          "the size of images is (height, width), both above 0; got {}", to_string(options.size));
-  const FoundData found = find_dataset(path);
-  if (found.kind == DataKind::images) return open_folders(found.folder, options);
-  if (found.kind == DataKind::chest_xray) return open_chest_xray(found.folder, options);
-  require(options.size.rank() == 0, "only image files are resized; '{}' holds {} data",
-          found.folder.string(), to_string(found.kind));
-  return load_dataset(path, LoadOptions{.seed = options.seed});
+  return open_parts(part_of(index.train), part_of(index.test), part_of(index.validation), 3,
+                    options);
 }
 
 }  // namespace linnet

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "data/chest_xray.h"
+#include "data/cifar.h"
 #include "data/folder.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
@@ -172,12 +173,14 @@ void survey_pictures(const std::vector<Entries>& all, const SurveyProgress& prog
 }
 
 /// Throws Error where the file can't be used alone.
-void check_file(const fs::path& path) {
+void check_file(const fs::path& path, DataKind kind) {
   const std::string name = path.filename().string();
   if (name.ends_with(".npy")) {
     read_npy(path);
   } else if (name.find("-ubyte") != std::string::npos) {
     read_idx(path, name.find("idx3") != std::string::npos ? 3 : 1);
+  } else if (kind == DataKind::cifar && name.ends_with(".bin")) {
+    check_cifar_batch(path);
   } else if (name.ends_with(".xz") || name.ends_with(".gz")) {
     read_unpacked(path, std::size_t{1} << 32);
   }
@@ -188,7 +191,7 @@ void survey_arrays(const FoundData& found, const SurveyProgress& progress, Surve
   std::int64_t done = 0;
   for (const fs::path& path : files) {
     try {
-      check_file(path);
+      check_file(path, found.kind);
     } catch (const Error& error) {
       survey.bad_files.push_back({path, error.what()});
     }
@@ -231,6 +234,9 @@ Survey survey_dataset(const DatasetPair& pair) {
   survey.format = "memory";
   survey.class_names = pair.train.class_names;
   if (pair.train.size() > 0) survey.parts.push_back(survey_part("train", pair.train));
+  if (pair.validation.size() > 0) {
+    survey.parts.push_back(survey_part("validation", pair.validation));
+  }
   if (pair.test.size() > 0) survey.parts.push_back(survey_part("test", pair.test));
   return survey;
 }

@@ -90,10 +90,11 @@ void check_values(Loss loss, std::span<const std::byte> bytes, const Dataset& da
   }
 }
 
-TargetData target_of(const Column& column) {
+TargetData target_of(const Column& column, std::optional<std::int32_t> ignored) {
   if (column.dtype != DType::i32) return {.shape = column.shape};
   std::int32_t largest = -1;
   for (const std::int32_t label : column.ids) {
+    if (label == ignored) continue;
     require(label >= 0, "a label of '{}' is negative: {}", column.name, label);
     largest = std::max(largest, label);
   }
@@ -168,11 +169,16 @@ OutputLoss loss_of(const TrainingOptions& options, const NetworkDefinition& netw
   return own == options.output_losses.end() ? loss : *own;
 }
 
+/// A loss of one's own gets labels as one-hot rows, which none outside the classes has.
+std::optional<std::int32_t> ignored_label(const OutputLoss& loss) {
+  return loss.custom ? std::nullopt : loss.options.ignore_index;
+}
+
 }  // namespace
 
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
                    const TrainingOptions& options) {
-  data.validate();
+  data.validate(ignored_label(loss_of(options, network, 0)));
   require(data.size() > 0, "the data set '{}' holds no samples", data.name);
   check_losses(network, options.output_losses);
 
@@ -203,8 +209,9 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     require(output != network.outputs.begin(),
             "the targets of the first output, '{}', are the data set's labels or values",
             column.name);
-    add(static_cast<std::size_t>(output - network.outputs.begin()), target_of(column), column.name,
-        column.data());
+    const auto index = static_cast<std::size_t>(output - network.outputs.begin());
+    const TargetData target = target_of(column, ignored_label(loss_of(options, network, index)));
+    add(index, target, column.name, column.data());
   }
   step.augment = step_augment(options.augment, network, data, step);
   return step;

@@ -55,10 +55,14 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
   }
 }
 
-std::vector<double> balanced_class_weights(const Dataset& data) {
+std::vector<double> balanced_class_weights(const Dataset& data,
+                                           std::optional<std::int32_t> ignore_index) {
   require(!data.labels.empty(), "the data set '{}' has no labels to weigh classes by", data.name);
   std::vector<std::int64_t> count(static_cast<std::size_t>(data.classes()));
+  std::int64_t samples = 0;
   for (const std::int32_t label : data.labels) {
+    if (label == ignore_index) continue;
+    ++samples;
     require(label >= 0 && label < data.classes(),
             "the data set '{}' has the label {} of {} classes", data.name, label, data.classes());
     ++count[static_cast<std::size_t>(label)];
@@ -66,7 +70,7 @@ std::vector<double> balanced_class_weights(const Dataset& data) {
   std::vector<double> weights(count.size());
   std::transform(count.begin(), count.end(), weights.begin(), [&](std::int64_t n) {
     if (n == 0) return 0.0;
-    return static_cast<double>(data.size()) /
+    return static_cast<double>(samples) /
            (static_cast<double>(count.size()) * static_cast<double>(n));
   });
   return weights;

@@ -45,8 +45,9 @@ void measure_labels(Metrics& metrics, std::span<const float> p,
 
 }  // namespace
 
-std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch) {
-  data.validate();
+std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch,
+                                  std::optional<std::int32_t> ignore_index) {
+  data.validate(ignore_index);
   require(data.size() > 0, "the data set '{}' holds no samples", data.name);
   const Shape outputs = model.network().output_shape();
   if (!data.labels.empty()) {
@@ -85,7 +86,8 @@ Metrics measure(std::span<const float> predictions, const Dataset& data,
 }
 
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options) {
-  return measure(predictions_of(model, data, options.batch), data, options.ignore_index);
+  return measure(predictions_of(model, data, options.batch, options.ignore_index), data,
+                 options.ignore_index);
 }
 
 }  // namespace linnet

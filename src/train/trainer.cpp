@@ -46,8 +46,10 @@ void check_options(const TrainingOptions& o) {
 /// One training: its programs, and the loop over epochs.
 class Training {
  public:
-  Training(Model& model, const Dataset& data, const TrainingOptions& options, const Dataset* test,
-           Callback& callback)
+  /// `held_out`: a part of its own in the place of `options.validation`; the test part is then
+  /// evaluated at the end alone.
+  Training(Model& model, const Dataset& data, const TrainingOptions& options,
+           const Dataset* held_out, const Dataset* test, Callback& callback)
       : model_(model.state()),
         options_(options),
         callback_(callback),
@@ -55,15 +57,23 @@ class Training {
         data_name_(data.name) {
     check_options(options);
     const StepData steps = data_of(data);
-    const auto held_out = static_cast<std::int64_t>(
+    const auto kept_back = static_cast<std::int64_t>(
         std::llround(static_cast<double>(data.size()) * options.validation));
-    require(held_out < data.size(), "the validation part leaves nothing of {} samples to train on",
+    require(kept_back < data.size(), "the validation part leaves nothing of {} samples to train on",
             data.size());
-    train_ = {.data = steps, .samples = data.size() - held_out, .sweep = {}};
-    validation_ = {.data = steps,
-                   .begin = static_cast<std::uint64_t>(train_.samples),
-                   .samples = held_out,
-                   .sweep = {}};
+    train_ = {.data = steps, .samples = data.size() - kept_back, .sweep = {}};
+    if (held_out != nullptr && held_out->size() > 0) {
+      require(options.validation == 0,
+              "'{}' has a validation part of its own; a part of {} can't be held out beside it",
+              data.name, options.validation);
+      validation_ = {.data = data_of(*held_out), .samples = held_out->size(), .sweep = {}};
+      tests_every_epoch_ = false;
+    } else {
+      validation_ = {.data = steps,
+                     .begin = static_cast<std::uint64_t>(train_.samples),
+                     .samples = kept_back,
+                     .sweep = {}};
+    }
     if (test != nullptr && test->size() > 0) {
       test_ = {.data = data_of(*test), .samples = test->size(), .sweep = {}};
     }
@@ -83,13 +93,14 @@ class Training {
       history.interrupted = !train_epoch(report);
       if (report.train.samples > 0) {
         report.validation = evaluate(validation_);
-        report.test = evaluate(test_);
+        if (tests_every_epoch_) report.test = evaluate(test_);
+        history.stopped_early = !history.interrupted && patience.should_stop(report);
+        const bool last = history.interrupted || history.stopped_early || epoch == options_.epochs;
+        if (last && !tests_every_epoch_) report.test = evaluate(test_);
         history.epochs.push_back(report);
         callback_.on_epoch(report);
       }
-      if (history.interrupted) break;
-      history.stopped_early = patience.should_stop(report);
-      if (history.stopped_early) break;
+      if (history.interrupted || history.stopped_early) break;
     }
     history.notes = session_.notes();
     return history;
@@ -219,6 +230,7 @@ class Training {
   Part train_;
   Part validation_;
   Part test_;
+  bool tests_every_epoch_ = true;
   Clock::time_point training_start_;
 };
 
@@ -228,7 +240,16 @@ History train(Model& model, const Dataset& data, const TrainingOptions& options,
               const Dataset* test, Callback* callback) {
   const Clock::time_point start = Clock::now();
   Callback silent;
-  Training training(model, data, options, test, callback != nullptr ? *callback : silent);
+  Training training(model, data, options, nullptr, test, callback != nullptr ? *callback : silent);
+  return training.run(start);
+}
+
+History train(Model& model, const DatasetPair& parts, const TrainingOptions& options,
+              Callback* callback) {
+  const Clock::time_point start = Clock::now();
+  Callback silent;
+  Training training(model, parts.train, options, &parts.validation, &parts.test,
+                    callback != nullptr ? *callback : silent);
   return training.run(start);
 }
 

@@ -150,6 +150,8 @@ TEST_F(ConfigTest, TheExampleIsTheBuiltInWorkload) {
   EXPECT_EQ(job.training.batch, built_in.training.batch);
   EXPECT_EQ(job.training.optimizer.learning_rate, built_in.training.optimizer.learning_rate);
   EXPECT_EQ(job.training.optimizer.schedule.kind, built_in.training.optimizer.schedule.kind);
+  EXPECT_EQ(job.training.loss_options, built_in.training.loss_options);
+  EXPECT_EQ(job.training.augment, built_in.training.augment);
 }
 
 TEST_F(ConfigTest, NamesTheNearestKeyWithLineAndColumn) {

@@ -71,7 +71,7 @@ TEST(MetricsReport, ShowsASmallTable) {
   const std::vector<std::string> names{"sandal", "a very long name"};
   const std::vector<std::string> lines = metrics_lines(metrics, names);
   ASSERT_EQ(lines.size(), 4U);
-  EXPECT_EQ(lines[0], "linnet: accuracy 60.00 %, macro F1 0.3750");
+  EXPECT_EQ(lines[0], "accuracy 60.00 %, macro F1 0.3750");
   EXPECT_EQ(lines[2], " 0 sandal        3 1");
   EXPECT_EQ(lines[3], " 1 a very long   1 0");
   const Json json = to_json(metrics, names);
@@ -89,7 +89,7 @@ TEST(MetricsReport, OfValuesAndOfSeveralLabels) {
   const Metrics binary{.kind = Metrics::Kind::binary,
                        .samples = 2,
                        .auc = {.labels = {0.75, kUndefined}, .mean = 0.75}};
-  EXPECT_EQ(metrics_lines(binary, {})[0], "linnet: mean ROC AUC of 2 labels 0.7500");
+  EXPECT_EQ(metrics_lines(binary, {})[0], "mean ROC AUC of 2 labels 0.7500");
   EXPECT_TRUE(to_json(binary, {})["roc_auc"][1].is_null());
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`linnet data info` and `linnet data convert`."""
+import struct
 import unittest
 
 import command
@@ -66,6 +67,51 @@ class DataTest(command.CommandTest):
         self.assert_error("only image files are resized; 'patterns' holds idx data",
                           "data", "convert", "patterns", "out", "--to", "npy", "--size", 14)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["patterns"])
+
+    def test_damaged_data_is_one_sentence(self):
+        def fails(name, sentence, listed=True):
+            """convert gives the sentence; info lists it as a bad file, or gives it too."""
+            self.assert_error(sentence, "data", "convert", name, "out", "--to", "npy")
+            if not listed:
+                return self.assert_error(sentence, "data", "info", name)
+            out, err = self.run_linnet("data", "info", name, status=2)
+            self.assertIn(f"1 bad file\n  {sentence}\n", out)
+            self.assertEqual(err, "")
+
+        (self.folder / "empty").mkdir()
+        fails("empty", "'empty' holds no data set: the folder is empty", listed=False)
+        (self.folder / "cifar").mkdir()
+        (self.folder / "cifar/data_batch_1.bin").write_bytes(bytes(5000))
+        (self.folder / "cifar/test_batch.bin").write_bytes(bytes(3073))
+        fails("cifar", "'cifar/data_batch_1.bin' has 5000 bytes; expected a multiple of 3073, the "
+                       "size of a CIFAR-10 record")
+        self.run_linnet("data", "convert", "patterns", "images", "--to", "images")
+        picture = sorted((self.folder / "images/train/0").iterdir())[0]
+        picture.write_bytes(picture.read_bytes()[:60])
+        out, _ = self.run_linnet("data", "info", "images", "--json", status=2)
+        reason = command.json.loads(out)["bad_files"][0]["reason"]
+        self.assertIn(f"'images/train/0/{picture.name}' is ", reason)
+        fails("images", reason)
+        (self.folder / "xrays").mkdir()
+        (self.folder / "xrays/0.png").write_bytes(b"")
+        (self.folder / "xrays/labels.csv").write_text("file,patient,Mass\n0.png,1,perhaps\n")
+        fails("xrays", "line 2 of 'xrays/labels.csv' has 'perhaps' for Mass; expected 0 or 1",
+              listed=False)
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_float64_becomes_float32(self):
+        (self.folder / "arrays").mkdir()
+        header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }".ljust(117) + "\n"
+        (self.folder / "arrays/x_train.npy").write_bytes(
+            b"\x93NUMPY\x01\0" + struct.pack("<H", 118) + header.encode() +
+            struct.pack("<6d", 0, 1, 2, 3, 4, 5.5))
+        header = "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }".ljust(117) + "\n"
+        (self.folder / "arrays/y_train.npy").write_bytes(
+            b"\x93NUMPY\x01\0" + struct.pack("<H", 118) + header.encode() + bytes([1, 0]))
+        info = self.run_json("data", "info", "arrays")
+        self.assertEqual((info["train"]["dtype"], info["train"]["range"]["most"]), ("f32", 5.5))
+        self.run_linnet("data", "convert", "arrays", "out", "--to", "npy")
+        self.assertEqual(self.run_json("data", "info", "out")["train"], info["train"] | {"name": "out"})
 
     def test_kept_data_is_asked_for(self):
         cache = self.folder / "cache"

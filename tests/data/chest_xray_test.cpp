@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/chest_xray.h"
 
+#include <linnet/dataset.h>
+
 #include <set>
 
 #include "data/csv.h"
@@ -91,7 +93,10 @@ TEST(ChestXray, SplitsByPatient) {
 TEST(ChestXray, LoadsLabelsAsValues) {
   const TemporaryFolder folder;
   write_xrays(folder, 10);
-  const XrayParts parts = load_chest_xray(folder.path(), {.order = PatientOrder::by_name});
+  const DatasetPair parts = load_dataset(folder.path());
+  const XrayIndex index = index_chest_xray(folder.path());
+  EXPECT_EQ(parts.validation.size(), static_cast<std::int64_t>(index.validation.size()));
+  EXPECT_EQ(parts.test.size(), static_cast<std::int64_t>(index.test.size()));
   EXPECT_EQ(parts.train.sample_shape, (Shape{4, 4, 3}));
   EXPECT_EQ(parts.train.value_shape, (Shape{14}));
   EXPECT_EQ(parts.train.size(), 21);
@@ -105,9 +110,9 @@ TEST(ChestXray, LoadsLabelsAsValues) {
   const std::vector<std::uint8_t> grey = picture(4, 4, 1).pixels;
   EXPECT_EQ(parts.train.bytes[3], grey[1]);
   EXPECT_EQ(parts.train.bytes[5], grey[1]);
-  const XrayParts small = load_chest_xray(folder.path(), {.size = 2, .channels = 1});
-  EXPECT_EQ(small.test.sample_shape, (Shape{2, 2, 1}));
-  EXPECT_EQ(load_dataset(folder.path()).train.value_shape, (Shape{14}));
+  const DatasetPair small = load_dataset(folder.path(), {.streamed = true, .size = {2, 2}});
+  EXPECT_EQ(small.validation.sample_shape, (Shape{2, 2, 3}));
+  EXPECT_EQ(small.validation.values, parts.validation.values);
 }
 
 TEST(ChestXray, TakesTheOfficialLists) {
@@ -137,17 +142,17 @@ TEST(ChestXray, ReadsATableOfColumns) {
   for (const char* name : {"nih/a.png", "nih/b.png", "nih/c.png"}) {
     folder.write(name, encode_png(picture(2, 3, 1)));
   }
-  const XrayParts parts = load_chest_xray(folder / "nih");
+  const DatasetPair parts = load_dataset(folder / "nih");
   EXPECT_EQ(parts.train.values, (std::vector<float>{0, 1}));
   EXPECT_EQ(parts.validation.values, (std::vector<float>{1, 1}));
   EXPECT_EQ(parts.test.size(), 1);
   EXPECT_EQ(parts.test.class_names, (std::vector<std::string>{"A", "B"}));
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 1);
   folder.write("nih/labels.csv", "file,split,patient,A\na.png,train,1,yes\n");
-  EXPECT_EQ(error_of([&] { load_chest_xray(folder / "nih"); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder / "nih"); }),
             "line 2 of " + quoted(csv) + " has 'yes' for A; expected 0 or 1");
   folder.write("nih/labels.csv", "file,split,patient,A\na.png,dev,1,1\n");
-  EXPECT_EQ(error_of([&] { load_chest_xray(folder / "nih"); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder / "nih"); }),
             "line 2 of " + quoted(csv) + " has the split 'dev'; expected train, valid or test");
 }
 

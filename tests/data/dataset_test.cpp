@@ -53,6 +53,19 @@ TEST(Dataset, NamesTheLabelThatIsOutside) {
   EXPECT_EQ(error_of([&] { data.validate(); }), "label -1 of sample 0 in 'name' is outside [0, 2)");
 }
 
+TEST(Dataset, TheIgnoredLabelMayBeOutside) {
+  const std::vector<float> samples{1, 2, 3};
+  const std::vector<std::int32_t> labels{1, -100, 0};
+  const Dataset data = make_dataset({1}, samples, labels, -100);
+  EXPECT_EQ(data.labels, labels);
+  EXPECT_EQ(data.classes(), 2);
+  EXPECT_NO_THROW(data.validate(-100));
+  EXPECT_EQ(error_of([&] { data.validate(-1); }),
+            "label -100 of sample 1 in 'array' is outside [0, 2)");
+  EXPECT_EQ(error_of([&] { make_dataset({1}, samples, labels); }),
+            "label -100 of sample 1 in 'array' is negative");
+}
+
 TEST(Dataset, RefusesSizesThatDisagree) {
   Dataset data = small();
   data.labels.pop_back();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/image_folder.h"
 
+#include <linnet/dataset.h>
+
 #include "data/image_files.h"
+#include "data/image_transform.h"
 
 namespace linnet::test {
 namespace {
@@ -18,7 +21,7 @@ TEST(ImageFolder, OneTreeIsAllTrainingPart) {
   folder.write("README.md", "passed over");
   folder.write(".hidden/x.png", "passed over");
   EXPECT_TRUE(holds_image_folders(folder.path()));
-  const DatasetPair pair = load_image_folders(folder.path());
+  const DatasetPair pair = load_dataset(folder.path());
   EXPECT_EQ(pair.train.name, "linnet-ImageFolder-OneTreeIsAllTrainingPart");
   EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"cat", "dog"}));
   EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 1}));
@@ -37,7 +40,7 @@ TEST(ImageFolder, TrainBesideTestOrVal) {
     folder.write("train/a/1.png", grey_png());
     folder.write(other + "b/1.png", grey_png());
     EXPECT_TRUE(holds_image_folders(folder.path()));
-    const DatasetPair pair = load_image_folders(folder.path());
+    const DatasetPair pair = load_dataset(folder.path());
     EXPECT_EQ(pair.train.size(), 2);
     EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{1})) << other;
     EXPECT_EQ(pair.test.class_names, pair.train.class_names);
@@ -50,12 +53,12 @@ TEST(ImageFolder, ClassesTxtSaysTheirOrder) {
   folder.write("train/dog/1.png", grey_png());
   folder.write("test/cat/1.png", grey_png());
   const auto list = folder.write("classes.txt", "emu\ndog\ncat\n");
-  const DatasetPair pair = load_image_folders(folder.path());
+  const DatasetPair pair = load_dataset(folder.path());
   EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"emu", "dog", "cat"}));
   EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{1, 2}));
   EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{2}));
   folder.write("classes.txt", "cat\n");
-  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(list) + " does not name the class folder 'dog'");
 }
 
@@ -63,8 +66,8 @@ TEST(ImageFolder, ResizesPicturesOfAnySize) {
   const TemporaryFolder folder;
   folder.write("a/1.png", encode_png(picture(2, 3, 1)));
   folder.write("a/2.png", encode_png(picture(5, 4, 3)));
-  const DatasetPair pair = load_image_folders(folder.path(), 4);
-  EXPECT_EQ(pair.train.sample_shape, (Shape{4, 4, 3}));
+  const DatasetPair pair = load_dataset(folder.path(), {.size = {4, 4}});
+  EXPECT_EQ(pair.train.sample_shape, (Shape{4, 4, 1}));
   EXPECT_EQ(pair.train.size(), 2);
 }
 
@@ -72,51 +75,53 @@ TEST(ImageFolder, AClassMayBeCalledTrain) {
   const TemporaryFolder folder;
   folder.write("train/1.png", grey_png());
   folder.write("ship/1.png", grey_png());
-  EXPECT_EQ(load_image_folders(folder.path()).train.class_names,
+  EXPECT_EQ(load_dataset(folder.path()).train.class_names,
             (std::vector<std::string>{"ship", "train"}));
 }
 
-TEST(ImageFolder, GreyBecomesColourWhereAnyIs) {
-  const TemporaryFolder folder;
-  folder.write("train/a/1.png", grey_png());
-  folder.write("train/a/2.png", colour_png());
-  folder.write("train/b/1.png", grey_png());
-  folder.write("test/a/1.png", grey_png());
-  const DatasetPair pair = load_image_folders(folder.path());
-  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 3}));
-  EXPECT_EQ(pair.test.sample_shape, (Shape{2, 3, 3}));
+TEST(ImageFolder, TheFirstImageSaysWhetherAllAreGrey) {
   const std::vector<std::uint8_t> grey = picture(2, 3, 1).pixels;
-  for (std::size_t i = 0; i < 18; ++i) {
-    EXPECT_EQ(pair.train.bytes[i], grey[i / 3]);
-    EXPECT_EQ(pair.train.bytes[18 + i], picture(2, 3, 3).pixels[i]);
-    EXPECT_EQ(pair.train.bytes[36 + i], grey[i / 3]);
-    EXPECT_EQ(pair.test.bytes[i], grey[i / 3]);
+  for (const bool colour : {false, true}) {
+    const TemporaryFolder folder;
+    folder.write("train/a/1.png", colour ? colour_png() : grey_png());
+    folder.write("train/b/1.png", colour ? grey_png() : colour_png());
+    folder.write("test/a/1.png", grey_png());
+    const DatasetPair pair = load_dataset(folder.path());
+    const std::size_t channels = colour ? 3 : 1;
+    EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, static_cast<std::int64_t>(channels)}));
+    EXPECT_EQ(pair.test.sample_shape, pair.train.sample_shape);
+    const std::vector<std::uint8_t> other =
+        colour ? grey : with_channels(picture(2, 3, 3), 1).pixels;
+    for (std::size_t i = 0; i < 6 * channels; ++i) {
+      EXPECT_EQ(pair.train.bytes[6 * channels + i], other[i / channels]);
+      EXPECT_EQ(pair.test.bytes[i], grey[i / channels]);
+    }
   }
 }
 
-TEST(ImageFolder, NamesTheFirstTwoOfDifferentSize) {
+TEST(ImageFolder, NamesTheFirstOfAnotherSize) {
   const TemporaryFolder folder;
-  const auto first = folder.write("a/1.png", grey_png());
+  folder.write("a/1.png", grey_png());
   folder.write("a/2.png", grey_png());
-  const auto second = folder.write("b/1.png", encode_png(picture(4, 5, 1)));
-  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
-            std::string("all images must have one size, but ") + quoted(first) + " is 2 x 3 and " +
-                quoted(second) + " is 4 x 5 (height x width)");
+  const auto other = folder.write("b/1.png", encode_png(picture(4, 5, 1)));
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            quoted(other) +
+                " is 4 x 5 where 2 x 3 (height x width) is expected; give a size to resize images "
+                "to");
 }
 
 TEST(ImageFolder, ComparesSizesAcrossBothParts) {
   const TemporaryFolder folder;
   folder.write("train/a/1.png", grey_png());
   const auto other = folder.write("test/a/1.png", encode_png(picture(4, 5, 1)));
-  EXPECT_NE(error_of([&] { load_image_folders(folder.path()); }).find(other.string()),
-            std::string::npos);
+  EXPECT_NE(error_of([&] { load_dataset(folder.path()); }).find(other.string()), std::string::npos);
 }
 
 TEST(ImageFolder, RefusesAnEmptyClass) {
   const TemporaryFolder folder;
   folder.write("a/1.png", grey_png());
   const auto empty = folder.write("b/notes.txt", "").parent_path();
-  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             std::string("the class folder ") + quoted(empty) +
                 " holds no images (*.png, *.jpg, *.jpeg, *.bmp)");
 }
@@ -125,12 +130,12 @@ TEST(ImageFolder, RefusesATestClassThatTrainingLacks) {
   const TemporaryFolder folder;
   folder.write("train/a/1.png", grey_png());
   folder.write("test/b/1.png", grey_png());
-  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             std::string("the class 'b' of ") + quoted(folder / "test") + " is not among those of " +
                 quoted(folder / "train"));
   std::filesystem::remove_all(folder / "test");
   std::filesystem::create_directory(folder / "test");
-  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(folder / "test") + " holds no class folders");
 }
 
@@ -139,12 +144,12 @@ TEST(ImageFolder, NamesAFileThatIsDamagedOrUnreadable) {
   folder.write("a/1.png", grey_png());
   const auto bad = folder.write("a/2.jpg", grey_png().substr(0, 50));
   EXPECT_NE(error_of([&] {
-              load_image_folders(folder.path());
+              load_dataset(folder.path());
             }).find(quoted(bad) + " is a damaged PNG: "),
             std::string::npos);
   std::filesystem::remove(bad);
   std::filesystem::create_symlink("nowhere", bad);
-  EXPECT_EQ(error_of([&] { load_image_folders(folder.path()); }),
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             std::string("cannot read ") + quoted(bad) + ": No such file or directory");
 }
 

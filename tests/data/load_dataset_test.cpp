@@ -44,7 +44,9 @@ TEST(LoadDataset, KnowsImages) {
 TEST(LoadDataset, OptionsMustFitWhatIsThere) {
   const TemporaryFolder folder;
   write_mnist(folder);
-  EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.image_size = 8}); }),
+  EXPECT_EQ(error_of([&] {
+              load_dataset(folder.path(), {.size = {8, 8}});
+            }),
             "only image files are resized; " + quoted(folder.path()) + " holds idx data");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.coarse_labels = true}); }),
             "only CIFAR-100 has coarse labels; " + quoted(folder.path()) + " holds idx data");
@@ -66,6 +68,8 @@ TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {
   const TemporaryFolder folder;
   EXPECT_EQ(error_of([&] { load_dataset(folder / "none"); }),
             std::string("cannot read ") + quoted(folder / "none") + ": No such file or directory");
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            quoted(folder.path()) + " holds no data set: the folder is empty");
   const auto file = folder.write("x.bin", "x");
   EXPECT_EQ(error_of([&] { load_dataset(file); }),
             quoted(file) + " is a file; a data set is a folder");

@@ -227,6 +227,7 @@ TEST(NpyFolder, NamesTheFileThatIsWrong) {
   EXPECT_EQ(refusal(), "label -1 of record 1 in " + quoted(y) +
                            " is outside [0, 1048576); whole numbers are class indices, save "
                            "values as float32");
+  EXPECT_EQ(load_dataset(folder.path(), {.ignored_label = -1}).train.classes(), 2);
   npy(folder, "y_train.npy", DType::i32, {2}, std::vector<std::int32_t>{1, 0});
   npy(folder, "x_test.npy", DType::f32, {1, 3}, std::vector<float>(3, 5));
   npy(folder, "y_test.npy", DType::i32, {1}, std::vector<std::int32_t>{0});

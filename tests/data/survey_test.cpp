@@ -45,6 +45,21 @@ TEST(Survey, NamesEveryBadFile) {
   EXPECT_TRUE(survey.bad_files[1].reason.starts_with(quoted(images) + " claims 6 x 2 x 3"));
 }
 
+TEST(Survey, CountsCifarBatchesThatAreCut) {
+  const TemporaryFolder folder;
+  folder.write("data_batch_1.bin", std::string(3073, '\1'));
+  const auto cut = folder.write("data_batch_2.bin", std::string(5000, '\1'));
+  const auto empty = folder.write("test_batch.bin", "");
+  const Survey survey = survey_dataset(folder.path());
+  ASSERT_EQ(survey.bad_files.size(), 2U);
+  EXPECT_EQ(survey.bad_files[0].path, cut);
+  EXPECT_EQ(survey.bad_files[0].reason,
+            quoted(cut) +
+                " has 5000 bytes; expected a multiple of 3073, the size of a CIFAR-10 "
+                "record");
+  EXPECT_EQ(survey.bad_files[1].path, empty);
+}
+
 TEST(Survey, FilesMayBeGoodAloneAndDisagree) {
   const TemporaryFolder folder;
   write_mnist(folder);

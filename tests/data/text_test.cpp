@@ -119,17 +119,24 @@ TEST(Imdb, ReadsTablesPackedOrNot) {
   folder.write("train.tsv.xz", xz("1\t9\t0\tgood good film\n0\t2\t1\tbad film\n"));
   folder.write("test.tsv.gz", gzip("0\tbad Film, really\n"));
   EXPECT_TRUE(holds_imdb(folder.path()));
-  const ImdbData imdb = load_imdb(folder.path(), {.ids = 100, .length = 5});
-  const Dataset& train = imdb.parts.train;
-  EXPECT_EQ(imdb.vocabulary.words(), (Words{"good", "film", "bad"}));
+  const DatasetPair imdb = load_imdb(folder.path(), {.ids = 100, .length = 5});
+  const Dataset& train = imdb.train;
+  EXPECT_EQ(imdb.train.words, (Words{"good", "film", "bad"}));
   EXPECT_EQ(train.sample_shape, (Shape{5}));
   EXPECT_EQ(train.sample_dtype, DType::i32);
   EXPECT_EQ(train.ids, (Ids{0, 1, 3, 3, 4, 0, 0, 1, 5, 4}));
   EXPECT_EQ(train.labels, (Ids{1, 0}));
-  EXPECT_EQ(imdb.parts.test.ids, (Ids{0, 1, 5, 4, 2}));  // the test part adds no words
+  EXPECT_EQ(imdb.test.ids, (Ids{0, 1, 5, 4, 2}));  // the test part adds no words
   EXPECT_EQ(train.class_names, (Words{"negative", "positive"}));
   EXPECT_NO_THROW(train.validate());
   EXPECT_EQ(load_dataset(folder.path()).train.sample_shape, (Shape{150}));
+  const DatasetPair known = load_imdb(folder.path(), {.length = 5, .words = {"really", "film"}});
+  EXPECT_EQ(known.test.ids, (Ids{0, 1, 2, 4, 3}));
+  EXPECT_EQ(known.test.words, (Words{"really", "film"}));
+  EXPECT_EQ(error_of([&] {
+              load_imdb(folder.path(), {.ids = 4, .words = {"a", "b"}});
+            }),
+            "expected at most 1 words; got 2");
 }
 
 TEST(Imdb, ReadsTheOriginalFolders) {
@@ -140,11 +147,11 @@ TEST(Imdb, ReadsTheOriginalFolders) {
   folder.write("aclImdb/train/unsup/0_0.txt", "neither");
   folder.write("aclImdb/test/pos/0_10.txt", "fine");
   folder.write("aclImdb/test/neg/0_1.txt", "worse");
-  const ImdbData imdb = load_imdb(folder / "aclImdb", {.length = 3});
-  EXPECT_EQ(imdb.vocabulary.words(), (Words{"poor", "fine"}));
-  EXPECT_EQ(imdb.parts.train.ids, (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
-  EXPECT_EQ(imdb.parts.train.labels, (Ids{0, 0, 1}));
-  EXPECT_EQ(imdb.parts.test.ids, (Ids{0, 1, 2, 0, 1, 4}));
+  const DatasetPair imdb = load_imdb(folder / "aclImdb", {.length = 3});
+  EXPECT_EQ(imdb.train.words, (Words{"poor", "fine"}));
+  EXPECT_EQ(imdb.train.ids, (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
+  EXPECT_EQ(imdb.train.labels, (Ids{0, 0, 1}));
+  EXPECT_EQ(imdb.test.ids, (Ids{0, 1, 2, 0, 1, 4}));
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 3);
 }
 

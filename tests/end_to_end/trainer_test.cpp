@@ -270,6 +270,42 @@ TEST(Trainer, TheValidationPartIsHeldOut) {
   }
 }
 
+TEST(Trainer, AValidationPartOfItsOwnKeepsTheTestPartForTheEnd) {
+  const DatasetPair parts{sums_data(60, 1), sums_data(20, 2), sums_data(12, 3)};
+  Model model(line());
+  const TrainingOptions options{.epochs = 3, .batch = 16, .optimizer = sgd(0.1)};
+  const History history = train(model, parts, options);
+  ASSERT_EQ(history.epochs.size(), 3U);
+  for (const EpochReport& epoch : history.epochs) {
+    EXPECT_EQ(epoch.train.samples, 60);
+    EXPECT_EQ(epoch.validation.samples, 12);
+    EXPECT_EQ(epoch.test.samples, epoch.epoch == 3 ? 20 : 0);
+  }
+  EXPECT_NEAR(history.epochs[2].validation.loss, evaluate(model, parts.validation).loss, 1e-6);
+  EXPECT_NEAR(history.epochs[2].test.loss, evaluate(model, parts.test).loss, 1e-6);
+
+  Model still(line());
+  const History stopped =
+      train(still, parts, {.epochs = 50, .batch = 16, .optimizer = sgd(0), .patience = 2});
+  EXPECT_TRUE(stopped.stopped_early);
+  ASSERT_EQ(stopped.epochs.size(), 3U);
+  EXPECT_EQ(stopped.epochs[2].test.samples, 20);
+
+  Model plain(line());
+  const History tested = train(plain, {parts.train, parts.test}, options);
+  EXPECT_EQ(tested.epochs[0].test.samples, 20);
+  EXPECT_EQ(tested.epochs[0].validation.samples, 0);
+  EXPECT_EQ(tested.epochs[2].train.loss, history.epochs[2].train.loss);
+  try {
+    train(plain, parts, {.validation = 0.2});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "'array' has a validation part of its own; a part of 0.2 can't be held out beside "
+                 "it");
+  }
+}
+
 TEST(Trainer, StopsEarlyWhenNothingImproves) {
   const Dataset data = sums_data(64);
   Model model(line());

@@ -78,15 +78,38 @@ TEST(LossTraining, LearnsSeveralLabelsAndReportsTheirAuc) {
   EXPECT_DOUBLE_EQ(metrics.auc.mean, (metrics.auc.labels[0] + metrics.auc.labels[1]) / 2);
 }
 
-/// Labels 0 and 1, and 2 for what nobody has labelled: a third, whose points are shifted.
-Dataset partly_labelled(float shift) {
+/// Labels 0 and 1, and `unknown` for what nobody has labelled: a third, whose points are shifted.
+Dataset partly_labelled(float shift, std::int32_t unknown = 2) {
   std::vector<float> xy = points(kSamples);
   std::vector<std::int32_t> labels;
   for (std::int64_t i = 0; i < kSamples; ++i) {
     labels.push_back(i % 3 == 2 ? 2 : xy[2 * i] > xy[2 * i + 1] ? 1 : 0);
     if (labels.back() == 2) xy[2 * i] += shift;
   }
-  return make_dataset({2}, std::span<const float>(xy), labels);
+  Dataset data = make_dataset({2}, std::span<const float>(xy), labels);
+  for (std::int32_t& label : data.labels) label = label == 2 ? unknown : label;
+  return data;
+}
+
+TEST(LossTraining, TheIgnoredLabelNeedNotBeAClass) {
+  const Dataset data = partly_labelled(0, -100);
+  for (const Loss loss : {Loss::cross_entropy, Loss::focal, Loss::hinge}) {
+    std::vector<std::vector<float>> predictions;
+    for (const std::int32_t unknown : {2, -100}) {
+      Model model(small_network(3));
+      train(model, partly_labelled(0, unknown), training(loss, {.ignore_index = unknown}));
+      predictions.push_back(model.predict(data));
+      if (unknown != -100) continue;
+      const Metrics metrics = evaluate_metrics(model, data, {.ignore_index = -100});
+      EXPECT_EQ(metrics.samples, kSamples - kSamples / 3);
+      EXPECT_GT(metrics.accuracy, 0.9);
+      EXPECT_THROW(evaluate_metrics(model, data), Error);
+    }
+    EXPECT_EQ(predictions[0], predictions[1]);
+  }
+  EXPECT_EQ(balanced_class_weights(data, -100).size(), 3U);
+  EXPECT_EQ(balanced_class_weights(data, -100)[2], 0);
+  EXPECT_THROW(balanced_class_weights(data), Error);
 }
 
 TEST(LossTraining, IgnoredSamplesLeaveNoTrace) {

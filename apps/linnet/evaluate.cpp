@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/metrics.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/check.h"
+#include "device_options.h"
+#include "image_settings.h"
+#include "json.h"
+#include "metrics_report.h"
+#include "named_data.h"
+#include "nn/definition.h"
+#include "options.h"
+#include "saved_run.h"
+
+namespace linnet::command {
+namespace {
+
+struct EvaluateOptions {
+  std::string run;
+  std::string data;
+  std::string part;
+  ImageSettings images;
+  DeviceOptions on;
+  std::int64_t batch = 256;
+  int threads = 0;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::int32_t> ignore_index;
+  bool json = false;
+};
+
+/// In the order in which a part is looked for where none is named.
+const std::vector<std::string>& part_names() {
+  static const std::vector<std::string> names{"test", "validation", "train"};
+  return names;
+}
+
+struct Chosen {
+  std::string name;
+  Dataset data;
+};
+
+Chosen choose(DatasetPair parts, const EvaluateOptions& options) {
+  const std::array all{&parts.test, &parts.validation, &parts.train};  // as part_names()
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string& name = part_names()[i];
+    if (options.part.empty() ? all[i]->size() == 0 : options.part != name) continue;
+    require(all[i]->size() > 0, "'{}' has no {} part", options.data, name);
+    return {name, std::move(*all[i])};
+  }
+  fail("'{}' holds no samples", options.data);
+}
+
+/// Loads the data as the training did: images of its size, the same split, the same words.
+DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, const Model& model) {
+  DatasetOptions load{.threads = options.threads,
+                      .seed = options.seed.value_or(run.seed),
+                      .ignored_label = options.ignore_index};
+  apply(options.images, load);
+  const NetworkDefinition& network = model.network().definition();
+  if (network.inputs[0].dtype == DType::i32 && holds_texts(options.data)) load.words = run.words();
+  if (load.size.rank() > 0 || !holds_image_files(options.data)) return load;
+  const Shape sample =
+      run.sample_shape.rank() == 3 ? run.sample_shape : model.network().input_shape();
+  if (sample.rank() == 3) load.size = {sample[0], sample[1]};
+  return load;
+}
+
+int evaluate_run(const EvaluateOptions& options) {
+  ModelOptions on{.threads = options.threads};
+  apply(options.on, on);
+  const SavedRun run = find_run(options.run);
+  Model model = Model::load(run.model, on);
+  LoadedData loaded = load_data(options.data, loading(options, run, model));
+  if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+  auto [part, data] = choose(std::move(loaded.parts), options);
+  crop_to(model.network().input_shape(), data);
+  const Metrics metrics =
+      evaluate_metrics(model, data, {.batch = options.batch, .ignore_index = options.ignore_index});
+  if (options.json) {
+    Json json{{"model", run.model.string()}, {"data", data.name}, {"part", part}};
+    add_device(json, model, on);
+    json["metrics"] = to_json(metrics, data.class_names);
+    print_json(json);
+    return kSuccess;
+  }
+  std::string text = fmt::format("{}, {} part: {} samples\n", data.name, part, metrics.samples);
+  for (const std::string& line : metrics_lines(metrics, data.class_names)) text += line + "\n";
+  print_out(text);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Action& action) {
+  auto o = std::make_shared<EvaluateOptions>();
+  CLI::App* command =
+      app.add_subcommand("evaluate", "Prints the metrics of a saved run on a data set");
+  command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
+  command->add_option("--data", o->data, "A folder of data with targets, or a name")->required();
+  command
+      ->add_option("--part", o->part,
+                   "The part to evaluate; else the first of these that holds samples")
+      ->check(one_of(part_names()));
+  add_loading_options(*command, o->images);
+  command->add_option("--seed", o->seed,
+                      "Of drawn data and of a split by patient; else the training's");
+  command->add_option("--ignore-index", o->ignore_index,
+                      "Samples of this label are left out, as by the loss");
+  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  add_device_options(*command, o->on);
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer(
+      "Image files are resized to the size of the training's; where that cropped them, the middle "
+      "is taken.\n"
+      "Example: linnet evaluate runs/first --data fashion-mnist");
+  command->callback([&action, o] { action = [o] { return evaluate_run(*o); }; });
+}
+
+}  // namespace linnet::command

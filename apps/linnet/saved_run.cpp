@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saved_run.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "data/folder.h"
+#include "data/vocabulary.h"
+#include "json.h"
+#include "run_folder.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+void read_summary(const fs::path& path, SavedRun& run) {
+  if (!is_file(path)) return;
+  const Json json = Json::parse(read_file(path), nullptr, false);
+  if (!json.is_object()) return;
+  if (json.contains("seed") && json["seed"].is_number_unsigned()) {
+    run.seed = json["seed"].get<std::uint64_t>();
+  }
+  if (!json.contains("sample_shape") || !json["sample_shape"].is_array()) return;
+  const Json& shape = json["sample_shape"];
+  if (std::all_of(shape.begin(), shape.end(),
+                  [](const Json& extent) { return extent.is_number_unsigned(); })) {
+    run.sample_shape = Shape(shape.get<std::vector<std::int64_t>>());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> SavedRun::words() const {
+  require(is_file(vocabulary),
+          "the model takes texts as ids, and its words are not beside it: cannot read '{}'",
+          vocabulary.string());
+  return read_vocabulary(vocabulary).words();
+}
+
+SavedRun find_run(const fs::path& path) {
+  std::error_code error;
+  const bool folder = fs::is_directory(path, error);
+  require(!folder || is_file(path / kModelFile),
+          "the folder '{}' holds no {}, which a run folder of `linnet train` does", path.string(),
+          kModelFile);
+  const fs::path place = folder ? path : path.parent_path();
+  SavedRun run{.model = folder ? path / kModelFile : path, .vocabulary = place / kVocabularyFile};
+  read_summary(place / kSummaryFile, run);
+  return run;
+}
+
+}  // namespace linnet::command

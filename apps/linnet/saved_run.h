@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace linnet::command {
+
+/// What a training has left behind, as later commands name it: by its folder, or by the model file
+/// alone, beside which the folder's other files may lie.
+struct SavedRun {
+  std::filesystem::path model;
+  std::filesystem::path vocabulary;  ///< there for networks of texts alone
+  std::uint64_t seed = 0;            ///< of the training, 0 where summary.json does not tell
+  Shape sample_shape = {};           ///< of its data, () where summary.json does not tell
+
+  /// The words that have the ids from 3 on. Throws Error where the file is missing or damaged.
+  std::vector<std::string> words() const;
+};
+
+/// Throws Error for a folder without a model. A summary.json that can't be read is passed over.
+SavedRun find_run(const std::filesystem::path& path);
+
+}  // namespace linnet::command
