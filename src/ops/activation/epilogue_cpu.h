@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ops/activation/formulas.h"
+#include "ops/activation/formulas_cpu.h"
 
 namespace linnet::cpu {
 
@@ -19,7 +19,7 @@ inline void add_bias_and_activate(float* y, std::int64_t rows, std::int64_t colu
     }
     with_activation(activation, [&]<Activation kKind>() {
       if constexpr (kKind != Activation::none) {
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate_f32<kKind>(row[c]);
+        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<kKind>(row[c]);
       }
     });
   }

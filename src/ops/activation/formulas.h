@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-// The float formulas that the CPU's and CUDA's kernels share, inlined into their loops.
+// The float formulas of the kernels, inlined into their loops; formulas_cpu.h has the CPU's own.
 
 namespace detail {
 inline constexpr float kInvSqrt2 = 0.70710678F;

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "ops/conv2d_pool/conv2d_pool_cpu.h"
+#include "ops/pool2d/winner_hwy.h"
 
 #ifndef LINNET_UNROLL_TAPS
 #ifdef __SANITIZE_ADDRESS__  // unrolled and checked at every access, the loops compile for minutes
@@ -23,15 +24,6 @@ HWY_BEFORE_NAMESPACE();
 namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// The larger of `best` and `z` where z is the window's position `index`; NaN wins.
-template <class D, class V, class I>
-HWY_INLINE void compete(D /*d*/, V z, std::uint32_t index, V& best, I& winner) {
-  const hn::RebindToUnsigned<D> integers;
-  const auto wins = hn::Or(hn::Gt(z, best), hn::And(hn::IsNaN(z), hn::Eq(best, best)));
-  best = hn::IfThenElse(wins, z, best);
-  winner = hn::IfThenElse(hn::RebindMask(integers, wins), hn::Set(integers, index), winner);
-}
 
 /// The largest of a window's four sums and which it is, the first of equal ones.
 template <class D, class V, class I>

@@ -9,6 +9,7 @@
 
 #include "op_harness.h"
 #include "ops/arithmetic/unaligned_cuda_test.h"
+#include "ops/dropout/dropout_cpu.h"
 
 namespace linnet::testing {
 namespace {
@@ -20,6 +21,26 @@ TEST(Dropout, AgreesWithTheReference) {
     check({"dropout one", op, {f32({1})}});
     check({"dropout no sample", op, {f32({0, 4})}, {}, false});
     check({"dropout many tasks", op, {f32({100, 301})}, {}, false});
+  }
+}
+
+/// Whole vectors and what is left, blocks whose number needs more than 32 bits.
+TEST(Dropout, VectorsFollowTheFormulaToTheBit) {
+  for (double rate : {0.0, 0.37, 0.5}) {
+    for (std::int64_t block : {std::int64_t{0}, std::int64_t{5}, (std::int64_t{1} << 32) - 9}) {
+      for (std::int64_t count = 0; count < 300; ++count) {
+        const DropoutMask mask = dropout_mask({.rate = rate, .stream = 2}, {.seed = 9, .step = 4});
+        std::vector<float> x(static_cast<std::size_t>(count));
+        std::vector<float> expected;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          x[i] = static_cast<float>(i) / 7 - 11;
+          expected.push_back(
+              linnet::drop(x[i], mask(static_cast<std::uint64_t>(block) + i / 4)[i % 4]));
+        }
+        cpu::drop_elements(mask, block, count, x.data(), x.data());
+        ASSERT_EQ(x, expected) << rate << ", " << count << " from block " << block;
+      }
+    }
   }
 }
 

@@ -2,72 +2,62 @@
 #include "ops/global_pool/global_pool.h"
 
 #include "backend/cpu/element_wise.h"
-#include "ops/pool2d/winner_cpu.h"
+#include "ops/pool2d/pool2d_cpu.h"
 
 namespace linnet::cpu {
 namespace {
 
-/// f(args, n, pixels, channels) for every sample of images (N, H, W, C).
-template <class F>
-Kernel by_samples(const Shape& images, F f) {
-  const std::int64_t pixels = images[1] * images[2];
-  const std::int64_t channels = images[3];
-  return element_wise(images[0], 0.4 * static_cast<double>(pixels * channels),
-                      [=](const Args& args, Range range) {
-                        for (std::int64_t n = range.begin; n < range.end; ++n) {
-                          f(args, n, pixels, channels);
-                        }
-                      });
+/// One window over each of the images (N, H, W, C).
+PoolShape whole(const Shape& images) {
+  const std::int64_t h = images[1];
+  const std::int64_t w = images[2];
+  return {.n = images[0],
+          .h = h,
+          .w = w,
+          .c = images[3],
+          .oh = 1,
+          .ow = 1,
+          .attrs = {.size_h = h, .size_w = w, .stride_h = h, .stride_w = w}};
 }
 
+double pixels_of(const PoolShape& s) { return static_cast<double>(s.in_pixels() * s.c); }
+
 std::optional<Kernel> prepare_average(const NodeView& node) {
-  return by_samples(node.in(0), [](const Args& args, std::int64_t n, std::int64_t pixels,
-                                   std::int64_t channels) {
-    const float* x = args.in(0) + n * pixels * channels;
-    float* y = args.out(0) + n * channels;
-    std::copy_n(x, channels, y);
-    for (std::int64_t p = 1; p < pixels; ++p) {
-      for (std::int64_t c = 0; c < channels; ++c) y[c] += x[p * channels + c];
+  const PoolShape s = whole(node.in(0));
+  const float factor = 1.0F / static_cast<float>(s.in_pixels());
+  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      const float* x = args.in(0) + n * s.in_pixels() * s.c;
+      float* y = args.out(0) + n * s.c;
+      std::copy_n(x, s.c, y);
+      for (std::int64_t p = 1; p < s.in_pixels(); ++p) {
+        for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[p * s.c + c];
+      }
+      for (std::int64_t c = 0; c < s.c; ++c) y[c] *= factor;
     }
-    const float factor = 1.0F / static_cast<float>(pixels);
-    for (std::int64_t c = 0; c < channels; ++c) y[c] *= factor;
   });
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node) {
-  return by_samples(node.in(0), [](const Args& args, std::int64_t n, std::int64_t pixels,
-                                   std::int64_t channels) {
-    const float* x = args.in(0) + n * pixels * channels;
-    float* y = args.out(0) + n * channels;
-    auto* winner = args.out<std::int32_t>(1) + n * channels;
-    std::copy_n(x, channels, y);
-    std::fill_n(winner, channels, 0);
-    for (std::int64_t p = 1; p < pixels; ++p) {
-      compete(x + p * channels, channels, static_cast<std::int32_t>(p), y, winner);
-    }
+  const PoolShape s = whole(node.in(0));
+  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+    max_pool(s, samples, args.in(0), args.out(0), args.out<std::int32_t>(1));
   });
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node) {
-  return by_samples(node.out(0), [](const Args& args, std::int64_t n, std::int64_t pixels,
-                                    std::int64_t channels) {
-    const float* dy = args.in(0) + n * channels;
-    float* dx = args.out(0) + n * pixels * channels;
-    const float factor = 1.0F / static_cast<float>(pixels);
-    for (std::int64_t p = 0; p < pixels; ++p) {
-      for (std::int64_t c = 0; c < channels; ++c) dx[p * channels + c] = factor * dy[c];
-    }
+  const PoolShape s = whole(node.out(0));
+  const float factor = 1.0F / static_cast<float>(s.in_pixels());
+  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+    average_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, factor, args.in(0), args.out(0));
   });
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node) {
-  return by_samples(node.out(0), [](const Args& args, std::int64_t n, std::int64_t pixels,
-                                    std::int64_t channels) {
-    const float* dy = args.in(0) + n * channels;
-    const auto* winner = args.in<std::int32_t>(1) + n * channels;
-    float* dx = args.out(0) + n * pixels * channels;
-    std::fill_n(dx, pixels * channels, 0.0F);
-    for (std::int64_t c = 0; c < channels; ++c) dx[winner[c] * channels + c] = dy[c];
+  const PoolShape s = whole(node.out(0));
+  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+    max_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, args.in(0), args.in<std::int32_t>(1),
+                  args.out(0));
   });
 }
 

@@ -1,55 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/pool2d/pool2d.h"
+#include "ops/pool2d/pool2d_cpu.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "backend/cpu/element_wise.h"
-#include "ops/pool2d/window.h"
-#include "ops/pool2d/winner_cpu.h"
 
 namespace linnet::cpu {
 namespace {
 
-double window_cost(const PoolShape& s) {
-  return 0.7 * static_cast<double>(s.attrs.size_h * s.attrs.size_w * s.c);
+/// What vectors of channels cost: few of them as much as a whole one.
+double channel_cost(const PoolShape& s) {
+  return 0.2 * static_cast<double>(std::max<std::int64_t>(s.c, 8));
 }
 
-/// Tasks take rows of the output: f(args, sample, output row).
+/// Tasks take rows of the output: f(args, rows).
 template <class F>
-Kernel by_output_rows(const PoolShape& s, F f) {
-  return element_wise(s.n * s.oh, window_cost(s) * static_cast<double>(s.ow),
-                      [=](const Args& args, Range range) {
-                        for (std::int64_t r = range.begin; r < range.end; ++r) {
-                          f(args, r / s.oh, r % s.oh);
-                        }
-                      });
+Kernel forward(const PoolShape& s, F f) {
+  const std::int64_t pixels = s.ow * s.attrs.size_h * s.attrs.size_w;
+  return element_wise(s.n * s.oh, channel_cost(s) * static_cast<double>(pixels), f);
+}
+
+/// Tasks take rows of the images, of which every pixel asks the windows that hold it.
+template <class F>
+Kernel backward(const PoolShape& s, F f) {
+  const Pool2dAttrs& a = s.attrs;
+  const double windows =
+      static_cast<double>(a.size_h * a.size_w) / static_cast<double>(a.stride_h * a.stride_w);
+  const double pixel = channel_cost(s) * (1 + windows);
+  return element_wise(s.n * s.h, pixel * static_cast<double>(s.w), f);
 }
 
 template <class Winner>
 Kernel max_kernel(const PoolShape& s) {
-  return by_output_rows(s, [=](const Args& args, std::int64_t n, std::int64_t i) {
-    const Window rows = rows_of(s, i);
-    for (std::int64_t j = 0; j < s.ow; ++j) {
-      const Window columns = columns_of(s, j);
-      const std::int64_t at = ((n * s.oh + i) * s.ow + j) * s.c;
-      float* y = args.out(0) + at;
-      auto* winner = args.out<Winner>(1) + at;
-      for (std::int64_t k = 0; k < rows.size; ++k) {
-        for (std::int64_t l = 0; l < columns.size; ++l) {
-          const float* x =
-              args.in(0) + ((n * s.h + rows.begin + k) * s.w + columns.begin + l) * s.c;
-          const auto position =
-              static_cast<Winner>((rows.skip + k) * s.attrs.size_w + columns.skip + l);
-          if (k == 0 && l == 0) {
-            std::copy_n(x, s.c, y);
-            std::fill_n(winner, s.c, position);
-            continue;
-          }
-          compete(x, s.c, position, y, winner);
-        }
-      }
-    }
+  return forward(s, [=](const Args& args, Range rows) {
+    max_pool(s, rows, args.in(0), args.out(0), args.out<Winner>(1));
   });
+}
+
+/// The same sums in the same order as max_pool_grad()'s for samples [begin, end): every window adds
+/// to the pixel that won it.
+template <class Winner>
+void scatter(const PoolShape& s, Range samples, const float* dy, const Winner* winner, float* dx) {
+  const Pool2dAttrs& a = s.attrs;
+  const auto size_w = static_cast<std::int32_t>(a.size_w);
+  std::fill(dx + samples.begin * s.in_pixels() * s.c, dx + samples.end * s.in_pixels() * s.c, 0.0F);
+  for (std::int64_t window = samples.begin * s.out_pixels(); window < samples.end * s.out_pixels();
+       ++window) {
+    const std::int64_t line = window / s.ow;
+    const std::int64_t top = line / s.oh * s.h + line % s.oh * a.stride_h - a.pad_top;
+    const std::int64_t left = window % s.ow * a.stride_w - a.pad_left;
+    for (std::int64_t c = 0; c < s.c; ++c) {
+      const std::int64_t at = window * s.c + c;
+      const std::int64_t row = top + winner[at] / size_w;
+      const std::int64_t column = left + winner[at] % size_w;
+      dx[(row * s.w + column) * s.c + c] += dy[at];
+    }
+  }
+}
+
+template <class Winner>
+Kernel max_grad_kernel(const PoolShape& s) {
+  // From there on it takes longer to ask every window over a pixel than to add one at a time.
+  constexpr std::int64_t kWide = 48;
+  if (!s.disjoint() && s.attrs.size_h * s.attrs.size_w > kWide) {
+    const double cost = static_cast<double>((s.in_pixels() / 3 + 8 * s.out_pixels()) * s.c);
+    return element_wise(s.n, cost, [=](const Args& args, Range samples) {
+      scatter(s, samples, args.in(0), args.in<Winner>(1), args.out(0));
+    });
+  }
+  return backward(s, [=](const Args& args, Range rows) {
+    max_pool_grad(s, rows, args.in(0), args.in<Winner>(1), args.out(0));
+  });
+}
+
+float share(const PoolShape& s) {
+  return 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node) {
@@ -60,60 +85,9 @@ std::optional<Kernel> prepare_max(const NodeView& node) {
 
 std::optional<Kernel> prepare_average(const NodeView& node) {
   const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(0));
-  const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
-  return by_output_rows(s, [=](const Args& args, std::int64_t n, std::int64_t i) {
-    const Window rows = rows_of(s, i);
-    for (std::int64_t j = 0; j < s.ow; ++j) {
-      const Window columns = columns_of(s, j);
-      float* y = args.out(0) + ((n * s.oh + i) * s.ow + j) * s.c;
-      std::fill_n(y, s.c, 0.0F);
-      for (std::int64_t k = 0; k < rows.size; ++k) {
-        for (std::int64_t l = 0; l < columns.size; ++l) {
-          const float* x =
-              args.in(0) + ((n * s.h + rows.begin + k) * s.w + columns.begin + l) * s.c;
-          for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[c];
-        }
-      }
-      for (std::int64_t c = 0; c < s.c; ++c) y[c] *= factor;
-    }
+  return forward(s, [=](const Args& args, Range rows) {
+    average_pool(s, rows, share(s), args.in(0), args.out(0));
   });
-}
-
-/// Tasks take samples, whose windows may share pixels: add(args, output index, dx of the sample,
-/// windows) adds one window's part for all channels.
-template <class F>
-Kernel scatter(const PoolShape& s, F add) {
-  const std::int64_t image = s.in_pixels() * s.c;
-  const double cost =
-      0.3 * static_cast<double>(image) + window_cost(s) * static_cast<double>(s.out_pixels());
-  return element_wise(s.n, cost, [=](const Args& args, Range range) {
-    for (std::int64_t n = range.begin; n < range.end; ++n) {
-      float* dx = args.out(0) + n * image;
-      std::fill_n(dx, image, 0.0F);
-      for (std::int64_t i = 0; i < s.oh; ++i) {
-        for (std::int64_t j = 0; j < s.ow; ++j) {
-          add(args, ((n * s.oh + i) * s.ow + j) * s.c, dx, i, j);
-        }
-      }
-    }
-  });
-}
-
-template <class Winner>
-Kernel max_grad_kernel(const PoolShape& s) {
-  return scatter(s,
-                 [=](const Args& args, std::int64_t at, float* dx, std::int64_t i, std::int64_t j) {
-                   const float* dy = args.in(0) + at;
-                   const auto* winner = args.in<Winner>(1) + at;
-                   const Pool2dAttrs& a = s.attrs;
-                   const std::int64_t top = i * a.stride_h - a.pad_top;
-                   const std::int64_t left = j * a.stride_w - a.pad_left;
-                   for (std::int64_t c = 0; c < s.c; ++c) {
-                     const std::int64_t row = top + winner[c] / a.size_w;
-                     const std::int64_t column = left + winner[c] % a.size_w;
-                     dx[(row * s.w + column) * s.c + c] += dy[c];
-                   }
-                 });
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node) {
@@ -124,19 +98,9 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node) {
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node) {
   const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(0));
-  const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
-  return scatter(s,
-                 [=](const Args& args, std::int64_t at, float* dx, std::int64_t i, std::int64_t j) {
-                   const float* dy = args.in(0) + at;
-                   const Window rows = rows_of(s, i);
-                   const Window columns = columns_of(s, j);
-                   for (std::int64_t k = 0; k < rows.size; ++k) {
-                     for (std::int64_t l = 0; l < columns.size; ++l) {
-                       float* pixel = dx + ((rows.begin + k) * s.w + columns.begin + l) * s.c;
-                       for (std::int64_t c = 0; c < s.c; ++c) pixel[c] += factor * dy[c];
-                     }
-                   }
-                 });
+  return backward(s, [=](const Args& args, Range rows) {
+    average_pool_grad(s, rows, share(s), args.in(0), args.out(0));
+  });
 }
 
 }  // namespace

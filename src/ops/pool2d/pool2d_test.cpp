@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/random.h"
 #include "op_harness.h"
 #include "ops/arithmetic/unaligned_cuda_test.h"
 #include "ops/pool2d/window.h"
@@ -23,6 +24,10 @@ const std::vector<std::pair<std::string, Pool2dAttrs>> kWindows{
      {.size_h = 3, .size_w = 3, .pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
     {"padded at the start", {.size_h = 3, .size_w = 4, .pad_top = 2, .pad_left = 1}},
     {"padded unevenly", {.size_h = 3, .size_w = 2, .pad_bottom = 2, .pad_right = 1}},
+    {"padded and apart",
+     {.size_h = 2, .size_w = 3, .stride_h = 3, .stride_w = 4, .pad_top = 1, .pad_left = 2}},
+    {"wide and overlapping",
+     {.size_h = 7, .size_w = 7, .pad_top = 3, .pad_bottom = 3, .pad_left = 3, .pad_right = 3}},
 };
 
 TEST(Pool2d, AgreesWithTheReference) {
@@ -32,7 +37,7 @@ TEST(Pool2d, AgreesWithTheReference) {
       check({"pool2d odd " + name, op, {f32({1, 7, 5, 1})}});
       check({"pool2d whole packs " + name, op, {f32({3, 9, 7, 8})}});
       check({"pool2d no sample " + name, op, {f32({0, 6, 8, 3})}, {}, false});
-      check({"pool2d many tasks " + name, op, {f32({9, 33, 31, 17})}, {}, false});
+      check({"pool2d many tasks " + name, op, {f32({20, 33, 31, 17})}, {}, false});
       check({"pool2d equal pixels " + name, op, {f32({2, 6, 8, 3})}, {{1, 1}}, false});
       check({"pool2d extreme " + name, op, {f32({2, 6, 8, 3})}, {{-1e30, 1e30}}, false});
     }
@@ -47,6 +52,34 @@ TEST(Pool2d, GradientsAtManyTasks) {
          {f32({70, 16, 15, 9}), u8({70, 16, 15, 9})},
          {{-1, 1}, {0, 9}},
          false});
+}
+
+/// Whole vectors of channels, overlapping ones, fewer channels than lanes; equal pixels everywhere.
+TEST(Pool2d, AnyNumberOfChannelsAndEqualPixels) {
+  for (const auto& [name, attrs] : kWindows) {
+    for (std::int64_t channels : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 31, 50}) {
+      SCOPED_TRACE(name + ", channels " + std::to_string(channels));
+      const ValueType image = f32({2, 7, 9, channels});
+      Graph graph;
+      const Value x = graph.add_value("x", image, Storage::external, 0);
+      const std::vector<Value> y = graph.add(make_op(MaxPool2dOp(attrs)), {x}, "max");
+      const Value average = graph.emit(AvgPool2dOp(attrs), {x}, "average");
+      const Value dy = graph.add_value("dy", {DType::f32, graph.shape(y[0])}, Storage::external, 1);
+      const Pool2dGradAttrs grad{attrs, 7, 9};
+      const Value dx = graph.emit(MaxPool2dGradOp(grad), {dy, y[1]}, "max_grad");
+      const Value dx_average = graph.emit(AvgPool2dGradOp(grad), {dy}, "average_grad");
+      std::vector<double> pixels(static_cast<std::size_t>(image.shape.elements()));
+      for (std::size_t i = 0; i < pixels.size(); ++i) {
+        pixels[i] = static_cast<double>(mix_bits(i) % 4) - 2;
+      }
+      std::vector<double> gradients(static_cast<std::size_t>(graph.shape(dy).elements()));
+      for (std::size_t i = 0; i < gradients.size(); ++i) {
+        gradients[i] = static_cast<double>(i % 101) + 1;
+      }
+      compare_with_reference(graph, {x, dy}, {pixels, gradients},
+                             {y[0], y[1], average, dx, dx_average});
+    }
+  }
 }
 
 TEST(Pool2d, WindowsBeyondAByteAgreeWithTheReference) {
@@ -88,12 +121,16 @@ TEST(Pool2d, EveryWindowOverAPixelIsKnown) {
       for (std::int64_t pad = 0; pad < size; ++pad) {
         constexpr std::int64_t kExtent = 9;
         const std::int64_t windows = (kExtent + pad - size) / stride + 1;
+        WindowRange<std::int64_t> walked;
         for (std::int64_t pixel = 0; pixel < kExtent; ++pixel) {
           const auto range = windows_over(pixel, windows, size, stride, pad);
+          advance(walked, pixel, windows, size, stride, pad);
           for (std::int64_t i = 0; i < windows; ++i) {
             const Window w = window(i, kExtent, size, stride, pad);
             const bool holds = w.begin <= pixel && pixel < w.begin + w.size;
             EXPECT_EQ(range.begin <= i && i < range.end, holds)
+                << size << " " << stride << " " << pad << ": window " << i << ", pixel " << pixel;
+            EXPECT_EQ(walked.begin <= i && i < walked.end, holds)
                 << size << " " << stride << " " << pad << ": window " << i << ", pixel " << pixel;
           }
         }
@@ -113,7 +150,7 @@ TEST(Pool2d, MayLieAnywhere) {
 
 /// In each place of a window, in two places, in one of several channels.
 TEST(MaxPool2d, TheFirstNaNWinsOnCuda) {
-  for (std::size_t channels : {1U, 8U}) {
+  for (std::size_t channels : {1U, 3U, 8U, 13U}) {
     const std::vector<ValueType> types = {f32({1, 4, 4, static_cast<std::int64_t>(channels)})};
     std::vector<float> x(16 * channels, -INFINITY);
     expect_same_on_cuda(make_op(MaxPool2dOp()), types, {x.data()});

@@ -48,4 +48,14 @@ constexpr WindowRange<Int> windows_over(Int index, Int windows, Int size, Int st
   return {before < 0 ? 0 : before / stride + 1, std::min<Int>(place / stride + 1, windows)};
 }
 
+/// The same without divisions for one pixel after the other, from {} at pixel 0 on: `range` is that
+/// of the pixel before.
+template <class Int>
+constexpr void advance(WindowRange<Int>& range, Int index, Int windows, Int size, Int stride,
+                       Int pad) {
+  const Int place = index + pad;
+  while (range.end < windows && range.end * stride <= place) ++range.end;
+  while (range.begin < range.end && range.begin * stride + size <= place) ++range.begin;
+}
+
 }  // namespace linnet

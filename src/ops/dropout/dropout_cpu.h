@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "ops/dropout/dropout.h"
+
+namespace linnet::cpu {
+
+/// y[i] = drop(x[i], the mask's factor of element 4 * block + i), i < count. x may be y.
+void drop_elements(const DropoutMask& mask, std::int64_t block, std::int64_t count, const float* x,
+                   float* y);
+
+}  // namespace linnet::cpu
