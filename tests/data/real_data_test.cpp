@@ -61,12 +61,11 @@ TEST(RealData, Imdb) {
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << folder << " is not there; LINNET_DATA may name the folder above it";
   }
-  const ImdbData imdb = load_imdb(folder);
-  EXPECT_EQ(imdb.vocabulary.size(), 30000);
-  const std::vector<std::string>& words = imdb.vocabulary.words();
+  const DatasetPair imdb = load_imdb(folder);
+  const std::vector<std::string>& words = imdb.train.words;
   EXPECT_EQ(std::vector<std::string>(words.begin(), words.begin() + 8),
             (std::vector<std::string>{"the", "and", "a", "of", "to", "is", "br", "in"}));
-  for (const Dataset* part : {&imdb.parts.train, &imdb.parts.test}) {
+  for (const Dataset* part : {&imdb.train, &imdb.test}) {
     EXPECT_EQ(part->size(), 25000);
     EXPECT_EQ(std::count(part->labels.begin(), part->labels.end(), 1), 12500);
     EXPECT_NO_THROW(part->validate());

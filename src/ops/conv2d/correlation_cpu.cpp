@@ -34,6 +34,28 @@ CorrelationAxis CorrelationAxis::cropped() const {
   return axis;
 }
 
+Correlation forward_correlation(const ConvShape& s) {
+  const Conv2dAttrs& a = s.attrs;
+  Correlation all;
+  all.n = s.n;
+  all.c = s.c;
+  all.rows = {.in = s.h,
+              .out = s.oh,
+              .kernel = s.kh,
+              .stride = a.stride_h,
+              .pad = a.pad_top,
+              .place = s.oh};
+  all.columns = {.in = s.w,
+                 .out = s.ow,
+                 .kernel = s.kw,
+                 .stride = a.stride_w,
+                 .pad = a.pad_left,
+                 .place = s.ow};
+  all.rows = all.rows.cropped();
+  all.columns = all.columns.cropped();
+  return all;
+}
+
 PatchBlocks::PatchBlocks(const Correlation& correlation)
     : correlation_(correlation),
       copied_(correlation.rows.leaves_input() || correlation.columns.leaves_input()),

@@ -39,6 +39,9 @@ struct Correlation {
   std::int64_t segment() const { return columns.kernel * c; }
 };
 
+/// A convolution as it is, without groups and dilation.
+Correlation forward_correlation(const ConvShape& shape);
+
 /// Images as rows of patches, line after line of the grid: where they leave the images, in padded
 /// copies of what a block of lines reads.
 class PatchBlocks {

@@ -1,42 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/partial_sums.h"
 #include "core/align.h"
-#include "ops/activation/epilogue_cpu.h"
-#include "ops/conv2d/correlation_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
+#include "ops/conv2d/patch_products_cpu.h"
 
 namespace linnet::cpu {
 namespace {
 
-/// Pixels whose products are summed in registers at once, in weight gradients.
-constexpr std::int64_t kTerms = 256;
-/// Columns of a weight gradient that one task takes, where tasks don't share its sums.
-constexpr std::int64_t kColumns = 128;
-
 bool takes(const ConvShape& s) {
   return s.attrs.groups == 1 && s.attrs.dilation_h == 1 && s.attrs.dilation_w == 1 && s.n > 0;
-}
-
-Correlation forward_of(const ConvShape& s) {
-  const Conv2dAttrs& a = s.attrs;
-  Correlation all;
-  all.n = s.n;
-  all.c = s.c;
-  all.rows = {.in = s.h,
-              .out = s.oh,
-              .kernel = s.kh,
-              .stride = a.stride_h,
-              .pad = a.pad_top,
-              .place = s.oh};
-  all.columns = {.in = s.w,
-                 .out = s.ow,
-                 .kernel = s.kw,
-                 .stride = a.stride_w,
-                 .pad = a.pad_left,
-                 .place = s.ow};
-  all.rows = all.rows.cropped();
-  all.columns = all.columns.cropped();
-  return all;
 }
 
 /// The inputs x = first + i stride of an axis get gradients of outputs by every stride-th tap, in
@@ -56,78 +28,9 @@ CorrelationAxis phase(std::int64_t first, std::int64_t in, std::int64_t out, std
   return axis.cropped();
 }
 
-/// A product of patches and weights. Where pixels are few, tasks take groups of columns, so that
-/// each reads a part of the weights of its own.
-class PatchProduct {
- public:
-  PatchProduct() = default;
-  PatchProduct(const Correlation& correlation, std::int64_t columns)
-      : all(correlation), blocks_(correlation), columns_(columns), width_(columns) {
-    constexpr std::int64_t kGroup = 64;
-    const std::int64_t pixels = all.lines() * all.columns.out;
-    if (pixels < columns && columns > kGroup) width_ = kGroup;
-  }
-
-  std::size_t panels() const { return static_cast<std::size_t>(groups()) * group_floats(); }
-  std::size_t scratch_bytes() const { return blocks_.scratch_bytes(); }
-  int tasks() const {
-    const double cost = conv_cost(2.0 * static_cast<double>(all.columns.out * all.taps() * width_));
-    if (groups() > 1) return tasks_for(groups(), cost * static_cast<double>(all.lines()));
-    return tasks_for(all.lines(), cost);
-  }
-  /// Packs terms [begin, end) of all columns from b, whose row 0 becomes `begin`.
-  void pack(const StridedMatrix& b, std::int64_t begin, std::int64_t end, float* panels) const {
-    for (std::int64_t g = 0; g < groups(); ++g) {
-      const StridedMatrix part{b.data + g * width_ * b.column_stride, b.term_stride,
-                               b.column_stride};
-      pack_panels(part, begin, end, all.taps(), group_columns(g), group(panels, g));
-    }
-  }
-  /// Task `index` of tasks(): its lines, or its columns, of the images at `to`. `start` may be
-  /// null; an activation is for correlations that fill images line by line.
-  void run(const float* images, const float* panels, const float* start, float* to, int index,
-           std::byte* scratch, Activation activation = Activation::none) const {
-    const bool by_groups = groups() > 1;
-    const Range lines = by_groups ? Range{0, all.lines()} : split(all.lines(), tasks(), index);
-    const Range mine = by_groups ? split(groups(), tasks(), index) : Range{0, 1};
-    for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
-      const std::int64_t l1 = std::min(l0 + blocks_.block_lines(), lines.end);
-      const SegmentedRows a = blocks_.patches(images, l0, l1, scratch);
-      const std::int64_t pixels = (l1 - l0) * all.columns.out;
-      for (std::int64_t g = mine.begin; g < mine.end; ++g) {
-        float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
-        const float* begin = start == nullptr ? nullptr : start + g * width_;
-        for (std::int64_t p = 0; p < pixels; p += kProductRows) {
-          panel_product({a.rows + p, a.segments, a.length, a.stride},
-                        std::min(kProductRows, pixels - p), group(panels, g), group_columns(g),
-                        begin, c + p);
-        }
-        add_bias_and_activate(c[0], pixels, group_columns(g), nullptr, activation, columns_);
-      }
-    }
-  }
-
-  Correlation all;
-
- private:
-  std::int64_t groups() const { return (columns_ + width_ - 1) / width_; }
-  std::int64_t group_columns(std::int64_t g) const {
-    return std::min(width_, columns_ - g * width_);
-  }
-  std::size_t group_floats() const { return panel_floats(all.taps(), width_); }
-  template <class T>
-  T* group(T* panels, std::int64_t g) const {
-    return panels + static_cast<std::size_t>(g) * group_floats();
-  }
-
-  PatchBlocks blocks_;
-  std::int64_t columns_ = 1;
-  std::int64_t width_ = 1;  ///< of a group of columns
-};
-
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (!takes(s)) return std::nullopt;
-  const Correlation all = forward_of(s);
+  const Correlation all = forward_correlation(s);
   if (all.taps() == 0) return std::nullopt;
   const PatchProduct product(all, s.co);
   const int packers = tasks_for(all.taps(), 1.5 * static_cast<double>(s.co));
@@ -233,78 +136,6 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   }
   return kernel;
 }
-
-/// Columns [begin, end) of segment `segment` of a weight gradient.
-struct GradientPart {
-  std::int64_t segment = 0;
-  Range columns;
-};
-
-/// Sums of products of dz and patches over pixels.
-class WeightGradient {
- public:
-  explicit WeightGradient(const ConvShape& s)
-      : s_(s), all_(forward_of(s)), blocks_(all_), parts_(parts()) {}
-
-  const Correlation& correlation() const { return all_; }
-  std::int64_t part_count() const { return static_cast<std::int64_t>(parts_.size()); }
-  std::size_t scratch_bytes() const { return own_bytes() + blocks_.scratch_bytes(); }
-  /// The part of the gradient that `lines` give, for parts [begin, end), into dw (C_out, taps),
-  /// which need not be zero before, but for cropped taps.
-  void run(const float* x, const float* dz, Range lines, Range parts, float* dw,
-           std::byte* scratch) const {
-    auto** z = reinterpret_cast<const float**>(scratch);
-    auto* tiles = reinterpret_cast<float*>(scratch + addresses_bytes());
-    float* panels = tiles + align_up(tile_floats(kTerms, s_.co));
-    bool first = true;
-    for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
-      const std::int64_t l1 = std::min(l0 + blocks_.block_lines(), lines.end);
-      const SegmentedRows a = blocks_.patches(x, l0, l1, scratch + own_bytes());
-      const std::int64_t pixels = (l1 - l0) * s_.ow;
-      for (std::int64_t p = 0; p < pixels; p += kTerms, first = false) {
-        const std::int64_t terms = std::min(kTerms, pixels - p);
-        for (std::int64_t t = 0; t < terms; ++t) z[t] = dz + (l0 * s_.ow + p + t) * s_.co;
-        pack_tiles(z, terms, s_.co, tiles);
-        for (std::int64_t part = parts.begin; part < parts.end; ++part) {
-          const auto& [segment, columns] = parts_[static_cast<std::size_t>(part)];
-          pack_row_panels(a.rows + p, segment * a.stride + columns.begin, terms, columns.size(),
-                          panels);
-          tile_product({terms, s_.co, columns.size()}, tiles, panels, !first,
-                       dw +
-                           ((all_.rows.first_tap + segment) * s_.kw + all_.columns.first_tap) *
-                               s_.c +
-                           columns.begin,
-                       s_.taps());
-        }
-      }
-    }
-  }
-
- private:
-  std::vector<GradientPart> parts() const {
-    std::vector<GradientPart> all;
-    const std::int64_t length = all_.segment();
-    const std::int64_t count = std::max<std::int64_t>((length + kColumns / 2) / kColumns, 1);
-    constexpr std::int64_t kVector = 16;
-    const std::int64_t width = ((length + count - 1) / count + kVector - 1) / kVector * kVector;
-    for (std::int64_t k = 0; k < all_.rows.kernel; ++k) {
-      for (std::int64_t j = 0; j < length; j += width) {
-        all.push_back({k, {j, std::min(j + width, length)}});
-      }
-    }
-    return all;
-  }
-  static std::size_t addresses_bytes() { return align_up(sizeof(float*) * kTerms); }
-  std::size_t own_bytes() const {
-    return addresses_bytes() + sizeof(float) * (align_up(tile_floats(kTerms, s_.co)) +
-                                                align_up(panel_floats(kTerms, 2 * kColumns)));
-  }
-
-  ConvShape s_;
-  Correlation all_;
-  PatchBlocks blocks_;
-  std::vector<GradientPart> parts_;
-};
 
 void clear_cropped(const ConvShape& s, const Correlation& all, float* dw) {
   if (all.taps() < s.taps()) std::fill_n(dw, s.weights(), 0.0F);
