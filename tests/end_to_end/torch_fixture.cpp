@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_fixture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -40,8 +41,8 @@ std::vector<TorchTensor> tensors_from(const Json& json) {
   for (const Json& row : json) {
     TorchTensor tensor{.name = row.at("name").get<std::string>(),
                        .shape = Shape(row.at("shape").get<std::vector<std::int64_t>>()),
-                       .gradient = {},
-                       .after = summary_from(row.at("after"))};
+                       .start = row.at("start").get<std::array<double, 2>>()};
+    if (row.contains("after")) tensor.after = summary_from(row.at("after"));
     if (row.contains("gradient")) {
       tensor.gradient = summary_from(row.at("gradient"));
       tensor.change = row.at("change").get<double>();
@@ -84,51 +85,34 @@ TorchFixture read_fixture(const std::filesystem::path& file) {
   f.sample = Shape(json.at("sample").get<std::vector<std::int64_t>>());
   f.vocabulary = json.at("vocabulary").get<std::int64_t>();
   f.outputs = json.at("outputs").get<std::int64_t>();
+  f.seed = json.at("seed").get<std::string>();
   f.batch = json.at("batch").get<std::int64_t>();
   f.steps = json.at("steps").get<std::int64_t>();
   const auto rate = json.at("learning_rate").get<double>();
   f.optimizer = json.at("optimizer").get<std::string>() == "adam" ? adam(rate) : sgd(rate, 0.9);
-  f.torch_error = json.at("torch_float32_error").get<std::map<std::string, double>>();
   f.losses = json.at("losses").get<std::vector<double>>();
   f.outputs_before = summary_from(json.at("outputs_before"));
-  f.outputs_after = summary_from(json.at("outputs_after"));
+  if (f.steps > 0) f.outputs_after = summary_from(json.at("outputs_after"));
   f.weights = tensors_from(json.at("weights"));
   f.statistics = tensors_from(json.at("statistics"));
   return f;
 }
 
-std::vector<float> initial_values(const std::string& name, const Shape& shape) {
-  const Hash hash(name);
-  std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-  double scale = 0.1;
-  double shift = 0;
-  const std::string layer = name.substr(0, name.rfind('.'));
-  const bool norm = layer.substr(layer.rfind('.') + 1).starts_with("bn");
-  if (norm && (name.ends_with(".weight") || name.ends_with(".bias"))) {
-    scale = name.ends_with(".weight") ? 0.125 : 0.1;
-    shift = 0.5;
-  } else if (name.ends_with("running_mean")) {
-    scale = 0;
-  } else if (name.ends_with("running_var")) {
-    scale = 0;
-    shift = 1;
-  } else if (shape.rank() > 1) {
-    scale = std::sqrt(6.0 / static_cast<double>(shape.elements() / shape[0]));
-  } else if (name.ends_with("weight")) {
-    scale = 0.25;
-    shift = 1;
-  }
+std::vector<float> initial_values(const TorchTensor& tensor) {
+  const Hash hash(tensor.name);
+  std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
+  const auto [middle, radius] = tensor.start;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(shift + scale * hash.uniform(i));
+    values[i] = static_cast<float>(middle + radius * hash.uniform(i));
   }
   return values;
 }
 
 Dataset fixture_data(const TorchFixture& f, bool first) {
-  const std::int64_t count = f.batch * (first ? 1 : f.steps);
+  const std::int64_t count = f.batch * (first ? 1 : std::max<std::int64_t>(f.steps, 1));
   const auto elements = static_cast<std::size_t>(count * f.sample.elements());
-  const Hash sample("samples");
-  const Hash target("targets");
+  const Hash sample("samples" + f.seed);
+  const Hash target("targets" + f.seed);
   Dataset data;
   data.name = "hashes";
   data.sample_shape = f.sample;
@@ -143,6 +127,7 @@ Dataset fixture_data(const TorchFixture& f, bool first) {
     }
   }
   data.sample_dtype = f.samples == "u8" ? DType::u8 : f.samples == "f32" ? DType::f32 : DType::i32;
+  if (f.outputs == 0) return data;
   if (f.targets == "labels") {
     for (std::int64_t c = 0; c < f.outputs; ++c) data.class_names.push_back(std::to_string(c));
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,9 +29,10 @@ double distance(const TensorSummary& a, const TensorSummary& b);
 struct TorchTensor {
   std::string name;
   Shape shape = {};
-  TensorSummary gradient;  ///< in the first step
-  TensorSummary after;     ///< the last step
-  double change = 0;       ///< the norm of what the steps changed
+  std::array<double, 2> start{};  ///< middle and radius of its uniform first elements
+  TensorSummary gradient{};       ///< in the first step
+  TensorSummary after{};          ///< the last step
+  double change = 0;              ///< the norm of what the steps changed
 };
 
 struct TorchFixture {
@@ -40,12 +40,11 @@ struct TorchFixture {
   std::string targets;  ///< "labels", "values" or "answers" (0 or 1)
   Shape sample = {};
   std::int64_t vocabulary = 0;  ///< of ids
-  std::int64_t outputs = 0;
+  std::int64_t outputs = 0;     ///< 0: features, and no targets
+  std::string seed;             ///< of samples and targets
   std::int64_t batch = 0;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;  ///< 0: forward only
   Optimizer optimizer;
-  /// The worst that PyTorch's own float32 run is off, by part: "losses", "gradients", ...
-  std::map<std::string, double> torch_error;
   std::vector<double> losses;    ///< of every step
   TensorSummary outputs_before;  ///< of the first batch, in inference mode
   TensorSummary outputs_after;
@@ -55,8 +54,8 @@ struct TorchFixture {
 TorchFixture read_fixture(const std::filesystem::path& file);
 
 /// The elements that a weight or a running statistic starts with.
-std::vector<float> initial_values(const std::string& name, const Shape& shape);
-/// All samples and targets: a batch a step. `first`: the first batch alone.
+std::vector<float> initial_values(const TorchTensor& tensor);
+/// All samples and targets: a batch a step, and one at least. `first`: the first batch alone.
 Dataset fixture_data(const TorchFixture& fixture, bool first = false);
 
 }  // namespace linnet::testing
