@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which convolution graphs cuDNN has plans for, on devices that are only described to it: needs
+// Which graphs cuDNN has plans for, on devices that are only described to it: needs
 // cuDNN, but neither a GPU nor a driver. The table is support.txt beside this file; the disabled
 // case writes it anew.
 #include <gtest/gtest.h>
@@ -31,9 +31,18 @@ char support(const std::shared_ptr<CudnnTarget>& target, CudnnConvolution conv, 
   return any ? 'y' : '-';
 }
 
-std::string cell(const std::shared_ptr<CudnnTarget>& target, const CudnnConvolution& conv) {
+/// Norms are f32, and compiling a plan for each would take minutes: graph_test.cpp does for some.
+char support(const std::shared_ptr<CudnnTarget>& target, const CudnnBatchNorm& norm,
+             CudnnMath math) {
+  if (math != CudnnMath::fp32) return ' ';
+  return CudnnGraph::build(target, norm) ? 'y' : '-';
+}
+
+std::string cell(const std::shared_ptr<CudnnTarget>& target, const CudnnProblem& problem) {
   std::string text;
-  for (const CudnnMath math : kMaths) text += support(target, conv, math);
+  for (const CudnnMath math : kMaths) {
+    text += std::visit([&](const auto& p) { return support(target, p, math); }, problem);
+  }
   return text;
 }
 
@@ -66,7 +75,7 @@ TEST_P(CudnnSupport, NetworksHaveThePlansOfTheTable) {
   const bool same_version = table.at("") == cudnn_version();
   for (const Row& row : rows) {
     const std::string expected = table.at(row.name).substr(kCell * GetParam(), kMaths.size());
-    const std::string found = cell(target, row.convolution);
+    const std::string found = cell(target, row.problem);
     if (same_version) {
       EXPECT_EQ(found, expected) << row.name;
     }
@@ -88,12 +97,12 @@ TEST(CudnnSupportTable, DISABLED_IsWrittenAnew) {
   std::vector<std::string> lines(rows.size());
   for (const DescribedDevice& device : kDevices) {
     const std::shared_ptr<CudnnTarget> target = described_target(device);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      lines[i] += cell(target, rows[i].convolution) + ' ';
+    for (std::size_t i = 0; i < rows.size(); ++i) lines[i] += cell(target, rows[i].problem) + ' ';
   }
   std::ofstream file(kTable);
   file << "# By support_matrix_test --gtest_also_run_disabled_tests. A cell a device: fp32, tf32, "
-          "bf16.\n# T: an engine with tensor cores, y: only others, -: none.\n#";
+          "bf16.\n# T: an engine with tensor cores, y: only others, -: none. Batch norms are "
+          "fp32.\n#";
   for (const DescribedDevice& device : kDevices) file << ' ' << device.name << ',';
   file << "\ncuDNN " << cudnn_version() << '\n';
   for (std::size_t i = 0; i < rows.size(); ++i) file << lines[i] << "| " << rows[i].name << '\n';
