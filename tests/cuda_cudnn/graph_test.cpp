@@ -92,7 +92,7 @@ TEST(CudnnGraph, BatchNormsHavePlansFromAmpereOn) {
       const auto graph = CudnnGraph::build(target, norm);
       ASSERT_EQ(graph != nullptr, device.compute_capability >= 80)
           << device.name << ", " << norm.describe();
-      if (!graph) continue;
+      if (!graph || device.compute_capability != 90) continue;  // compiling takes a second each
       EXPECT_TRUE(graph->prepare(0)) << device.name << ", " << norm.describe();
       EXPECT_FALSE(graph->tensor_cores(0)) << device.name << ", " << norm.describe();
     }
