@@ -144,7 +144,9 @@ double error_of(const Case& c, const Kernel& kernel) {
   double error = 0;
   for (std::size_t i = 0; i < memory.size(); ++i) {
     for (std::size_t k = 0; k < memory[i].size(); ++k) {
-      error = std::max(error, std::abs(expected[i].data[k] - memory[i][k]));
+      const double difference = std::abs(expected[i].data[k] - memory[i][k]);
+      if (std::isnan(difference)) return INFINITY;
+      error = std::max(error, difference);
     }
   }
   return error;
