@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_test_cuda: a GPU, by Linnet's own kernels alone and with NVIDIA's libraries before them, in
-// strict fp32: TF32 and bf16 would need other tolerances than the cases have.
+// strict fp32: TF32 and bf16 would need other tolerances than the cases have. cuDNN takes every
+// batch norm that it can, however fast it is.
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/cudnn_plans.h"
 #include "backend/cuda/libraries.h"
 #include "op_backends.h"
 #include "ops/cuda_kernels.h"
@@ -20,6 +22,7 @@ std::unique_ptr<cuda::CudaBackend> open(bool libraries) {
   }
   cuda::register_cuda_libraries(registry);
   cuda::Libraries opened = cuda::open_libraries(*device, options);
+  opened.cudnn = std::make_shared<cuda::Cudnn>(device->info().name, true);
   return std::make_unique<cuda::CudaBackend>(std::move(registry), std::move(device), options,
                                              std::move(opened), Precision::fp32);
 }

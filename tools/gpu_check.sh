@@ -141,6 +141,11 @@ run_numerics() {
 }
 
 run_bench() { cuda_paths; "$bench" "$@" >>"$out/benchmarks.jsonl"; }
+# One of the workloads that have no peer here, by the command; on made-up data where there is none.
+run_workload() {
+  cuda_paths
+  "$build/bin/linnet" bench "$1" --device cuda --json - "${@:2}" >>"$out/benchmarks.jsonl"
+}
 run_peer() {
   local data=$build/data-$1-$3
   local program=benchmarks/peers/torch/$2
@@ -203,6 +208,11 @@ phase linnet 20 bench.txt run_bench "${mnist[@]}" --batch 128
 phase linnet 20 bench.txt run_bench "${mnist[@]}" --batch 1024
 phase linnet 40 bench.txt run_bench "${resnet[@]}" --batch 128
 phase linnet 20 bench.txt run_bench "${mlp[@]}" --batch 8000
+phase linnet 15 bench.txt run_workload flux-cnn --samples 25600
+phase linnet 15 bench.txt run_workload vgg-cifar10 --samples 25600
+phase linnet 15 bench.txt run_workload gru-imdb --samples 12800
+phase linnet 30 bench.txt run_workload densenet121-xray --samples 640 --epochs 2
+phase linnet 15 bench.txt run_workload resnet50-features --mode infer
 phase torch 30 bench.txt run_peer mnist-cnn mnist_cnn.py 128 "" --mode eager
 phase torch 30 bench.txt run_peer mnist-cnn mnist_cnn.py 128 "" --mode graph
 phase torch 30 bench.txt run_peer mnist-cnn mnist_cnn.py 1024 "" --mode eager

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the JSON lines of bench_workload and of benchmarks/peers for tools/gpu_check.sh.
+"""Reads the JSON lines of bench_workload, `linnet bench` and benchmarks/peers for gpu_check.sh.
 
 gpu_report.py numerics FILE  compares every device's loss curve with the CPU's of the same workload;
                              exits 1 where one is further away than its precision allows.
@@ -20,10 +20,20 @@ def lines(path):
     rows = []
     for line in Path(path).read_text().splitlines():
         try:
-            rows.append(json.loads(line))
+            rows.append(uniform(json.loads(line)))
         except ValueError:
             print(f"{path}: not JSON: {line[:80]}", file=sys.stderr)
     return rows
+
+
+def uniform(row):
+    """A record of `linnet bench` as bench_workload writes its own."""
+    if "framework" in row:
+        return row
+    rates = {"median": row["samples_per_second"], "min": row["samples_per_second_min"],
+             "max": row["samples_per_second_max"]}
+    return {**row, "framework": "linnet", "samples_per_second": rates,
+            "loss": row["losses"][-1] if row["losses"] else math.nan}
 
 
 def work(row):

@@ -3,6 +3,8 @@
 //   engine 0 never takes a graph; engine 1 takes all and fails when it runs; engine 2 works.
 // Refused: tails but ReLU, and bfloat16 with dilation.
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include "backend/cuda/bf16.cuh"
 #include "backend/cuda/cudnn_graph.h"
@@ -82,6 +84,66 @@ __global__ void fake_convolution(Call call) {
   }
 }
 
+constexpr std::size_t kMostOperands = 11;
+using Operands = std::array<float*, kMostOperands>;
+
+/// One channel of a training norm; operands in the order of CudnnBatchNorm.
+void fake_norm(const CudnnBatchNorm& s, const Operands& o, std::int64_t k) {
+  const auto rows = static_cast<double>(s.rows());
+  const std::size_t y = s.residual ? 6 : 5;
+  const auto at = [&](std::size_t operand, std::int64_t r) -> float& {
+    return o.at(operand)[r * s.c + k];
+  };
+  double mean = 0;
+  double variance = 0;
+  for (std::int64_t r = 0; r < s.rows(); ++r) mean += at(0, r) / rows;
+  for (std::int64_t r = 0; r < s.rows(); ++r) variance += std::pow(at(0, r) - mean, 2) / rows;
+  const double inv_std = 1 / std::sqrt(variance + s.epsilon);
+  for (std::int64_t r = 0; r < s.rows(); ++r) {
+    double value = (at(0, r) - mean) * inv_std * o[1][k] + o[2][k];
+    if (s.residual) value += at(5, r);
+    at(y, r) = static_cast<float>(s.relu ? std::max(value, 0.0) : value);
+  }
+  o.at(y + 1)[k] = static_cast<float>(mean);
+  o.at(y + 2)[k] = static_cast<float>(inv_std);
+  const double unbiased = variance * rows / (rows - 1);
+  o.at(y + 3)[k] = static_cast<float>((1 - s.momentum) * o[3][k] + s.momentum * mean);
+  o.at(y + 4)[k] = static_cast<float>((1 - s.momentum) * o[4][k] + s.momentum * unbiased);
+}
+
+/// Likewise of a gradient. Writes the residual's before dx, which may lie upon y.
+void fake_norm_gradient(const CudnnBatchNorm& s, const Operands& o, std::int64_t k) {
+  const auto [dy, x, gamma, mean, inv_std] = std::tuple(o[0], o[1], o[2][k], o[3][k], o[4][k]);
+  const std::size_t dx = s.relu ? 6 : 5;
+  double g = 0;
+  double b = 0;
+  const auto dz = [&](std::int64_t i) { return !s.relu || o[5][i] > 0 ? double{dy[i]} : 0.0; };
+  for (std::int64_t i = k; i < s.rows() * s.c; i += s.c) {
+    g += dz(i) * (x[i] - mean) * inv_std;
+    b += dz(i);
+  }
+  for (std::int64_t i = k; i < s.rows() * s.c; i += s.c) {
+    const double normal = (x[i] - mean) * inv_std;
+    const double from = dz(i);
+    if (s.residual) o.at(dx + 3)[i] = static_cast<float>(from);
+    o.at(dx)[i] = static_cast<float>(gamma * inv_std *
+                                     (from - (b + normal * g) / static_cast<double>(s.rows())));
+  }
+  o.at(dx + 1)[k] = static_cast<float>(g);
+  o.at(dx + 2)[k] = static_cast<float>(b);
+}
+
+__global__ void fake_batch_norm(CudnnBatchNorm s, Operands operands, std::byte* workspace) {
+  for (std::int64_t k = 0; k < s.c; ++k) {
+    if (s.direction == CudnnBatchNorm::Direction::forward) {
+      fake_norm(s, operands, k);
+    } else {
+      fake_norm_gradient(s, operands, k);
+    }
+  }
+  std::fill_n(workspace, kWorkspace, std::byte{0xFF});  // results don't survive in it
+}
+
 }  // namespace
 
 struct CudnnTarget::State {};
@@ -92,7 +154,7 @@ std::shared_ptr<CudnnTarget> CudnnTarget::current_device() {
 }
 
 struct CudnnGraph::State {
-  CudnnConvolution convolution;
+  CudnnProblem problem;
   std::vector<std::string> names{"Fake_eng0_k1=0", "Fake_eng1_k1=0", "Fake_eng2_k1=0"};
 };
 
@@ -100,12 +162,14 @@ CudnnGraph::CudnnGraph() : state_(std::make_unique<State>()) {}
 CudnnGraph::~CudnnGraph() = default;
 
 std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget> /*target*/,
-                                              const CudnnConvolution& convolution) {
+                                              const CudnnProblem& problem) {
   using Tail = CudnnConvolution::Tail;
-  if (convolution.tail != Tail::none && convolution.tail != Tail::relu) return nullptr;
-  if (convolution.math == CudnnMath::bf16 && convolution.dilation_h > 1) return nullptr;
+  if (const auto* conv = std::get_if<CudnnConvolution>(&problem)) {
+    if (conv->tail != Tail::none && conv->tail != Tail::relu) return nullptr;
+    if (conv->math == CudnnMath::bf16 && conv->dilation_h > 1) return nullptr;
+  }
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
-  made->state_->convolution = convolution;
+  made->state_->problem = problem;
   return made;
 }
 
@@ -120,15 +184,23 @@ bool CudnnGraph::tensor_cores(int engine) const { return engine == 1; }
 void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const> operands,
                          void* workspace) const {
   require(engine == 2, "engine {} fails", engine);
-  LINNET_ASSERT(operands.size() == state_->convolution.operand_bytes().size());
+  LINNET_ASSERT(operands.size() == operand_bytes(state_->problem).size());
   LINNET_ASSERT(reinterpret_cast<std::uintptr_t>(workspace) % 256 == 0);
-  Call call{.conv = state_->convolution,
+  const LaunchShape one{.grid = 1, .block = 1};
+  auto* scratch = static_cast<std::byte*>(workspace);
+  if (const auto* norm = std::get_if<CudnnBatchNorm>(&state_->problem)) {
+    Operands all{};
+    for (std::size_t i = 0; i < operands.size(); ++i) all[i] = static_cast<float*>(operands[i]);
+    return launch(stream, "fake_batch_norm", one, fake_batch_norm, *norm, all, scratch);
+  }
+  const auto& conv = std::get<CudnnConvolution>(state_->problem);
+  Call call{.conv = conv,
             .first = operands[0],
             .second = operands[1],
             .result = operands.back(),
-            .workspace = static_cast<std::byte*>(workspace)};
-  if (state_->convolution.bias) call.bias = operands[2];
-  launch(stream, "fake_convolution", {.grid = 1, .block = 1}, fake_convolution, call);
+            .workspace = scratch};
+  if (conv.bias) call.bias = operands[2];
+  launch(stream, "fake_convolution", one, fake_convolution, call);
 }
 
 std::string cudnn_version() { return "0.0.0"; }

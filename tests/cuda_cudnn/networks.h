@@ -4,19 +4,20 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cudnn_convolution.h"
+#include "backend/cuda/cudnn_problem.h"
 
 namespace linnet::cuda {
 
-/// One convolution graph that a network's training or inference asks for.
+/// One graph that a network's training or inference asks for.
 struct Row {
   std::string name;  ///< "resnet50-cifar stage2.conv2/2 grad_input"
-  CudnnConvolution convolution;
+  CudnnProblem problem;
 };
 
 /// The different convolutions of mnist-cnn, vgg-cifar10, ResNet-50 at 32x32 and 224x224 and the
 /// stem of densenet121, forward with and without what is fused behind them, and their gradients;
-/// behind them groups, asymmetric padding, dilation and odd numbers of channels.
+/// the different batch norms of the latter four; behind them groups, asymmetric padding, dilation
+/// and odd numbers of channels.
 std::vector<Row> network_rows();
 
 }  // namespace linnet::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which convolution graphs cuDNN has plans for, on devices that are only described to it: needs
-// cuDNN, but neither a GPU nor a driver. The table is support.txt beside this file; the disabled
-// case writes it anew.
+// Which graphs cuDNN has plans for, on devices that are only described to it: needs cuDNN, but no
+// GPU. Compiled twice: for convolutions (support.txt beside this file), and for batch norms, which
+// need fake_driver.cpp (batch_norm_support.txt). The disabled cases write the tables anew.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -31,10 +31,28 @@ char support(const std::shared_ptr<CudnnTarget>& target, CudnnConvolution conv, 
   return any ? 'y' : '-';
 }
 
-std::string cell(const std::shared_ptr<CudnnTarget>& target, const CudnnConvolution& conv) {
+/// Norms are f32, and compiling a plan for each would take minutes: graph_test.cpp does for some.
+char support(const std::shared_ptr<CudnnTarget>& target, const CudnnBatchNorm& norm,
+             CudnnMath math) {
+  if (math != CudnnMath::fp32) return ' ';
+  return CudnnGraph::build(target, norm) ? 'y' : '-';
+}
+
+std::string cell(const std::shared_ptr<CudnnTarget>& target, const CudnnProblem& problem) {
   std::string text;
-  for (const CudnnMath math : kMaths) text += support(target, conv, math);
+  for (const CudnnMath math : kMaths) {
+    text += std::visit([&](const auto& p) { return support(target, p, math); }, problem);
+  }
   return text;
+}
+
+/// The rows that this program asks for.
+std::vector<Row> tested_rows() {
+  std::vector<Row> rows = network_rows();
+  std::erase_if(rows, [](const Row& row) {
+    return std::holds_alternative<CudnnBatchNorm>(row.problem) != LINNET_TEST_BATCH_NORMS;
+  });
+  return rows;
 }
 
 constexpr std::size_t kCell = kMaths.size() + 1;  ///< and a blank
@@ -42,7 +60,7 @@ constexpr std::size_t kCell = kMaths.size() + 1;  ///< and a blank
 /// A cell of every device by row, and under "" the version of cuDNN that they hold for.
 using Table = std::map<std::string, std::string>;
 
-const std::string kTable = std::string(LINNET_TEST_FOLDER) + "/support.txt";
+const std::string kTable = std::string(LINNET_TEST_FOLDER) + "/" + LINNET_TEST_TABLE;
 
 Table read_table() {
   std::ifstream file(kTable);
@@ -60,13 +78,13 @@ class CudnnSupport : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CudnnSupport, NetworksHaveThePlansOfTheTable) {
   const std::shared_ptr<CudnnTarget> target = described_target(kDevices.at(GetParam()));
-  const std::vector<Row> rows = network_rows();
+  const std::vector<Row> rows = tested_rows();
   const Table table = read_table();
   ASSERT_EQ(table.size(), rows.size() + 1) << kTable << " is missing or of other networks";
   const bool same_version = table.at("") == cudnn_version();
   for (const Row& row : rows) {
     const std::string expected = table.at(row.name).substr(kCell * GetParam(), kMaths.size());
-    const std::string found = cell(target, row.convolution);
+    const std::string found = cell(target, row.problem);
     if (same_version) {
       EXPECT_EQ(found, expected) << row.name;
     }
@@ -84,12 +102,11 @@ INSTANTIATE_TEST_SUITE_P(Devices, CudnnSupport, testing::Range<std::size_t>(0, k
                          });
 
 TEST(CudnnSupportTable, DISABLED_IsWrittenAnew) {
-  const std::vector<Row> rows = network_rows();
+  const std::vector<Row> rows = tested_rows();
   std::vector<std::string> lines(rows.size());
   for (const DescribedDevice& device : kDevices) {
     const std::shared_ptr<CudnnTarget> target = described_target(device);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      lines[i] += cell(target, rows[i].convolution) + ' ';
+    for (std::size_t i = 0; i < rows.size(); ++i) lines[i] += cell(target, rows[i].problem) + ' ';
   }
   std::ofstream file(kTable);
   file << "# By support_matrix_test --gtest_also_run_disabled_tests. A cell a device: fp32, tf32, "

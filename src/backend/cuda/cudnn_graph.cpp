@@ -134,6 +134,85 @@ void add_operations(Graph& graph, const CudnnConvolution& s) {
   }
 }
 
+/// The operands of a batch norm, numbered as they are made.
+class NormOperands {
+ public:
+  NormOperands(Graph& graph, const CudnnBatchNorm& norm) : graph_(graph), s_(norm) {}
+  Tensor image() { return graph_.tensor(next_image()); }
+  Tensor vector() { return graph_.tensor(next_vector()); }
+  void image_output(const Tensor& tensor) { make_output(tensor, next_image()); }
+  void vector_output(const Tensor& tensor) { make_output(tensor, next_vector()); }
+  /// No operand: its value stays in the plan.
+  Tensor number(double value) { return graph_.tensor(Attributes(static_cast<float>(value))); }
+
+ private:
+  Attributes next_image() {
+    return linnet::cuda::image(++uid_, s_.n, s_.c, s_.h, s_.w, fe::DataType_t::FLOAT);
+  }
+  Attributes next_vector() {
+    return linnet::cuda::image(++uid_, 1, s_.c, 1, 1, fe::DataType_t::FLOAT);
+  }
+
+  Graph& graph_;
+  const CudnnBatchNorm& s_;
+  std::int64_t uid_ = 0;
+};
+
+void add_forward(Graph& graph, const CudnnBatchNorm& s) {
+  NormOperands operands(graph, s);
+  const Tensor x = operands.image();
+  const Tensor gamma = operands.vector();
+  const Tensor beta = operands.vector();
+  Tensor running_mean = operands.vector();
+  Tensor running_var = operands.vector();
+  Tensor epsilon = operands.number(s.epsilon);
+  Tensor momentum = operands.number(s.momentum);
+  fe::graph::Batchnorm_attributes attributes;
+  attributes.set_epsilon(epsilon);
+  attributes.set_previous_running_stats(running_mean, running_var, momentum);
+  const Tensor residual = s.residual ? operands.image() : nullptr;
+  auto [y, mean, inv_std, next_mean, next_var] = graph.batchnorm(x, gamma, beta, attributes);
+  y->set_data_type(fe::DataType_t::FLOAT);
+  if (residual) y = pointwise(graph, fe::PointwiseMode_t::ADD, y, residual);
+  if (s.relu) y = pointwise(graph, fe::PointwiseMode_t::RELU_FWD, y);
+  operands.image_output(y);
+  for (const Tensor& statistic : {mean, inv_std, next_mean, next_var}) {
+    operands.vector_output(statistic);
+  }
+}
+
+/// The ReLU's gradient as a comparison and a product: cuDNN takes no RELU_BWD of y here.
+void add_gradient(Graph& graph, const CudnnBatchNorm& s) {
+  NormOperands operands(graph, s);
+  Tensor dz = operands.image();
+  const Tensor x = operands.image();
+  const Tensor gamma = operands.vector();
+  const Tensor mean = operands.vector();
+  const Tensor inv_std = operands.vector();
+  if (s.relu) {
+    const Tensor passed =
+        pointwise(graph, fe::PointwiseMode_t::CMP_GT, operands.image(), operands.number(0));
+    passed->set_data_type(fe::DataType_t::BOOLEAN);
+    dz = pointwise(graph, fe::PointwiseMode_t::MUL, dz, passed);
+    dz->set_data_type(fe::DataType_t::FLOAT);
+  }
+  fe::graph::Batchnorm_backward_attributes attributes;
+  attributes.set_saved_mean_and_inv_variance(mean, inv_std);
+  const auto [dx, dgamma, dbeta] = graph.batchnorm_backward(dz, x, gamma, attributes);
+  operands.image_output(dx);
+  operands.vector_output(dgamma);
+  operands.vector_output(dbeta);
+  if (s.residual) operands.image_output(dz);
+}
+
+void add_operations(Graph& graph, const CudnnBatchNorm& s) {
+  if (s.direction == CudnnBatchNorm::Direction::forward) {
+    add_forward(graph, s);
+  } else {
+    add_gradient(graph, s);
+  }
+}
+
 struct Engine {
   std::int64_t index = 0;  ///< among all that the heuristics named
   std::string name;
@@ -182,7 +261,7 @@ std::shared_ptr<CudnnTarget> CudnnTarget::described(const std::string& propertie
 
 struct CudnnGraph::State {
   std::shared_ptr<const CudnnTarget> target;
-  CudnnConvolution convolution;
+  CudnnProblem problem;
   Graph graph;
   std::vector<Engine> engines;
 
@@ -193,14 +272,15 @@ CudnnGraph::CudnnGraph() : state_(std::make_unique<State>()) {}
 CudnnGraph::~CudnnGraph() = default;
 
 std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget> target,
-                                              const CudnnConvolution& convolution) {
+                                              const CudnnProblem& problem) {
   std::unique_ptr<CudnnGraph> made(new CudnnGraph);
   State& state = *made->state_;
   state.target = std::move(target);
-  state.convolution = convolution;
+  state.problem = problem;
+  const CudnnMath math = math_of(problem);
   Graph& graph = state.graph;
   const CudnnTarget::State& device = state.target->state();
-  graph.set_io_data_type(data_type(convolution.math));
+  graph.set_io_data_type(data_type(math));
   graph.set_intermediate_data_type(fe::DataType_t::FLOAT);
   graph.set_compute_data_type(fe::DataType_t::FLOAT);
   if (device.properties) {
@@ -208,7 +288,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
     graph.set_sm_version(device.compute_capability * 10);
   }
   const std::string error = attempt([&]() -> fe::error_t {
-    add_operations(graph, convolution);
+    std::visit([&](const auto& operation) { add_operations(graph, operation); }, problem);
     for (const auto step : {0, 1, 2}) {
       const fe::error_t status =
           step == 0   ? graph.validate()
@@ -223,8 +303,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
   for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
     Engine engine;
     engine.index = i;
-    if (!allowed(convolution.math, graph.notes(i)) ||
-        graph.get_plan_name_at_index(i, engine.name).is_bad()) {
+    if (!allowed(math, graph.notes(i)) || graph.get_plan_name_at_index(i, engine.name).is_bad()) {
       continue;
     }
     const auto same = [&](const Engine& other) { return other.name == engine.name; };
@@ -268,19 +347,18 @@ void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const>
   const Engine& e = state_->engine(engine);
   const CudnnTarget::State& device = state_->target->state();
   LINNET_ASSERT(e.prepared && device.handle);
-  LINNET_ASSERT(operands.size() == state_->convolution.operand_bytes().size());
+  LINNET_ASSERT(operands.size() == operand_bytes(state_->problem).size());
   std::unordered_map<std::int64_t, void*> addresses;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     addresses.emplace(static_cast<std::int64_t>(i) + 1, operands[i]);
   }
   const cudnnStatus_t status = cudnnSetStream(device.handle.get(), stream);
   require(status == CUDNN_STATUS_SUCCESS, "[{}] cuDNN does not take the stream: {}",
-          state_->convolution.describe(), cudnnGetErrorString(status));
+          describe(state_->problem), cudnnGetErrorString(status));
   const std::string error = attempt([&] {
     return state_->graph.execute_plan_at_index(device.handle.get(), addresses, workspace, e.index);
   });
-  require(error.empty(), "[{}] engine {} failed: {}", state_->convolution.describe(), e.name,
-          error);
+  require(error.empty(), "[{}] engine {} failed: {}", describe(state_->problem), e.name, error);
 }
 
 std::string cudnn_version() {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/cudnn_convolution.h"
+#include "backend/cuda/cudnn_problem.h"
 
 namespace linnet::cuda {
 
@@ -32,14 +32,14 @@ class CudnnTarget {
   std::unique_ptr<State> state_;
 };
 
-/// A convolution as a cuDNN operation graph, with the engines that take it: those that follow the
-/// convolution's CudnnMath, give the same bits every time and stay below kCudnnWorkspaceLimit.
+/// A problem as a cuDNN operation graph, with the engines that take it: those that follow the
+/// problem's CudnnMath, give the same bits every time and stay below kCudnnWorkspaceLimit.
 /// In the order of cuDNN's heuristics, best first. Not thread-safe.
 class CudnnGraph {
  public:
   /// Null where cuDNN refuses the graph or no engine is left.
   static std::unique_ptr<CudnnGraph> build(std::shared_ptr<const CudnnTarget> target,
-                                           const CudnnConvolution& convolution);
+                                           const CudnnProblem& problem);
   ~CudnnGraph();
   CudnnGraph(const CudnnGraph&) = delete;
   CudnnGraph& operator=(const CudnnGraph&) = delete;
@@ -52,9 +52,9 @@ class CudnnGraph {
   /// Of a prepared engine.
   std::size_t workspace_bytes(int engine) const;
   bool tensor_cores(int engine) const;
-  /// Enqueues a prepared engine. Operands stand in the order of CudnnConvolution, 16-byte aligned;
+  /// Enqueues a prepared engine. Operands stand in the problem's order, 16-byte aligned;
   /// workspace is 256-byte aligned, null if it needs none. Waits for nothing. Throws Error naming
-  /// the convolution.
+  /// the problem.
   void execute(int engine, cudaStream_t stream, std::span<void* const> operands,
                void* workspace) const;
 

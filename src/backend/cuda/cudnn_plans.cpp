@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "backend/cuda/kernel_trial.h"
 #include "base/check.h"
 
 namespace linnet::cuda {
@@ -11,6 +12,9 @@ namespace {
 /// cuDNN asks for no more; arenas give less.
 constexpr std::size_t kWorkspaceAlignment = 256;
 constexpr std::size_t kOperandAlignment = 16;  ///< as the tensors of the graph are declared
+/// Answers to whether a plan or own kernels are taken.
+constexpr const char* kOwn = "own";
+constexpr const char* kCudnn = "cudnn";
 
 template <class T>
 std::size_t above_multiple(const T* address, std::size_t alignment) {
@@ -59,40 +63,57 @@ void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
                   workspace + (above == 0 ? 0 : kWorkspaceAlignment - above));
 }
 
-std::shared_ptr<const CudnnPlan> Cudnn::plan(const CudnnConvolution& convolution,
-                                             TuningCache* cache) const {
-  const std::string key = convolution.describe();
-  const auto known = plans_.find(key);
-  if (known != plans_.end()) return known->second;
-  return plans_.emplace(key, make(convolution, cache)).first->second;
+std::string Cudnn::key(const CudnnProblem& problem) const {
+  return fmt::format("cudnn {}, {}, {}", cudnn_version(), device_, describe(problem));
 }
 
-std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnConvolution& convolution,
+std::shared_ptr<const CudnnPlan> Cudnn::plan(const CudnnProblem& problem,
+                                             TuningCache* cache) const {
+  const std::string name = describe(problem);
+  const auto known = plans_.find(name);
+  if (known != plans_.end()) return known->second;
+  return plans_.emplace(name, make(problem, cache)).first->second;
+}
+
+std::optional<Kernel> Cudnn::kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
+                                              const Kernel& own, const Wrap& wrap,
+                                              TuningCache* cache) const {
+  if (cache == nullptr) return std::nullopt;
+  const std::string question = key(problem) + ", or own kernels";
+  const std::optional<std::string> choice = cache->get(question);
+  if (choice == kOwn && !preferred_) return std::nullopt;
+  const std::shared_ptr<const CudnnPlan> found = plan(problem, cache);
+  std::optional<Kernel> kernel = found ? std::optional(wrap(found)) : std::nullopt;
+  if (preferred_ || (kernel && choice == kCudnn)) return kernel;
+  const bool better = kernel && may_replace(*kernel, own, node, trials_.get());
+  cache->put(question, better ? kCudnn : kOwn);
+  return better ? kernel : std::nullopt;
+}
+
+std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnProblem& problem,
                                              TuningCache* cache) const {
   if (!target_) target_ = CudnnTarget::current_device();
   if (!trials_) trials_ = make_stream();
-  std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, convolution);
+  std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem);
   if (!graph) return nullptr;
   std::optional<int> engine;
   if (cache != nullptr) {
-    const std::string key =
-        fmt::format("cudnn {}, {}, {}", cudnn_version(), device_, convolution.describe());
-    const std::optional<std::string> choice = cache->get(key);
+    const std::optional<std::string> choice = cache->get(key(problem));
     if (choice) engine = find_engine(*graph, *choice);
-    if (!engine) engine = fastest_engine(*graph, convolution, trials_.get());
+    if (!engine) engine = fastest_engine(*graph, problem, trials_.get());
     if (engine) {
       const std::string name = graph->name(*engine);
       if (choice != name) {
-        cache->put(key, name);
+        cache->put(key(problem), name);
         // Anew, so that the slower engines' kernels don't stay on the device.
-        graph = CudnnGraph::build(target_, convolution);
+        graph = CudnnGraph::build(target_, problem);
         engine = graph ? find_engine(*graph, name) : std::nullopt;
       }
     }
   }
   if (graph && !engine) engine = first_engine(*graph);
   if (!engine) return nullptr;
-  load_kernels(*graph, *engine, convolution, trials_.get());
+  load_kernels(*graph, *engine, problem, trials_.get());
   return std::make_shared<const CudnnPlan>(std::move(graph), *engine);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,11 +11,12 @@
 
 #include "backend/cuda/cudnn_graph.h"
 #include "backend/cuda/device.h"
+#include "backend/cuda/kernel.h"
 #include "backend/cuda/tuning_cache.h"
 
 namespace linnet::cuda {
 
-/// A convolution with the engine that was chosen for it. It must outlive every CUDA graph that it
+/// A problem with the engine that was chosen for it. It must outlive every CUDA graph that it
 /// was captured in: cuDNN unloads kernels that it compiled with the plan.
 class CudnnPlan {
  public:
@@ -26,8 +28,8 @@ class CudnnPlan {
   bool tensor_cores() const { return graph_->tensor_cores(engine_); }
   /// For dumps: "cudnn ConvFwd_eng46_k2=9, tensor cores, 4.0 MiB".
   const std::string& engine() const { return engine_name_; }
-  /// Operands in the order of CudnnConvolution, each at a multiple of 16 bytes. May be captured.
-  /// Throws Error naming the convolution.
+  /// Operands in the problem's order, each at a multiple of 16 bytes. May be captured. Throws Error
+  /// naming the problem.
   void execute(cudaStream_t stream, std::span<void* const> operands, std::byte* workspace) const;
 
  private:
@@ -37,25 +39,36 @@ class CudnnPlan {
   std::string engine_name_;
 };
 
-/// cuDNN on one device. Plans are kept: equal convolutions share one. Calls take turns, and so do
+/// cuDNN on one device. Plans are kept: equal problems share one. Calls take turns, and so do
 /// executions of its plans (they share a handle).
 class Cudnn {
  public:
   /// Starts nothing yet. `device` is its name, for the keys of measured choices.
-  explicit Cudnn(std::string device) : device_(std::move(device)) {}
+  /// `preferred`: kernel_if_faster() takes every plan, without a trial (tests on a GPU).
+  explicit Cudnn(std::string device, bool preferred = false)
+      : device_(std::move(device)), preferred_(preferred) {}
 
-  /// Null where cuDNN has no engine for the convolution. On the calling thread's device, the same
+  bool preferred() const { return preferred_; }
+
+  /// Null where cuDNN has no engine for the problem. On the calling thread's device, the same
   /// at every call. With a cache, engines are measured unless the cache knows the choice (some
   /// milliseconds, and device memory for the operands meanwhile; where that is missing, or without
   /// a cache, the heuristics' first engine is taken). Throws Error where cuDNN can't be started.
-  std::shared_ptr<const CudnnPlan> plan(const CudnnConvolution& convolution,
-                                        TuningCache* cache) const;
+  std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem, TuningCache* cache) const;
+
+  using Wrap = std::function<Kernel(std::shared_ptr<const CudnnPlan>)>;
+  /// What `wrap` makes of the problem's plan, where that may replace `own`, Linnet's kernel for the
+  /// node (see may_replace()): measured, unless the cache knows. Else, and without a cache, null.
+  std::optional<Kernel> kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
+                                         const Kernel& own, const Wrap& wrap,
+                                         TuningCache* cache) const;
 
  private:
-  std::shared_ptr<const CudnnPlan> make(const CudnnConvolution& convolution,
-                                        TuningCache* cache) const;
+  std::shared_ptr<const CudnnPlan> make(const CudnnProblem& problem, TuningCache* cache) const;
+  std::string key(const CudnnProblem& problem) const;
 
   std::string device_;
+  bool preferred_;
   mutable Stream trials_;  ///< what engines are measured on
   mutable std::shared_ptr<CudnnTarget> target_;
   mutable std::map<std::string, std::shared_ptr<const CudnnPlan>> plans_;
@@ -64,12 +77,12 @@ class Cudnn {
 /// The engine that runs fastest on the current device, among the heuristics' first of every kind
 /// that can be captured in a CUDA graph; null where none runs or memory for the operands is
 /// missing. The graph's engines are left prepared. `stream` may not be the legacy default one.
-std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& convolution,
+std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem,
                                   cudaStream_t stream);
 
 /// Captures the engine once in a CUDA graph that is thrown away, so that its kernels are loaded
 /// before anyone captures it in earnest. Runs nothing; failures are ignored.
-void load_kernels(const CudnnGraph& graph, int engine, const CudnnConvolution& convolution,
+void load_kernels(const CudnnGraph& graph, int engine, const CudnnProblem& problem,
                   cudaStream_t stream);
 
 }  // namespace linnet::cuda

@@ -13,6 +13,8 @@ constexpr int kMostCandidates = 12;
 /// Neighbours of the list are mostly one engine with other settings, and the first engine is not
 /// always a good one.
 constexpr int kMostOfOneKind = 4;
+/// Of a batch norm's, which are of one kind, and each of which is compiled for up to a second.
+constexpr int kMostOfANorm = 2;
 constexpr int kRounds = 3;
 constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at least
 constexpr int kMostRuns = 20;
@@ -21,6 +23,8 @@ constexpr float kMargin = 0.97F;
 /// Device memory starts at multiples of it; so do the operands in it.
 constexpr std::size_t kStart = 256;
 
+constexpr const char* kTiming = "timing an engine";
+
 std::size_t padded(std::size_t bytes) { return (bytes + kStart - 1) / kStart * kStart; }
 
 std::string kind(const std::string& name) {
@@ -28,12 +32,12 @@ std::string kind(const std::string& name) {
   return name.substr(0, engine == std::string::npos ? engine : name.find("_k", engine));
 }
 
-std::vector<int> candidates(CudnnGraph& graph) {
+std::vector<int> candidates(CudnnGraph& graph, int most_of_a_kind) {
   std::vector<int> chosen;
   std::map<std::string, int> of_kind;
   for (int i = 0; i < graph.engines() && chosen.size() < kMostCandidates; ++i) {
     int& count = of_kind[kind(graph.name(i))];
-    if (count == kMostOfOneKind || !graph.prepare(i)) continue;
+    if (count == most_of_a_kind || !graph.prepare(i)) continue;
     ++count;
     chosen.push_back(i);
   }
@@ -53,12 +57,12 @@ class Trial {
 
   /// Milliseconds of one run.
   float time(int engine, int runs) const {
-    check(cudaEventRecord(start_.get(), stream_), "timing a convolution");
+    check(cudaEventRecord(start_.get(), stream_), kTiming);
     for (int i = 0; i < runs; ++i) execute(engine);
-    check(cudaEventRecord(stop_.get(), stream_), "timing a convolution");
-    check(cudaEventSynchronize(stop_.get()), "timing a convolution");
+    check(cudaEventRecord(stop_.get(), stream_), kTiming);
+    check(cudaEventSynchronize(stop_.get()), kTiming);
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "timing a convolution");
+    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), kTiming);
     return milliseconds / static_cast<float>(runs);
   }
 
@@ -117,26 +121,26 @@ std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
 
 }  // namespace
 
-std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& convolution,
+std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem,
                                   cudaStream_t stream) {
-  const std::vector<int> engines = candidates(graph);
+  const bool norm = std::holds_alternative<CudnnBatchNorm>(problem);
+  const std::vector<int> engines = candidates(graph, norm ? kMostOfANorm : kMostOfOneKind);
   if (engines.empty()) return std::nullopt;
   std::size_t workspace = 0;
   for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));
   std::vector<std::size_t> starts{0};
-  for (const std::size_t bytes : convolution.operand_bytes()) {
+  for (const std::size_t bytes : operand_bytes(problem)) {
     starts.push_back(starts.back() + padded(bytes));
   }
-  const std::size_t operand_bytes = starts.back();
-  const ScratchMemory memory = try_allocate(operand_bytes + workspace);
+  const std::size_t end = starts.back();
+  const ScratchMemory memory = try_allocate(end + workspace);
   if (!memory) return std::nullopt;
-  check(cudaMemset(memory.get(), 0, operand_bytes), "clearing a convolution's operands");
+  check(cudaMemset(memory.get(), 0, end), "clearing the operands of a trial");
   auto* base = static_cast<std::byte*>(memory.get());
   std::vector<void*> operands;
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) operands.push_back(base + starts[i]);
 
-  const Trial trial(graph, std::move(operands), workspace > 0 ? base + operand_bytes : nullptr,
-                    stream);
+  const Trial trial(graph, std::move(operands), workspace > 0 ? base + end : nullptr, stream);
   std::vector<Timed> timed = usable(trial, engines);
   for (int round = 0; round < kRounds; ++round) {
     for (Timed& t : timed) t.best_ms = std::min(t.best_ms, trial.time(t.engine, t.runs));
@@ -148,12 +152,12 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnConvolution& con
   return best != nullptr ? std::optional(best->engine) : std::nullopt;
 }
 
-void load_kernels(const CudnnGraph& graph, int engine, const CudnnConvolution& convolution,
+void load_kernels(const CudnnGraph& graph, int engine, const CudnnProblem& problem,
                   cudaStream_t stream) {
   // Addresses are only written down: nothing of the captured graph is ever launched.
   const ScratchMemory memory = try_allocate(kStart);
   if (!memory) return;
-  const std::vector<void*> operands(convolution.operand_bytes().size(), memory.get());
+  const std::vector<void*> operands(operand_bytes(problem).size(), memory.get());
   static_cast<void>(Trial(graph, operands, memory.get(), stream).captures(engine));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/kernel.h"
 #include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/own_cuda.h"
 #include "ops/batch_norm/tiles_cuda.cuh"
 
 namespace linnet::cuda {
@@ -201,33 +202,6 @@ Norm norm_of(const Args& args, const BatchNormAttrs& attrs) {
   return n;
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
-  const std::int64_t rows = rows_of(node.in(0));
-  const NormTiles sums = tiles_of_sums(node.in(0), rows);
-  const NormTiles map = tiles_of_map(node.in(0), rows);
-  const bool fours = sums.vector == 4;
-  const auto enqueue = [=](const Args& args) {
-    if (sums.channels == 0) return;
-    Norm n = norm_of(args, attrs);
-    n.mean = args.out(1);
-    n.inv_std = args.out(2);
-    n.aligned = n.aligned && vector_aligned(n.mean, n.inv_std, args.workspace);
-    if (sums.chunks == 1) {
-      launch(args.stream, "batch_norm", sums.shape(),
-             fours ? norm_in_one_launch<4> : norm_in_one_launch<1>, n, sums);
-      return;
-    }
-    const Partials p = partials(args, sums);
-    launch(args.stream, "batch_norm moments", sums.shape(),
-           fours ? norm_moments<4> : norm_moments<1>, n, sums, p);
-    launch(args.stream, "batch_norm merge", merge_shape(sums), merge_moments, n, sums, p);
-    launch(args.stream, "batch_norm", map.shape(),
-           fours ? normalize_kernel<4> : normalize_kernel<1>, n, map, false);
-  };
-  return Kernel{.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
-}
-
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
   const NormTiles map = tiles_of_map(node.in(0), rows_of(node.in(0)));
@@ -357,7 +331,51 @@ __global__ void norm_gradient_dx(NormGrad g, NormTiles t) {
   write_dx<kVector>(g, t, cell, dgamma, dbeta);
 }
 
+__global__ void copy_statistics(const float* mean, const float* var, float* running_mean,
+                                float* running_var, std::int64_t channels) {
+  for (std::int64_t c = first_item(); c < channels; c += grid_stride()) {
+    running_mean[c] = mean[c];
+    running_var[c] = var[c];
+  }
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  return own_batch_norm(node);
+}
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  return own_batch_norm_gradient(node);
+}
+
+}  // namespace
+
+Kernel own_batch_norm(const NodeView& node) {
+  const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
+  const std::int64_t rows = rows_of(node.in(0));
+  const NormTiles sums = tiles_of_sums(node.in(0), rows);
+  const NormTiles map = tiles_of_map(node.in(0), rows);
+  const bool fours = sums.vector == 4;
+  const auto enqueue = [=](const Args& args) {
+    if (sums.channels == 0) return;
+    Norm n = norm_of(args, attrs);
+    n.mean = args.out(1);
+    n.inv_std = args.out(2);
+    n.aligned = n.aligned && vector_aligned(n.mean, n.inv_std, args.workspace);
+    if (sums.chunks == 1) {
+      launch(args.stream, "batch_norm", sums.shape(),
+             fours ? norm_in_one_launch<4> : norm_in_one_launch<1>, n, sums);
+      return;
+    }
+    const Partials p = partials(args, sums);
+    launch(args.stream, "batch_norm moments", sums.shape(),
+           fours ? norm_moments<4> : norm_moments<1>, n, sums, p);
+    launch(args.stream, "batch_norm merge", merge_shape(sums), merge_moments, n, sums, p);
+    launch(args.stream, "batch_norm", map.shape(),
+           fours ? normalize_kernel<4> : normalize_kernel<1>, n, map, false);
+  };
+  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+}
+
+Kernel own_batch_norm_gradient(const NodeView& node) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
   const std::int64_t rows = rows_of(node.in(0));
   const NormTiles sums = tiles_of_sums(node.in(0), rows);
@@ -389,10 +407,14 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
     launch(args.stream, "batch_norm_grad", map.shape(),
            fours ? norm_gradient_dx<4> : norm_gradient_dx<1>, g, map);
   };
-  return Kernel{.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
+  return {.enqueue = enqueue, .workspace_bytes = partial_bytes(sums)};
 }
 
-}  // namespace
+void enqueue_running_statistics(const Args& args, const float* mean, const float* var,
+                                std::int64_t channels) {
+  launch(args.stream, "batch_norm running", for_items(channels), copy_statistics, mean, var,
+         args.in_out(3), args.in_out(4), channels);
+}
 
 void register_batch_norm(Registry& registry) {
   registry.add(BatchNormOp::kName, prepare_forward);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel_trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "backend/cuda/captured_graph.h"
+#include "backend/cuda/device.h"
+#include "base/check.h"
+
+namespace linnet::cuda {
+namespace {
+
+constexpr int kRuns = 10;  ///< of a kernel in one captured graph
+constexpr int kRounds = 3;
+constexpr float kFaster = 0.9F;
+constexpr double kTolerance = 1e-3;
+constexpr std::size_t kStart = 256;
+constexpr std::size_t kPattern = 65537;  ///< random numbers, repeated: no multiple of channels
+constexpr const char* kWhat = "trying a kernel";
+
+/// Operands of a node on the device, and what they begin with.
+class Operands {
+ public:
+  Operands(const NodeView& node, std::size_t workspace_bytes) : inputs_(node.inputs.size()) {
+    std::size_t end = 0;
+    for (const std::span<const ValueType> types : {node.inputs, node.outputs}) {
+      for (const ValueType& type : types) {
+        starts_.push_back(end);
+        sizes_.push_back(type.bytes() / sizeof(float));
+        end += (type.bytes() + kStart - 1) / kStart * kStart;
+      }
+    }
+    memory_ = try_allocate(end + workspace_bytes);
+    require(static_cast<bool>(memory_), "there is no memory to try {} with", node.op.name());
+    auto* base = static_cast<std::byte*>(memory_.get());
+    for (const std::size_t start : starts_) addresses_.push_back(base + start);
+    workspace_ = base + end;
+  }
+
+  /// The same numbers at every call; the first output lies upon input `upon`, or on its own (-1).
+  void fill(int upon) {
+    auto* base = static_cast<std::byte*>(memory_.get());
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> uniform(-0.5F, 1.5F);  // variances may be below 0
+    std::vector<float> pattern(kPattern);
+    for (float& number : pattern) number = uniform(random);
+    for (std::size_t i = 0; i < starts_.size(); ++i) {
+      std::vector<float> numbers(sizes_[i]);
+      for (std::size_t k = 0; k < numbers.size(); ++k)
+        numbers[k] = pattern[(k + 101 * i) % kPattern];
+      check(cudaMemcpy(base + starts_[i], numbers.data(), numbers.size() * sizeof(float),
+                       cudaMemcpyHostToDevice),
+            kWhat);
+    }
+    addresses_[inputs_] =
+        upon < 0 ? base + starts_[inputs_] : addresses_[static_cast<std::size_t>(upon)];
+  }
+  void enqueue(const Kernel& kernel, cudaStream_t stream) const {
+    const std::span<void* const> all(addresses_);
+    kernel.enqueue({.inputs = all.first(inputs_),
+                    .outputs = all.subspan(inputs_),
+                    .workspace = workspace_,
+                    .stream = stream});
+  }
+  std::vector<float> read(std::size_t i) const {
+    std::vector<float> numbers(sizes_[i]);
+    check(cudaMemcpy(numbers.data(), addresses_[i], numbers.size() * sizeof(float),
+                     cudaMemcpyDeviceToHost),
+          kWhat);
+    return numbers;
+  }
+
+ private:
+  std::size_t inputs_;
+  std::vector<std::size_t> starts_;
+  std::vector<std::size_t> sizes_;  ///< in floats
+  ScratchMemory memory_;
+  std::vector<void*> addresses_;
+  std::byte* workspace_ = nullptr;
+};
+
+bool close(const std::vector<float>& expected, const std::vector<float>& found) {
+  double largest = 0;
+  for (const float value : expected) largest = std::max(largest, std::abs(double{value}));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(double{expected[i]} - double{found[i]});
+    if (!(difference <= kTolerance * largest)) return false;
+  }
+  return true;
+}
+
+/// All that a kernel wrote: outputs, and inputs that the operator mutates.
+std::vector<std::vector<float>> results(const Kernel& kernel, const NodeView& node,
+                                        Operands& operands, int upon, cudaStream_t stream) {
+  operands.fill(upon);
+  operands.enqueue(kernel, stream);
+  check(cudaStreamSynchronize(stream), kWhat);
+  std::vector<std::vector<float>> all;
+  for (std::size_t i = 0; i < node.inputs.size() + node.outputs.size(); ++i) {
+    if (i >= node.inputs.size() || node.op.mutates(i)) all.push_back(operands.read(i));
+  }
+  return all;
+}
+
+/// kRuns of a kernel, captured: as a step has it, without the host's part.
+class Race {
+ public:
+  Race(const Kernel& kernel, const Operands& operands, cudaStream_t stream)
+      : stream_(stream), graph_(CapturedGraph::capture(stream, [&] {
+          for (int i = 0; i < kRuns; ++i) operands.enqueue(kernel, stream);
+        })) {
+    graph_.launch(stream);
+  }
+  float milliseconds() const {
+    check(cudaEventRecord(start_.get(), stream_), kWhat);
+    graph_.launch(stream_);
+    check(cudaEventRecord(stop_.get(), stream_), kWhat);
+    check(cudaEventSynchronize(stop_.get()), kWhat);
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), kWhat);
+    return milliseconds;
+  }
+
+ private:
+  cudaStream_t stream_;
+  CapturedGraph graph_;
+  Event start_ = make_event();
+  Event stop_ = make_event();
+};
+
+}  // namespace
+
+bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
+                  cudaStream_t stream) {
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes));
+  const auto expected = results(own, node, operands, -1, stream);
+  std::vector<int> places = node.op.in_place();
+  places.push_back(-1);
+  return std::all_of(places.begin(), places.end(), [&](int upon) {
+    const auto found = results(candidate, node, operands, upon, stream);
+    return std::equal(expected.begin(), expected.end(), found.begin(), close);
+  });
+}
+
+bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
+               cudaStream_t stream) {
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes));
+  operands.fill(-1);
+  const Race of_own(own, operands, stream);
+  const Race of_candidate(candidate, operands, stream);
+  float own_ms = of_own.milliseconds();
+  float candidate_ms = of_candidate.milliseconds();
+  for (int round = 1; round < kRounds; ++round) {
+    own_ms = std::min(own_ms, of_own.milliseconds());
+    candidate_ms = std::min(candidate_ms, of_candidate.milliseconds());
+  }
+  return candidate_ms < kFaster * own_ms;
+}
+
+bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
+                 cudaStream_t stream) {
+  try {
+    return same_results(candidate, own, node, stream) && is_faster(candidate, own, node, stream);
+  } catch (const Error&) {
+    static_cast<void>(cudaGetLastError());
+    return false;
+  }
+}
+
+}  // namespace linnet::cuda

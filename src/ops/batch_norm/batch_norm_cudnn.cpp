@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch norms by cuDNN, with the residual and the ReLU: where they give the numbers of Linnet's own
+// kernels, faster, on the device at hand.
+#include "backend/cuda/cudnn_plans.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/own_cuda.h"
+
+namespace linnet::cuda {
+namespace {
+
+using PlanPtr = std::shared_ptr<const CudnnPlan>;
+
+/// Images of 32 MiB. A plan is compiled for up to a second at every start, which smaller ones, of a
+/// few microseconds a step, would hardly ever win back.
+constexpr std::int64_t kLeastElements = std::int64_t{1} << 23;
+
+/// Where cuDNN may have an engine, and it may be worth its time.
+bool asked(const Context& context, const CudnnBatchNorm& norm) {
+  return context.options.cudnn && context.cudnn != nullptr && context.compute_capability >= 80 &&
+         norm.c > 0 && norm.c % 4 == 0 && (!norm.residual || norm.relu) && norm.rows() > 1 &&
+         (norm.rows() * norm.c >= kLeastElements || context.cudnn->preferred());
+}
+
+/// The image as it is, where x is one: cuDNN's heuristics go by its height and width.
+CudnnBatchNorm norm_of(const Shape& x) {
+  CudnnBatchNorm norm;
+  norm.c = x[-1];
+  norm.n = x[0];
+  if (x.rank() > 2) norm.w = x[-2];
+  if (norm.n > 0 && norm.w > 0 && norm.c > 0) norm.h = x.elements() / (norm.n * norm.w * norm.c);
+  return norm;
+}
+
+/// A channel's statistics in the workspace, the plan's own workspace behind them: cuDNN does not
+/// promise that running statistics may be updated in place.
+Kernel forward(const PlanPtr& plan, std::int64_t channels) {
+  const std::size_t bytes = (static_cast<std::size_t>(channels) * sizeof(float) + 255) / 256 * 256;
+  const auto enqueue = [=](const Args& args) {
+    std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
+    operands.insert(operands.end(), args.outputs.begin(), args.outputs.end());
+    operands.push_back(args.workspace);
+    operands.push_back(args.workspace + bytes);
+    plan->execute(args.stream, operands, args.workspace + 2 * bytes);
+    enqueue_running_statistics(args, args.work(), args.work(bytes), channels);
+  };
+  return {.enqueue = enqueue,
+          .workspace_bytes = 2 * bytes + plan->workspace_bytes(),
+          .engine = plan->engine()};
+}
+
+Kernel gradient(const PlanPtr& plan) {
+  const auto enqueue = [=](const Args& args) {
+    std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
+    operands.insert(operands.end(), args.outputs.begin(), args.outputs.end());
+    plan->execute(args.stream, operands, args.workspace);
+  };
+  return {.enqueue = enqueue, .workspace_bytes = plan->workspace_bytes(), .engine = plan->engine()};
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
+  const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
+  CudnnBatchNorm norm = norm_of(node.in(0));
+  norm.residual = attrs.residual;
+  norm.relu = attrs.activation == Activation::relu;
+  norm.epsilon = attrs.epsilon;
+  norm.momentum = attrs.momentum;
+  if (!asked(context, norm)) return std::nullopt;
+  const auto wrap = [&](const PlanPtr& plan) { return forward(plan, norm.c); };
+  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm(node), wrap, context.tuning);
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
+  const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
+  CudnnBatchNorm norm = norm_of(node.in(0));
+  norm.direction = CudnnBatchNorm::Direction::gradient;
+  norm.residual = attrs.residual;
+  norm.relu = attrs.activation == Activation::relu;
+  const bool dx_read = node.output_read.empty() || node.output_read[0];
+  if (!dx_read || !asked(context, norm)) return std::nullopt;
+  return context.cudnn->kernel_if_faster(norm, node, own_batch_norm_gradient(node), gradient,
+                                         context.tuning);
+}
+
+}  // namespace
+
+void register_batch_norm_cudnn(Registry& registry) {
+  registry.add(BatchNormOp::kName, prepare_forward);
+  registry.add(BatchNormGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda
