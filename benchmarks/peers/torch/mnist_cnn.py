@@ -8,8 +8,9 @@ import protocol
 
 
 def network():
-    return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-                         nn.Linear(14 * 14 * 16, 10))
+    return protocol.glorot(nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(),
+                                         nn.MaxPool2d(2), nn.Flatten(),
+                                         nn.Linear(14 * 14 * 16, 10)))
 
 
 def loss(model, samples, labels):
