@@ -15,9 +15,10 @@ def network():
         nn.Flatten(), nn.Linear(200, 120), nn.Linear(120, 84), nn.Linear(84, 10)))
 
 
-def loss(model, samples, labels):
-    return functional.cross_entropy(model(protocol.pixels(samples)), labels)
+def forward(model, images):
+    return model(protocol.pixels(images))
 
 
 if __name__ == "__main__":
-    protocol.train("flux-cnn", 1000, network, loss, protocol.momentum(0.01))
+    protocol.run("flux-cnn", 1000, 39558, network, forward, functional.cross_entropy,
+                 protocol.momentum(0.01))

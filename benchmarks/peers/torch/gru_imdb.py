@@ -23,9 +23,9 @@ def network():
     return protocol.glorot(Network())
 
 
-def loss(model, samples, labels):
-    return functional.cross_entropy(model(samples), labels)
+def forward(model, samples):
+    return model(samples)
 
 
 if __name__ == "__main__":
-    protocol.train("gru-imdb", 64, network, loss)
+    protocol.run("gru-imdb", 64, 3818302, network, forward, functional.cross_entropy)

@@ -13,9 +13,9 @@ def network():
                                          nn.Linear(14 * 14 * 16, 10)))
 
 
-def loss(model, samples, labels):
-    return functional.cross_entropy(model(protocol.pixels(samples)), labels)
+def forward(model, images):
+    return model(protocol.pixels(images))
 
 
 if __name__ == "__main__":
-    protocol.train("mnist-cnn", 128, network, loss)
+    protocol.run("mnist-cnn", 128, 31530, network, forward, functional.cross_entropy)

@@ -18,9 +18,10 @@ def network():
         nn.Linear(512, 10)))
 
 
-def loss(model, samples, labels):
-    return functional.cross_entropy(model(protocol.pixels(samples)), labels)
+def forward(model, images):
+    return model(protocol.pixels(images))
 
 
 if __name__ == "__main__":
-    protocol.train("vgg-cifar10", 64, network, loss, protocol.momentum(0.01))
+    protocol.run("vgg-cifar10", 64, 3441592, network, forward, functional.cross_entropy,
+                 protocol.momentum(0.01))
