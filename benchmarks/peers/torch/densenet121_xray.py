@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """densenet121-xray: DenseNet-121 (Huang et al., 2017) with 14 answers on (224, 224, 3), binary
-cross-entropy, Adam 1e-4; 6,968,206 parameters. Training crops and flips at random, on the device."""
+cross-entropy, Adam 1e-4; 6,968,206 parameters. Training crops and flips at random."""
 import torch
 from torch import nn
 from torch.nn import functional
@@ -44,8 +44,8 @@ def network():
 
 
 def resized_crops(x):
-    """torchvision's RandomResizedCrop (area 0.08 to 1, ratio 3/4 to 4/3) to the same size, and a flip
-    of every other picture, of a whole batch at once."""
+    """torchvision's RandomResizedCrop (area 0.08 to 1, ratio 3/4 to 4/3) to the same size, and flips,
+    of a whole batch at once."""
     def draw(low, high):
         return torch.empty(len(x), device=x.device).uniform_(low, high)
     area, ratio = draw(0.08, 1), torch.exp(draw(-0.2876820724517809, 0.2876820724517809))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the PyTorch peers share: the data that `linnet bench --export` wrote, resident on the
-device; the ways to run a training step or a prediction; whole timed epochs; one JSON line on stdout.
-A peer hands run() its network, `forward(model, samples)` and `loss(outputs, targets)`.
+device; the ways to run a training step or a prediction; whole timed epochs; one JSON line on
+stdout. A peer hands run() its network, `forward(model, samples)` and `loss(outputs, targets)`.
 
 Modes: eager; default, reduce-overhead and max-autotune are torch.compile's of the network with its
 loss, with the fused optimizer behind; graph is the whole step (gather, forward, backward, update)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""resnet50-features: the ResNet-50 of resnet50_cifar.py on (224, 224, 3), cut behind the global average
-pool; 23,508,032 parameters. Forward only: run it with --infer."""
+"""resnet50-features: the ResNet-50 of resnet50_cifar.py on (224, 224, 3), cut behind the global
+average pool; 23,508,032 parameters. Forward only: run it with --infer."""
 import sys
 
 import protocol

@@ -37,8 +37,8 @@ def peak_bytes():
 
 
 class Run:
-    """One model on resident data. Images reach `forward` as (N, C, H, W) that lie in memory with the
-    channels last, or first if --plain."""
+    """One model on resident data. Images reach `forward` as (N, C, H, W); in memory the channels
+    lie last, or first if --plain."""
 
     def __init__(self, options, model, forward, loss, optimizer):
         self.options = options
