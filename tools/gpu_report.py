@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the JSON lines of bench_workload, `linnet bench` and benchmarks/peers for gpu_check.sh.
+"""Reads the JSON lines of `linnet bench` and of benchmarks/peers for tools/gpu_check.sh.
 
 gpu_report.py numerics FILE  compares every device's loss curve with the CPU's of the same workload;
                              exits 1 where one is further away than its precision allows.
@@ -16,24 +16,34 @@ ALLOWED = {"fp32": 2e-3, "auto": 3e-2, "tf32": 3e-2, "bf16": 1e-1}
 FLOOR = 0.05
 
 
+def number(value):
+    """A NaN is null in JSON, and so is the loss of a prediction."""
+    return math.nan if value is None else value
+
+
+def in_peers_words(row):
+    """A line of `linnet bench` with the keys that the peers use."""
+    if "framework" in row:
+        return row
+    modes = {"off": "kernel by kernel", "epoch": "epoch graph", None: "steps"}
+    mode = modes.get(row["graph"], f"graph of {row['graph']} steps")
+    mode += ", own convolutions" if row["conv_engine"] == "legacy" else ""
+    mode += ", streamed" if row["streamed"] else ""
+    ends = {"median": "", "min": "_min", "max": "_max"}
+    return {**row, "framework": "linnet", "mode": mode,
+            "loss": number(row["train_loss"]), "losses": [number(x) for x in row["losses"]],
+            "samples_per_second": {key: row["samples_per_second" + end]
+                                   for key, end in ends.items()}}
+
+
 def lines(path):
     rows = []
     for line in Path(path).read_text().splitlines():
         try:
-            rows.append(uniform(json.loads(line)))
+            rows.append(in_peers_words(json.loads(line)))
         except ValueError:
             print(f"{path}: not JSON: {line[:80]}", file=sys.stderr)
     return rows
-
-
-def uniform(row):
-    """A record of `linnet bench` as bench_workload writes its own."""
-    if "framework" in row:
-        return row
-    rates = {"median": row["samples_per_second"], "min": row["samples_per_second_min"],
-             "max": row["samples_per_second_max"]}
-    return {**row, "framework": "linnet", "samples_per_second": rates,
-            "loss": row["losses"][-1] if row["losses"] else math.nan}
 
 
 def work(row):

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -10,36 +11,33 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "bench_data.h"
+#include "bench_export.h"
 #include "commit.h"
 #include "device_options.h"
 #include "json.h"
 #include "machine.h"
 #include "options.h"
 #include "run_record.h"
-#include "synthetic_data.h"
 #include "timed_run.h"
 
 namespace linnet::command {
 namespace {
 
-constexpr std::int64_t kImageSamples = 1280;       // of images too large to draw tens of thousands
-constexpr std::int64_t kLargeImage = 64 * 64 * 3;  // in numbers
-constexpr std::int64_t kSyntheticSamples = 50000;
-constexpr std::int64_t kMnistSamples = 10000;  // of the published run
-
 struct BenchOptions {
   std::string workload;
   std::string mode;
   std::string data = "resident";
-  std::optional<std::string> dataset;
+  BenchDataOptions wanted;
+  std::optional<std::uint64_t> data_seed;
   DeviceOptions on;
   std::optional<std::int64_t> batch;
-  std::optional<std::int64_t> samples;
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> warmup;
   std::optional<int> threads;
   std::uint64_t seed = 0;
   std::string json;
+  std::string export_folder;
 
   bool infer() const { return mode == "infer"; }
   bool streamed() const { return data == "streamed"; }
@@ -75,69 +73,13 @@ Job job_of(const BenchOptions& options) {
   return job;
 }
 
-template <class T>
-void keep_records(std::vector<T>& values, std::int64_t records, std::int64_t kept) {
-  if (records == 0) return;
-  const std::size_t each = values.size() / static_cast<std::size_t>(records);
-  for (std::int64_t i = 0; i < kept; ++i) {
-    const auto from = static_cast<std::ptrdiff_t>(each) * (i * records / kept);
-    std::copy_n(values.begin() + from, each,
-                values.begin() + static_cast<std::ptrdiff_t>(each) * i);
-  }
-  values.resize(each * static_cast<std::size_t>(kept));
-  values.shrink_to_fit();
-}
-
-/// `samples` of the data, evenly spread over them: files may hold one class behind the other.
-void thin_out(Dataset& data, std::int64_t samples) {
-  const std::int64_t records = data.size();
-  if (samples >= records) return;
-  require(data.source == nullptr,
-          "--samples takes a part of data in memory; '{}' is read from files", data.name);
-  keep_records(data.bytes, records, samples);
-  keep_records(data.floats, records, samples);
-  keep_records(data.ids, records, samples);
-  keep_records(data.labels, records, samples);
-  keep_records(data.values, records, samples);
-}
-
-struct BenchData {
-  Dataset samples;
-  std::string synthetic;  ///< why they are not real ones, or empty
-};
-
-BenchData synthetic(const Job& job, const BenchOptions& options, const std::string& reason) {
-  const std::int64_t size = job.network.input_shape().elements();
-  const std::int64_t samples = options.samples.value_or(job.name == "mnist-cnn" ? kMnistSamples
-                                                        : size > kLargeImage    ? kImageSamples
-                                                                             : kSyntheticSamples);
-  return {synthetic_data(job.network, job.training.loss, samples, options.seed + 1), reason};
-}
-
-BenchData data_of(const Job& job, const BenchOptions& options) {
-  if (!options.dataset && job.forward_only) {
-    return synthetic(job, options, "no --dataset was given");
-  }
-  BenchData data;
-  try {
-    LoadedData loaded = load_data(options.dataset.value_or(job.data), options.seed);
-    if (!loaded.note.empty()) return synthetic(job, options, "Fashion-MNIST is not to be had");
-    data.samples = std::move(loaded.parts.train);
-  } catch (const Error& error) {
-    if (options.dataset) throw;
-    return synthetic(job, options, error.what());
-  }
-  const std::int64_t published = job.name == "mnist-cnn" ? kMnistSamples : data.samples.size();
-  thin_out(data.samples, options.samples.value_or(published));
-  return data;
-}
-
 Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
                 const BenchData& data, std::int64_t warmup, const TimedRun& run) {
+  const Dataset& train = data.parts.train;
   const Spread seconds = spread_of(run.seconds);
   const auto rate = [&](double of) { return static_cast<double>(run.samples) / of; };
   Json json;
-  add_setup(json, job, model, data.samples, 0, run.seconds.size());
+  add_setup(json, job, model, train, data.parts.test.size(), run.seconds.size());
   const Json last = to_json(run.epochs.empty() ? EpochReport{} : run.epochs.back(), true);
   for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
                           "test_loss", "test_accuracy"}) {
@@ -152,15 +94,21 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   add_speed(json, run.samples, seconds);
   json["samples_per_second_min"] = rate(seconds.max);
   json["samples_per_second_max"] = rate(seconds.min);
-  json["losses"] = Json::array();
-  for (const EpochReport& epoch : run.epochs) json["losses"].push_back(epoch.train.loss);
+  json["timed_seconds"] = run.seconds;
+  for (const char* key : {"losses", "test_losses", "test_accuracies"}) json[key] = Json::array();
+  for (const EpochReport& epoch : run.epochs) {
+    json["losses"].push_back(epoch.train.loss);
+    if (epoch.test.samples == 0) continue;
+    json["test_losses"].push_back(epoch.test.loss);
+    json["test_accuracies"].push_back(epoch.test.accuracy);  // of values: NaN, which becomes null
+  }
   json["failed"] = run.failed.empty() ? Json() : Json(run.failed);
   json["startup_seconds"] = run.startup_seconds;
   json["peak_bytes"] = peak_bytes();
   json["planned_bytes"] = run.planned_bytes > 0 ? Json(run.planned_bytes) : Json();
   json["interrupted"] = false;
   json["stopped_early"] = false;
-  json["bad_images"] = data.samples.bad_files.size();
+  json["bad_images"] = train.bad_files.size() + data.parts.test.bad_files.size();
   json["notes"] = run.notes;
   add_origin(json, model, job.model);
   json["folder"] = nullptr;
@@ -192,6 +140,13 @@ std::string bench_text(const Json& json, const BenchData& data) {
     out += fmt::format("loss        {:.5g} in the first epoch, {:.5g} in the last\n",
                        losses.front().get<double>(), losses.back().get<double>());
   }
+  if (!json["test_loss"].is_null()) {
+    out += fmt::format("test        loss {:.5g}", number("test_loss"));
+    if (std::isfinite(number("test_accuracy"))) {
+      out += fmt::format(", accuracy {:.2f} %", 100 * number("test_accuracy"));
+    }
+    out += fmt::format(" on {} samples\n", text("test_samples"));
+  }
   out +=
       fmt::format("memory      {} at the peak", bytes_text(json["peak_bytes"].get<std::size_t>()));
   if (!json["planned_bytes"].is_null()) {
@@ -212,25 +167,44 @@ void require_folder(const std::filesystem::path& file) {
           "cannot write '{}': '{}' is no folder", file.string(), folder.string());
 }
 
-int bench(BenchOptions options) {
-  Job job = job_of(options);
-  require_folder(options.json);
-  if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
-  Model model(job.network, job.model);  // before the data: a missing device costs no download
-  const BenchData data = data_of(job, options);
+/// The data, and a word to the user where they are not real.
+BenchData drawn_or_read(const Job& job, const BenchDataOptions& options) {
+  BenchData data = bench_data(job, options);
   if (!data.synthetic.empty()) {
     fmt::print(stderr, "linnet: synthetic data, drawn in the shape of the real ones: {}\n",
                data.synthetic);
   }
-  if (job.for_images && data.samples.sample_shape != job.network.input_shape()) {
-    model = Model(network_for(job, data.samples.sample_shape), job.model);
+  return data;
+}
+
+int bench(BenchOptions options) {
+  Job job = job_of(options);
+  require_folder(options.json);
+  if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
+  options.wanted.seed = options.data_seed.value_or(options.seed);
+  if (!options.export_folder.empty()) {
+    options.wanted.test = true;
+    export_data(drawn_or_read(job, options.wanted).parts, options.export_folder);
+    return kSuccess;
+  }
+  require(!options.infer() || !options.wanted.test,
+          "--test is about the epochs of a training; --mode infer has none");
+  Model model(job.network, job.model);  // before the data: a missing device costs no download
+  const auto start = std::chrono::steady_clock::now();
+  const BenchData data = drawn_or_read(job, options.wanted);
+  const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
+  const Dataset& train = data.parts.train;
+  if (job.for_images && train.sample_shape != job.network.input_shape()) {
+    model = Model(network_for(job, train.sample_shape), job.model);
   }
   const std::int64_t warmup = options.warmup.value_or(published_epochs(job.name).warmup);
   const TimedRun run = options.infer()
-                           ? time_inference(model, data.samples, job.training.batch,
-                                            options.streamed(), warmup, job.training.epochs)
-                           : time_training(model, data.samples, job.training, warmup);
-  const Json json = bench_json(job, options, model, data, warmup, run);
+                           ? time_inference(model, train, job.training.batch, options.streamed(),
+                                            warmup, job.training.epochs)
+                           : time_training(model, train, job.training, warmup,
+                                           data.parts.test.size() > 0 ? &data.parts.test : nullptr);
+  Json json = bench_json(job, options, model, data, warmup, run);
+  json["data_seconds"] = reading.count();
   for (const std::string& note : run.notes) fmt::print(stderr, "linnet: {}\n", note);
   if (options.json == "-") {
     print_json(json);
@@ -261,15 +235,21 @@ void add_bench(CLI::App& app, Action& action) {
       ->check(at_least(0));
   command->add_option("--data", o->data, "Where the samples lie before the clock starts")
       ->check(one_of({"resident", "streamed"}));
-  command->add_option("--dataset", o->dataset,
+  command->add_option("--dataset", o->wanted.dataset,
                       "A folder of data or a name as of `linnet train --data`");
-  command->add_option("--samples", o->samples, "At most so many samples in an epoch")
+  command->add_option("--samples", o->wanted.samples, "At most so many samples in an epoch")
       ->check(at_least(1));
+  command->add_flag("--test", o->wanted.test,
+                    "Also loss and accuracy of the test part behind each epoch, off the clock");
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
   command->add_option("--seed", o->seed, "Of weights, shuffle, dropout and synthetic data")
-      ->check(at_least(0, std::numeric_limits<long long>::max() - 1));
+      ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
+  command->add_option("--data-seed", o->data_seed, "Of drawn data, in the place of --seed")
+      ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
   command->add_option("--json", o->json, "File for the record as JSON; - prints it instead");
+  command->add_option("--export", o->export_folder,
+                      "Write the data of the run to a folder for benchmarks/peers; run nothing");
   command->footer(
       "Timed are whole epochs over shuffled data, the last incomplete batch included. Exits with "
       "3\n"

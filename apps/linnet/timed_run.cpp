@@ -126,9 +126,9 @@ Spread spread_of(std::vector<double> values) {
 }
 
 TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
-                       std::int64_t warmup) {
+                       std::int64_t warmup, const Dataset* test) {
   options.epochs += warmup;
-  const History history = train(model, data, options);
+  const History history = train(model, data, options, test);
   TimedRun run{.seconds = {},
                .samples = data.size(),
                .startup_seconds = history.startup_seconds,

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
+import struct
 import unittest
 
 import command
@@ -81,7 +83,67 @@ class Bench(command.CommandTest):
         self.assertEqual(err, "linnet: failed: one step cannot show that the loss falls\n")
         self.assertEqual(record["failed"], "one step cannot show that the loss falls")
 
+    def test_the_test_part_is_evaluated_when_asked(self):
+        record, _ = self.bench()
+        self.assertEqual((record["test_samples"], record["test_loss"], record["test_losses"]),
+                         (0, None, []))
+        tested, _ = self.bench("--test")
+        self.assertEqual(tested["test_samples"], 10)
+        for key, every in (("test_loss", "test_losses"), ("test_accuracy", "test_accuracies")):
+            self.assertEqual(len(tested[every]), 4, "the warm-up's is there too")
+            self.assertEqual(tested[key], tested[every][-1])
+        self.assertEqual(tested["losses"], record["losses"], "looking changes nothing")
+        self.assertEqual(len(tested["timed_seconds"]), 3)
+        out, _ = self.run_linnet(*self.arguments, *self.length, "--test")
+        self.assertRegex(out, r"(?m)^test        loss \S+, accuracy \S+ % on 10 samples$")
+
+    def test_export(self):
+        out, err = self.run_linnet(*self.arguments, "--samples", 48, "--export", "data")
+        self.assertEqual((out, err), ("", ""))
+        about = json.loads((self.folder / "data/data.json").read_text())
+        self.assertEqual(about, {"name": "patterns", "samples": 48, "test_samples": 10,
+                                 "sample_shape": [28, 28, 1], "sample_dtype": "u8",
+                                 "target_dtype": "i32", "classes": 10})
+        pixels, labels = command.patterns(96, 1)
+        size = 28 * 28
+        self.assertEqual((self.folder / "data/samples.bin").read_bytes(),
+                         b"".join(pixels[i * size:(i + 1) * size] for i in range(0, 96, 2)))
+        self.assertEqual((self.folder / "data/targets.bin").read_bytes(),
+                         struct.pack("<48i", *labels[::2]))
+        pixels, labels = command.patterns(10, 2)
+        self.assertEqual((self.folder / "data/test_samples.bin").read_bytes(), bytes(pixels))
+        self.assertEqual((self.folder / "data/test_targets.bin").read_bytes(),
+                         struct.pack("<10i", *labels))
+
+    def test_export_of_values_and_ids(self):
+        for workload, samples, targets in (("rosenbrock-mlp", ("f32", 4000), ("f32", 4)),
+                                           ("gru-imdb", ("i32", 600), ("i32", 4))):
+            self.run_linnet("bench", workload, "--samples", 5, "--export", workload,
+                            env={**os.environ, "XDG_CACHE_HOME": str(self.folder)})
+            about = json.loads((self.folder / workload / "data.json").read_text())
+            self.assertEqual((about["samples"], about["sample_dtype"], about["target_dtype"]),
+                             (5, samples[0], targets[0]))
+            self.assertGreater(about["test_samples"], 0)
+            for part, count in (("", 5), ("test_", about["test_samples"])):
+                for name, size in (("samples", samples[1]), ("targets", targets[1])):
+                    file = self.folder / workload / f"{part}{name}.bin"
+                    self.assertEqual(file.stat().st_size, count * size, file)
+
+    def test_drawn_data_follow_their_own_seed(self):
+        files = []
+        for number, seeds in enumerate(((0, 3), (1, 3), (1, 4))):
+            self.run_linnet("bench", "mnist-cnn", "--dataset", "digits", "--samples", 20, "--seed",
+                            seeds[0], "--data-seed", seeds[1], "--export", number)
+            files.append((self.folder / str(number) / "samples.bin").read_bytes())
+        self.assertEqual(files[0], files[1])
+        self.assertNotEqual(files[1], files[2])
+
     def test_errors(self):
+        self.assert_error("--test is about the epochs of a training; --mode infer has none",
+                          *self.arguments, "--mode", "infer", "--test")
+        (self.folder / "file").write_text("")
+        self.assert_error("cannot make the folder 'file/data': Not a directory", *self.arguments,
+                          "--export", "file/data")
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "bench",
                           "mnist-cn")
         self.assert_error("resnet50-features computes features and has nothing to train; use "

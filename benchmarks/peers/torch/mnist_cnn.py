@@ -8,13 +8,14 @@ import protocol
 
 
 def network():
-    return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-                         nn.Linear(14 * 14 * 16, 10))
+    return protocol.glorot(nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(),
+                                         nn.MaxPool2d(2), nn.Flatten(),
+                                         nn.Linear(14 * 14 * 16, 10)))
 
 
-def loss(model, samples, labels):
-    return functional.cross_entropy(model(protocol.pixels(samples)), labels)
+def forward(model, images):
+    return model(protocol.pixels(images))
 
 
 if __name__ == "__main__":
-    protocol.train("mnist-cnn", 128, network, loss)
+    protocol.run("mnist-cnn", 128, 31530, network, forward, functional.cross_entropy)

@@ -8,9 +8,7 @@ import protocol
 
 
 def convolution(inputs, outputs, kernel, stride=1):
-    layer = nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
-    nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
-    return layer
+    return protocol.he(nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False))
 
 
 class Bottleneck(nn.Module):
@@ -31,6 +29,7 @@ class Bottleneck(nn.Module):
 
 
 def network(classes=10):
+    """Ends in 2,048 features if there are no classes."""
     layers = [convolution(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU(inplace=True),
               nn.MaxPool2d(3, 2, padding=1)]
     inputs = 64
@@ -39,12 +38,16 @@ def network(classes=10):
         for block in range(blocks):
             layers.append(Bottleneck(inputs, width, 2 if stage > 0 and block == 0 else 1))
             inputs = 4 * width
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes))
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    if classes:
+        layers.append(protocol.glorot(nn.Linear(inputs, classes)))
+    return nn.Sequential(*layers)
 
 
-def loss(model, samples, labels):
-    return functional.cross_entropy(model(protocol.pixels(samples)), labels)
+def forward(model, images):
+    return model(protocol.pixels(images))
 
 
 if __name__ == "__main__":
-    protocol.train("resnet50-cifar10", 128, network, loss)
+    protocol.run("resnet50-cifar10", 128, 23528522, network, forward,
+                 functional.cross_entropy)

@@ -8,12 +8,12 @@ import protocol
 
 
 def network():
-    return nn.Sequential(nn.Linear(1000, 1000), nn.Tanh(), nn.Linear(1000, 1))
+    return protocol.glorot(nn.Sequential(nn.Linear(1000, 1000), nn.Tanh(), nn.Linear(1000, 1)))
 
 
-def loss(model, samples, values):
-    return functional.mse_loss(model(samples), values)
+def forward(model, samples):
+    return model(samples)
 
 
 if __name__ == "__main__":
-    protocol.train("rosenbrock-mlp", 8000, network, loss)
+    protocol.run("rosenbrock-mlp", 8000, 1002001, network, forward, functional.mse_loss)

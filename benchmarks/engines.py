@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What run.py runs: Linnet and its peers as commands, the environment that each gets, and one fresh
+process of one of them."""
+import json
+import math
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A folder of benchmarks/peers with a program a workload, e.g. mnist_cnn.py. Each takes --data,
+    --device, --batch, --warmup, --epochs, --precision, --seed and, where asked, --threads, --infer
+    and --test, and prints one JSON line as torch/timed.py does."""
+    folder: str
+    arguments: tuple = ()
+    tuned: bool = True   # gets tuned_environment(); else the plain one
+    plain_python: bool = False  # wants the standard library alone
+
+    def program(self, workload):
+        name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
+        return HERE / "peers" / self.folder / f"{name}.py"
+
+
+PEERS = {
+    "torch": Peer("torch", ("--mode", "eager")),
+    "torch-compile": Peer("torch", ("--mode", "default")),
+    "torch-max-autotune": Peer("torch", ("--mode", "max-autotune")),
+    "torch-graph": Peer("torch", ("--mode", "graph")),
+    "torch-plain": Peer("torch", ("--mode", "eager", "--plain"), tuned=False),
+    # They compute nothing, and show that this works where no rival is installed.
+    "fake": Peer("fake", plain_python=True),
+    "fake-flat": Peer("fake", ("--behaviour", "flat"), plain_python=True),
+    "fake-broken": Peer("fake", ("--behaviour", "broken"), plain_python=True),
+}
+
+FOREIGN = ("OMP_", "GOMP_", "KMP_", "MKL_", "MALLOC_", "LD_PRELOAD", "GLIBC_TUNABLES")
+ALLOCATORS = ("libtcmalloc_minimal.so.4", "libtcmalloc.so.4", "libjemalloc.so.2")
+LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
+             "/usr/local/lib")
+
+
+def plain_environment():
+    """This process's, without what tunes threads and memory."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
+
+
+def tuned_environment(threads):
+    """What PyTorch's tuning guide advises for the CPU: bound threads that spin, and a malloc that
+    keeps its pages, which glibc's does if it is told to."""
+    found = {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "close", "OMP_PLACES": "cores",
+             "OMP_WAIT_POLICY": "ACTIVE"}
+    allocators = [Path(folder, name) for name in ALLOCATORS for folder in LIBRARIES]
+    allocator = next((path for path in allocators if path.exists()), None)
+    if allocator:
+        found["LD_PRELOAD"] = str(allocator)
+    else:
+        found.update(MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_=str(1 << 36))
+    return found
+
+
+def linnet_command(linnet, job):
+    """`linnet bench` of a Job of run.py, without what says where its results go."""
+    command = [linnet, "bench", job.workload, "--mode", job.mode, "--device", job.device, "--batch",
+               job.batch, "--warmup", job.warmup, "--epochs", job.epochs, "--precision",
+               job.precision, "--data-seed", 0]
+    command += ["--samples", job.samples] if job.samples else []
+    command += ["--dataset", job.dataset] if job.dataset else []
+    command += ["--threads", job.threads] if job.threads else []
+    return [str(part) for part in command]
+
+
+def peer_command(peer, python, folder, job):
+    command = [sys.executable if peer.plain_python else python, "-B", peer.program(job.workload),
+               *peer.arguments, "--data", folder, "--device", job.device, "--batch", job.batch,
+               "--warmup", job.warmup, "--epochs", job.epochs, "--precision", job.precision]
+    command += ["--threads", job.threads] if job.threads else []
+    command += ["--infer"] if job.mode == "infer" else []
+    return [str(part) for part in command]
+
+
+def busy_seconds():
+    """Of all processors since the machine began; None where the system does not tell."""
+    try:
+        fields = [int(n) for n in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    except (OSError, ValueError):
+        return None
+    return (sum(fields[:3]) + sum(fields[5:7])) / os.sysconf("SC_CLK_TCK")
+
+
+def child_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def start(command, environment, limit):
+    """Runs a command to its end: (exit status or None at the time limit, stdout, stderr)."""
+    process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=limit)
+        return process.returncode, out, err
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # with the workers that a compiler has started
+            process.communicate()
+
+
+def json_line(out):
+    """The last line that is a JSON object, or None."""
+    for line in reversed(out.splitlines()):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            return record
+    return None
+
+
+def reason_of(status, err, limit):
+    if status is None:
+        return f"took longer than {limit:.0f} s"
+    last = err.strip().splitlines()[-1:] or ["it printed nothing"]
+    return f"exit status {status}: {last[0][:200]}"
+
+
+def failure_of(record, job):
+    """Why a record is not that of a run which did the work, or None."""
+    if record.get("failed"):
+        return record["failed"]
+    samples = record.get("train_samples", record.get("samples"))
+    if samples != job.samples:
+        return f"ran on {samples} samples instead of {job.samples}"
+    losses = [math.nan if loss is None else loss for loss in record["losses"]]
+    if job.mode == "train" and len(losses) > 1 and not losses[-1] < losses[0]:
+        return f"the loss does not fall: {losses[0]:.6g} to {losses[-1]:.6g}"
+    return None
+
+
+def startup_of(record, wall):
+    """Seconds of a process outside its epochs and the reading of its data: starting, compiling,
+    choosing, allocating, ending. A warm-up epoch counts as the median timed one."""
+    timed = record["timed_seconds"]
+    epochs = sum(timed) + record["warmup"] * statistics.median(timed)
+    return max(wall - epochs - record["data_seconds"], 0.0)
+
+
+def run_once(command, extra_environment, limit, job):
+    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}."""
+    busy, own, began = busy_seconds(), child_seconds(), time.perf_counter()
+    status, out, err = start(command, {**plain_environment(), **extra_environment}, limit)
+    wall = time.perf_counter() - began
+    run = {"wall_s": wall, "failed": None}
+    if busy is not None:
+        others = busy_seconds() - busy - (child_seconds() - own)
+        run["others_processors"] = max(others, 0.0) / wall
+    record = json_line(out)
+    if record is None or status not in (0, 3):  # 3: Linnet's loss does not fall
+        run["failed"] = reason_of(status, err, limit)
+        return run
+    speed = record["samples_per_second"]
+    run.update(
+        samples_per_second=speed["median"] if isinstance(speed, dict) else speed,
+        losses=record["losses"],
+        loss=record["losses"][-1] if record["losses"] else None,
+        test_losses=record.get("test_losses") or [],
+        test_accuracies=record.get("test_accuracies") or [],
+        startup_s=None if job.test else startup_of(record, wall),
+        peak_bytes=record["peak_bytes"],
+        timed_seconds=record["timed_seconds"],
+        parameters=record["parameters"],
+        threads=record.get("threads"),
+        versions=record.get("versions") or {"linnet": record.get("version"),
+                                            "commit": record.get("commit"),
+                                            "libraries": record.get("libraries")},
+        failed=failure_of(record, job))
+    return run

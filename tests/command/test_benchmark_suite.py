@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmarks/run.py with Linnet and peers that compute nothing."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+import unittest.mock
+
+import command
+
+BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+import engines  # noqa: E402
+import result_table  # noqa: E402
+
+
+class Suite(command.CommandTest):
+    def suite(self, *arguments, status=0):
+        process = subprocess.run(
+            [sys.executable, "-B", BENCHMARKS / "run.py", "--linnet", command.LINNET, "--out",
+             self.folder, *map(str, arguments)], capture_output=True, text=True, timeout=240)
+        self.assertEqual(process.returncode, status, process.stderr)
+        return process.stdout.strip(), process.stderr
+
+    def test_linnet_beside_peers(self):
+        out, err = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
+                              "--peers", "fake,fake-flat,fake-broken")
+        page = pathlib.Path(out)
+        self.assertEqual(page.parent, self.folder)
+        result = json.loads(page.with_suffix(".json").read_text())
+        self.assertEqual((result["format"], result["settings"]["protocol"]), (1, "quick"))
+        self.assertGreater(result["machine"]["processors"], 0)
+        self.assertIn("busy", result["load"])
+        row, = result["workloads"]
+        self.assertEqual((row["name"], row["batch"], row["samples"], row["data"], row["synthetic"],
+                          row["failed"]), ("mnist-cnn", 128, 1280, "digits", False, None))
+
+        ours, fake = row["engines"]["linnet"], row["engines"]["fake"]
+        for engine in (ours, fake):
+            self.assertIsNone(engine["failed"])
+            self.assertEqual(len(engine["runs"]), 2)
+            self.assertEqual(engine["runs"][0]["parameters"], 31530)
+            self.assertEqual(len(engine["runs"][0]["losses"]), 3)
+            self.assertGreater(engine["startup_s"]["median"], 0)
+            self.assertGreater(engine["peak_bytes"]["median"], 0)
+        self.assertNotEqual(ours["runs"][0]["loss"], ours["runs"][1]["loss"], "other seeds")
+        order = [line.split()[2] for line in err.splitlines() if line.startswith("mnist-cnn ")]
+        self.assertEqual(order, ["linnet:", "fake:", "fake-flat:", "fake-broken:", "linnet:",
+                                 "fake:"], "in turn, and what failed is not run again")
+
+        ratio = row["ratios"]["fake"]
+        speeds = [[run["samples_per_second"] for run in engine["runs"]] for engine in (ours, fake)]
+        self.assertEqual(ratio["each"], [a / b for a, b in zip(*speeds)])
+        self.assertTrue(ratio["low"] <= ratio["median"] <= ratio["high"])
+        self.assertEqual(row["engines"]["fake-flat"]["failed"],
+                         "the loss does not fall: 2.3 to 2.3")
+        self.assertEqual(row["engines"]["fake-broken"]["failed"],
+                         "exit status 1: this peer is broken, as it was asked to be")
+        self.assertEqual((row["ratios"]["fake-flat"], row["ratios"]["fake-broken"]), (None, None))
+
+        table = page.read_text()
+        self.assertIn("| `mnist-cnn`, digits, 1280 samples, batch 128, 1 + 2 epochs | linnet |",
+                      table)
+        self.assertIn("| failed: the loss does not fall: 2.3 to 2.3 |", table)
+
+        again, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
+                              "--peers", "none", "--repetitions", 1)
+        self.assertNotEqual(again, out, "no result is written over")
+
+    def test_inference_and_a_peer_without_the_workload(self):
+        out, _ = self.suite("rosenbrock-mlp:infer", "--quick", "--threads", 1, "--peers", "fake",
+                            "--repetitions", 1)
+        row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
+        self.assertEqual((row["mode"], row["engines"]["linnet"]["failed"]), ("infer", None))
+        self.assertEqual(row["engines"]["fake"]["failed"],
+                         "there is no benchmarks/peers/fake/rosenbrock_mlp.py")
+
+    def test_linnet_failing_is_a_failure(self):
+        out, _ = self.suite("mnist-cnn", "--quick", "--peers", "none", "--data", "mnist=nothing",
+                            status=1)
+        row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
+        self.assertIn("'nothing' is neither a folder nor a known data set", row["failed"])
+
+    def test_unknown_names(self):
+        for arguments, sentence in ((("mnist",), "unknown workload 'mnist'"),
+                                    (("--peers", "torhc"), "unknown peer 'torhc'"),
+                                    (("--data", "minst=x"), "--data: unknown name 'minst'")):
+            _, err = self.suite(*arguments, status=2)
+            self.assertIn(sentence, err)
+
+
+class Statistics(unittest.TestCase):
+    def test_interval_of_a_median(self):
+        self.assertEqual(result_table.interval([2.0] * 5), (2.0, 2.0))
+        low, high = result_table.interval([1.0, 1.1, 1.2, 1.3, 9.0])
+        self.assertEqual(low, 1.0)
+        self.assertEqual(high, 9.0)
+
+    def test_ratios_pair_repetitions_and_leave_out_failures(self):
+        def runs(*speeds):
+            return [speed and {"samples_per_second": speed, "failed": None} for speed in speeds]
+        ours, theirs = runs(10, 30, 50, 70), runs(10, 10, None, 10)
+        ours[3]["failed"] = "the loss does not fall"
+        self.assertEqual(result_table.ratio(ours, theirs)["each"], [1.0, 3.0])
+        self.assertIsNone(result_table.ratio(ours[3:], theirs[3:]))
+
+    def test_losses_that_differ(self):
+        def losses(median, width):
+            return {"median": median, "min": median - width / 2, "max": median + width / 2}
+        self.assertFalse(result_table.losses_differ(losses(1.0, 0), losses(1.05, 0)))
+        self.assertTrue(result_table.losses_differ(losses(1.0, 0), losses(1.3, 0.1)))
+        self.assertFalse(result_table.losses_differ(losses(1.0, 0.4), losses(1.3, 0)))
+        self.assertFalse(result_table.losses_differ(None, losses(1.0, 0)))
+
+    def test_a_busy_machine_is_said_to_be(self):
+        load = {"at_start": 3.0, "processors": 2, "busy": True,
+                "others_processors": {"median": 0.8, "min": 0.5, "max": 1.1}}
+        self.assertIn("busy", result_table.load_words(load))
+        self.assertNotIn("busy", result_table.load_words({**load, "busy": False}))
+
+    def test_startup_leaves_out_data_and_epochs(self):
+        record = {"timed_seconds": [1.0, 2.0, 4.0], "warmup": 2, "data_seconds": 0.5}
+        self.assertEqual(engines.startup_of(record, 13.0), 1.5)
+
+    def test_work_that_was_not_done_is_a_failure(self):
+        class Job:
+            samples, mode = 100, "train"
+        record = {"samples": 100, "losses": [2.0, 1.0]}
+        self.assertIsNone(engines.failure_of(record, Job))
+        self.assertIn("instead of 100", engines.failure_of({**record, "samples": 96}, Job))
+        for losses in ([1.0, 1.0], [1.0, None]):
+            self.assertIn("does not fall", engines.failure_of({**record, "losses": losses}, Job))
+
+    def test_tuning_does_not_leak(self):
+        with unittest.mock.patch.dict(os.environ, OMP_NUM_THREADS="3", LD_PRELOAD=""):
+            plain = engines.plain_environment()
+        self.assertEqual({"OMP_NUM_THREADS", "LD_PRELOAD"} & set(plain), set())
+        self.assertEqual(engines.tuned_environment(2)["OMP_NUM_THREADS"], "2")
+
+
+if __name__ == "__main__":
+    unittest.main()
