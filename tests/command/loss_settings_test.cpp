@@ -84,7 +84,7 @@ TEST(MetricsReport, OfValuesAndOfSeveralLabels) {
   const Metrics values{
       .kind = Metrics::Kind::values, .samples = 2, .r_squared = 0.5, .mae = 1, .rmse = 2};
   EXPECT_EQ(metrics_lines(values, {})[0],
-            "linnet: R² 0.5000, mean absolute error 1, root mean squared error 2");
+            "R² 0.5000, mean absolute error 1, root mean squared error 2");
   EXPECT_EQ(to_json(values, {})["r_squared"], 0.5);
   const Metrics binary{.kind = Metrics::Kind::binary,
                        .samples = 2,
