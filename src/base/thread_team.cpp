@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint32_t kTaskBits = 24;
 constexpr std::uint64_t kTaskMask = (std::uint64_t{1} << kTaskBits) - 1;
 constexpr std::uint64_t kClosed = ~std::uint64_t{0} & ~kTaskMask;  // no stage is open
+// The last ticket of all. Late threads move closed tickets on by a few, so the same ones come again,
+// and a sleeper that wakes between two of them sleeps on; this one none of them reaches.
+constexpr std::uint64_t kEnded = kClosed | (kTaskMask / 2);
 constexpr int kSpins = 4000;  // about 50 microseconds, longer than most stages last
 
 std::uint64_t stage_of(std::uint64_t ticket) { return ticket >> kTaskBits; }
@@ -87,7 +90,7 @@ ThreadTeam::~ThreadTeam() { stop(); }
 
 void ThreadTeam::stop() {
   stopping_.store(true);
-  publish(ticket_.load() + 1);
+  publish(kEnded);
   for (std::thread& thread : workers_) thread.join();
 }
 

@@ -286,14 +286,30 @@ class StragglerWork final : public StagedWork {
   mutable std::atomic<bool> closing_{false};
 };
 
-// The late thread moves the ticket of a closed team on; the team must still end.
+/// Leaves the team's worker asleep over a closed ticket that its lateness moved on.
+void come_late(ThreadTeam& team) {
+  StragglerWork work;
+  team.run(work);
+  ASSERT_TRUE(work.ran());
+  for (int i = 0; i < 20'000; ++i) std::this_thread::yield();  // the worker has gone to sleep
+}
+
 TEST(ThreadTeam, EndsAfterAThreadCameLate) {
   for (int i = 0; i < 20; ++i) {
     ThreadTeam team(2);
-    StragglerWork work;
-    team.run(work);
-    ASSERT_TRUE(work.ran());
-    for (int k = 0; k < 20'000; ++k) std::this_thread::yield();  // the worker has gone to sleep
+    come_late(team);
+  }
+}
+
+// The worker has hardly woken for the next work when that is done and the team ends: it must not
+// take the last ticket for the one that it fell asleep over.
+TEST(ThreadTeam, EndsWhileAThreadWakes) {
+  for (int i = 0; i < 20; ++i) {
+    ThreadTeam team(2);
+    come_late(team);
+    CountedWork next({1});
+    team.run(next);
+    ASSERT_TRUE(next.all_ran_once());
   }
 }
 
