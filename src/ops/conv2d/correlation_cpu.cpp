@@ -28,7 +28,7 @@ CorrelationAxis CorrelationAxis::cropped() const {
   const std::int64_t begin = std::clamp<std::int64_t>(-last_begin, 0, kernel);
   const std::int64_t end = std::clamp<std::int64_t>(in + pad, begin, kernel);
   CorrelationAxis axis = *this;
-  axis.first_tap += begin;
+  axis.first_tap = tap(begin);
   axis.kernel = end - begin;
   axis.pad -= begin;
   return axis;

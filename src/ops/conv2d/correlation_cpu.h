@@ -13,8 +13,10 @@ struct CorrelationAxis {
   std::int64_t out = 1;
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
-  std::int64_t pad = 0;        ///< in front; inputs outside are zeros
-  std::int64_t first_tap = 0;  ///< of the taps that were there before crop()
+  std::int64_t pad = 0;  ///< in front; inputs outside are zeros
+  // Which tap of the convolution own tap k is: first_tap + k tap_step.
+  std::int64_t first_tap = 0;
+  std::int64_t tap_step = 1;
   // Where output i goes: to place_first + i place_step of `place`.
   std::int64_t place = 1;
   std::int64_t place_first = 0;
@@ -22,6 +24,7 @@ struct CorrelationAxis {
 
   /// Without the taps that meet zeros alone: of a 3x3 kernel on one pixel, the middle one is left.
   CorrelationAxis cropped() const;
+  std::int64_t tap(std::int64_t k) const { return first_tap + k * tap_step; }
   bool leaves_input() const { return pad > 0 || (out - 1) * stride - pad + kernel > in; }
 };
 
@@ -35,7 +38,7 @@ struct Correlation {
 
   std::int64_t lines() const { return n * rows.out; }
   std::int64_t taps() const { return rows.kernel * columns.kernel * c; }
-  /// A patch as the left operand of a product, where `stride` is to be filled in.
+  /// Neighbouring floats of a patch: its part for one row of the kernel.
   std::int64_t segment() const { return columns.kernel * c; }
 };
 

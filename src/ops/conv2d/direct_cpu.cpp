@@ -22,6 +22,8 @@ CorrelationAxis phase(std::int64_t first, std::int64_t in, std::int64_t out, std
                        .kernel = taps,
                        .stride = 1,
                        .pad = taps - 1 - (first + pad - tap) / stride,
+                       .first_tap = tap + stride * (taps - 1),
+                       .tap_step = -stride,
                        .place = in,
                        .place_first = first,
                        .place_step = stride};
@@ -44,8 +46,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
          for (std::int64_t t = terms.begin; t < terms.end;) {  // segment by segment
            const std::int64_t k = t / segment;
            const std::int64_t end = std::min((k + 1) * segment, terms.end);
-           const float* w =
-               args.in(1) + ((all.rows.first_tap + k) * s.kw + all.columns.first_tap) * s.c;
+           const float* w = args.in(1) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
            product.pack({w + t % segment, 1, s.taps()}, t, end, args.work());
            t = end;
          }
@@ -61,28 +62,17 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
 struct InputPhase {
   PatchProduct product;
   std::size_t panels_at = 0;  ///< floats into the workspace
-  std::int64_t first_row = 0;
-  std::int64_t first_column = 0;
 };
 
-/// Rows [begin, end) of the panels of a phase: tap by tap, since taps are reversed.
-void pack_phase(const ConvShape& s, const InputPhase& phase, Range taps, const float* w,
+/// Taps [begin, end) of the panels of a phase, one by one, since they are reversed.
+void pack_phase(const ConvShape& s, const PatchProduct& product, Range taps, const float* w,
                 float* panels) {
-  const Correlation& all = phase.product.all;
-  const Conv2dAttrs& a = s.attrs;
-  const auto source = [](const CorrelationAxis& axis, std::int64_t first, std::int64_t kernel,
-                         std::int64_t stride, std::int64_t pad, std::int64_t tap) {
-    const std::int64_t smallest = (first + pad) % stride;
-    const std::int64_t count = (kernel - smallest + stride - 1) / stride;
-    return smallest + stride * (count - 1 - (axis.first_tap + tap));
-  };
-  for (std::int64_t tap = taps.begin; tap < taps.end; ++tap) {
-    const std::int64_t k =
-        source(all.rows, phase.first_row, s.kh, a.stride_h, a.pad_top, tap / all.columns.kernel);
-    const std::int64_t l = source(all.columns, phase.first_column, s.kw, a.stride_w, a.pad_left,
-                                  tap % all.columns.kernel);
-    phase.product.pack({w + (k * s.kw + l) * s.c, s.taps(), 1}, tap * s.co, (tap + 1) * s.co,
-                       panels);
+  const CorrelationAxis& rows = product.all.rows;
+  const CorrelationAxis& columns = product.all.columns;
+  for (std::int64_t t = taps.begin; t < taps.end; ++t) {
+    const std::int64_t k = rows.tap(t / columns.kernel);
+    const std::int64_t l = columns.tap(t % columns.kernel);
+    product.pack({w + (k * s.kw + l) * s.c, s.taps(), 1}, t * s.co, (t + 1) * s.co, panels);
   }
 }
 
@@ -104,7 +94,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
         whole = false;
         continue;
       }
-      phases.push_back({{all, s.c}, floats, y, x});
+      phases.push_back({{all, s.c}, floats});
       floats += align_up(phases.back().product.panels());
       kernel.scratch_bytes = std::max(kernel.scratch_bytes, phases.back().product.scratch_bytes());
     }
@@ -124,8 +114,8 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     const std::int64_t taps = all.rows.kernel * all.columns.kernel;
     const int packers = tasks_for(taps, 1.0 * static_cast<double>(s.co * s.c));
     kernel.stages.push_back({packers, [=](const Args& args, const Task& task) {
-                               pack_phase(s, phase, split(taps, packers, task.index), args.in(1),
-                                          args.work() + phase.panels_at);
+                               pack_phase(s, phase.product, split(taps, packers, task.index),
+                                          args.in(1), args.work() + phase.panels_at);
                              }});
   }
   for (const InputPhase& phase : phases) {

@@ -120,9 +120,7 @@ class WeightGradient {
           pack_row_panels(a.rows + p, segment * a.stride + columns.begin, terms, columns.size(),
                           panels);
           tile_product({terms, s_.co, columns.size()}, tiles, panels, !first,
-                       dw +
-                           ((all_.rows.first_tap + segment) * s_.kw + all_.columns.first_tap) *
-                               s_.c +
+                       dw + (all_.rows.tap(segment) * s_.kw + all_.columns.tap(0)) * s_.c +
                            columns.begin,
                        s_.taps());
         }
