@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "nn/zoo/conv_norm.h"
 #include "nn/zoo/options.h"
 
 namespace linnet::zoo {
@@ -13,19 +14,6 @@ constexpr std::int64_t kBottleneck = 4;  // how many times the growth its 1x1 co
 
 /// Layers of each dense block.
 using Design = std::array<int, 4>;
-
-Conv2d conv(std::int64_t filters, std::int64_t kernel, std::int64_t stride, std::string name) {
-  return {.filters = filters,
-          .kernel = kernel,
-          .stride = stride,
-          .padding = Padding2d::all(kernel / 2),
-          .bias = false,
-          .weight_init = {Initializer::Kind::he_normal},
-          .name = std::move(name)};
-}
-
-BatchNorm norm(std::string name) { return {.name = std::move(name)}; }
-ReLU relu(std::string name) { return {.name = std::move(name)}; }
 
 Concat dense_layer(const std::string& name) {
   return {.branches = {{},

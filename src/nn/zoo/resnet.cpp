@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "nn/zoo/conv_norm.h"
 #include "nn/zoo/options.h"
 
 namespace linnet::zoo {
@@ -14,19 +15,6 @@ struct Design {
   std::array<std::int64_t, 4> blocks;
   bool bottleneck = true;
 };
-
-Conv2d conv(std::int64_t filters, std::int64_t kernel, std::int64_t stride, std::string name) {
-  return {.filters = filters,
-          .kernel = kernel,
-          .stride = stride,
-          .padding = Padding2d::all(kernel / 2),
-          .bias = false,
-          .weight_init = {Initializer::Kind::he_normal},
-          .name = std::move(name)};
-}
-
-BatchNorm norm(std::string name) { return {.name = std::move(name)}; }
-ReLU relu(std::string name) { return {.name = std::move(name)}; }
 
 std::vector<Layer> body(const Design& design, std::int64_t width, std::int64_t stride) {
   if (!design.bottleneck) {
