@@ -248,8 +248,7 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
   if (!a || !b || !c || !bias || !work) return std::nullopt;
 
   const Stream stream = make_stream();
-  const Event start = make_event();
-  const Event stop = make_event();
+  const Stopwatch watch(stream.get());
   fill(a.get(), a_bytes, product_.bf16, stream.get());
   fill(b.get(), b_bytes, product_.bf16, stream.get());
   fill(bias.get(), bias_bytes, false, stream.get());
@@ -264,14 +263,11 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
   for (const Algorithm& algorithm : proposals) {
     if (run(operands, algorithm) != CUBLAS_STATUS_SUCCESS) continue;  // and this was the warm-up
     for (int round = 0; round < 3; ++round) {
-      check(cudaEventRecord(start.get(), stream.get()), "measuring a product");
-      for (int repeat = 0; repeat < 5; ++repeat) {
-        check_lt(run(operands, algorithm), "measuring a product");
-      }
-      check(cudaEventRecord(stop.get(), stream.get()), "measuring a product");
-      check(cudaEventSynchronize(stop.get()), "measuring a product");
-      float time = 0;
-      check(cudaEventElapsedTime(&time, start.get(), stop.get()), "measuring a product");
+      const float time = watch.milliseconds("measuring a product", [&] {
+        for (int repeat = 0; repeat < 5; ++repeat) {
+          check_lt(run(operands, algorithm), "measuring a product");
+        }
+      });
       if (time < best_time) {
         best_time = time;
         best = algorithm;

@@ -52,18 +52,14 @@ class Trial {
         operands_(std::move(operands)),
         workspace_(workspace),
         stream_(stream),
-        start_(make_event()),
-        stop_(make_event()) {}
+        watch_(stream) {}
 
   /// Milliseconds of one run.
   float time(int engine, int runs) const {
-    check(cudaEventRecord(start_.get(), stream_), kTiming);
-    for (int i = 0; i < runs; ++i) execute(engine);
-    check(cudaEventRecord(stop_.get(), stream_), kTiming);
-    check(cudaEventSynchronize(stop_.get()), kTiming);
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), kTiming);
-    return milliseconds / static_cast<float>(runs);
+    const auto all = [&] {
+      for (int i = 0; i < runs; ++i) execute(engine);
+    };
+    return watch_.milliseconds(kTiming, all) / static_cast<float>(runs);
   }
 
   /// Whether a CUDA graph takes it. Runs nothing.
@@ -92,8 +88,7 @@ class Trial {
   std::vector<void*> operands_;
   void* workspace_;
   cudaStream_t stream_;
-  Event start_;
-  Event stop_;
+  Stopwatch watch_;
 };
 
 struct Timed {

@@ -24,6 +24,29 @@ Event make_event(unsigned flags = cudaEventDefault);
 /// For measurements: null, and no error left behind, where there is not enough.
 ScratchMemory try_allocate(std::size_t bytes);
 
+/// Times what is enqueued on a stream.
+class Stopwatch {
+ public:
+  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {}
+  /// Milliseconds that the device takes for what `enqueue` puts into the stream; waits for it.
+  /// `what` is for errors.
+  template <class F>
+  float milliseconds(const char* what, F enqueue) const {
+    check(cudaEventRecord(start_.get(), stream_), what);
+    enqueue();
+    check(cudaEventRecord(stop_.get(), stream_), what);
+    check(cudaEventSynchronize(stop_.get()), what);
+    float result = 0;
+    check(cudaEventElapsedTime(&result, start_.get(), stop_.get()), what);
+    return result;
+  }
+
+ private:
+  cudaStream_t stream_;
+  Event start_ = make_event();
+  Event stop_ = make_event();
+};
+
 /// The devices of this machine. Throws Error with one sentence where CUDA is not usable: no driver,
 /// one that is too old, no device.
 std::vector<CudaDevice> list_devices();

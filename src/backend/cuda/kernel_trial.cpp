@@ -108,26 +108,19 @@ std::vector<std::vector<float>> results(const Kernel& kernel, const NodeView& no
 class Race {
  public:
   Race(const Kernel& kernel, const Operands& operands, cudaStream_t stream)
-      : stream_(stream), graph_(CapturedGraph::capture(stream, [&] {
+      : stream_(stream), watch_(stream), graph_(CapturedGraph::capture(stream, [&] {
           for (int i = 0; i < kRuns; ++i) operands.enqueue(kernel, stream);
         })) {
     graph_.launch(stream);
   }
   float milliseconds() const {
-    check(cudaEventRecord(start_.get(), stream_), kWhat);
-    graph_.launch(stream_);
-    check(cudaEventRecord(stop_.get(), stream_), kWhat);
-    check(cudaEventSynchronize(stop_.get()), kWhat);
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), kWhat);
-    return milliseconds;
+    return watch_.milliseconds(kWhat, [&] { graph_.launch(stream_); });
   }
 
  private:
   cudaStream_t stream_;
+  Stopwatch watch_;
   CapturedGraph graph_;
-  Event start_ = make_event();
-  Event stop_ = make_event();
 };
 
 }  // namespace
