@@ -28,18 +28,56 @@ if(LINNET_SANITIZE)
   target_link_options(linnet_options INTERFACE -fsanitize=${LINNET_SANITIZE})
 endif()
 
-# linnet_layer(name SOURCES ... DEPENDS layers... LINK libraries...)
+# linnet_precompile(target REUSE other | HEADERS ...): the target's files find these headers parsed, where
+# LINNET_PRECOMPILE says so. Only the standard library's and others' headers: ours change. Files must
+# include what they use all the same; presets lint and debug see it. REUSE wants equal flags.
+set(LINNET_COMMON_HEADERS
+  <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional>
+  <span> <string> <string_view> <utility> <vector> <fmt/format.h>)
+function(linnet_precompile target)
+  if(NOT LINNET_PRECOMPILE)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "REUSE" "HEADERS" ${ARGN})
+  if(ARG_REUSE)
+    target_precompile_headers(${target} REUSE_FROM ${ARG_REUSE})
+  else()
+    target_precompile_headers(${target} PRIVATE ${LINNET_COMMON_HEADERS} ${ARG_HEADERS})
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
+  endif()
+endfunction()
+if(LINNET_PRECOMPILE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache")
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ccache)
+endif()
+
+# linnet_layer(name [OWN_FLAGS] SOURCES ... DEPENDS layers... LINK libraries...)
 # One folder of src/ as a static library. DEPENDS names the layers below it: it can include their
-# headers and no others' (tools/check_includes.py keeps it).
+# headers and no others' (tools/check_includes.py keeps it). OWN_FLAGS: it is compiled with other flags.
 function(linnet_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_FLAGS" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(linnet_${name} STATIC ${ARG_SOURCES})
   target_include_directories(linnet_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
                                                    ${PROJECT_SOURCE_DIR}/include)
   list(TRANSFORM ARG_DEPENDS PREPEND linnet_)
   target_link_libraries(linnet_${name} PUBLIC ${ARG_DEPENDS} ${ARG_LINK} linnet_options)
   set_property(GLOBAL APPEND PROPERTY LINNET_LAYERS linnet_${name})
+  if(name STREQUAL "base" OR ARG_OWN_FLAGS)
+    linnet_precompile(linnet_${name})
+  else()
+    linnet_precompile(linnet_${name} REUSE linnet_base)
+  endif()
 endfunction()
+
+if(LINNET_BUILD_TESTS AND LINNET_PRECOMPILE)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "// For its headers alone.\n")
+  add_library(linnet_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
+  set_target_properties(linnet_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(linnet_test_headers PRIVATE -fPIE)  # as programs are compiled
+  target_link_libraries(linnet_test_headers PRIVATE GTest::gtest fmt::fmt linnet_options)
+  linnet_precompile(linnet_test_headers HEADERS <gtest/gtest.h>)
+endif()
 
 # linnet_test(name SOURCES ... LAYERS ... [LINK ...]): one GoogleTest program, every case of it seen by ctest.
 function(linnet_test name)
@@ -51,5 +89,6 @@ function(linnet_test name)
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
   target_link_libraries(${name} PRIVATE ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main linnet_options)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  linnet_precompile(${name} REUSE linnet_test_headers)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

@@ -4,8 +4,11 @@
 # tests on machines without a GPU.
 set(LINNET_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO (where nvcc and cuDNN are found), ON, OFF")
 set_property(CACHE LINNET_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(LINNET_CUDA_ARCHITECTURES "75-real;80-real;86-real;89-real;90" CACHE STRING
-    "What the plug-in runs on; newer devices compile the last one's PTX")
+# One pass of nvcc's front end an entry, which takes longer than the code of an architecture does:
+# nothing asks for more than compute_80 offers on 8.6 and 8.9. Newer devices compile the last one's PTX.
+set(LINNET_CUDA_CODE
+    "arch=compute_75,code=[sm_75];arch=compute_80,code=[sm_80,sm_86,sm_89];arch=compute_90,code=[sm_90,compute_90]"
+    CACHE STRING "What the plug-in runs on, as nvcc's --generate-code takes it")
 
 set(LINNET_HAVE_CUDA OFF)
 if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
@@ -18,7 +21,7 @@ if(LINNET_CUDA AND NOT LINNET_ONLY_OPS AND NOT LINNET_SANITIZE)
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    set(CMAKE_CUDA_ARCHITECTURES ${LINNET_CUDA_ARCHITECTURES})
+    set(CMAKE_CUDA_ARCHITECTURES OFF)  # LINNET_CUDA_CODE names them
     enable_language(CUDA)
     # CMake before 3.25.2 does not know nvcc's C++20.
     if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
@@ -84,6 +87,7 @@ function(linnet_cuda_layer name)
       endif()
     endforeach()
     target_link_libraries(linnet_${name}_simulated PUBLIC linnet_options)
+    linnet_precompile(linnet_${name}_simulated REUSE linnet_base)
     target_compile_options(linnet_${name}_simulated PUBLIC -Wno-unknown-pragmas)  # "unroll" is nvcc's
   endif()
   if(LINNET_HAVE_CUDA)
@@ -92,7 +96,9 @@ function(linnet_cuda_layer name)
       ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include ${CUDAToolkit_INCLUDE_DIRS})
     target_include_directories(linnet_${name} SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
                                                              ${CUDNN_FRONTEND_INCLUDE_DIR})
+    list(TRANSFORM LINNET_CUDA_CODE PREPEND "--generate-code=" OUTPUT_VARIABLE code)
     target_compile_options(linnet_${name} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CUDA>:${code}>"
       $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra>
       # What fmt 9 does for nvcc no longer compiles in C++20; as for other compilers it does.
       $<$<COMPILE_LANGUAGE:CUDA>:-DFMT_USE_CONSTEXPR=1;-DFMT_CONSTEVAL=>

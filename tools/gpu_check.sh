@@ -81,7 +81,7 @@ run_configure() {
   [[ -n ${CPLUS_INCLUDE_PATH:-} ]] && echo "$CPLUS_INCLUDE_PATH" >build/gpu-include
   # Debian's CMake packages of 2022 ask for less than CMake 4 gives without being told.
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER="$nvcc" \
-    -DLINNET_CUDA=ON -DLINNET_CUDA_ARCHITECTURES=90-real -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
+    -DLINNET_CUDA=ON -DLINNET_CUDA_CODE=arch=compute_90,code=sm_90 -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
     "${options[@]}"
 }
 
