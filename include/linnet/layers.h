@@ -232,6 +232,7 @@ inline Normalize imagenet_pixels() { return {{0.485, 0.456, 0.406}, {0.229, 0.22
 struct BatchNorm {
   double epsilon = 1e-5;
   double momentum = 0.1;
+  Initializer weight_init = kOnes;
   std::string name = {};
   void build(NetworkBuilder& builder) const;
 };

@@ -19,6 +19,7 @@ class Bottleneck(nn.Module):
             convolution(inputs, width, 1), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
             convolution(width, width, 3, stride), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
             convolution(width, outputs, 1), nn.BatchNorm2d(outputs))
+        nn.init.zeros_(self.body[-1].weight)  # Linnet's first weights, as the last layer's
         self.shortcut = nn.Identity()
         if stride != 1 or inputs != outputs:
             self.shortcut = nn.Sequential(convolution(inputs, outputs, 1, stride),
@@ -40,7 +41,9 @@ def network(classes=10):
             inputs = 4 * width
     layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
     if classes:
-        layers.append(protocol.glorot(nn.Linear(inputs, classes)))
+        last = protocol.glorot(nn.Linear(inputs, classes))
+        nn.init.normal_(last.weight, std=0.01)
+        layers.append(last)
     return nn.Sequential(*layers)
 
 

@@ -12,7 +12,7 @@ void BatchNorm::build(NetworkBuilder& builder) const {
           "[batch_norm '{}'] expected epsilon > 0 and momentum in [0, 1]; got {} and {}", layer,
           epsilon, momentum);
   const std::int64_t channels = builder.shape()[-1];
-  const Value gamma = builder.weight(layer, "weight", {channels}, kOnes, channels, channels);
+  const Value gamma = builder.weight(layer, "weight", {channels}, weight_init, channels, channels);
   const Value beta = builder.weight(layer, "bias", {channels}, kZeros, channels, channels);
   const Value mean = builder.statistic(layer, "running_mean", {channels}, kZeros);
   const Value variance = builder.statistic(layer, "running_var", {channels}, kOnes);
