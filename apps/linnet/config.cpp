@@ -161,6 +161,7 @@ class Config {
       model.cuda.graph_steps = *steps;
     }
     model.cuda.cudnn = s.choice("conv_engine", 0, conv_engine_names()) == 0;
+    model.cpu.tune = s.flag("tune", false);
   }
 
   const toml::table& root_;

@@ -68,6 +68,8 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       .add_option("--conv-engine", options.conv_engine,
                   "Convolutions on a GPU by cuDNN (graph) or, for diagnosis, by Linnet (legacy)")
       ->check(one_of(conv_engine_names()));
+  command.add_flag("--tune", options.tune,
+                   "Convolutions on the CPU by the engine that is fastest here, measured once");
 }
 
 void apply(const DeviceOptions& options, ModelOptions& model) {
@@ -79,6 +81,8 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
   if (options.graph) cuda.graph_steps = graph_steps(*options.graph).value();
   if (options.conv_engine) cuda.cudnn = *options.conv_engine == conv_engine_names().front();
   cuda.cache_folder = cache_folder().string();
+  if (options.tune) model.cpu.tune = true;
+  model.cpu.cache_folder = cuda.cache_folder;
   cuda.library = cuda_library();
 }
 
@@ -131,6 +135,8 @@ void add_device(Json& json, const Model& model, const ModelOptions& options) {
   json["precision"] = precision_names()[static_cast<std::size_t>(precision)];
   json["graph"] = cuda ? Json(graph_name(options.cuda.graph_steps)) : Json();
   json["conv_engine"] = cuda ? Json(conv_engine_names()[options.cuda.cudnn ? 0 : 1]) : Json();
+  const std::map<std::string, std::string> choices = model.engine_choices();
+  if (!choices.empty()) json["engine_choices"] = choices;
 }
 
 }  // namespace linnet::command

@@ -20,9 +20,10 @@ struct DeviceOptions {
   std::optional<std::string> precision;
   std::optional<std::string> graph;
   std::optional<std::string> conv_engine;
+  bool tune = false;
 };
 
-/// Declares --device, --precision, --graph and --conv-engine.
+/// Declares --device, --precision, --graph, --conv-engine and --tune.
 void add_device_options(CLI::App& command, DeviceOptions& options);
 /// Overrides `model` by what was given, and fills in the folder for measured choices and the
 /// plug-in that LINNET_CUDA_LIBRARY names.
@@ -46,7 +47,7 @@ inline constexpr std::string_view kGraphChoices = "off, epoch or a number of ste
 std::string cuda_library();
 
 /// Adds what `model` runs on to a record: device and device_name, precision as far as the device
-/// knows it, and graph and conv_engine (null on the CPU).
+/// knows it, graph and conv_engine (null on the CPU), and with --tune engine_choices.
 void add_device(Json& json, const Model& model, const ModelOptions& options);
 
 }  // namespace linnet::command

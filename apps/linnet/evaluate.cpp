@@ -74,6 +74,7 @@ int evaluate_run(const EvaluateOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   const SavedRun run = find_run(options.run);
+  on.cpu.choices = run.engine_choices;
   Model model = Model::load(run.model, on);
   LoadedData loaded = load_data(options.data, loading(options, run, model));
   if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);

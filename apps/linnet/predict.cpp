@@ -68,6 +68,7 @@ int predict(const PredictOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   const SavedRun run = find_run(options.model);
+  on.cpu.choices = run.engine_choices;
   if (!options.output.empty()) require_other_file(options, run);
   Model model = Model::load(run.model, on);
   const Shape sample = model.network().input_shape();

@@ -22,6 +22,11 @@ void read_summary(const fs::path& path, SavedRun& run) {
   if (json.contains("seed") && json["seed"].is_number_unsigned()) {
     run.seed = json["seed"].get<std::uint64_t>();
   }
+  if (json.contains("engine_choices") && json["engine_choices"].is_object()) {
+    for (const auto& [node, engine] : json["engine_choices"].items()) {
+      if (engine.is_string()) run.engine_choices[node] = engine.get<std::string>();
+    }
+  }
   if (!json.contains("sample_shape") || !json["sample_shape"].is_array()) return;
   const Json& shape = json["sample_shape"];
   if (std::all_of(shape.begin(), shape.end(),

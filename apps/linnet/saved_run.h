@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct SavedRun {
   std::filesystem::path model;
   std::filesystem::path vocabulary;  ///< there for networks of texts alone
   std::uint64_t seed = 0;            ///< of the training, 0 where summary.json does not tell
+  /// Of its engines where it was trained with --tune, for ModelOptions::cpu; else empty.
+  std::map<std::string, std::string> engine_choices = {};
   Shape sample_shape = {};           ///< of its data, () where summary.json does not tell
 
   /// The words that have the ids from 3 on. Throws Error where the file is missing or damaged.

@@ -293,10 +293,10 @@ int train_job(const TrainOptions& options) {
   const TrainingOptions training = with_class_weights(job, data.parts.train);
   const History history = train(model, data.parts, training, &watcher);
   watcher.save();
+  const std::vector<float> predictions = predictions_of(model, job, data.parts.test);
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  const std::vector<float> predictions = predictions_of(model, job, data.parts.test);
   write_report(job, summary, history, model, data, predictions, folder);
   report_metrics(job, model, predictions, data.parts, folder, watcher);
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,18 @@ enum class Precision : std::uint8_t {
 /// arithmetic and oneDNN uses it, else "operands rounded, fp32 arithmetic". The same definition;
 /// sums may be added in another order.
 std::string cpu_bf16();
+
+/// How the CPU chooses among its engines for convolutions. CUDA ignores all of it.
+struct CpuOptions {
+  /// Takes the engine that is fastest on this machine, which is measured where no cache knows it
+  /// yet (some 50 ms a shape); else a fixed rule decides. Engines add up in different orders, so
+  /// the choice is part of a result's bits; the number of threads is no part of the choice.
+  bool tune = false;
+  /// Folder of measured choices ("cpu-tuning.json"); empty: nowhere.
+  std::string cache_folder = {};
+  /// What an earlier run chose (Model::engine_choices): kept to, whatever is faster now.
+  std::map<std::string, std::string> choices = {};
+};
 
 /// How a CUDA device is used. The CPU ignores all of it.
 struct CudaOptions {

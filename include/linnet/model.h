@@ -6,6 +6,7 @@
 #include <linnet/network.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ struct ModelOptions {
   int threads = 0;              ///< 0: all processors that the process may use
   std::uint64_t seed = 0;       ///< of the initial weights
   Precision precision = Precision::automatic;
+  CpuOptions cpu = {};
   CudaOptions cuda = {};
 };
 
@@ -45,6 +47,10 @@ class Model {
   const Network& network() const;
   const std::string& device() const;
   int threads() const;
+
+  /// The engines that were chosen by measurement, for all that has run so far: CpuOptions::choices
+  /// of a model that is to compute the same bits. Empty without CpuOptions::tune.
+  std::map<std::string, std::string> engine_choices() const;
 
   /// Names of the classes, if the model was trained on any; saved with the weights.
   const std::vector<std::string>& class_names() const;

@@ -38,7 +38,8 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
   cpu::register_cpu_kernels(registry);
   const cpu::Products products =
       options.precision == Precision::bf16 ? cpu::bf16_products() : cpu::Products::fp32;
-  return std::make_unique<cpu::CpuBackend>(std::move(registry), options.threads, products);
+  return std::make_unique<cpu::CpuBackend>(std::move(registry), options.threads, products,
+                                           options.cpu);
 }
 
 std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
@@ -74,6 +75,9 @@ Model::~Model() = default;
 const Network& Model::network() const { return state_->network; }
 const std::string& Model::device() const { return state_->device; }
 int Model::threads() const { return state_->threads; }
+std::map<std::string, std::string> Model::engine_choices() const {
+  return state_->backend->engine_choices();
+}
 const std::vector<std::string>& Model::class_names() const { return state_->class_names; }
 void Model::set_class_names(std::vector<std::string> names) {
   state_->class_names = std::move(names);

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -102,6 +104,8 @@ class Backend {
   }
   /// The device's number among those of its kind.
   virtual int index() const { return 0; }
+  /// What was chosen by measurement for the programs so far: CpuOptions::choices.
+  virtual std::map<std::string, std::string> engine_choices() const { return {}; }
   /// Throws Error naming the operator and layer that has no kernel here.
   virtual std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) = 0;
 };

@@ -11,10 +11,11 @@
 
 namespace linnet::cpu {
 
-CpuBackend::CpuBackend(Registry registry, int threads, Products products)
+CpuBackend::CpuBackend(Registry registry, int threads, Products products, const CpuOptions& options)
     : registry_(std::move(registry)),
       products_(products),
-      team_(std::make_shared<ThreadTeam>(threads)) {}
+      team_(std::make_shared<ThreadTeam>(threads)),
+      tuner_(options, products, team_) {}
 
 bool CpuBackend::supports(const Op& op, std::span<const ValueType> inputs,
                           std::span<const ValueType> outputs) const {
@@ -47,14 +48,16 @@ std::unique_ptr<BatchStream> CpuBackend::stream_batches(const BatchLayout& layou
 }
 
 std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& options) {
+  const Choose choose = [&](const NodeView& node, const std::vector<Candidate>& candidates) {
+    return tuner_.choose(node, candidates);
+  };
   std::vector<Kernel> kernels =
       prepare_kernels<Kernel>(graph, "the CPU", [&](const NodeView& node) {
-        return registry_.prepare(node, products_);
+        return registry_.prepare(node, products_, choose);
       });
+  tuner_.save();
   Plan plan = plan_for(std::move(graph), kernels, options);
-  if (products_ != Products::fp32) {
-    for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
-  }
+  for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
   return std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), team_);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/cpu/kernel.h"
+#include "backend/cpu/tuner.h"
 #include "base/thread_team.h"
 #include "runtime/backend.h"
 
@@ -13,7 +14,8 @@ namespace linnet::cpu {
 class CpuBackend final : public Backend {
  public:
   /// threads: 0 takes all processors that this process may use.
-  explicit CpuBackend(Registry registry, int threads = 0, Products products = Products::fp32);
+  explicit CpuBackend(Registry registry, int threads = 0, Products products = Products::fp32,
+                      const CpuOptions& options = {});
 
   std::string_view name() const override { return "cpu"; }
   int threads() const override { return team_->threads(); }
@@ -24,12 +26,14 @@ class CpuBackend final : public Backend {
   void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const override;
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
+  std::map<std::string, std::string> engine_choices() const override { return tuner_.choices(); }
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 
  private:
   Registry registry_;
   Products products_;
   std::shared_ptr<ThreadTeam> team_;
+  Tuner tuner_;
 };
 
 }  // namespace linnet::cpu

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "backend/cpu/bf16.h"
@@ -67,6 +69,19 @@ struct Kernel {
 /// Null where the operator is not supported with these operands.
 using Prepare = std::optional<Kernel> (*)(const NodeView&);
 
+/// One of several ways to compute a node.
+struct Candidate {
+  std::string_view engine;                         ///< one word
+  std::function<std::optional<Kernel>()> prepare;  ///< null where it does not take the node
+};
+/// The ways to compute a node, first the one to take where nothing is measured.
+using Candidates = std::vector<Candidate> (*)(const NodeView&);
+/// Takes one of them; null if none takes the node.
+using Choose = std::function<std::optional<Kernel>(const NodeView&, const std::vector<Candidate>&)>;
+/// The first that takes the node.
+std::optional<Kernel> first_candidate(const NodeView& node,
+                                      const std::vector<Candidate>& candidates);
+
 /// The CPU's kernels by operator name; filled by the generated register_cpu_kernels().
 class Registry {
  public:
@@ -76,17 +91,21 @@ class Registry {
   /// `prepare` gives. On a processor with bfloat16 arithmetic `native` is asked first, if there is
   /// one: its kernel finds both operands as bfloat16s (std::uint16_t).
   void add_product(std::string_view op, Prepare prepare, Prepare native = nullptr);
+  void add_product(std::string_view op, Candidates candidates, Prepare native = nullptr);
   /// A fused operator that computes in fp32 alone: unsupported at bf16, so that passes leave its
   /// parts as they are.
   void add_fp32_only(std::string_view op, Prepare prepare);
-  std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32) const;
+  std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32,
+                                const Choose& choose = first_candidate) const;
 
  private:
   enum class InBf16 : std::uint8_t { same, product, none };
   struct Entry {
-    Prepare prepare;
+    std::variant<Prepare, Candidates> kernels;
     InBf16 in_bf16;
     Prepare native;
+
+    std::optional<Kernel> prepare(const NodeView& node, const Choose& choose) const;
   };
   std::map<std::string, Entry> kernels_;
 };

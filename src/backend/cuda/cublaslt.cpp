@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 #include "base/check.h"
 #include "base/random.h"
 

@@ -10,9 +10,11 @@
 #include "backend/cuda/handle.h"
 #include "backend/cuda/matmul.h"
 
-namespace linnet::cuda {
-
+namespace linnet {
 class TuningCache;
+}
+
+namespace linnet::cuda {
 
 /// cuBLASLt on the device that is current when it is made. Move-only; one is enough for a backend,
 /// and it must outlive what was prepared with it.

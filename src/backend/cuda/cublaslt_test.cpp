@@ -6,7 +6,7 @@
 
 #include <linnet/error.h>
 #include "backend/cuda/matmul_testing.h"
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 
 namespace linnet::cuda::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "backend/cuda/batch_stream.h"
 #include "backend/cuda/cuda_program.h"
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 #include "base/check.h"
 #include "runtime/prepare.h"
 

@@ -12,7 +12,7 @@
 #include "backend/cuda/cudnn_graph.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernel.h"
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 
 namespace linnet::cuda {
 

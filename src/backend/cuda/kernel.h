@@ -16,6 +16,10 @@
 #include "graph/step.h"
 #include "runtime/node_view.h"
 
+namespace linnet {
+class TuningCache;
+}
+
 namespace linnet::cuda {
 
 /// A node's operands on the device, and the stream that its kernels go to.
@@ -58,7 +62,6 @@ struct Kernel {
 
 class CublasLt;
 class Cudnn;
-class TuningCache;
 
 /// NVIDIA's libraries, opened for one backend; null where there are none or nobody wants them.
 struct Libraries {

@@ -8,7 +8,7 @@
 
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/cudnn_plans.h"
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 
 namespace linnet::cuda {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <initializer_list>
+#include <array>
 
 #include "ops/conv2d/engine_cpu.h"
 
@@ -18,13 +18,20 @@ bool short_patches(const ConvShape& s) { return s.attrs.groups > 1 || s.taps() <
 /// oneDNN's weight gradient walks over pixels: it wants many of them.
 bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
 
-/// The first kernel that one of the engines has.
-template <class Try>
-std::optional<Kernel> first(std::initializer_list<const ConvEngine*> engines, Try try_engine) {
+/// Every engine as a candidate; those behind im2col, which takes everything, are there to be
+/// measured alone. `prepare` gives an engine's kernel.
+template <class Prepare>
+std::vector<Candidate> candidates(bool onednn_first, Prepare prepare) {
+  const std::array<const ConvEngine*, 5> engines =
+      onednn_first ? std::array{&pointwise_engine(), &onednn_engine(), &depthwise_engine(),
+                                &im2col_engine(), &direct_engine()}
+                   : std::array{&pointwise_engine(), &direct_engine(), &im2col_engine(),
+                                &onednn_engine(), &depthwise_engine()};
+  std::vector<Candidate> all;
   for (const ConvEngine* engine : engines) {
-    if (std::optional<Kernel> kernel = try_engine(*engine)) return kernel;
+    all.push_back({engine->name, [=] { return prepare(*engine); }});
   }
-  return try_engine(im2col_engine());
+  return all;
 }
 
 std::optional<Kernel> native_forward(const NodeView& node) {
@@ -43,45 +50,35 @@ std::optional<Kernel> native_grad_weight(const NodeView& node) {
   return onednn_bf16_engine().grad_weight(op.shape(node.in(0), node.in(1)));
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node) {
+std::vector<Candidate> forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
-  const auto kernel = [&](const ConvEngine& engine) {
-    return engine.forward(s, {attrs.bias, attrs.activation});
-  };
-  if (short_patches(s)) {
-    return first({&pointwise_engine(), &onednn_engine(), &depthwise_engine()}, kernel);
-  }
-  return first({&pointwise_engine(), &direct_engine()}, kernel);
+  const ConvTail tail{attrs.bias, attrs.activation};
+  return candidates(short_patches(s),
+                    [=](const ConvEngine& engine) { return engine.forward(s, tail); });
 }
 
-std::optional<Kernel> prepare_grad_input(const NodeView& node) {
+std::vector<Candidate> grad_input(const NodeView& node) {
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(0), node.in(1));
-  const auto kernel = [&](const ConvEngine& engine) { return engine.grad_input(s); };
   constexpr std::int64_t kVector = 8;
-  if (s.attrs.groups > 1 || s.c < kVector) {
-    return first({&pointwise_engine(), &onednn_engine(), &depthwise_engine()}, kernel);
-  }
-  return first({&pointwise_engine(), &direct_engine()}, kernel);
+  return candidates(s.attrs.groups > 1 || s.c < kVector,
+                    [=](const ConvEngine& engine) { return engine.grad_input(s); });
 }
 
-std::optional<Kernel> prepare_grad_weight(const NodeView& node) {
+std::vector<Candidate> grad_weight(const NodeView& node) {
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(0), node.in(1));
-  const auto kernel = [&](const ConvEngine& engine) { return engine.grad_weight(s); };
-  if (many_pixels(s) && thin(s)) {
-    return first({&pointwise_engine(), &onednn_engine(), &depthwise_engine()}, kernel);
-  }
-  return first({&pointwise_engine(), &direct_engine()}, kernel);
+  return candidates(many_pixels(s) && thin(s),
+                    [=](const ConvEngine& engine) { return engine.grad_weight(s); });
 }
 
 }  // namespace
 
 void register_conv2d(Registry& registry) {
-  registry.add_product(Conv2dOp::kName, prepare_forward, native_forward);
-  registry.add_product(Conv2dGradInputOp::kName, prepare_grad_input, native_grad_input);
-  registry.add_product(Conv2dGradWeightOp::kName, prepare_grad_weight, native_grad_weight);
+  registry.add_product(Conv2dOp::kName, forward, native_forward);
+  registry.add_product(Conv2dGradInputOp::kName, grad_input, native_grad_input);
+  registry.add_product(Conv2dGradWeightOp::kName, grad_weight, native_grad_weight);
 }
 
 }  // namespace linnet::cpu

@@ -124,7 +124,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& depthwise_engine() {
-  static const ConvEngine engine{forward, grad_input, grad_weight};
+  static const ConvEngine engine{"depthwise", forward, grad_input, grad_weight};
   return engine;
 }
 

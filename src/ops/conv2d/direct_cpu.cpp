@@ -175,7 +175,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& direct_engine() {
-  static const ConvEngine engine{forward, grad_input, grad_weight};
+  static const ConvEngine engine{"direct", forward, grad_input, grad_weight};
   return engine;
 }
 

@@ -16,6 +16,7 @@ struct ConvTail {
 /// Conv2dGradInputOp (dz, w -> dx) and Conv2dGradWeightOp (x, dz -> dw). Each function is null
 /// where the engine does not take the shape; every shape has the im2col engine.
 struct ConvEngine {
+  std::string_view name;  ///< one word
   std::optional<Kernel> (*forward)(const ConvShape& shape, const ConvTail& tail);
   std::optional<Kernel> (*grad_input)(const ConvShape& shape);
   std::optional<Kernel> (*grad_weight)(const ConvShape& shape);

@@ -149,7 +149,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& im2col_engine() {
-  static const ConvEngine engine{forward, grad_input, grad_weight};
+  static const ConvEngine engine{"im2col", forward, grad_input, grad_weight};
   return engine;
 }
 

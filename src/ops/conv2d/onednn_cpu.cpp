@@ -247,13 +247,13 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& onednn_engine() {
-  static const ConvEngine engine{forward<float>, grad_input<float>, grad_weight<float>};
+  static const ConvEngine engine{"onednn", forward<float>, grad_input<float>, grad_weight<float>};
   return engine;
 }
 
 const ConvEngine& onednn_bf16_engine() {
   using Half = std::uint16_t;
-  static const ConvEngine engine{forward<Half>, grad_input<Half>, grad_weight<Half>};
+  static const ConvEngine engine{"onednn-bf16", forward<Half>, grad_input<Half>, grad_weight<Half>};
   return engine;
 }
 

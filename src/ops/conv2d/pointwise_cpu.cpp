@@ -89,7 +89,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& pointwise_engine() {
-  static const ConvEngine engine{forward, grad_input, grad_weight};
+  static const ConvEngine engine{"pointwise", forward, grad_input, grad_weight};
   return engine;
 }
 

@@ -6,7 +6,7 @@
 #include "backend/cuda/cublaslt.h"
 #include "backend/cuda/kernel.h"
 #include "backend/cuda/matmul_testing.h"
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 #include "ops/dense/dense.h"
 
 namespace linnet::cuda {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "base/files.h"
 
-namespace linnet::cuda {
+namespace linnet {
 namespace {
 
 std::map<std::string, std::string> load(const std::filesystem::path& file) {
@@ -62,4 +62,4 @@ void TuningCache::flush() {
   unsaved_.clear();
 }
 
-}  // namespace linnet::cuda
+}  // namespace linnet

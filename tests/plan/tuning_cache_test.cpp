@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/tuning_cache.h"
+#include "runtime/tuning_cache.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <linnet/error.h>
 #include "base/files.h"
 
-namespace linnet::cuda {
+namespace linnet {
 namespace {
 
 class TuningCacheTest : public ::testing::Test {
@@ -97,4 +97,4 @@ TEST_F(TuningCacheTest, InMemoryAlone) {
 }
 
 }  // namespace
-}  // namespace linnet::cuda
+}  // namespace linnet

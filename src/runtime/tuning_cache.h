@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-namespace linnet::cuda {
+namespace linnet {
 
-/// Choices that were measured on a device, by key. A key names all that a choice depends on:
-/// engine, device, library version, shapes, types, epilogue. In a file it is one JSON object of
-/// strings. Not thread-safe.
+/// Choices that were measured on a device, by key. A key names all that a choice depends on: device,
+/// library version, operator, shapes, types, epilogue. In a file it is one JSON object of strings.
+/// Not thread-safe.
 class TuningCache {
  public:
   /// Kept in memory alone.
@@ -34,4 +34,4 @@ class TuningCache {
   std::map<std::string, std::string> unsaved_;
 };
 
-}  // namespace linnet::cuda
+}  // namespace linnet
