@@ -8,12 +8,18 @@ BUSY = 0.1          # processors that others use, from which on a machine is cal
 LOSS_NOISE = 0.1    # relative; seeds alone make this much on short runs
 
 
-def interval(values, seed=0):
-    """Bootstrap 95 % interval of the median."""
+def bootstrap(groups, statistic=statistics.median, confidence=0.95, seed=0):
+    """Percentile interval of `statistic` of `groups`, each drawn anew with replacement."""
     rng = random.Random(seed)
-    medians = sorted(statistics.median(rng.choices(values, k=len(values)))
-                     for _ in range(RESAMPLES))
-    return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
+    found = sorted(statistic(*(rng.choices(group, k=len(group)) for group in groups))
+                   for _ in range(RESAMPLES))
+    outside = (1 - confidence) / 2
+    return found[int(outside * RESAMPLES)], found[int((1 - outside) * RESAMPLES) - 1]
+
+
+def interval(values):
+    """Bootstrap 95 % interval of the median."""
+    return bootstrap([values])
 
 
 def spread(values):
