@@ -51,6 +51,17 @@ def ratio(linnet, peer):
     return {"median": statistics.median(each), "low": low, "high": high, "each": each}
 
 
+def verdict(ratio_to_linnet):
+    """What a ratio says of Linnet, no kinder than its interval."""
+    if ratio_to_linnet is None:
+        return "failed"
+    if len(ratio_to_linnet["each"]) < 3:
+        return "too few repetitions"
+    if ratio_to_linnet["low"] > 1:
+        return "faster"
+    return "slower" if ratio_to_linnet["high"] < 1 else "no difference shown"
+
+
 def losses_differ(linnet, peer):
     """Whether final losses are further apart than repetitions of either, and seeds, explain."""
     if not linnet or not peer:
@@ -83,6 +94,11 @@ def range_of(values, scale=1.0):
         return "–"
     ends = f"{number(values['min'] / scale)} to {number(values['max'] / scale)}"
     return f"{number(values['median'] / scale)} ({ends})"
+
+
+def title_of(row):
+    """The name of a row, with its threads where they were asked for."""
+    return row["name"] + (f", {row['threads']} threads" if row["threads"] else "")
 
 
 def cells(name, engine, ratio_to_linnet, differs):

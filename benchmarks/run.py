@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs workloads on Linnet and, in turn with it, on its peers, and writes what came of it to
-benchmarks/results/<date>-<machine>.json and .md.
+benchmarks/results/<date>-<machine>.json, .md and .html.
 
   benchmarks/run.py                                  all workloads, reduced, beside PyTorch
   benchmarks/run.py mnist-cnn rosenbrock-mlp:infer   these; :infer predicts instead of training
@@ -22,6 +22,7 @@ import tempfile
 from pathlib import Path
 
 import engines
+import result_page
 import result_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -289,6 +290,7 @@ def main():
         # After each, since all of it takes long.
         Path(f"{path}.json").write_text(json.dumps(result, indent=1) + "\n")
         Path(f"{path}.md").write_text(result_table.markdown(result))
+        Path(f"{path}.html").write_text(result_page.page(result))
     print(result_table.load_words(result["load"]), file=sys.stderr)
     print(f"{path}.md")
     return int(any(row["failed"] or row["engines"]["linnet"]["failed"]

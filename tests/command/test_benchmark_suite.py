@@ -64,6 +64,8 @@ class Suite(command.CommandTest):
         self.assertIn("| `mnist-cnn`, digits, 1280 samples, batch 128, 1 + 2 epochs | linnet |",
                       table)
         self.assertIn("| failed: the loss does not fall: 2.3 to 2.3 |", table)
+        self.assertIn("failed: the loss does not fall: 2.3 to 2.3",
+                      page.with_suffix(".html").read_text())
 
         again, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
                               "--peers", "none", "--repetitions", 1)
