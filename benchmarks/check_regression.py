@@ -5,8 +5,9 @@
   benchmarks/check_regression.py BEFORE.json AFTER.json
 
 A quantity changed if the bootstrap interval of after / before, of the medians of the repetitions,
-leaves 1 out, and it is further from 1 than its tolerance. Exits with 1 if an engine that is watched
-(--engine, Linnet unless told) got worse, fails or has gone, and with 2 if the files can't be compared.
+leaves 1 out, and it is further from 1 than its tolerance. Exits with 1 if an engine that is
+watched (--engine, Linnet unless told) got worse, fails or has gone, and with 2 if the files can't
+be compared.
 """
 import argparse
 import json
@@ -20,7 +21,7 @@ import result_table
 CONFIDENCE = 0.99  # many are compared at once
 LEAST_RUNS = 3     # of either side; fewer have no interval worth the name
 SETTINGS = ("device", "precision", "protocol")
-WORK = ("batch", "samples", "warmup", "epochs", "data")
+WORK = ("samples", "warmup", "epochs", "data")
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,13 @@ def engine_changes(row, name, before, after):
 
 
 def rows_of(result):
-    """{(name, threads): row}; a row that failed as a whole has no engines."""
-    return {(row["name"], row["threads"]): row for row in result["workloads"]}
+    """{(name, batch, threads): row}; a row that failed as a whole has no engines."""
+    return {(row["name"], row["batch"], row["threads"]): row for row in result["workloads"]}
 
 
 def title_of(key):
-    name, threads = key
-    return name + (f", threads {threads}" if threads else "")
+    name, batch, threads = key
+    return f"{name}, batch {batch}" + (f", threads {threads}" if threads else "")
 
 
 def compare(before, after):

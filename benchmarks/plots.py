@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of result_page.py as inline SVG, in the page's own colours (classes e0, e1, ... of engines),
-so that they follow its light and dark dress. The standard library alone."""
+"""Plots of result_page.py as inline SVG, in the page's own colours (classes e0, e1, ... of
+engines), so that they follow its light and dark dress. The standard library alone."""
 import html
 import math
 
@@ -41,7 +41,8 @@ def linear_ticks(low, high, count=5):
 
 def log_ticks(low, high):
     """1, 2, 5 of each decade in range."""
-    return [m * 10.0 ** e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [m * 10.0 ** e for e in decades
             for m in (1, 2, 5) if low <= m * 10.0 ** e <= high]
 
 
@@ -68,8 +69,8 @@ def ratio_bars(rows):
             parts.append(text(at(1) + 8, y + 4, reason[:60], "start", "muted"))
             continue
         left, width = min(at(1), at(ratio["median"])), abs(at(ratio["median"]) - at(1))
-        parts.append(f'<rect x="{left:.1f}" y="{y - 8:.1f}" width="{max(width, 1):.1f}" height="16" '
-                     f'class="fill e{colour % COLOURS}"/>')
+        parts.append(f'<rect x="{left:.1f}" y="{y - 8:.1f}" width="{max(width, 1):.1f}" '
+                     f'height="16" class="fill e{colour % COLOURS}"/>')
         parts.append(line(at(ratio["low"]), y, at(ratio["high"]), y, "whisker"))
         parts += [line(at(ratio[end]), y - 5, at(ratio[end]), y + 5, "whisker")
                   for end in ("low", "high")]
@@ -121,7 +122,8 @@ def curves(lines, title, x_title, y_title, logarithmic=False):
     parts = []
     for tick in log_ticks(y0, y1) if logarithmic else linear_ticks(y0, y1):
         _, y = at(x1, tick)
-        parts += [line(left, y, right, y, "grid"), text(left - 8, y + 4, number(tick), "end", "muted")]
+        parts += [line(left, y, right, y, "grid"),
+                  text(left - 8, y + 4, number(tick), "end", "muted")]
     whole = sorted(set(xs))
     for tick in whole if len(whole) <= 12 else linear_ticks(x0, x1, 8):
         x, _ = at(tick, y1)

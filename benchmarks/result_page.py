@@ -35,14 +35,16 @@ h3 { margin: 1.75rem 0 .5rem; font-size: 1rem; }
 p { margin: .5rem 0; max-width: 46rem; } .muted { color: var(--muted); }
 .warning { border-left: 4px solid var(--e1); background: var(--panel); padding: .5rem .9rem; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; width: 100%; }
+table { border-collapse: collapse; font-size: .9rem;
+  font-variant-numeric: tabular-nums; width: 100%; }
 caption { text-align: left; font-weight: 600; padding: 1rem 0 .25rem; }
 th, td { text-align: left; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--rule);
   vertical-align: top; }
 th { color: var(--muted); font-weight: 600; }
 pre { background: var(--panel); padding: .75rem; overflow-x: auto; font-size: .8rem; }
 svg { width: 100%; height: auto; max-width: 45rem; display: block; }
-svg text { font: 13px system-ui, sans-serif; fill: var(--ink); } svg text.muted { fill: var(--muted); }
+svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+svg text.muted { fill: var(--muted); }
 .grid { stroke: var(--rule); } .one { stroke: var(--muted); }
 .whisker { stroke: var(--ink); stroke-width: 1.5; }
 .stroke { fill: none; stroke: var(--c); stroke-width: 2; } .faint { opacity: .3; stroke-width: 1; }
@@ -63,7 +65,8 @@ def table(head, rows, caption=""):
         return value if isinstance(value, Raw) else escape(value)
     lines = [f"<caption>{escape(caption)}</caption>" if caption else "",
              "<tr>" + "".join(f"<th>{cell(each)}</th>" for each in head) + "</tr>",
-             *("<tr>" + "".join(f"<td>{cell(each)}</td>" for each in row) + "</tr>" for row in rows)]
+             *("<tr>" + "".join(f"<td>{cell(each)}</td>" for each in row) + "</tr>"
+               for row in rows)]
     return f'<div class="scroll"><table>{"".join(lines)}</table></div>'
 
 
@@ -84,7 +87,7 @@ class Page:
                  *self.scaling()]
         for i, row in enumerate(self.rows):
             parts += self.workload(i, row)
-        parts += self.published()
+        parts += self.latency() + self.installed() + self.published()
         return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 '<link rel="icon" href="data:,">'  # else browsers ask for one
@@ -95,8 +98,8 @@ class Page:
         machine, settings = self.result["machine"], self.result["settings"]
         load = escape(result_table.load_words(self.result["load"]).replace("**", "", 2))
         return [f"<p>{escape(machine['processor'])}, {machine['processors']} processors, "
-                f"{machine['memory_bytes'] / 2**30:.0f} GiB. Linnet {escape(self.result['linnet'])}; "
-                f"device {escape(settings['device'])}, precision {escape(settings['precision'])}, "
+                f"{machine['memory_bytes'] / 2**30:.0f} GiB. Linnet "
+                f"{escape(self.result['linnet'])}; device {escape(settings['device'])}, precision {escape(settings['precision'])}, "
                 f"protocol {escape(settings['protocol'])}, {settings['repetitions']} repetitions, "
                 "each a fresh process, engines in turn.</p>",
                 f'<p class="{"warning" if self.result["load"]["busy"] else "muted"}">{load}</p>',
@@ -195,9 +198,9 @@ class Page:
                     continue
                 lines, names = [], []
                 for engine, colour in self.colours.items():
-                    points = sorted((row[by], row["engines"][engine]["samples_per_second"]["median"])
-                                    for row in rows if engine in row["engines"] and
-                                    row["engines"][engine]["samples_per_second"])
+                    found = [(row[by], row["engines"].get(engine)) for row in rows]
+                    points = sorted((x, each["samples_per_second"]["median"])
+                                    for x, each in found if each and each["samples_per_second"])
                     if points:
                         names.append(engine)
                         lines.append((colour, points, False))
@@ -205,6 +208,22 @@ class Page:
                 drawn = plots.curves(lines, title, by, "samples/s", logarithmic=True)
                 parts += [f"<h3>{escape(title)}</h3>", self.legend(names), drawn] if drawn else []
         return ["<h2>Scaling</h2>", *parts] if parts else []
+
+    def latency(self):
+        groups = {}
+        for row, name, ms in result_table.latencies(self.result):
+            groups.setdefault(result_table.title_of(row), []).append((name, self.colours[name], ms))
+        parts = [part for title, rows in groups.items() for part in
+                 (f"<h3>{escape(title)}</h3>", plots.bars(rows, f"latency of {title}", "ms"))]
+        about = ('<p class="muted">Milliseconds from a sample to its prediction, one after '
+                 "another: median of the repetitions' means.</p>")
+        return ["<h2>Latency at batch 1</h2>", about, *parts] if parts else []
+
+    def installed(self):
+        rows = [(name, self.colours[name], size / 2**20)
+                for name, size in self.result.get("installed_bytes", {}).items() if size]
+        return ["<h2>Installed size</h2>", f'<p class="muted">{escape(result_table.INSTALLED)}</p>',
+                plots.bars(rows, "installed size", "MiB")] if rows else []
 
     def published(self):
         parts = ["<h2>Published figures: other hardware, not measured here</h2>",

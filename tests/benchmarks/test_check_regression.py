@@ -52,13 +52,13 @@ class CheckRegression(unittest.TestCase):
         status, out, _ = self.check(result(linnet=engine(STEADY)),
                                     result(linnet=engine([80, 81, 82, 79, 80])))
         self.assertEqual(status, 1)
-        self.assertIn("REGRESSION mnist-cnn, linnet: samples/s 100 -> 80, x 0.800", out)
+        self.assertIn("REGRESSION mnist-cnn, batch 128, linnet: samples/s 100 -> 80, x 0.800", out)
 
     def test_faster_is_told_and_no_failure(self):
         status, out, _ = self.check(result(linnet=engine(STEADY)),
                                     result(linnet=engine([120, 121, 119, 122, 120])))
         self.assertEqual(status, 0)
-        self.assertIn("mnist-cnn, linnet: samples/s 100 -> 120, x 1.200", out)
+        self.assertIn("mnist-cnn, batch 128, linnet: samples/s 100 -> 120, x 1.200", out)
         self.assertIn("better", out)
 
     def test_noise_is_no_change(self):
@@ -88,7 +88,7 @@ class CheckRegression(unittest.TestCase):
         after = result(linnet=engine(STEADY), torch=engine([50, 51, 50, 49, 50]))
         status, out, _ = self.check(before, after)
         self.assertEqual(status, 0)
-        self.assertIn("mnist-cnn, torch: samples/s 100 -> 50", out)
+        self.assertIn("mnist-cnn, batch 128, torch: samples/s 100 -> 50", out)
         self.assertEqual(self.check(before, after, "--engine", "torch")[0], 1)
 
     def test_what_cannot_be_judged_is_said(self):
@@ -97,15 +97,15 @@ class CheckRegression(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("too few repetitions to judge (2, wanted 3)", out)
         other = copy.deepcopy(few)
-        other["workloads"][0]["batch"] = 64
+        other["workloads"][0]["epochs"] = 3
         other["load"]["busy"] = True
         out = self.check(few, other)[1]
-        self.assertIn("note: mnist-cnn: not the same work: batch 128 and 64", out)
+        self.assertIn("note: mnist-cnn, batch 128: not the same work: epochs 2 and 3", out)
         self.assertIn("note: the machine was busy during the second", out)
         other["workloads"][0]["threads"] = 1
         out = self.check(few, other)[1]
-        self.assertIn("note: mnist-cnn: only the first file has it", out)
-        self.assertIn("note: mnist-cnn, threads 1: only the second file has it", out)
+        self.assertIn("note: mnist-cnn, batch 128: only the first file has it", out)
+        self.assertIn("note: mnist-cnn, batch 128, threads 1: only the second file has it", out)
 
     def test_files_that_cannot_be_compared(self):
         good = result(linnet=engine(STEADY))

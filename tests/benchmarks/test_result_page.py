@@ -32,8 +32,8 @@ def runs(*speeds, losses=(2.0, 1.0, 0.5)):
 def row(name, engines, batch=128, **other):
     found = {engine: {**result_table.summary(each), "command": [engine, "<a & b>"],
                       "environment": {"OMP_NUM_THREADS": "2"}} for engine, each in engines.items()}
-    return {"name": name, "mode": "train", "batch": batch, "samples": 1280, "warmup": 1, "epochs": 2,
-            "threads": 0, "data": "digits", "synthetic": True, "failed": None, "engines": found,
+    return {"name": name, "mode": "train", "batch": batch, "samples": 1280, "warmup": 1,
+            "epochs": 2, "threads": 0, "data": "digits", "synthetic": True, "failed": None, "engines": found,
             "ratios": {peer: result_table.ratio(engines["linnet"], each)
                        for peer, each in engines.items() if peer != "linnet"},
             "losses_differ": [], "export": ["linnet", "bench"], **other}
@@ -41,15 +41,16 @@ def row(name, engines, batch=128, **other):
 
 def result():
     ours = runs(100, 102, 98, 101)
-    engines = {"linnet": ours, "torch": runs(50, 51, 50, 49), "torch-compile": runs(150, 151, 149, 150),
-               "torch-plain": runs(100, 99, 104, 101), "jax": [{"failed": "exit status 1: <no jax>"}]}
+    engines = {"linnet": ours, "torch": runs(50, 51, 50, 49),
+               "torch-compile": runs(150, 151, 149, 150), "torch-plain": runs(100, 99, 104, 101),
+               "jax": [{"failed": "exit status 1: <no jax>"}]}
     rows = [row("mnist-cnn", engines), row("mnist-cnn", engines, batch=1024),
             {**row("flux-cnn", {"linnet": ours}), "engines": {}, "ratios": {},
              "failed": "linnet bench --export: no data"}]
     return {"format": 1, "date": "2026-11-21T12:00:00", "linnet": "0.1.0", "workloads": rows,
             "machine": {"processor": "P <1>", "processors": 2, "memory_bytes": 8 << 30},
-            "settings": {"device": "cpu", "precision": "auto", "protocol": "quick", "repetitions": 4,
-                         "peers": ["torch", "torch-compile", "torch-plain", "jax"]},
+            "settings": {"device": "cpu", "precision": "auto", "protocol": "quick",
+                         "repetitions": 4, "peers": ["torch", "torch-compile", "torch-plain", "jax"]},
             "load": {"at_start": 0.1, "processors": 2, "busy": True,
                      "others_processors": {"median": 0.5, "min": 0, "max": 1.0}}}
 
