@@ -18,13 +18,15 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Peer:
-    """A folder of benchmarks/peers with a program a workload, e.g. mnist_cnn.py. Each takes --data,
-    --device, --batch, --warmup, --epochs, --precision, --seed and, where asked, --threads, --infer
-    and --test, and prints one JSON line as torch/timed.py does."""
+    """A framework: a folder of benchmarks/peers with a program a workload, e.g. mnist_cnn.py. Each
+    takes --data, --device, --batch, --warmup, --epochs, --precision, --seed and, where asked,
+    --threads, --infer and --test, and prints one JSON line as common/peer.py does."""
     folder: str
     arguments: tuple = ()
     tuned: bool = True   # gets tuned_environment(); else the plain one
     plain_python: bool = False  # wants the standard library alone
+    openmp: bool = True  # its threads are OpenMP's, which tuned_environment() tells how to wait
+    cuda: bool = False   # runs on GPUs only
 
     def program(self, workload):
         name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
@@ -35,8 +37,10 @@ PEERS = {
     "torch": Peer("torch", ("--mode", "eager")),
     "torch-compile": Peer("torch", ("--mode", "default")),
     "torch-max-autotune": Peer("torch", ("--mode", "max-autotune")),
-    "torch-graph": Peer("torch", ("--mode", "graph")),
+    "torch-graph": Peer("torch", ("--mode", "graph"), cuda=True),
     "torch-plain": Peer("torch", ("--mode", "eager", "--plain"), tuned=False),
+    "jax": Peer("jax", openmp=False),
+    "tensorflow": Peer("tensorflow", openmp=False),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", plain_python=True),
     "fake-flat": Peer("fake", ("--behaviour", "flat"), plain_python=True),
@@ -54,11 +58,11 @@ def plain_environment():
     return {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
 
 
-def tuned_environment(threads):
+def tuned_environment(threads, openmp=True):
     """What PyTorch's tuning guide advises for the CPU: bound threads that spin, and a malloc that
-    keeps its pages, which glibc's does if it is told to."""
+    keeps its pages, which glibc's does if it is told to; without `openmp` the latter alone."""
     found = {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "close", "OMP_PLACES": "cores",
-             "OMP_WAIT_POLICY": "ACTIVE"}
+             "OMP_WAIT_POLICY": "ACTIVE"} if openmp else {}
     allocators = [Path(folder, name) for name in ALLOCATORS for folder in LIBRARIES]
     allocator = next((path for path in allocators if path.exists()), None)
     if allocator:
@@ -79,9 +83,10 @@ def linnet_command(linnet, job):
     return [str(part) for part in command]
 
 
-def peer_command(peer, python, folder, job):
-    command = [sys.executable if peer.plain_python else python, "-B", peer.program(job.workload),
-               *peer.arguments, "--data", folder, "--device", job.device, "--batch", job.batch,
+def peer_command(peer, pythons, folder, job):
+    """`pythons`: {framework: its interpreter}."""
+    command = [sys.executable if peer.plain_python else pythons[peer.folder], "-B",
+               peer.program(job.workload), *peer.arguments, "--data", folder, "--device", job.device, "--batch", job.batch,
                "--warmup", job.warmup, "--epochs", job.epochs, "--precision", job.precision]
     command += ["--threads", job.threads] if job.threads else []
     command += ["--infer"] if job.mode == "infer" else []

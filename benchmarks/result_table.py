@@ -5,15 +5,24 @@ import statistics
 
 RESAMPLES = 10000
 BUSY = 0.1          # processors that others use, from which on a machine is called busy
+INSTALLED = ("Linnet: the command with every shared library that it loads, the system's too. Peers: "
+             "all packages of their virtual environment but pip, without Python and the system's "
+             "libraries.")
 LOSS_NOISE = 0.1    # relative; seeds alone make this much on short runs
 
 
-def interval(values, seed=0):
-    """Bootstrap 95 % interval of the median."""
+def bootstrap(groups, statistic=statistics.median, confidence=0.95, seed=0):
+    """Percentile interval of `statistic` of `groups`, each drawn anew with replacement."""
     rng = random.Random(seed)
-    medians = sorted(statistics.median(rng.choices(values, k=len(values)))
-                     for _ in range(RESAMPLES))
-    return medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
+    found = sorted(statistic(*(rng.choices(group, k=len(group)) for group in groups))
+                   for _ in range(RESAMPLES))
+    outside = (1 - confidence) / 2
+    return found[int(outside * RESAMPLES)], found[int((1 - outside) * RESAMPLES) - 1]
+
+
+def interval(values):
+    """Bootstrap 95 % interval of the median."""
+    return bootstrap([values])
 
 
 def spread(values):
@@ -43,6 +52,17 @@ def ratio(linnet, peer):
         return None
     low, high = interval(each)
     return {"median": statistics.median(each), "low": low, "high": high, "each": each}
+
+
+def verdict(ratio_to_linnet):
+    """What a ratio says of Linnet, no kinder than its interval."""
+    if ratio_to_linnet is None:
+        return "failed"
+    if len(ratio_to_linnet["each"]) < 3:
+        return "too few repetitions"
+    if ratio_to_linnet["low"] > 1:
+        return "faster"
+    return "slower" if ratio_to_linnet["high"] < 1 else "no difference shown"
 
 
 def losses_differ(linnet, peer):
@@ -79,6 +99,17 @@ def range_of(values, scale=1.0):
     return f"{number(values['median'] / scale)} ({ends})"
 
 
+def threads_of(row):
+    """The threads of a row, where they were asked for."""
+    if not row["threads"]:
+        return ""
+    return f", {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
+
+
+def title_of(row):
+    return row["name"] + threads_of(row)
+
+
 def cells(name, engine, ratio_to_linnet, differs):
     against = "–"
     if ratio_to_linnet:
@@ -90,6 +121,28 @@ def cells(name, engine, ratio_to_linnet, differs):
             loss + (" (differs)" if differs else ""),
             number(engine["startup_s"]["median"]) if engine["startup_s"] else "–",
             number(engine["peak_bytes"]["median"] / 2**20) if engine["peak_bytes"] else "–")
+
+
+def latencies(result):
+    """[(row, engine's name, ms from a sample to its prediction)], medians of repetitions' means."""
+    return [(row, name, 1000 / engine["samples_per_second"]["median"])
+            for row in result["workloads"] if row["mode"] == "infer" and row["batch"] == 1
+            for name, engine in row["engines"].items() if engine["samples_per_second"]]
+
+
+def axes_lines(result):
+    """The tables beside the main one, where there is something to say."""
+    lines, found = [], latencies(result)
+    if found:
+        lines += ["", "## Latency at batch 1", "", "| workload | engine | ms a prediction |",
+                  "| --- | --- | --- |"]
+        lines += [f"| `{row['name']}`{threads_of(row)} | {name} | {number(ms)} |"
+                  for row, name, ms in found]
+    sizes = {name: size for name, size in result.get("installed_bytes", {}).items() if size}
+    if sizes:
+        lines += ["", "## Installed size", "", INSTALLED, "", "| engine | MiB |", "| --- | --- |",
+                  *(f"| {name} | {number(size / 2**20)} |" for name, size in sizes.items())]
+    return lines
 
 
 def markdown(result):
@@ -108,8 +161,8 @@ def markdown(result):
              "| workload | engine | samples/s | ratio | loss | start-up | memory |",
              "| --- | --- | --- | --- | --- | --- | --- |"]
     for row in result["workloads"]:
-        title = (f"`{row['name']}`, {row['data']}{' (synthetic)' if row['synthetic'] else ''}, "
-                 f"{row['samples']} samples, batch {row['batch']}, {row['warmup']} + "
+        title = (f"`{row['name']}`{threads_of(row)}, {row['data']}"
+                 f"{' (synthetic)' if row['synthetic'] else ''}, {row['samples']} samples, batch {row['batch']}, {row['warmup']} + "
                  f"{row['epochs']} epochs")
         if row["failed"]:
             lines.append(f"| {title} | – | – | failed: {row['failed']} | – | – | – |")
@@ -118,6 +171,7 @@ def markdown(result):
             lines.append("| " + " | ".join((title, *cells(name, engine, against,
                                                           name in row["losses_differ"]))) + " |")
             title = ""
+    lines += axes_lines(result)
     lines += ["", "Commands, each with `--seed` 0, 1, ... behind the data's:", "", "```sh"]
     for row in result["workloads"]:
         lines.append(" ".join(row["export"]))

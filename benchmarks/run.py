@@ -1,16 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs workloads on Linnet and, in turn with it, on its peers, and writes what came of it to
-benchmarks/results/<date>-<machine>.json and .md.
-
-  benchmarks/run.py                                  all workloads, reduced, beside PyTorch
-  benchmarks/run.py mnist-cnn rosenbrock-mlp:infer   these; :infer predicts instead of training
-  benchmarks/run.py --data mnist=DIR --data cifar10=DIR   real data that Linnet does not find
-
-Exits with 1 if Linnet itself fails somewhere. Wants the standard library alone; peers run in
---python.
-"""
-import argparse
+"""Runs workloads on Linnet and, in turn with it, on its peers; options.py says what it takes. Exits
+with 1 if Linnet itself fails somewhere. Wants the standard library alone; peers run in Pythons of
+their own."""
 import dataclasses
 import datetime
 import json
@@ -22,139 +14,13 @@ import tempfile
 from pathlib import Path
 
 import engines
+import jobs
+import options as run_options
+import peer_python
+import result_page
 import result_table
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-@dataclasses.dataclass(frozen=True)
-class Size:
-    batch: int
-    samples: int  # of an epoch at most; 0: all there are
-    warmup: int   # epochs
-    epochs: int   # timed ones
-
-
-# Two cores and four engines do five repetitions of these in about 40 minutes.
-REDUCED = {
-    "mnist-cnn": Size(128, 10000, 2, 8),
-    "rosenbrock-mlp": Size(8000, 32000, 1, 4),
-    "rosenbrock-mlp:infer": Size(8000, 32000, 1, 4),
-    "flux-cnn": Size(1000, 20000, 1, 3),
-    "gru-imdb": Size(64, 2560, 1, 2),
-    "vgg-cifar10": Size(64, 1280, 1, 2),
-    "resnet50-cifar10": Size(128, 384, 1, 2),
-    "resnet50-cifar100": Size(128, 384, 1, 2),
-    "densenet121-xray": Size(16, 32, 1, 1),
-    "resnet50-features:infer": Size(32, 64, 1, 2),
-}
-PUBLISHED = {
-    "mnist-cnn": Size(128, 10000, 2, 40),
-    "rosenbrock-mlp": Size(8000, 32000, 1, 10),
-    "rosenbrock-mlp:infer": Size(8000, 32000, 1, 10),
-    "flux-cnn": Size(1000, 0, 1, 3),
-    "gru-imdb": Size(64, 0, 1, 3),
-    "vgg-cifar10": Size(64, 0, 1, 10),
-    "resnet50-cifar10": Size(128, 0, 1, 3),
-    "resnet50-cifar100": Size(128, 0, 1, 3),
-    "densenet121-xray": Size(64, 0, 1, 5),
-    "resnet50-features:infer": Size(32, 1280, 1, 1),
-}
-QUICK = {
-    "mnist-cnn": Size(128, 1280, 1, 2),
-    "rosenbrock-mlp": Size(500, 2000, 1, 2),
-    "rosenbrock-mlp:infer": Size(500, 2000, 1, 2),
-    "flux-cnn": Size(100, 1000, 1, 2),
-    "gru-imdb": Size(16, 128, 1, 1),
-    "vgg-cifar10": Size(16, 128, 1, 1),
-    "resnet50-cifar10": Size(32, 96, 1, 1),
-    "resnet50-cifar100": Size(32, 96, 1, 1),
-    "densenet121-xray": Size(4, 8, 1, 1),
-    "resnet50-features:infer": Size(4, 8, 1, 1),
-}
-# By the names that --data takes.
-DATA = {"mnist-cnn": "mnist", "rosenbrock-mlp": "rosenbrock", "flux-cnn": "cifar10",
-        "gru-imdb": "imdb", "vgg-cifar10": "cifar10", "resnet50-cifar10": "cifar10",
-        "resnet50-cifar100": "cifar100", "densenet121-xray": "chest-xray",
-        "resnet50-features": "images"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """One row of work, the same for every engine."""
-    name: str
-    workload: str
-    mode: str
-    batch: int
-    samples: int
-    warmup: int
-    epochs: int
-    device: str
-    precision: str
-    threads: int
-    dataset: str
-    test: bool
-
-
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD",
-                        help="of " + ", ".join(REDUCED) + "; all if none is given")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--peers", default="torch,torch-compile,torch-plain",
-                        help="of " + ", ".join(engines.PEERS) + "; or none")
-    parser.add_argument("--repetitions", type=int, help="5, or 2 if --quick")
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="tiny sizes, to see that all works")
-    size.add_argument("--full", action="store_true", help="the published protocol; hours on a CPU")
-    parser.add_argument("--data", action="append", default=[], metavar="NAME=WHERE",
-                        help="where data are, as of `linnet train --data`; names: " +
-                        ", ".join(sorted(set(DATA.values()))))
-    parser.add_argument("--precision", default="auto", help="auto, fp32, tf32 or bf16")
-    parser.add_argument("--threads", type=int, default=0, help="0: all processors")
-    parser.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
-    parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
-    parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
-    parser.add_argument("--python", help="the peers'; /opt/torch/bin/python or else python3")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
-    options = parser.parse_args()
-    options.protocol = "quick" if options.quick else "full" if options.full else "reduced"
-    sizes = {"quick": QUICK, "full": PUBLISHED, "reduced": REDUCED}[options.protocol]
-    aliases = {name.removesuffix(":infer"): name for name in reversed(sizes)}
-    wanted = [name if name in sizes else aliases.get(name, name)
-              for name in options.workloads or sizes]
-    unknown = [name for name in wanted if name.removesuffix(":infer") not in DATA]
-    if unknown:
-        parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
-    options.sizes = {name: sizes.get(name) or sizes[aliases[name.removesuffix(":infer")]]
-                     for name in wanted}
-    options.peers = [] if options.peers == "none" else options.peers.split(",")
-    for peer in options.peers:
-        if peer not in engines.PEERS:
-            parser.error(f"unknown peer '{peer}'; expected {', '.join(engines.PEERS)} or none")
-    options.data = dict(part.partition("=")[::2] for part in options.data)
-    for name in options.data:
-        if name not in DATA.values():
-            parser.error(f"--data: unknown name '{name}'")
-    if options.repetitions is None:
-        options.repetitions = 2 if options.quick else 5
-    if options.repetitions < 1:
-        parser.error("--repetitions: expected at least 1")
-    if options.python is None:
-        found = Path("/opt/torch/bin/python")
-        options.python = str(found) if found.exists() else "python3"
-    return options
-
-
-def job_of(name, options):
-    size = options.sizes[name]
-    workload = name.removesuffix(":infer")
-    infer = name.endswith(":infer")
-    return Job(name=name, workload=workload, mode="infer" if infer else "train", batch=size.batch,
-               samples=size.samples, warmup=size.warmup, epochs=size.epochs, device=options.device,
-               precision=options.precision, threads=options.threads,
-               dataset=options.data.get(DATA[workload], ""), test=options.test and not infer)
 
 
 def machine():
@@ -187,15 +53,16 @@ def export(job, options, folder):
 def engines_of(job, options, folder):
     """{name: (command without its seed, environment, the reason why it cannot run or None)}."""
     test = ["--test"] if job.test else []
-    tuned = engines.tuned_environment(options.threads or machine()["processors"])
+    threads = job.threads or machine()["processors"]
     found = {"linnet": ([*engines.linnet_command(options.linnet, job), "--json", "-", *test], {},
                         None)}
     for name in options.peers:
         peer = engines.PEERS[name]
         program = peer.program(job.workload)
         missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
-        found[name] = (engines.peer_command(peer, options.python, folder, job) + test,
-                       tuned if peer.tuned else {}, missing)
+        found[name] = (engines.peer_command(peer, options.pythons, folder, job) + test,
+                       engines.tuned_environment(threads, peer.openmp) if peer.tuned else {},
+                       missing)
     return found
 
 
@@ -238,8 +105,8 @@ def attempt(name, seed, command, environment, missing, before, job, options):
     parameters = run.get("parameters")
     speed = "failed: " + run["failed"] if run["failed"] else \
         f"{result_table.number(run['samples_per_second'])} samples/s, loss {run['loss']}"
-    print(f"{job.name} {seed + 1}/{options.repetitions} {name}: {speed} ({run['wall_s']:.1f} s; "
-          f"{parameters} parameters)", file=sys.stderr, flush=True)
+    print(f"{job.name}{job.axes()} {seed + 1}/{options.repetitions} {name}: {speed} "
+          f"({run['wall_s']:.1f} s; {parameters} parameters)", file=sys.stderr, flush=True)
     return run
 
 
@@ -269,8 +136,19 @@ def linnet_version(linnet):
     return out.strip().removeprefix("linnet ")
 
 
+def installed_bytes(options):
+    """Of Linnet with all libraries that it loads, and of each peer's framework."""
+    found = {"linnet": peer_python.program_bytes(options.linnet)}
+    for name in options.peers:
+        if not engines.PEERS[name].plain_python:
+            found[name] = peer_python.packages_bytes(options.pythons[engines.PEERS[name].folder])
+    return found
+
+
 def main():
-    options = arguments()
+    options = run_options.arguments()
+    for framework in options.install:
+        peer_python.install(framework)
     if not Path(options.linnet).exists():
         sys.exit(f"run.py: there is no {options.linnet}; `./dev bench` builds it, --linnet names "
                  "another")
@@ -282,13 +160,14 @@ def main():
               "settings": {"device": options.device, "precision": options.precision,
                            "threads": options.threads, "protocol": options.protocol,
                            "repetitions": options.repetitions, "peers": options.peers},
-              "load": {}, "workloads": []}
-    for name in options.sizes:
-        result["workloads"].append(run_workload(job_of(name, options), options))
+              "load": {}, "installed_bytes": installed_bytes(options), "workloads": []}
+    for job in jobs.jobs_of(options):
+        result["workloads"].append(run_workload(job, options))
         result["load"] = load_of(at_start, about["processors"], result["workloads"])
         # After each, since all of it takes long.
         Path(f"{path}.json").write_text(json.dumps(result, indent=1) + "\n")
         Path(f"{path}.md").write_text(result_table.markdown(result))
+        Path(f"{path}.html").write_text(result_page.page(result))
     print(result_table.load_words(result["load"]), file=sys.stderr)
     print(f"{path}.md")
     return int(any(row["failed"] or row["engines"]["linnet"]["failed"]

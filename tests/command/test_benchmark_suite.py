@@ -46,7 +46,8 @@ class Suite(command.CommandTest):
             self.assertGreater(engine["startup_s"]["median"], 0)
             self.assertGreater(engine["peak_bytes"]["median"], 0)
         self.assertNotEqual(ours["runs"][0]["loss"], ours["runs"][1]["loss"], "other seeds")
-        order = [line.split()[2] for line in err.splitlines() if line.startswith("mnist-cnn ")]
+        order = [line.split()[2] for line in err.splitlines()
+                 if line.startswith("mnist-cnn@128/1 ")]
         self.assertEqual(order, ["linnet:", "fake:", "fake-flat:", "fake-broken:", "linnet:",
                                  "fake:"], "in turn, and what failed is not run again")
 
@@ -61,9 +62,11 @@ class Suite(command.CommandTest):
         self.assertEqual((row["ratios"]["fake-flat"], row["ratios"]["fake-broken"]), (None, None))
 
         table = page.read_text()
-        self.assertIn("| `mnist-cnn`, digits, 1280 samples, batch 128, 1 + 2 epochs | linnet |",
-                      table)
+        self.assertIn("| `mnist-cnn`, 1 thread, digits, 1280 samples, batch 128, 1 + 2 epochs | "
+                      "linnet |", table)
         self.assertIn("| failed: the loss does not fall: 2.3 to 2.3 |", table)
+        self.assertIn("failed: the loss does not fall: 2.3 to 2.3",
+                      page.with_suffix(".html").read_text())
 
         again, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
                               "--peers", "none", "--repetitions", 1)
@@ -77,6 +80,25 @@ class Suite(command.CommandTest):
         self.assertEqual(row["engines"]["fake"]["failed"],
                          "there is no benchmarks/peers/fake/rosenbrock_mlp.py")
 
+    def test_batches_and_threads(self):
+        out, _ = self.suite("rosenbrock-mlp:infer", "--quick", "--batches", "1,3000", "--threads",
+                            "1,2", "--peers", "none", "--repetitions", 1)
+        result = json.loads(pathlib.Path(out).with_suffix(".json").read_text())
+        self.assertEqual([(row["batch"], row["samples"], row["threads"],
+                           row["engines"]["linnet"]["runs"][0]["threads"], row["failed"])
+                          for row in result["workloads"]],
+                         [(1, 1000, 1, 1, None), (1, 1000, 2, 2, None),
+                          (3000, 3000, 1, 1, None), (3000, 3000, 2, 2, None)])
+        self.assertGreater(result["installed_bytes"]["linnet"], 1 << 20)
+        table = pathlib.Path(out).read_text()
+        self.assertIn("## Latency at batch 1", table)
+        self.assertIn("| `rosenbrock-mlp:infer`, 2 threads | linnet | ", table)
+        self.assertIn("## Installed size", table)
+        page = pathlib.Path(out).with_suffix(".html").read_text()
+        for title in ("samples/s by batch, threads 2", "samples/s by threads, batch 3000",
+                      "Latency at batch 1", "Installed size"):
+            self.assertIn(title, page)
+
     def test_linnet_failing_is_a_failure(self):
         out, _ = self.suite("mnist-cnn", "--quick", "--peers", "none", "--data", "mnist=nothing",
                             status=1)
@@ -86,7 +108,10 @@ class Suite(command.CommandTest):
     def test_unknown_names(self):
         for arguments, sentence in ((("mnist",), "unknown workload 'mnist'"),
                                     (("--peers", "torhc"), "unknown peer 'torhc'"),
-                                    (("--data", "minst=x"), "--data: unknown name 'minst'")):
+                                    (("--data", "minst=x"), "--data: unknown name 'minst'"),
+                                    (("--python", "/bin/python"),
+                                     "--python: unknown framework '/bin/python'"),
+                                    (("--batches", "0"), "expected numbers from 1 on")):
             _, err = self.suite(*arguments, status=2)
             self.assertIn(sentence, err)
 

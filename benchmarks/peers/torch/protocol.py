@@ -10,7 +10,6 @@ captured by hand in a CUDA graph, compiled-graph the same of the network that to
 the optimizer is not fused. --infer predicts the samples in their stored order, as `linnet bench
 --mode infer` does; the compiled modes freeze the weights, which folds batch norms into them.
 """
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -18,29 +17,18 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from timed import TF32, Run, parameters_of
+sys.path.append(str(Path(__file__).resolve().parents[1] / "common"))
+import peer  # noqa: E402
+from timed import Run, parameters_of  # noqa: E402
 
 MODES = ("eager", "default", "reduce-overhead", "max-autotune", "graph", "compiled-graph")
 
 
 def arguments(workload, batch):
-    parser = argparse.ArgumentParser(description=f"{workload} in PyTorch; prints one JSON line")
-    parser.add_argument("--data", type=Path, required=True,
-                        help="folder of linnet bench --export")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--mode", choices=MODES, default="eager")
-    parser.add_argument("--precision", choices=sorted(TF32), default="auto")
-    parser.add_argument("--infer", action="store_true", help="predict, instead of training")
-    parser.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    parser = peer.parser(workload, batch, "PyTorch", MODES,
+                         "cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--plain", action="store_true", help="PyTorch's defaults, untuned")
-    parser.add_argument("--threads", type=int, default=0, help="on the CPU; 0: PyTorch's choice")
-    parser.add_argument("--batch", type=int, default=batch)
-    parser.add_argument("--warmup", type=int, default=2, help="epochs that are not timed")
-    parser.add_argument("--epochs", type=int, default=10, help="timed epochs")
-    parser.add_argument("--max-steps", type=int, default=0, help="of an epoch, for tries; 0: all")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    options.workload = workload
     if "graph" in options.mode and not options.device.startswith("cuda"):
         sys.exit(f"{workload}: --mode {options.mode} needs a CUDA device; got {options.device}")
     if "graph" in options.mode and options.infer:
@@ -94,6 +82,5 @@ def run(workload, batch, parameters, network, forward, loss, optimizer=adam(1e-3
     options = arguments(workload, batch)
     torch.manual_seed(options.seed)
     model = network()
-    if parameters_of(model) != parameters:
-        sys.exit(f"{workload} has {parameters} parameters; this model has {parameters_of(model)}")
-    Run(options, model, forward, loss, optimizer).report(started)
+    peer.check_parameters(workload, parameters, parameters_of(model))
+    peer.report(Run(options, model, forward, loss, optimizer), started)

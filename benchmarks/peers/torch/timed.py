@@ -1,39 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole epochs on a clock, for protocol.py: training steps or predictions on data that lie on the
-device, and the JSON line about them."""
+device."""
 import contextlib
-import json
-import resource
-import statistics
-import sys
 import time
-from pathlib import Path
 
-import numpy as np
 import torch
+
+import peer
 
 # (convolutions, products): auto is PyTorch's own default.
 TF32 = {"auto": (True, False), "fp32": (False, False), "tf32": (True, True), "bf16": (True, True)}
 WARM_STEPS = 3  # before a capture, as PyTorch's documentation wants
 
 
-def read(folder, part, count, about):
-    """Samples (N, ...) as u8, i32 or f32 and targets (N) i64 or (N, ...) f32."""
-    dtype = {"u8": np.uint8, "f32": np.float32, "i32": np.int32}
-    samples = np.fromfile(folder / f"{part}samples.bin", dtype[about["sample_dtype"]])
-    targets = np.fromfile(folder / f"{part}targets.bin", dtype[about["target_dtype"]])
-    samples = torch.from_numpy(samples).reshape(count, *about["sample_shape"])
-    targets = torch.from_numpy(targets)
-    return samples, targets.long() if about["target_dtype"] == "i32" else targets.reshape(count, -1)
-
-
-def peak_bytes():
-    """The most memory that this process has held; ru_maxrss may be a parent's."""
-    try:
-        status = Path("/proc/self/status").read_text()
-        return int(next(line for line in status.splitlines() if "VmHWM" in line).split()[1]) * 1024
-    except (OSError, StopIteration):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def tensors(data):
+    """Samples (N, ...) and targets (N) i64 or (N, ...) f32 of a peer.Data."""
+    targets = torch.from_numpy(data.targets)
+    return torch.from_numpy(data.samples), targets.long() if data.classes else targets
 
 
 class Run:
@@ -50,22 +33,17 @@ class Run:
         self.cuda = self.device.type == "cuda"
         if options.threads:
             torch.set_num_threads(options.threads)
-        start = time.perf_counter()
-        self.about = json.loads((options.data / "data.json").read_text())
-        samples, targets = read(options.data, "", self.about["samples"], self.about)
-        self.data_seconds = time.perf_counter() - start
-        self.images = len(self.about["sample_shape"]) == 3
+        data = peer.Data(options.data)
+        self.data_seconds, self.images = data.seconds, data.images
+        samples, targets = tensors(data)
         if self.images and options.plain:
             samples = samples.permute(0, 3, 1, 2).contiguous()
         self.samples, self.targets = samples.to(self.device), targets.to(self.device)
         captured = "graph" in options.mode
-        self.epoch_samples = len(self.samples)
+        count = len(self.samples)
         if captured:  # a graph has one batch size
-            self.epoch_samples -= self.epoch_samples % options.batch
-        if options.max_steps:
-            self.epoch_samples = min(self.epoch_samples, options.max_steps * options.batch)
-        if self.epoch_samples == 0:
-            sys.exit(f"{options.workload}: the data hold less than a batch of {options.batch}")
+            count -= count % options.batch
+        self.epoch_samples = peer.epoch_samples(options, count)
         layout = torch.contiguous_format if options.plain else torch.channels_last
         self.model = model.to(self.device, memory_format=layout).train(not options.infer)
         self.forward, self.loss = forward, loss
@@ -147,25 +125,23 @@ class Run:
             for _ in range(self.epoch_samples // self.options.batch):
                 self.graph.replay()
         else:
-            for begin, end in self._bounds():
+            for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
                 self._step(self.order[begin:end])
         return self.total.item() / self.epoch_samples
 
     @torch.inference_mode()
     def _predict_all(self):
         with self._autocast():
-            for begin, end in self._bounds():
+            for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
                 self.outputs = self.predict(self._batch(self.samples[begin:end]))
-
-    def _bounds(self):
-        for begin in range(0, self.epoch_samples, self.options.batch):
-            yield begin, min(begin + self.options.batch, self.epoch_samples)
 
     @torch.no_grad()
     def test(self):
         """Mean loss of the test part, and its accuracy where targets are classes; None without."""
-        count = self.about.get("test_samples", 0)
-        samples, targets = read(self.options.data, "test_", count, self.about)
+        data = peer.Data(self.options.data, "test_")
+        if data.samples is None:
+            return None
+        samples, targets = tensors(data)
         if self.images and self.options.plain:
             samples = samples.permute(0, 3, 1, 2)
         self.model.eval()
@@ -177,56 +153,18 @@ class Run:
             if y.dtype == torch.int64:
                 right += (outputs.argmax(1) == y).sum().item()
         self.model.train()
-        return total / count, right / count if targets.dtype == torch.int64 else None
+        return total / len(samples), right / len(samples) if data.classes else None
 
     def finite(self):
         return not self.options.infer or bool(self.outputs.isfinite().all())
 
-    def report(self, started):
-        """Runs the epochs, and prints the JSON line. `started`: when the program began."""
-        options = self.options
-        losses, seconds, tests = [], [], []
-        startup = time.perf_counter() - started
-        for epoch in range(options.warmup + options.epochs):
-            took, mean = self.epoch()
-            if not options.infer:
-                losses.append(mean)
-            if options.test and not options.infer and self.about.get("test_samples", 0):
-                tests.append(self.test())  # outside the clock
-            if epoch == 0 and options.warmup:
-                startup = time.perf_counter() - started
-            if epoch >= options.warmup:
-                seconds.append(took)
-            print(f"epoch {epoch + 1}: {took:.3g} s, loss {mean}, test {tests[-1:]}",
-                  file=sys.stderr, flush=True)
-        rates = [self.epoch_samples / each for each in seconds]
-        print(json.dumps({
-            "framework": "pytorch",
-            "mode": options.mode + (", plain" if options.plain else ""),
-            "workload": options.workload,
-            "infer": options.infer,
-            "device": torch.cuda.get_device_name(self.device) if self.cuda else "cpu",
-            "batch": options.batch,
-            "precision": options.precision,
-            "samples": self.epoch_samples,
-            "parameters": parameters_of(self.model),
-            "warmup": options.warmup,
-            "epochs": options.epochs,
-            "samples_per_second": {"median": statistics.median(rates), "min": min(rates),
-                                   "max": max(rates)},
-            "timed_seconds": seconds,
-            "loss": losses[-1] if losses else None,
-            "losses": losses,
-            "test_losses": [each[0] for each in tests],
-            "test_accuracies": [each[1] for each in tests],
-            "failed": None if self.finite() else "the outputs are not finite",
-            "startup_s": startup,
-            "data_seconds": self.data_seconds,
-            "peak_bytes": peak_bytes(),
-            "threads": torch.get_num_threads(),
-            "versions": {"torch": torch.__version__, "cuda": torch.version.cuda,
-                         "cudnn": torch.backends.cudnn.version()},
-        }), flush=True)
+    def about(self):
+        return {"framework": "pytorch",
+                "mode": self.options.mode + (", plain" if self.options.plain else ""),
+                "device": torch.cuda.get_device_name(self.device) if self.cuda else "cpu",
+                "parameters": parameters_of(self.model), "threads": torch.get_num_threads(),
+                "versions": {"torch": torch.__version__, "cuda": torch.version.cuda,
+                             "cudnn": torch.backends.cudnn.version()}}
 
 
 def parameters_of(model):

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of run.py."""
+import argparse
+from pathlib import Path
+
+import engines
+import jobs
+import peer_python
+
+ROOT = Path(__file__).resolve().parents[1]
+USAGE = """Runs workloads on Linnet and, in turn with it, on its peers, and writes what came of it
+to benchmarks/results/<date>-<machine>.json, .md and .html.
+
+  benchmarks/run.py                                  all workloads, reduced, beside PyTorch
+  benchmarks/run.py mnist-cnn rosenbrock-mlp:infer   these; :infer predicts instead of training
+  benchmarks/run.py --data mnist=DIR --data cifar10=DIR   real data that Linnet does not find
+  benchmarks/run.py mnist-cnn:infer --batches 1,32,1024   latency, and speed by batch
+  benchmarks/run.py mnist-cnn --threads 1,2               speed by threads
+  benchmarks/run.py --peers all --install-peers           beside every framework there is
+"""
+
+
+class Pythons(dict):
+    """{framework: interpreter}, looked for when it is first asked for."""
+
+    def __missing__(self, framework):
+        self[framework] = peer_python.find(framework)
+        return self[framework]
+
+
+def numbers(words):
+    return [int(word) for word in words.split(",")]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=USAGE,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD",
+                        help="of " + ", ".join(jobs.REDUCED) + "; all if none is given")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--peers", default="torch,torch-compile,torch-plain", metavar="PEER,...",
+                        help="of " + ", ".join(engines.PEERS) + "; or all, or none")
+    parser.add_argument("--install-peers", action="store_true",
+                        help="first install what the peers want, each framework into a virtual "
+                        f"environment of its own in {peer_python.cache()}")
+    parser.add_argument("--repetitions", type=int, help="5, or 2 if --quick")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="tiny sizes, to see that all works")
+    size.add_argument("--full", action="store_true", help="the published protocol; hours on a CPU")
+    parser.add_argument("--data", action="append", default=[], metavar="NAME=WHERE",
+                        help="where data are, as of `linnet train --data`; names: " +
+                        ", ".join(sorted(set(jobs.DATA.values()))))
+    parser.add_argument("--precision", default="auto", help="auto, fp32, tf32 or bf16")
+    parser.add_argument("--batches", type=numbers, metavar="N,N,...",
+                        help="each workload at these batches; :infer at 1 gives the latency")
+    parser.add_argument("--threads", type=numbers, default=[0], metavar="N,N,...",
+                        help="each workload on so many; 0: all processors")
+    parser.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
+    parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
+    parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",
+                        help="whose peers run in which; else --install-peers' own, "
+                        "/opt/FRAMEWORK/bin/python or python3")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
+    options = parser.parse_args()
+    options.protocol = "quick" if options.quick else "full" if options.full else "reduced"
+    sizes = {"quick": jobs.QUICK, "full": jobs.PUBLISHED, "reduced": jobs.REDUCED}[options.protocol]
+    aliases = {name.removesuffix(":infer"): name for name in reversed(sizes)}
+    wanted = [name if name in sizes else aliases.get(name, name)
+              for name in options.workloads or sizes]
+    unknown = [name for name in wanted if name.removesuffix(":infer") not in jobs.DATA]
+    if unknown:
+        parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
+    options.sizes = {name: sizes.get(name) or sizes[aliases[name.removesuffix(":infer")]]
+                     for name in wanted}
+    real = [name for name, peer in engines.PEERS.items()
+            if not peer.plain_python and (options.device != "cpu" or not peer.cuda)]
+    options.peers = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
+    for peer in options.peers:
+        if peer not in engines.PEERS:
+            parser.error(f"unknown peer '{peer}'; expected {', '.join(engines.PEERS)} or none")
+    options.data = dict(part.partition("=")[::2] for part in options.data)
+    for name in options.data:
+        if name not in jobs.DATA.values():
+            parser.error(f"--data: unknown name '{name}'")
+    if min(options.batches or [1]) < 1 or min(options.threads) < 0:
+        parser.error("--batches, --threads: expected numbers from 1 on (0 threads: all processors)")
+    if options.repetitions is None:
+        options.repetitions = 2 if options.quick else 5
+    if options.repetitions < 1:
+        parser.error("--repetitions: expected at least 1")
+    given = dict(part.partition("=")[::2] for part in options.python)
+    folders = {peer.folder for peer in engines.PEERS.values() if not peer.plain_python}
+    for framework in given:
+        if framework not in folders:
+            parser.error(f"--python: unknown framework '{framework}'; expected FRAMEWORK=PATH with "
+                         f"one of {', '.join(sorted(folders))}")
+    wanted = {engines.PEERS[name].folder for name in options.peers}
+    options.install = [each for each in peer_python.installable() if options.install_peers and
+                       each in wanted and each not in given]
+    options.pythons = Pythons(given)
+    return options

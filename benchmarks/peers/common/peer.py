@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What peers of every framework share: their options, the data that `linnet bench --export` wrote,
+and the JSON line about whole timed epochs."""
+import argparse
+import json
+import resource
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+PRECISIONS = ("auto", "bf16", "fp32", "tf32")
+DTYPES = {"u8": np.uint8, "f32": np.float32, "i32": np.int32}
+
+
+def parser(workload, batch, framework, modes, device="cpu", precisions=PRECISIONS):
+    """The options that run.py gives; the first of `modes` is the default."""
+    found = argparse.ArgumentParser(description=f"{workload} in {framework}; prints one JSON line")
+    found.add_argument("--data", type=Path, required=True, help="folder of linnet bench --export")
+    found.add_argument("--device", default=device)
+    found.add_argument("--mode", choices=modes, default=modes[0])
+    found.add_argument("--precision", choices=precisions, default="auto")
+    found.add_argument("--infer", action="store_true", help="predict, instead of training")
+    found.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    found.add_argument("--threads", type=int, default=0,
+                       help="on the CPU; 0: the framework's choice")
+    found.add_argument("--batch", type=int, default=batch)
+    found.add_argument("--warmup", type=int, default=2, help="epochs that are not timed")
+    found.add_argument("--epochs", type=int, default=10, help="timed epochs")
+    found.add_argument("--max-steps", type=int, default=0, help="of an epoch, for tries; 0: all")
+    found.add_argument("--seed", type=int, default=0)
+    found.set_defaults(workload=workload)
+    return found
+
+
+class Data:
+    """A part of the exported data: samples (N, ...) u8, i32 or f32, targets (N) i32 or (N, ...) f32
+    as numpy arrays, and the seconds that reading them took."""
+
+    def __init__(self, folder, part=""):
+        """`part`: "" for training, "test_" for the test part, which may be missing (N = 0)."""
+        start = time.perf_counter()
+        self.about = json.loads((folder / "data.json").read_text())
+        count = self.about.get(f"{part}samples", 0)
+        self.images = len(self.about["sample_shape"]) == 3
+        self.classes = self.about["target_dtype"] == "i32"
+        self.samples = self.targets = None
+        if count:
+            samples = np.fromfile(folder / f"{part}samples.bin", DTYPES[self.about["sample_dtype"]])
+            targets = np.fromfile(folder / f"{part}targets.bin", DTYPES[self.about["target_dtype"]])
+            self.samples = samples.reshape(count, *self.about["sample_shape"])
+            self.targets = targets if self.classes else targets.reshape(count, -1)
+        self.seconds = time.perf_counter() - start
+
+
+def check_parameters(workload, wanted, found):
+    if found != wanted:
+        sys.exit(f"{workload} has {wanted} parameters; this model has {found}")
+
+
+def bounds(samples, batch):
+    """First and last + 1 of each batch; the last may be incomplete."""
+    for begin in range(0, samples, batch):
+        yield begin, min(begin + batch, samples)
+
+
+def epoch_samples(options, count):
+    """Samples of an epoch, where --max-steps may cut it short."""
+    found = min(count, options.max_steps * options.batch) if options.max_steps else count
+    if found == 0:
+        sys.exit(f"{options.workload}: the data hold less than a batch of {options.batch}")
+    return found
+
+
+def peak_bytes():
+    """The most memory that this process has held; ru_maxrss may be a parent's."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        return int(next(line for line in status.splitlines() if "VmHWM" in line).split()[1]) * 1024
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def report(run, started):
+    """Runs the epochs, and prints the JSON line. `run` has options, epoch_samples, data_seconds,
+    epoch() -> (seconds, mean loss or None), test() -> (loss, accuracy or None) or None, finite()
+    and about() with framework, mode, device, parameters, threads and versions. `started`: when the
+    program began."""
+    options = run.options
+    losses, seconds, tests = [], [], []
+    startup = time.perf_counter() - started
+    for epoch in range(options.warmup + options.epochs):
+        took, mean = run.epoch()
+        if not options.infer:
+            losses.append(mean)
+        tested = run.test() if options.test and not options.infer else None  # outside the clock
+        tests += [tested] if tested else []
+        if epoch == 0 and options.warmup:
+            startup = time.perf_counter() - started
+        if epoch >= options.warmup:
+            seconds.append(took)
+        print(f"epoch {epoch + 1}: {took:.3g} s, loss {mean}, test {tested}", file=sys.stderr,
+              flush=True)
+    rates = [run.epoch_samples / each for each in seconds]
+    print(json.dumps({
+        **run.about(),
+        "workload": options.workload,
+        "infer": options.infer,
+        "batch": options.batch,
+        "precision": options.precision,
+        "samples": run.epoch_samples,
+        "warmup": options.warmup,
+        "epochs": options.epochs,
+        "samples_per_second": {"median": statistics.median(rates), "min": min(rates),
+                               "max": max(rates)},
+        "timed_seconds": seconds,
+        "loss": losses[-1] if losses else None,
+        "losses": losses,
+        "test_losses": [each[0] for each in tests],
+        "test_accuracies": [each[1] for each in tests],
+        "failed": None if run.finite() else "the outputs are not finite",
+        "startup_s": startup,
+        "data_seconds": run.data_seconds,
+        "peak_bytes": peak_bytes(),
+    }), flush=True)

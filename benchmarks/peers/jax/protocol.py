@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the JAX peers share: a Flax model and an Optax rule, resident data, a training step or a
+prediction compiled as a whole by jax.jit with its state donated, as Flax's guides have it. A peer
+hands run() its module, whose call takes the samples as they are stored, (N, H, W, C) u8 for images,
+and `train`; and `loss(outputs, targets)`.
+"""
+import os
+import sys
+import time
+from pathlib import Path
+
+import flax
+import jax
+import jaxlib
+import numpy as np
+import optax
+from flax import linen as nn
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "common"))
+import peer  # noqa: E402
+
+MODES = ("jit",)
+MATMUL = {"auto": None, "fp32": "highest", "tf32": "tensorfloat32"}
+# Linnet's first weights: Glorot uniform, and of convolutions in networks with batch norm
+# N(0, 2 / fan in). Biases start at 0.
+GLOROT = nn.initializers.glorot_uniform()
+HE = nn.initializers.variance_scaling(2.0, "fan_in", "normal")
+
+
+def pixels(x):
+    """(N, H, W, C) u8 to f32 in [0, 1]."""
+    return x.astype(np.float32) / 255
+
+
+def imagenet_pixels(x):
+    """The same, less ImageNet's mean and divided by its deviation."""
+    return (pixels(x) - np.float32((0.485, 0.456, 0.406))) / np.float32((0.229, 0.224, 0.225))
+
+
+def cross_entropy(outputs, targets):
+    return optax.softmax_cross_entropy_with_integer_labels(outputs, targets).mean()
+
+
+def squared_error(outputs, targets):
+    return ((outputs - targets) ** 2).mean()
+
+
+def momentum(rate):
+    """SGD with momentum 0.9."""
+    return optax.sgd(rate, momentum=0.9)
+
+
+class Run:
+    """One model on resident data."""
+
+    def __init__(self, options, model, parameters, loss, optimizer):
+        self.options, self.model, self.loss = options, model, loss
+        jax.config.update("jax_platforms", "cuda" if options.device.startswith("cuda") else "cpu")
+        if options.threads:  # JAX makes as many as it may use processors when it starts to compute
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
+        if MATMUL[options.precision]:
+            jax.config.update("jax_default_matmul_precision", MATMUL[options.precision])
+        data = peer.Data(options.data)
+        self.data_seconds = data.seconds
+        self.samples, self.targets = jax.device_put((data.samples, data.targets))
+        self.epoch_samples = peer.epoch_samples(options, len(data.samples))
+        self.shuffle = np.random.default_rng(options.seed)
+        self.key = jax.random.key(options.seed)
+        variables = jax.jit(lambda key, x: model.init(key, x, train=False))(
+            self.key, self.samples[:1])
+        self.parameters = sum(each.size for each in jax.tree.leaves(variables["params"]))
+        peer.check_parameters(options.workload, parameters, self.parameters)
+        self.predict = jax.jit(lambda variables, x: model.apply(variables, x, train=False))
+        if options.infer:
+            self.variables = variables
+            return
+        self.optimizer = optimizer
+        self.state = (variables, optimizer.init(variables["params"]), 0, np.float32(0))
+        self.step = jax.jit(self._step, donate_argnums=0)
+
+    def _step(self, state, samples, targets, index):
+        variables, moments, count, total = state
+        rest = {name: each for name, each in variables.items() if name != "params"}
+        x = samples.at[index].get(mode="promise_in_bounds")
+        y = targets.at[index].get(mode="promise_in_bounds")
+        keys = {"dropout": jax.random.fold_in(self.key, count)}
+
+        def mean_loss(params):
+            outputs, changed = self.model.apply({"params": params, **rest}, x, train=True,
+                                                rngs=keys, mutable=list(rest))
+            return self.loss(outputs, y), changed
+        (value, changed), gradients = jax.value_and_grad(mean_loss, has_aux=True)(
+            variables["params"])
+        updates, moments = self.optimizer.update(gradients, moments, variables["params"])
+        params = optax.apply_updates(variables["params"], updates)
+        return {"params": params, **changed}, moments, count + 1, total + value * len(index)
+
+    def epoch(self):
+        """Seconds of an epoch, and its mean loss; None of predictions."""
+        start = time.perf_counter()
+        loss = self._predict_all() if self.options.infer else self._train_epoch()
+        return time.perf_counter() - start, loss
+
+    def _train_epoch(self):
+        state = (*self.state[:3], np.float32(0))
+        order = self.shuffle.permutation(len(self.samples)).astype(np.int32)[:self.epoch_samples]
+        data = self.samples, self.targets
+        for begin, end in peer.bounds(len(order), self.options.batch):
+            state = self.step(state, *data, order[begin:end])
+        self.state = jax.block_until_ready(state)
+        return float(state[3]) / len(order)
+
+    def _predict_all(self):
+        for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
+            self.outputs = self.predict(self.variables, self.samples[begin:end])
+        jax.block_until_ready(self.outputs)
+
+    def test(self):
+        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        data = peer.Data(self.options.data, "test_")
+        if data.samples is None:
+            return None
+        total = right = 0
+        for begin, end in peer.bounds(len(data.samples), 250):
+            y = data.targets[begin:end]
+            outputs = self.predict(self.state[0], data.samples[begin:end])
+            total += float(self.loss(outputs, y)) * len(y)
+            right += int((outputs.argmax(1) == y).sum()) if data.classes else 0
+        return total / len(data.samples), right / len(data.samples) if data.classes else None
+
+    def finite(self):
+        return not self.options.infer or bool(np.isfinite(self.outputs).all())
+
+    def about(self):
+        device = jax.devices()[0]
+        return {"framework": "jax", "mode": self.options.mode,
+                "device": "cpu" if device.platform == "cpu" else device.device_kind,
+                "parameters": self.parameters, "threads": len(os.sched_getaffinity(0)),
+                "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__,
+                             "flax": flax.__version__}}
+
+
+def run(workload, batch, parameters, model, loss, optimizer=optax.adam(1e-3)):
+    """A peer's whole program: `model` must have as many `parameters` as the workload says."""
+    started = time.perf_counter()
+    options = peer.parser(workload, batch, "JAX", MODES, precisions=tuple(MATMUL)).parse_args()
+    peer.report(Run(options, model, parameters, loss, optimizer), started)

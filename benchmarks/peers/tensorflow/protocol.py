@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the TensorFlow peers share: a Keras model, resident data, a training step of one's own in a
+tf.function as TensorFlow's guides have it for speed. A peer hands run() its model, which takes the
+samples as they are stored, (N, H, W, C) u8 for images.
+"""
+import os
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # no greetings
+import keras  # noqa: E402
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+from keras import layers  # noqa: E402
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "common"))
+import peer  # noqa: E402
+
+MODES = ("function",)
+PRECISIONS = ("auto", "fp32", "tf32")
+# Linnet's first weights of convolutions in networks with batch norm: N(0, 2 / fan in). Elsewhere
+# they are Keras' own, Glorot uniform with biases of 0.
+HE = keras.initializers.VarianceScaling(2.0, "fan_in", "untruncated_normal")
+
+
+def pixels():
+    """(N, H, W, C) u8 to f32 in [0, 1]."""
+    return layers.Rescaling(1 / 255)
+
+
+def imagenet_pixels():
+    """The same, less ImageNet's mean and divided by its deviation."""
+    mean, deviation = np.float32((0.485, 0.456, 0.406)), np.float32((0.229, 0.224, 0.225))
+    return layers.Rescaling((1 / 255 / deviation).tolist(), (-mean / deviation).tolist())
+
+
+def cross_entropy():
+    return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def adam(rate=1e-3):
+    return keras.optimizers.Adam(rate, epsilon=1e-8)
+
+
+def momentum(rate):
+    """SGD with momentum 0.9."""
+    return keras.optimizers.SGD(rate, momentum=0.9)
+
+
+class Run:
+    """One model on resident data."""
+
+    def __init__(self, options, model, loss, optimizer):
+        self.options, self.model, self.loss, self.optimizer = options, model, loss, optimizer
+        self.device = "/GPU:0" if options.device.startswith("cuda") else "/CPU:0"
+        if options.precision != "auto":
+            tf.config.experimental.enable_tensor_float_32_execution(options.precision == "tf32")
+        data = peer.Data(options.data)
+        self.data_seconds = data.seconds
+        count = len(data.samples)
+        self.epoch_samples = peer.epoch_samples(options, count)
+        with tf.device(self.device):
+            self.range = tf.range(count)
+            self.samples, self.targets = tf.constant(data.samples), tf.constant(data.targets)
+        self.predict = tf.function(lambda x: model(x, training=False))
+        if options.infer:
+            return
+        optimizer.build(model.trainable_variables)
+        self.total = tf.Variable(0.0)
+        self.step = tf.function(self._step)
+
+    def _step(self, index):
+        x, y = tf.gather(self.samples, index), tf.gather(self.targets, index)
+        with tf.GradientTape() as tape:
+            loss = self.loss(y, self.model(x, training=True))
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
+        self.total.assign_add(loss * tf.cast(tf.size(index), tf.float32))
+
+    def epoch(self):
+        """Seconds of an epoch, and its mean loss; None of predictions."""
+        start = time.perf_counter()
+        with tf.device(self.device):
+            loss = self._predict_all() if self.options.infer else self._train_epoch()
+        return time.perf_counter() - start, loss
+
+    def _train_epoch(self):
+        self.total.assign(0.0)
+        order = tf.random.shuffle(self.range)
+        for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
+            self.step(order[begin:end])
+        return float(self.total) / self.epoch_samples
+
+    def _predict_all(self):
+        for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
+            self.outputs = self.predict(self.samples[begin:end])
+        self.outputs = self.outputs.numpy()  # waits
+
+    def test(self):
+        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        data = peer.Data(self.options.data, "test_")
+        if data.samples is None:
+            return None
+        total = right = 0
+        for begin, end in peer.bounds(len(data.samples), 250):
+            y = data.targets[begin:end]
+            outputs = self.predict(tf.constant(data.samples[begin:end]))
+            total += float(self.loss(y, outputs)) * len(y)
+            right += int((outputs.numpy().argmax(1) == y).sum()) if data.classes else 0
+        return total / len(data.samples), right / len(data.samples) if data.classes else None
+
+    def finite(self):
+        return not self.options.infer or bool(np.isfinite(self.outputs).all())
+
+    def about(self):
+        gpu = self.device == "/GPU:0"
+        threads = tf.config.threading.get_intra_op_parallelism_threads()
+        return {"framework": "tensorflow", "mode": self.options.mode,
+                "device": tf.config.list_physical_devices("GPU")[0].name if gpu else "cpu",
+                "parameters": parameters_of(self.model),
+                "threads": threads or len(os.sched_getaffinity(0)),
+                "versions": {"tensorflow": tf.__version__, "keras": keras.__version__}}
+
+
+def parameters_of(model):
+    return sum(int(np.prod(each.shape)) for each in model.trainable_variables)
+
+
+def run(workload, batch, parameters, network, loss, optimizer=adam):
+    """A peer's whole program: `network()`, `loss()` and `optimizer()` make the Keras model, which
+    must have as many `parameters` as the workload says, its loss and its rule."""
+    started = time.perf_counter()
+    options = peer.parser(workload, batch, "TensorFlow", MODES, precisions=PRECISIONS).parse_args()
+    keras.utils.set_random_seed(options.seed)
+    if options.threads:
+        tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(options.threads)
+    model = network()
+    peer.check_parameters(workload, parameters, parameters_of(model))
+    peer.report(Run(options, model, loss and loss(), optimizer()), started)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of work that run.py's options ask for, and the Pythons that its peers run in."""
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+import engines  # noqa: E402
+import jobs  # noqa: E402
+import options  # noqa: E402
+import peer_python  # noqa: E402
+
+
+def parsed(*words):
+    with unittest.mock.patch.object(sys, "argv", ["run.py", *words]):
+        return options.arguments()
+
+
+class Options(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-options-")
+        self.addCleanup(temporary.cleanup)
+        self.cache = pathlib.Path(temporary.name)
+        patch = unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=temporary.name)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_job_for_each_workload_batch_and_threads(self):
+        def work(*words):
+            return [(job.name, job.batch, job.samples, job.threads)
+                    for job in jobs.jobs_of(parsed(*words))]
+        self.assertEqual(work("mnist-cnn", "--quick"), [("mnist-cnn", 128, 1280, 0)])
+        self.assertEqual(work("mnist-cnn", "--threads", "1,2"),
+                         [("mnist-cnn", 128, 10000, 1), ("mnist-cnn", 128, 10000, 2)])
+        self.assertEqual(work("mnist-cnn:infer", "flux-cnn", "--quick", "--batches", "1,2000"),
+                         [("mnist-cnn:infer", 1, 1000, 0), ("mnist-cnn:infer", 2000, 2000, 0),
+                          ("flux-cnn", 1, 1000, 0), ("flux-cnn", 2000, 2000, 0)])
+
+    def test_all_peers_are_those_that_compute_and_can(self):
+        peers = parsed("--peers", "all").peers
+        self.assertLess({"torch", "torch-max-autotune", "jax", "tensorflow"}, set(peers))
+        self.assertFalse([name for name in peers if "fake" in name or "graph" in name])
+        self.assertIn("torch-graph", parsed("--peers", "all", "--device", "cuda").peers)
+        self.assertEqual(parsed("--peers", "none").peers, [])
+
+    def test_pytorch_has_every_workload(self):
+        folders = {peer.folder for peer in engines.PEERS.values() if not peer.plain_python}
+        self.assertEqual(folders, set(peer_python.installable()))
+        for peer in engines.PEERS.values():
+            for workload in jobs.DATA if peer.folder == "torch" else ():
+                self.assertTrue(peer.program(workload).exists(), peer.program(workload))
+
+    def test_pythons(self):
+        own = self.cache / "linnet/peers/jax/bin/python"
+        own.parent.mkdir(parents=True)
+        own.touch()
+        found = parsed("--python", "torch=/somewhere/python").pythons
+        self.assertEqual((found["jax"], found["torch"]), (str(own), "/somewhere/python"))
+
+    def test_what_is_installed(self):
+        self.assertEqual(parsed("--peers", "jax,tensorflow").install, [])
+        words = ("--peers", "jax,tensorflow", "--install-peers")
+        self.assertEqual(parsed(*words).install, ["jax", "tensorflow"])
+        self.assertEqual(parsed(*words, "--python", "jax=/a/python").install, ["tensorflow"])
+        with unittest.mock.patch.object(peer_python.subprocess, "run") as run:
+            peer_python.install("jax")
+        made, filled = [list(map(str, call.args[0])) for call in run.call_args_list]
+        folder = str(self.cache / "linnet/peers/jax")
+        self.assertEqual(made, [sys.executable, "-m", "venv", folder])
+        self.assertEqual((filled[0], filled[-1]),
+                         (folder + "/bin/python", str(peer_python.PEERS / "jax/requirements.txt")))
+
+    def test_what_is_pinned(self):
+        for framework in peer_python.installable():
+            lines = (peer_python.PEERS / framework / "requirements.txt").read_text().splitlines()
+            for line in lines[1:]:
+                self.assertRegex(line, r"^[a-z\-\[\]]+==[\d.]+$")
+
+    def test_environments(self):
+        self.assertIn("OMP_NUM_THREADS", engines.tuned_environment(2))
+        self.assertNotIn("OMP_NUM_THREADS", engines.tuned_environment(2, openmp=False))
+
+
+if __name__ == "__main__":
+    unittest.main()
