@@ -149,6 +149,7 @@ __global__ void fake_batch_norm(CudnnBatchNorm s, Operands operands, std::byte* 
 struct CudnnTarget::State {};
 CudnnTarget::CudnnTarget() : state_(std::make_unique<State>()) {}
 CudnnTarget::~CudnnTarget() = default;
+cudnnContext* CudnnTarget::handle() const { return reinterpret_cast<cudnnContext*>(state_.get()); }
 std::shared_ptr<CudnnTarget> CudnnTarget::current_device() {
   return std::shared_ptr<CudnnTarget>(new CudnnTarget);
 }

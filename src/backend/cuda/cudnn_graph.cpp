@@ -234,6 +234,8 @@ struct CudnnTarget::State {
 CudnnTarget::CudnnTarget() : state_(std::make_unique<State>()) {}
 CudnnTarget::~CudnnTarget() = default;
 
+cudnnContext* CudnnTarget::handle() const { return state_->handle.get(); }
+
 std::shared_ptr<CudnnTarget> CudnnTarget::current_device() {
   cudnnHandle_t handle = nullptr;
   const cudnnStatus_t status = cudnnCreate(&handle);

@@ -9,7 +9,18 @@
 
 #include "backend/cuda/cudnn_problem.h"
 
+struct cudnnContext;  // what cuDNN's handles point to
+
 namespace linnet::cuda {
+
+/// cuDNN asks workspaces for no more; arenas give less.
+inline constexpr std::size_t kCudnnAlignment = 256;
+
+/// The first address from `workspace` on that starts so: less than kCudnnAlignment behind it.
+inline std::byte* cudnn_aligned(std::byte* workspace) {
+  const std::size_t above = reinterpret_cast<std::uintptr_t>(workspace) % kCudnnAlignment;
+  return workspace + (above == 0 ? 0 : kCudnnAlignment - above);
+}
 
 /// Where graphs are built for: the calling thread's device by a cuDNN handle, or a device that is
 /// only described, for which plans can be built but not run.
@@ -23,6 +34,9 @@ class CudnnTarget {
   ~CudnnTarget();
   CudnnTarget(const CudnnTarget&) = delete;
   CudnnTarget& operator=(const CudnnTarget&) = delete;
+
+  /// Null where the device is only described.
+  cudnnContext* handle() const;
 
   struct State;
   State& state() const { return *state_; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/cudnn_plans.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "backend/cuda/kernel_trial.h"
@@ -9,17 +11,10 @@
 namespace linnet::cuda {
 namespace {
 
-/// cuDNN asks for no more; arenas give less.
-constexpr std::size_t kWorkspaceAlignment = 256;
 constexpr std::size_t kOperandAlignment = 16;  ///< as the tensors of the graph are declared
 /// Answers to whether a plan or own kernels are taken.
 constexpr const char* kOwn = "own";
 constexpr const char* kCudnn = "cudnn";
-
-template <class T>
-std::size_t above_multiple(const T* address, std::size_t alignment) {
-  return reinterpret_cast<std::uintptr_t>(address) % alignment;
-}
 
 std::optional<int> find_engine(CudnnGraph& graph, const std::string& name) {
   for (int i = 0; i < graph.engines(); ++i) {
@@ -44,27 +39,22 @@ CudnnPlan::CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine)
       engine_name_(fmt::format("cudnn {}{}, {:.1f} MiB", graph_->name(engine),
                                graph_->tensor_cores(engine) ? ", tensor cores" : "",
                                static_cast<double>(workspace_bytes_) / (1 << 20))) {
-  if (workspace_bytes_ > 0) workspace_bytes_ += kWorkspaceAlignment;
+  if (workspace_bytes_ > 0) workspace_bytes_ += kCudnnAlignment;
 }
 
 void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
                         std::byte* workspace) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    require(above_multiple(operands[i], kOperandAlignment) == 0,
+    require(reinterpret_cast<std::uintptr_t>(operands[i]) % kOperandAlignment == 0,
             "{}: operand {} stands at {}, which is no multiple of {} bytes", engine_name_, i,
             operands[i], kOperandAlignment);
   }
-  if (workspace_bytes_ == 0) {
-    graph_->execute(engine_, stream, operands, nullptr);
-    return;
-  }
-  const std::size_t above = above_multiple(workspace, kWorkspaceAlignment);
   graph_->execute(engine_, stream, operands,
-                  workspace + (above == 0 ? 0 : kWorkspaceAlignment - above));
+                  workspace_bytes_ == 0 ? nullptr : cudnn_aligned(workspace));
 }
 
-std::string Cudnn::key(const CudnnProblem& problem) const {
-  return fmt::format("cudnn {}, {}, {}", cudnn_version(), device_, describe(problem));
+std::string Cudnn::key(const std::string& description) const {
+  return fmt::format("cudnn {}, {}, {}", cudnn_version(), device_, description);
 }
 
 std::shared_ptr<const CudnnPlan> Cudnn::plan(const CudnnProblem& problem,
@@ -79,7 +69,7 @@ std::optional<Kernel> Cudnn::kernel_if_faster(const CudnnProblem& problem, const
                                               const Kernel& own, const Wrap& wrap,
                                               TuningCache* cache) const {
   if (cache == nullptr) return std::nullopt;
-  const std::string question = key(problem) + ", or own kernels";
+  const std::string question = key(describe(problem)) + ", or own kernels";
   const std::optional<std::string> choice = cache->get(question);
   if (choice == kOwn && !preferred_) return std::nullopt;
   const std::shared_ptr<const CudnnPlan> found = plan(problem, cache);
@@ -90,21 +80,79 @@ std::optional<Kernel> Cudnn::kernel_if_faster(const CudnnProblem& problem, const
   return better ? kernel : std::nullopt;
 }
 
-std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnProblem& problem,
-                                             TuningCache* cache) const {
+std::shared_ptr<const CudnnRnn> Cudnn::rnn_if_faster(const CudnnRecurrent& layer,
+                                                     std::string_view use, const NodeView& node,
+                                                     const Kernel& own, const WrapRnn& wrap,
+                                                     TuningCache* cache) const {
+  if (cache == nullptr) return nullptr;
+  const std::string question = fmt::format("{}, {}, or own kernels", key(layer.describe()), use);
+  const auto known = rnns_.find(question);
+  if (known != rnns_.end()) return known->second;
+  std::shared_ptr<const CudnnRnn> found;
+  try {
+    found = fastest_rnn(layer, question, node, own, wrap, *cache);
+  } catch (const Error&) {
+    // Without cuDNN there are own kernels.
+  }
+  return rnns_.emplace(question, found).first->second;
+}
+
+std::shared_ptr<const CudnnRnn> Cudnn::fastest_rnn(const CudnnRecurrent& layer,
+                                                   const std::string& question,
+                                                   const NodeView& node, const Kernel& own,
+                                                   const WrapRnn& wrap, TuningCache& cache) const {
+  const std::optional<std::string> choice = cache.get(question);
+  if (choice == kOwn) return nullptr;
+  start();
+  constexpr auto& kNames = CudnnRnn::kAlgorithms;
+  if (choice) {
+    const auto name = std::find(kNames.begin(), kNames.end(), *choice);
+    if (name == kNames.end()) return nullptr;
+    const auto index = static_cast<std::size_t>(name - kNames.begin());
+    std::shared_ptr<const CudnnRnn> rnn = CudnnRnn::build(target_, layer, index);
+    if (rnn) run_once(wrap(rnn), node, trials_.get());
+    return rnn;
+  }
+  std::shared_ptr<const CudnnRnn> best;
+  std::string_view answer = kOwn;
+  Kernel fastest = own;
+  // Initial weights as PyTorch's: larger ones make a layer grow what rounding differs by.
+  const float bound = 1 / std::sqrt(static_cast<float>(layer.units));
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    const std::shared_ptr<const CudnnRnn> rnn = CudnnRnn::build(target_, layer, i);
+    if (!rnn) continue;
+    const Kernel candidate = wrap(rnn);
+    if (candidate.workspace_bytes > kCudnnWorkspaceLimit ||
+        !may_replace(candidate, fastest, node, trials_.get(), {-bound, bound})) {
+      continue;
+    }
+    best = rnn;
+    answer = kNames.at(i);
+    fastest = candidate;
+  }
+  cache.put(question, std::string(answer));
+  return best;
+}
+
+void Cudnn::start() const {
   if (!target_) target_ = CudnnTarget::current_device();
   if (!trials_) trials_ = make_stream();
+}
+
+std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnProblem& problem,
+                                             TuningCache* cache) const {
+  start();
   std::unique_ptr<CudnnGraph> graph = CudnnGraph::build(target_, problem);
   if (!graph) return nullptr;
   std::optional<int> engine;
   if (cache != nullptr) {
-    const std::optional<std::string> choice = cache->get(key(problem));
+    const std::optional<std::string> choice = cache->get(key(describe(problem)));
     if (choice) engine = find_engine(*graph, *choice);
     if (!engine) engine = fastest_engine(*graph, problem, trials_.get());
     if (engine) {
       const std::string name = graph->name(*engine);
       if (choice != name) {
-        cache->put(key(problem), name);
+        cache->put(key(describe(problem)), name);
         // Anew, so that the slower engines' kernels don't stay on the device.
         graph = CudnnGraph::build(target_, problem);
         engine = graph ? find_engine(*graph, name) : std::nullopt;

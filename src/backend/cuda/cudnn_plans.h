@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backend/cuda/cudnn_graph.h"
+#include "backend/cuda/cudnn_recurrent.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernel.h"
 #include "runtime/tuning_cache.h"
@@ -63,15 +64,30 @@ class Cudnn {
                                          const Kernel& own, const Wrap& wrap,
                                          TuningCache* cache) const;
 
+  using WrapRnn = std::function<Kernel(std::shared_ptr<const CudnnRnn>)>;
+  /// The layer by that of cuDNN's algorithms with which what `wrap` makes of it is fastest and may
+  /// replace `own`, a kernel for the node (see may_replace()): measured, unless the cache knows.
+  /// Null where none may, where cuDNN fails, and without a cache. `use` ("training") tells
+  /// questions on one layer apart; equal questions have one answer as long as this object lives.
+  std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
+                                                const NodeView& node, const Kernel& own,
+                                                const WrapRnn& wrap, TuningCache* cache) const;
+
  private:
+  void start() const;
   std::shared_ptr<const CudnnPlan> make(const CudnnProblem& problem, TuningCache* cache) const;
-  std::string key(const CudnnProblem& problem) const;
+  std::shared_ptr<const CudnnRnn> fastest_rnn(const CudnnRecurrent& layer,
+                                              const std::string& question, const NodeView& node,
+                                              const Kernel& own, const WrapRnn& wrap,
+                                              TuningCache& cache) const;
+  std::string key(const std::string& description) const;
 
   std::string device_;
   bool preferred_;
   mutable Stream trials_;  ///< what engines are measured on
   mutable std::shared_ptr<CudnnTarget> target_;
   mutable std::map<std::string, std::shared_ptr<const CudnnPlan>> plans_;
+  mutable std::map<std::string, std::shared_ptr<const CudnnRnn>> rnns_;  ///< by question
 };
 
 /// The engine that runs fastest on the current device, among the heuristics' first of every kind

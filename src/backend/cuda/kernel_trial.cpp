@@ -23,7 +23,8 @@ constexpr const char* kWhat = "trying a kernel";
 /// Operands of a node on the device, and what they begin with.
 class Operands {
  public:
-  Operands(const NodeView& node, std::size_t workspace_bytes) : inputs_(node.inputs.size()) {
+  Operands(const NodeView& node, std::size_t workspace_bytes, TrialRange range)
+      : inputs_(node.inputs.size()), range_(range) {
     std::size_t end = 0;
     for (const std::span<const ValueType> types : {node.inputs, node.outputs}) {
       for (const ValueType& type : types) {
@@ -43,7 +44,7 @@ class Operands {
   void fill(int upon) {
     auto* base = static_cast<std::byte*>(memory_.get());
     std::mt19937 random(7);
-    std::uniform_real_distribution<float> uniform(-0.5F, 1.5F);  // variances may be below 0
+    std::uniform_real_distribution<float> uniform(range_.least, range_.most);
     std::vector<float> pattern(kPattern);
     for (float& number : pattern) number = uniform(random);
     for (std::size_t i = 0; i < starts_.size(); ++i) {
@@ -74,6 +75,7 @@ class Operands {
 
  private:
   std::size_t inputs_;
+  TrialRange range_;
   std::vector<std::size_t> starts_;
   std::vector<std::size_t> sizes_;  ///< in floats
   ScratchMemory memory_;
@@ -126,20 +128,22 @@ class Race {
 }  // namespace
 
 bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
-                  cudaStream_t stream) {
-  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes));
+                  cudaStream_t stream, TrialRange range) {
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range);
   const auto expected = results(own, node, operands, -1, stream);
+  const auto first = results(candidate, node, operands, -1, stream);
   std::vector<int> places = node.op.in_place();
   places.push_back(-1);
   return std::all_of(places.begin(), places.end(), [&](int upon) {
     const auto found = results(candidate, node, operands, upon, stream);
-    return std::equal(expected.begin(), expected.end(), found.begin(), close);
+    return std::equal(expected.begin(), expected.end(), found.begin(), close) &&
+           (upon >= 0 || found == first);
   });
 }
 
 bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
-               cudaStream_t stream) {
-  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes));
+               cudaStream_t stream, TrialRange range) {
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range);
   operands.fill(-1);
   const Race of_own(own, operands, stream);
   const Race of_candidate(candidate, operands, stream);
@@ -153,13 +157,21 @@ bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
 }
 
 bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& node,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, TrialRange range) {
   try {
-    return same_results(candidate, own, node, stream) && is_faster(candidate, own, node, stream);
+    return same_results(candidate, own, node, stream, range) &&
+           is_faster(candidate, own, node, stream, range);
   } catch (const Error&) {
     static_cast<void>(cudaGetLastError());
     return false;
   }
+}
+
+void run_once(const Kernel& kernel, const NodeView& node, cudaStream_t stream) {
+  Operands operands(node, kernel.workspace_bytes, {});
+  operands.fill(-1);
+  operands.enqueue(kernel, stream);
+  check(cudaStreamSynchronize(stream), kWhat);
 }
 
 }  // namespace linnet::cuda

@@ -3,6 +3,7 @@
 
 #include "backend/cuda/column_sum.cuh"
 #include "backend/cuda/matmul.cuh"
+#include "ops/recurrent/own_cuda.h"
 
 namespace linnet::cuda {
 namespace {
@@ -44,7 +45,9 @@ __global__ void transpose_kernel(const float* from, std::int64_t rows, std::int6
   }
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+}  // namespace
+
+Kernel own_recurrent(const NodeView& node) {
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
   const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
   const bool y_read = node.output_read.empty() || node.output_read[0];
@@ -83,6 +86,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*con
   };
   return kernel;
 }
+
+namespace {
 
 /// The biases' gradients from the sums of the slopes over all rows.
 __global__ void bias_kernel(RecurrentShape s, const float* sums, float* db_ih, float* db_hh) {
@@ -149,7 +154,9 @@ std::vector<SlopeProduct> slope_products(const RecurrentShape& s, bool dx_read) 
   return products;
 }
 
-std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+}  // namespace
+
+Kernel own_recurrent_gradient(const NodeView& node) {
   const auto& op = static_cast<const RecurrentGradOp&>(node.op);
   const RecurrentGradAttrs attrs = op.attrs();
   const std::size_t saved_input = op.saved_input();
@@ -200,11 +207,13 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   return kernel;
 }
 
-}  // namespace
-
 void register_recurrent(Registry& registry) {
-  registry.add(RecurrentOp::kName, prepare_forward);
-  registry.add(RecurrentGradOp::kName, prepare_gradient);
+  registry.add(RecurrentOp::kName, [](const NodeView& node, const Context& /*context*/) {
+    return std::optional(own_recurrent(node));
+  });
+  registry.add(RecurrentGradOp::kName, [](const NodeView& node, const Context& /*context*/) {
+    return std::optional(own_recurrent_gradient(node));
+  });
 }
 
 }  // namespace linnet::cuda

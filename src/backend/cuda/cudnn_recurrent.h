@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "backend/cuda/cudnn_graph.h"
+
+namespace linnet::cuda {
+
+/// A recurrent layer as cuDNN is asked for it: f32, samples first, one direction, a state of zeros
+/// before the first step. Its GRU multiplies by the reset gate behind the product, as PyTorch's.
+struct CudnnRecurrent {
+  enum class Cell : std::uint8_t { tanh, relu, gru, lstm };
+
+  Cell cell = Cell::gru;
+  bool bias = true;
+  std::int64_t n = 0, steps = 0, features = 0, units = 0;
+  CudnnMath math = CudnnMath::tf32;  ///< or fp32
+
+  bool operator==(const CudnnRecurrent&) const = default;
+
+  constexpr std::int64_t gates() const {
+    return cell == Cell::gru ? 3 : cell == Cell::lstm ? 4 : 1;
+  }
+  /// For errors, and as a key: "recurrent gru x=(128, 200, 64), 64 units, tf32".
+  std::string describe() const;
+};
+constexpr std::array<std::string_view, 4> enum_names(CudnnRecurrent::Cell) {
+  return {"tanh", "relu", "gru", "lstm"};
+}
+
+/// A layer by one of cuDNN's algorithms. cuDNN wants the weights in an order of its own, which only
+/// a handle tells: they are copied there, and their gradients back, by every call. Calls take
+/// turns, may be captured, wait for nothing and throw Error naming the layer.
+class CudnnRnn {
+ public:
+  static constexpr std::array<std::string_view, 3> kAlgorithms{"standard", "persistent",
+                                                               "persistent small"};
+  /// w_ih (G U, F), w_hh (G U, U), b_ih (G U), b_hh (G U); without biases the last two are null.
+  template <class T>
+  using Weights = std::array<T*, 4>;
+
+  /// Null where cuDNN, on the calling thread's device, does not take the layer so. `algorithm`
+  /// counts in kAlgorithms.
+  static std::shared_ptr<const CudnnRnn> build(std::shared_ptr<const CudnnTarget> target,
+                                               const CudnnRecurrent& layer, std::size_t algorithm);
+  ~CudnnRnn();
+  CudnnRnn(const CudnnRnn&) = delete;
+  CudnnRnn& operator=(const CudnnRnn&) = delete;
+
+  std::string_view algorithm() const;
+  /// Of workspaces, enough for a start at any address.
+  std::size_t forward_bytes() const;
+  std::size_t gradient_bytes(bool y_gradient) const;
+
+  /// x (N, T, F) gives y (N, T, U) and last (N, U).
+  void forward(cudaStream_t stream, const float* x, const Weights<const float>& weights, float* y,
+               float* last, std::byte* workspace) const;
+  /// All gradients, from x and the weights alone: the states are computed again, since what cuDNN
+  /// keeps of them is larger than what a recurrent operator saves. dy and dlast may be null.
+  void gradient(cudaStream_t stream, const float* x, const Weights<const float>& weights,
+                const float* dy, const float* dlast, float* dx, const Weights<float>& dweights,
+                std::byte* workspace) const;
+
+ private:
+  CudnnRnn();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace linnet::cuda

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers by cuDNN, where it gives the numbers of Linnet's own kernels, faster, on the
+// device at hand. In training a layer's two operators are measured, and chosen, together: cuDNN's
+// forward leaves `saved` unwritten, and its gradient does not read it.
+#include <algorithm>
+
+#include "backend/cuda/cudnn_plans.h"
+#include "ops/recurrent/own_cuda.h"
+#include "ops/recurrent/recurrent.h"
+
+namespace linnet::cuda {
+namespace {
+
+using RnnPtr = std::shared_ptr<const CudnnRnn>;
+using Types = std::vector<ValueType>;
+
+std::optional<CudnnRecurrent::Cell> cell_of(Cell cell) {
+  switch (cell) {
+    case Cell::tanh: return CudnnRecurrent::Cell::tanh;
+    case Cell::relu: return CudnnRecurrent::Cell::relu;
+    case Cell::gru: return CudnnRecurrent::Cell::gru;
+    case Cell::gru_original: break;
+    case Cell::lstm: return CudnnRecurrent::Cell::lstm;
+  }
+  return std::nullopt;
+}
+
+CudnnRnn::Weights<const float> weights_of(const Args& args, bool bias) {
+  return {args.in(1), args.in(2), bias ? args.in(3) : nullptr, bias ? args.in(4) : nullptr};
+}
+
+std::string engine_of(const CudnnRnn& rnn, std::size_t workspace_bytes) {
+  return fmt::format("cudnn RNN {}, {:.1f} MiB", rnn.algorithm(),
+                     static_cast<double>(workspace_bytes) / (1 << 20));
+}
+
+Kernel forward(const RnnPtr& rnn, bool bias) {
+  const auto enqueue = [=](const Args& args) {
+    rnn->forward(args.stream, args.in(0), weights_of(args, bias), args.out(0), args.out(1),
+                 args.workspace);
+  };
+  const std::size_t bytes = rnn->forward_bytes();
+  return {.enqueue = enqueue, .workspace_bytes = bytes, .engine = engine_of(*rnn, bytes)};
+}
+
+Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op) {
+  const RecurrentGradAttrs attrs = op.attrs();
+  const auto enqueue = [=, y = op.y_input(), last = op.last_input()](const Args& args) {
+    CudnnRnn::Weights<float> dweights{args.out(1), args.out(2)};
+    if (attrs.bias) dweights = {args.out(1), args.out(2), args.out(3), args.out(4)};
+    rnn->gradient(args.stream, args.in(0), weights_of(args, attrs.bias),
+                  attrs.y_gradient ? args.in(y) : nullptr,
+                  attrs.last_gradient ? args.in(last) : nullptr, args.out(0), dweights,
+                  args.workspace);
+  };
+  const std::size_t bytes = rnn->gradient_bytes(attrs.y_gradient);
+  return {.enqueue = enqueue, .workspace_bytes = bytes, .engine = engine_of(*rnn, bytes)};
+}
+
+/// What is measured: a layer's forward operator, in training with its gradient by both results
+/// behind it, as one node that has `saved` in its workspace.
+class Whole {
+ public:
+  Whole(const RecurrentAttrs& attrs, std::span<const ValueType> operands, bool training)
+      : training_(training),
+        forward_(attrs),
+        gradient_({attrs.cell, attrs.bias, attrs.reverse, true, true}),
+        operands_(operands.begin(), operands.end()),
+        results_(forward_.infer(operands)),
+        inputs_(operands_),
+        outputs_{results_[0], results_[1]} {
+    if (!training) return;
+    gradient_inputs_ = operands_;
+    gradient_inputs_.insert(gradient_inputs_.end(), {results_[2], results_[0], results_[1]});
+    gradients_ = gradient_.infer(gradient_inputs_);
+    inputs_.insert(inputs_.end(), {results_[0], results_[1]});
+    outputs_.insert(outputs_.end(), gradients_.begin(), gradients_.end());
+  }
+
+  NodeView node() const { return {forward_, inputs_, outputs_, {}}; }
+  Kernel own() const {
+    return joined(own_recurrent({forward_, operands_, results_, {}}),
+                  training_ ? own_recurrent_gradient({gradient_, gradient_inputs_, gradients_, {}})
+                            : Kernel{});
+  }
+  Kernel by(const RnnPtr& rnn) const {
+    return joined(forward(rnn, gradient_.attrs().bias),
+                  training_ ? gradient(rnn, gradient_) : Kernel{});
+  }
+
+ private:
+  Kernel joined(const Kernel& forward, const Kernel& gradient) const {
+    const std::size_t work_at = (results_[2].bytes() + 255) / 256 * 256;
+    const auto enqueue = [=, operands = operands_.size()](const Args& args) {
+      std::vector<void*> inputs(args.inputs.begin(), args.inputs.end());
+      std::vector<void*> results{args.outputs[0], args.outputs[1], args.workspace};
+      Args part = args;
+      part.workspace += work_at;
+      part.inputs = args.inputs.first(operands);
+      part.outputs = results;
+      forward.enqueue(part);
+      if (!gradient.enqueue) return;
+      inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(operands), args.workspace);
+      part.inputs = inputs;
+      part.outputs = args.outputs.subspan(2);
+      gradient.enqueue(part);
+    };
+    const std::size_t bytes = std::max(forward.workspace_bytes, gradient.workspace_bytes);
+    return {.enqueue = enqueue, .workspace_bytes = work_at + bytes};
+  }
+
+  bool training_;
+  RecurrentOp forward_;
+  RecurrentGradOp gradient_;
+  Types operands_;  ///< x, weights, biases
+  Types results_;   ///< y, last, saved
+  Types gradient_inputs_;
+  Types gradients_;
+  Types inputs_;
+  Types outputs_;
+};
+
+/// Null: own kernels. The same for a layer's two operators in training.
+RnnPtr chosen(const RecurrentAttrs& attrs, const NodeView& node, bool training,
+              const Context& context) {
+  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  const auto cell = cell_of(attrs.cell);
+  if (!context.options.cudnn || context.cudnn == nullptr || !cell || attrs.reverse || s.n == 0 ||
+      s.features == 0) {
+    return nullptr;
+  }
+  // As PyTorch's default for what cuDNN computes, recurrent layers included.
+  const bool fp32 = context.precision == Precision::fp32;
+  const CudnnRecurrent layer{.cell = *cell,
+                             .bias = attrs.bias,
+                             .n = s.n,
+                             .steps = s.steps,
+                             .features = s.features,
+                             .units = s.units,
+                             .math = fp32 ? CudnnMath::fp32 : CudnnMath::tf32};
+  const Whole whole(attrs, node.inputs.first(attrs.bias ? 5 : 3), training);
+  const auto wrap = [&](const RnnPtr& rnn) { return whole.by(rnn); };
+  return context.cudnn->rnn_if_faster(layer, training ? "training" : "inference", whole.node(),
+                                      whole.own(), wrap, context.tuning);
+}
+
+std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
+  const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
+  const bool training = node.output_read.empty() || node.output_read[2];
+  const RnnPtr rnn = chosen(attrs, node, training, context);
+  return rnn ? std::optional(forward(rnn, attrs.bias)) : std::nullopt;
+}
+
+std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
+  const auto& op = static_cast<const RecurrentGradOp&>(node.op);
+  const RnnPtr rnn =
+      chosen({op.attrs().cell, op.attrs().bias, op.attrs().reverse}, node, true, context);
+  return rnn ? std::optional(gradient(rnn, op)) : std::nullopt;
+}
+
+}  // namespace
+
+void register_recurrent_cudnn(Registry& registry) {
+  registry.add(RecurrentOp::kName, prepare_forward);
+  registry.add(RecurrentGradOp::kName, prepare_gradient);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cudnn.h>
+
+#include <vector>
+
+namespace linnet::cuda {
+
+/// How fake_cudnn_rnn.cpp behaves, and what it was asked; one for the program.
+struct FakeRnn {
+  std::vector<cudnnRNNAlgo_t> algorithms{CUDNN_RNN_ALGO_STANDARD};  ///< that it has
+  bool in_order = false;    ///< the weights lie as Linnet's do, else backwards with gaps
+  bool transposed = false;  ///< its matrices' strides are others
+  bool fails = false;       ///< when it runs
+  float error = 0;          ///< is added to every y
+  bool drifts = false;      ///< by a bit more at every run
+  int repetitions = 1;      ///< of a forward computation
+  int launches = 0;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;  ///< of the last descriptor
+};
+FakeRnn& fake_rnn();
+
+}  // namespace linnet::cuda
