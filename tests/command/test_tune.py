@@ -13,7 +13,8 @@ path = "patterns"
 [network]
 input = [28, 28, 1]
 layers = [
-  { type = "conv2d", filters = 8, kernel = 3, stride = 2, activation = "relu" },
+  { type = "conv2d", filters = 8, kernel = 3, stride = 2 },
+  { type = "relu" },
   { type = "conv2d", filters = 8, kernel = 3 },
   { type = "flatten" },
   { type = "dense", units = 10 },
@@ -32,7 +33,7 @@ class Tune(command.CommandTest):
     def setUp(self):
         super().setUp()
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
-        command.write_mnist(self.folder / "patterns", train=64, test=32)
+        command.write_mnist(self.folder / "patterns", train=64, test=20)
         (self.folder / "net.toml").write_text(CONFIG)
 
     def linnet(self, *arguments):

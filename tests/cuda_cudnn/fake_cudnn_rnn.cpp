@@ -25,9 +25,8 @@ cudnnStatus_t run(const char* name, void (*kernel)(Call), Call call) {
   FakeRnn& fake = fake_rnn();
   if (fake.fails) return CUDNN_STATUS_EXECUTION_FAILED;
   call.error = fake.error + (fake.drifts ? 1e-5 * fake.launches : 0);
-  for (int i = 0; i < (kernel == forward ? fake.repetitions : 1); ++i) {
-    launch(current_stream, name, LaunchShape{.grid = 1, .block = 1}, kernel, call);
-  }
+  call.seconds = fake.seconds;
+  launch(current_stream, name, LaunchShape{.grid = 1, .block = 1}, kernel, call);
   ++fake.launches;
   return CUDNN_STATUS_SUCCESS;
 }

@@ -15,7 +15,7 @@ struct FakeRnn {
   bool fails = false;       ///< when it runs
   float error = 0;          ///< is added to every y
   bool drifts = false;      ///< by a bit more at every run
-  int repetitions = 1;      ///< of a forward computation
+  double seconds = -1;      ///< that a forward computation pretends to take; below 0: the faster
   int launches = 0;
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;  ///< of the last descriptor
 };

@@ -75,6 +75,7 @@ struct Call {
   double* reserve = nullptr;  ///< null in inference
   std::byte* work = nullptr;
   double error = 0;
+  double seconds = 0;
 
   double w(std::int64_t id, std::int64_t row, std::int64_t column) const {
     return weights[place(l, id, false) + static_cast<std::size_t>(row * columns(l, id) + column)];

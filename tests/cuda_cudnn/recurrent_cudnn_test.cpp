@@ -305,7 +305,7 @@ TEST_F(RecurrentCudnn, ATrialKeepsOwnKernels) {
   EXPECT_EQ(kept({.fails = true}), "");
   EXPECT_EQ(kept({.error = 0.01F}), "");
   EXPECT_EQ(kept({.drifts = true}), "");
-  EXPECT_EQ(kept({.repetitions = 100}), "");
+  EXPECT_EQ(kept({.seconds = 1}), "");
 }
 
 TEST_F(RecurrentCudnn, ALayerIsMeasuredOnce) {

@@ -64,7 +64,7 @@ TEST(Network, DamagedJsonIsAnErrorOrANetwork) {
       } else {
         text[at] = "0123456789-{}[]\",:aexnull"[random() % 25];
       }
-      if (text.empty()) text = " ";
+      if (text.empty()) text.push_back(' ');
     }
     try {
       Network::from_json(text);

@@ -71,7 +71,8 @@ Kernel tiles(const MatmulAttrs& attrs, const MatmulExtents& e) {
 std::optional<Kernel> prepare_matmul(const NodeView& node, const Context& /*context*/) {
   const MatmulAttrs attrs = node.attrs<MatmulOp>();
   const MatmulExtents e(attrs, node.in(0), node.in(1));
-  return std::min(e.m, e.n) > 32 ? tiles<64>(attrs, e) : tiles<32>(attrs, e);
+  if (std::min(e.m, e.n) > 32) return tiles<64>(attrs, e);
+  return tiles<32>(attrs, e);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct Device {
   std::uint64_t while_limit = 10'000'000;  ///< a WHILE node that goes round more often throws
   bool record_launches = false;            ///< keep launches()
   bool compute = true;                     ///< false: kernels are recorded, but not run
+  double pretended_seconds = 0;            ///< by which a test's kernels have moved the events' clock
 };
 Device& device();
 void reset_device();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events: work runs when it is issued, so that nothing is ever waited for.
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -11,6 +12,12 @@ using sim::answer;
 using sim::machine;
 
 namespace {
+
+std::chrono::steady_clock::time_point device_time() {
+  const std::chrono::duration<double> pretended(machine().device.pretended_seconds);
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(pretended);
+}
 
 bool is_event(cudaEvent_t event) { return machine().events.contains(event); }
 
@@ -142,7 +149,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->recorded = true;
   event->capture = capture;
   event->tail = capture == nullptr ? std::vector<CUgraphNode_st*>{} : stream->tail;
-  event->time = std::chrono::steady_clock::now();
+  event->time = device_time();
   return answer(cudaSuccess);
 }
 
@@ -162,7 +169,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     event->recorded = true;
     event->capture = nullptr;
     event->tail.clear();
-    event->time = std::chrono::steady_clock::now();
+    event->time = device_time();
   }));
 }
 
