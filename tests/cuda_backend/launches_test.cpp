@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training steps launch: mnist-cnn with the whole network fused and without, ResNet-50 and the
-// perceptron (recorded without computing), and that the fused mnist-cnn learns the same. The
-// launches stand in *_launches.txt beside this file; the disabled test writes them anew:
+// What training steps launch: mnist-cnn with the whole network fused and without, ResNet-50,
+// DenseNet-121, the perceptron and the GRU (recorded without computing), and that the fused
+// mnist-cnn learns the same. The launches stand in *_launches.txt beside this file; the disabled
+// test writes them anew:
 // --gtest_also_run_disabled_tests --gtest_filter=Launches.DISABLED_Write.
 #include <gtest/gtest.h>
 
@@ -28,16 +29,14 @@ std::string to_text(dim3 d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z);
 
 /// The launches of one step on the whole data set as a batch, one a line.
 std::string launches_of_a_step(const Network& network, const Dataset& data,
-                               const std::vector<std::string>& disabled = {}) {
+                               TrainingOptions options = {}) {
   const MachineGuard machine;
   Model model = simulated_model(network, {.graph_steps = 0});
   cuda::sim::device().record_launches = true;
   cuda::sim::device().compute = false;
   cuda::sim::clear();
-  TrainingOptions options;
   options.epochs = 1;
   options.batch = data.size();
-  options.disabled_passes = disabled;
   train(model, data, options);
   std::string text;
   for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
@@ -49,9 +48,11 @@ std::string launches_of_a_step(const Network& network, const Dataset& data,
 
 std::string launches_of_mnist_cnn() {
   const Dataset digits = make_digits(128, 0, 3).train;
+  TrainingOptions unfused;
+  unfused.disabled_passes = {"fuse_small_cnn"};
   return "# A training step of mnist-cnn, batch 128, Adam; see launches_test.cpp.\n" +
          launches_of_a_step(zoo::mnist_cnn(), digits) + "\n# without fuse_small_cnn\n" +
-         launches_of_a_step(zoo::mnist_cnn(), digits, {"fuse_small_cnn"});
+         launches_of_a_step(zoo::mnist_cnn(), digits, unfused);
 }
 
 std::string launches_of_resnet50() {
@@ -72,6 +73,33 @@ std::string launches_of_rosenbrock_mlp() {
                             make_dataset({1000}, std::span(samples), {1}, std::span(values)));
 }
 
+std::string launches_of_densenet121_xray() {
+  constexpr std::size_t kBatch = 2;
+  constexpr std::int64_t kFindings = 14;
+  Dataset images;
+  images.sample_shape = {224, 224, 3};
+  images.bytes.resize(kBatch * 224 * 224 * 3);
+  images.value_shape = {kFindings};
+  images.values.resize(kBatch * kFindings);
+  TrainingOptions options;
+  options.loss = Loss::binary_cross_entropy;
+  options.augment.resized_crop = true;
+  options.augment.flip = 0.5;
+  const Network network = zoo::densenet121(
+      {.sample = images.sample_shape, .classes = kFindings, .pixels = imagenet_pixels()});
+  return "# A training step of densenet121-xray, batch 2, Adam; own kernels alone.\n" +
+         launches_of_a_step(network, images, options);
+}
+
+std::string launches_of_gru_imdb() {
+  constexpr std::size_t kBatch = 64;
+  const std::vector<std::int32_t> words(kBatch * 150);
+  const std::vector<std::int32_t> labels(kBatch);
+  return "# A training step of gru-imdb, batch 64, Adam; own kernels alone.\n" +
+         launches_of_a_step(zoo::gru_imdb(),
+                            make_dataset({150}, std::span(words), std::span(labels)));
+}
+
 struct Golden {
   const char* workload;
   std::string (*launches)();
@@ -82,7 +110,9 @@ struct Golden {
 };
 constexpr std::array kGoldens{Golden{"mnist_cnn", launches_of_mnist_cnn},
                               Golden{"resnet50", launches_of_resnet50},
-                              Golden{"rosenbrock_mlp", launches_of_rosenbrock_mlp}};
+                              Golden{"densenet121_xray", launches_of_densenet121_xray},
+                              Golden{"rosenbrock_mlp", launches_of_rosenbrock_mlp},
+                              Golden{"gru_imdb", launches_of_gru_imdb}};
 
 TEST(Launches, AreThoseOfTheFiles) {
   for (const Golden& golden : kGoldens) {
