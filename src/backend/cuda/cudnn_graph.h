@@ -16,6 +16,11 @@ namespace linnet::cuda {
 /// cuDNN asks workspaces for no more; arenas give less.
 inline constexpr std::size_t kCudnnAlignment = 256;
 
+/// Bytes up to the next multiple of it: what lies behind them in a workspace starts as cuDNN wants.
+constexpr std::size_t cudnn_padded(std::size_t bytes) {
+  return (bytes + kCudnnAlignment - 1) / kCudnnAlignment * kCudnnAlignment;
+}
+
 /// The first address from `workspace` on that starts so: less than kCudnnAlignment behind it.
 inline std::byte* cudnn_aligned(std::byte* workspace) {
   const std::size_t above = reinterpret_cast<std::uintptr_t>(workspace) % kCudnnAlignment;

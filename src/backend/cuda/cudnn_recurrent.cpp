@@ -71,7 +71,7 @@ class Places {
  public:
   std::size_t add(std::size_t bytes) {
     const std::size_t at = end_;
-    end_ += (bytes + kCudnnAlignment - 1) / kCudnnAlignment * kCudnnAlignment;
+    end_ += cudnn_padded(bytes);
     return at;
   }
   /// With what it may take to begin at such a multiple.
