@@ -55,6 +55,21 @@ class Data:
         self.seconds = time.perf_counter() - start
 
 
+def tested(folder, evaluate):
+    """Mean loss of the test part, and its accuracy where targets are classes; None without one.
+    evaluate(samples, targets) -> (mean loss, outputs), numpy arrays all."""
+    data = Data(folder, "test_")
+    if data.samples is None:
+        return None
+    total = right = 0
+    for begin, end in bounds(len(data.samples), 250):
+        y = data.targets[begin:end]
+        loss, outputs = evaluate(data.samples[begin:end], y)
+        total += float(loss) * len(y)
+        right += int((outputs.argmax(1) == y).sum()) if data.classes else 0
+    return total / len(data.samples), right / len(data.samples) if data.classes else None
+
+
 def check_parameters(workload, wanted, found):
     if found != wanted:
         sys.exit(f"{workload} has {wanted} parameters; this model has {found}")

@@ -117,16 +117,10 @@ class Run:
 
     def test(self):
         """Mean loss of the test part, and its accuracy where targets are classes; None without."""
-        data = peer.Data(self.options.data, "test_")
-        if data.samples is None:
-            return None
-        total = right = 0
-        for begin, end in peer.bounds(len(data.samples), 250):
-            y = data.targets[begin:end]
-            outputs = self.predict(self.state[0], data.samples[begin:end])
-            total += float(self.loss(outputs, y)) * len(y)
-            right += int((outputs.argmax(1) == y).sum()) if data.classes else 0
-        return total / len(data.samples), right / len(data.samples) if data.classes else None
+        def evaluate(x, y):
+            outputs = self.predict(self.state[0], x)
+            return self.loss(outputs, y), np.asarray(outputs)
+        return peer.tested(self.options.data, evaluate)
 
     def finite(self):
         return not self.options.infer or bool(np.isfinite(self.outputs).all())

@@ -99,16 +99,10 @@ class Run:
 
     def test(self):
         """Mean loss of the test part, and its accuracy where targets are classes; None without."""
-        data = peer.Data(self.options.data, "test_")
-        if data.samples is None:
-            return None
-        total = right = 0
-        for begin, end in peer.bounds(len(data.samples), 250):
-            y = data.targets[begin:end]
-            outputs = self.predict(tf.constant(data.samples[begin:end]))
-            total += float(self.loss(y, outputs)) * len(y)
-            right += int((outputs.numpy().argmax(1) == y).sum()) if data.classes else 0
-        return total / len(data.samples), right / len(data.samples) if data.classes else None
+        def evaluate(x, y):
+            outputs = self.predict(tf.constant(x))
+            return self.loss(y, outputs), outputs.numpy()
+        return peer.tested(self.options.data, evaluate)
 
     def finite(self):
         return not self.options.infer or bool(np.isfinite(self.outputs).all())
