@@ -19,7 +19,7 @@ struct SavedRun {
   std::uint64_t seed = 0;            ///< of the training, 0 where summary.json does not tell
   /// Of its engines where it was trained with --tune, for ModelOptions::cpu; else empty.
   std::map<std::string, std::string> engine_choices = {};
-  Shape sample_shape = {};           ///< of its data, () where summary.json does not tell
+  Shape sample_shape = {};  ///< of its data, () where summary.json does not tell
 
   /// The words that have the ids from 3 on. Throws Error where the file is missing or damaged.
   std::vector<std::string> words() const;
