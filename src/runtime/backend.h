@@ -75,7 +75,11 @@ class Program {
     throw Error("this device can't be profiled");
   }
   /// Sentences about what could not be had, e.g. why steps are not captured in a graph.
-  virtual std::vector<std::string> notes() const { return {}; }
+  const std::vector<std::string>& notes() const { return notes_; }
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+
+ private:
+  std::vector<std::string> notes_;
 };
 
 /// A kind of device. Kernels are chosen when a plan is prepared; none is chosen later.

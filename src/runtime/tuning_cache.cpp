@@ -62,4 +62,13 @@ void TuningCache::flush() {
   unsaved_.clear();
 }
 
+std::string TuningCache::save() {
+  try {
+    flush();
+  } catch (const Error& error) {
+    return fmt::format("measured choices could not be kept: {}", error.what());
+  }
+  return "";
+}
+
 }  // namespace linnet

@@ -27,6 +27,8 @@ class TuningCache {
   /// Writes the file (and its folder) if anything is new, keeping what another process has added to
   /// it meanwhile. Throws Error where it can't be written: nothing but time is lost then.
   void flush();
+  /// The same; instead of throwing it returns the sentence for Program::notes(), else "".
+  std::string save();
 
  private:
   std::filesystem::path file_;

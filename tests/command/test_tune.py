@@ -49,6 +49,13 @@ class Tune(command.CommandTest):
         self.assertNotRegex(self.linnet("plan", "net.toml"), ENGINE)
         self.assertEqual(self.linnet("plan", "net.toml", "--tune"), plan)
 
+    def test_a_cache_that_cannot_be_written_stops_no_run(self):
+        (self.folder / "cache").write_text("a file, no folder")
+        summary = json.loads(self.linnet("train", "net.toml", "--out", "run", "--json"))
+        self.assertGreaterEqual(len(summary["engine_choices"]), 5)
+        self.assertRegex(summary["notes"][0], r"^measured choices could not be kept: cannot write '.*"
+                                              r"cpu-tuning\.json': Not a directory$")
+
     def test_a_run_keeps_its_choices(self):
         summary = json.loads(self.linnet("train", "net.toml", "--out", "run", "--json"))
         choices = summary["engine_choices"]

@@ -55,10 +55,12 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
       prepare_kernels<Kernel>(graph, "the CPU", [&](const NodeView& node) {
         return registry_.prepare(node, products_, choose);
       });
-  tuner_.save();
+  const std::string unsaved = tuner_.save();
   Plan plan = plan_for(std::move(graph), kernels, options);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
-  return std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), team_);
+  auto program = std::make_unique<CpuProgram>(std::move(plan), std::move(kernels), team_);
+  if (!unsaved.empty()) program->note(unsaved);
+  return program;
 }
 
 }  // namespace linnet::cpu

@@ -65,7 +65,7 @@ Tuner::Tuner(const CpuOptions& options, Products products, std::shared_ptr<Threa
       machine_(describe(products)),
       team_(std::move(team)),
       choices_(options.choices),
-      kept_(machine_cache(options.cache_folder)) {}
+      kept_(options.tune ? machine_cache(options.cache_folder) : TuningCache()) {}
 
 std::string Tuner::key(const NodeView& node) const {
   const auto types = [](std::span<const ValueType> operands) {

@@ -27,8 +27,8 @@ class Tuner {
   std::optional<Kernel> choose(const NodeView& node, const std::vector<Candidate>& candidates);
   /// All that were made, for CpuOptions::choices.
   const std::map<std::string, std::string>& choices() const { return choices_; }
-  /// Writes what is new into this machine's cache. Throws Error where that fails: only time is lost.
-  void save() { kept_.flush(); }
+  /// Writes what is new into this machine's cache: TuningCache::save().
+  std::string save() { return kept_.save(); }
 
  private:
   std::string key(const NodeView& node) const;

@@ -61,21 +61,12 @@ std::unique_ptr<BatchStream> CudaBackend::stream_batches(const BatchLayout& layo
   return std::make_unique<CudaBatchStream>(device_, layout);
 }
 
-std::string CudaBackend::save_tuning() const {
-  try {
-    if (libraries_.tuning != nullptr) libraries_.tuning->flush();
-  } catch (const Error& error) {
-    return fmt::format("measured choices could not be kept: {}", error.what());
-  }
-  return "";
-}
-
 std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& options) {
   device_->activate();
   std::vector<Kernel> kernels = prepare_kernels<Kernel>(graph, "CUDA", [&](const NodeView& node) {
     return registry_.prepare(node, context_);
   });
-  const std::string unsaved = save_tuning();
+  const std::string unsaved = libraries_.tuning ? libraries_.tuning->save() : std::string();
   Plan plan = plan_for(std::move(graph), kernels, options);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
   auto program = std::make_unique<CudaProgram>(std::move(plan), std::move(kernels), device_,

@@ -26,9 +26,6 @@ class CudaBackend final : public Backend {
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 
  private:
-  /// Why measured choices could not be written; empty if they were.
-  std::string save_tuning() const;
-
   Registry registry_;
   std::shared_ptr<const Device> device_;
   Libraries libraries_;

@@ -89,7 +89,7 @@ void CudaProgram::capture(std::uint64_t steps) {
           advance_loop(stream, state(), condition);
         });
       } catch (const Error& error) {
-        notes_.push_back(
+        note(
             fmt::format("the device can't loop over steps by itself ({}): {} steps a "
                         "launch instead",
                         error.what(), kStepsWithoutLoop));
@@ -103,9 +103,8 @@ void CudaProgram::capture(std::uint64_t steps) {
     }
     if (graph_steps_ > 0 && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
   } catch (const Error& error) {
-    notes_.push_back(
-        fmt::format("steps can't be captured in a graph ({}): kernels are launched one by one",
-                    error.what()));
+    note(fmt::format("steps can't be captured in a graph ({}): kernels are launched one by one",
+                     error.what()));
     graph_steps_ = 0;
     forget_graphs();
   }
@@ -200,7 +199,7 @@ std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t 
         enqueue_timed_step(nodes, events, cudaEventRecordExternal);
       });
     } catch (const Error& error) {
-      notes_.push_back(
+      note(
           fmt::format("a step with events can't be captured in a graph ({}): kernels "
                       "are timed one by one",
                       error.what()));

@@ -26,8 +26,6 @@ class CudaProgram final : public Program {
   /// Between events: in a graph of one step, or in the stream if graph_steps is 0. Small nodes take
   /// the microsecond or two that their event takes.
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
-  std::vector<std::string> notes() const override { return notes_; }
-  void note(std::string text) { notes_.push_back(std::move(text)); }
 
  private:
   LoopState* state() const { return reinterpret_cast<LoopState*>(state_->data()); }
@@ -50,7 +48,6 @@ class CudaProgram final : public Program {
   CapturedGraph loop_graph_;    ///< any number of steps
   CapturedGraph steps_graph_;   ///< graph_steps_ of them
   CapturedGraph single_graph_;  ///< one
-  std::vector<std::string> notes_;
 };
 
 }  // namespace linnet::cuda
