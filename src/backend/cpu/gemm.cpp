@@ -3,39 +3,127 @@
 
 #include <dnnl.h>
 
+#include <algorithm>
+
+#include "backend/cpu/panel_product.h"
 #include "backend/cpu/sequential_openmp.h"
 #include "base/check.h"
+#include "core/align.h"
 
 namespace linnet::cpu {
+namespace {
 
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix a, Matrix b, float* c,
-          std::int64_t c_stride, float beta) {
-  if (m == 0 || n == 0) return;
-  const SequentialOpenMp sequential;
-  const dnnl_status_t status =
-      dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', m, n, k, 1.0F, a.data,
-                 a.stride, b.data, b.stride, beta, c, c_stride);
-  if (status != dnnl_success) {
-    throw InternalError(fmt::format("oneDNN's sgemm of ({}, {}, {}) returned status {}", m, n, k,
-                                    static_cast<int>(status)));
+// A block of each operand that is packed, and of c, in the L2 cache.
+constexpr std::int64_t kRows = 192;
+constexpr std::int64_t kColumns = 256;
+constexpr std::int64_t kTerms = 256;
+/// Sums over fewer rows are faster by own kernels than by oneDNN's sgemm, up to twice
+/// (docs/cpu.md).
+constexpr std::int64_t kFewTerms = 768;
+
+/// A thread's scratch memory: the addresses of rows, a's tiles, b's panels.
+struct PackedBlocks {
+  PackedBlocks(const GemmShape& s, std::byte* scratch)
+      : lines(reinterpret_cast<const float**>(scratch)) {
+    const std::int64_t terms = std::min(s.k, kTerms);
+    const std::size_t tile_bytes =
+        align_up(sizeof(float) * tile_floats(terms, std::min(s.m, kRows)));
+    const std::size_t lines_bytes = align_up(sizeof(float*) * kTerms);
+    tiles = reinterpret_cast<float*>(scratch + lines_bytes);
+    panels = reinterpret_cast<float*>(scratch + lines_bytes + tile_bytes);
+    bytes = lines_bytes + tile_bytes +
+            align_up(sizeof(float) * panel_floats(terms, std::min(s.n, kColumns)));
+  }
+  const float** lines_of(const Matrix& m, std::int64_t begin, std::int64_t count) const {
+    for (std::int64_t i = 0; i < count; ++i) lines[i] = m.data + (begin + i) * m.stride;
+    return lines;
+  }
+
+  const float** lines;
+  float* tiles = nullptr;
+  float* panels = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Calls f(begin, size) for pieces of [0, total).
+template <class F>
+void in_pieces(std::int64_t total, std::int64_t size, F f) {
+  for (std::int64_t begin = 0; begin < total; begin += size) {
+    f(begin, std::min(size, total - begin));
   }
 }
 
-ProductTasks::ProductTasks(std::int64_t rows, std::int64_t columns, std::int64_t terms)
-    : rows_(rows), columns_(columns), by_columns_(rows < columns) {
-  constexpr double kFlopsPerNanosecond = 40;  // of one core, cautiously
-  constexpr std::int64_t kColumns = 64;       // below, the left operand would be packed too often
-  const double each = 2.0 * static_cast<double>(terms) / kFlopsPerNanosecond;
-  count_ =
-      by_columns_
-          ? std::min(tasks_for(columns, each * static_cast<double>(rows)),
-                     static_cast<int>(std::clamp<std::int64_t>(columns / kColumns, 1, kMaxTasks)))
-          : tasks_for(rows, each * static_cast<double>(columns));
+void sum_over_rows(const GemmShape& s, const Matrix& a, const Matrix& b, float* c,
+                   std::int64_t c_stride, std::byte* scratch, bool accumulate) {
+  const PackedBlocks packed(s, scratch);
+  in_pieces(s.n, kColumns, [&](std::int64_t j, std::int64_t columns) {
+    in_pieces(s.k, kTerms, [&](std::int64_t t, std::int64_t terms) {
+      pack_row_panels(packed.lines_of(b, t, terms), j, terms, columns, packed.panels);
+      in_pieces(s.m, kRows, [&](std::int64_t i, std::int64_t rows) {
+        const Matrix part{a.data + i, a.stride, true};
+        pack_tiles(packed.lines_of(part, t, terms), terms, rows, packed.tiles);
+        tile_product({terms, rows, columns}, packed.tiles, packed.panels, accumulate || t > 0,
+                     c + i * c_stride + j, c_stride);
+      });
+    });
+  });
+}
+
+}  // namespace
+
+std::size_t gemm_scratch_bytes(const GemmShape& s) { return PackedBlocks(s, nullptr).bytes; }
+
+void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
+          std::byte* scratch, bool accumulate) {
+  if (s.m == 0 || s.n == 0) return;
+  if (s.k == 0) {
+    for (std::int64_t i = 0; i < s.m && !accumulate; ++i) std::fill_n(c + i * c_stride, s.n, 0.0F);
+    return;
+  }
+  if (a.transposed && !b.transposed && s.k < kFewTerms) {
+    return sum_over_rows(s, a, b, c, c_stride, scratch, accumulate);
+  }
+  const SequentialOpenMp sequential;
+  const dnnl_status_t status =
+      dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', s.m, s.n, s.k, 1.0F, a.data,
+                 a.stride, b.data, b.stride, accumulate ? 1.0F : 0.0F, c, c_stride);
+  if (status != dnnl_success) {
+    throw InternalError(fmt::format("oneDNN's sgemm of ({}, {}, {}) returned status {}", s.m, s.n,
+                                    s.k, static_cast<int>(status)));
+  }
+}
+
+ProductTasks::ProductTasks(const GemmShape& shape, bool over_rows) : shape_(shape) {
+  constexpr int kEnough = 8;  // tasks, for which smaller blocks are worth their packing
+  constexpr std::int64_t kLargeBlock = 192;
+  constexpr std::int64_t kSmallBlock = 48;
+  const double cost = 2.0 * static_cast<double>(shape.n) * static_cast<double>(shape.k) / 40;
+  const int most = tasks_for(shape.m, cost);
+  const std::int64_t reread = over_rows ? 1 : 8;  // packing costs so many times reading again
+  for (std::int64_t least = kLargeBlock; least >= kSmallBlock && count() < kEnough; least /= 2) {
+    const std::int64_t least_columns = over_rows ? least : std::min<std::int64_t>(least, 64);
+    while (2 * count() <= most) {
+      const bool rows = shape.m >= 2 * least * row_parts_;
+      const bool columns = shape.n >= 2 * least_columns * column_parts_;
+      if (!rows && !columns) break;
+      // A further part of the rows packs b again, one of the columns reads or packs a.
+      const bool cheaper = shape.n * row_parts_ * reread < shape.m * column_parts_;
+      (rows && (cheaper || !columns) ? row_parts_ : column_parts_) *= 2;
+    }
+  }
 }
 
 ProductTasks::Block ProductTasks::block(int index) const {
-  if (by_columns_) return {{0, rows_}, column_lines(columns_, count_, index)};
-  return {split(rows_, count_, index), {0, columns_}};
+  return {split(shape_.m, row_parts_, index / column_parts_),
+          column_lines(shape_.n, column_parts_, index % column_parts_)};
+}
+
+std::size_t ProductTasks::scratch_bytes() const {
+  GemmShape largest = shape_;
+  largest.m = (shape_.m + row_parts_ - 1) / row_parts_;
+  constexpr std::int64_t kLine = 16;
+  largest.n = std::min(shape_.n, shape_.n / column_parts_ + 2 * kLine);
+  return gemm_scratch_bytes(largest);
 }
 
 Range column_lines(std::int64_t columns, int tasks, int index) {

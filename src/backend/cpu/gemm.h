@@ -12,29 +12,41 @@ struct Matrix {
   bool transposed = false;
 };
 
-/// c = a b + beta c on the calling thread alone: a is (m, k), b (k, n), c (m, n) after
-/// transposition. oneDNN's sgemm, f32 accumulation. Equal bits for equal operands and extents.
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix a, Matrix b, float* c,
-          std::int64_t c_stride, float beta = 0.0F);
+/// a (m, k), b (k, n) and c (m, n), after transposition.
+struct GemmShape {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
 
-/// Blocks of a product (rows, columns) as tasks: of rows; or, where these are few, of columns, so
-/// that every task reads a part of the right operand of its own.
+/// Bytes of scratch that a gemm() of these or smaller extents takes.
+std::size_t gemm_scratch_bytes(const GemmShape& shape);
+
+/// c = a b, or c += a b, on the calling thread alone, in f32. oneDNN's sgemm; of short sums over
+/// rows (a transposed, b not), as in weight gradients of small images, own kernels, which pack both
+/// operands into `scratch`. Equal bits for equal operands and extents; k = 0 gives zeros.
+void gemm(const GemmShape& shape, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
+          std::byte* scratch, bool accumulate = false);
+
+/// Blocks of a product as tasks, about square, so that little is packed twice.
 class ProductTasks {
  public:
-  ProductTasks(std::int64_t rows, std::int64_t columns, std::int64_t terms);
+  /// `over_rows`: a is transposed, so both operands are packed, not b alone.
+  explicit ProductTasks(const GemmShape& shape, bool over_rows = false);
 
   struct Block {
     Range rows;
     Range columns;
   };
-  int count() const { return count_; }
+  int count() const { return row_parts_ * column_parts_; }
   Block block(int index) const;
+  /// Of the largest block.
+  std::size_t scratch_bytes() const;
 
  private:
-  std::int64_t rows_;
-  std::int64_t columns_;
-  bool by_columns_;
-  int count_;
+  GemmShape shape_;
+  int row_parts_ = 1;
+  int column_parts_ = 1;
 };
 
 /// Range `index` of `columns` handed out in lines of a cache, so that vectors stay whole.

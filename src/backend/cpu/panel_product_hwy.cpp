@@ -6,6 +6,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backend/cpu/panel_product_hwy.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -30,6 +31,9 @@ constexpr int rows_of(int vectors) { return std::min(kSums / vectors, 12); }
 constexpr int kTileRows = rows_of(2);
 /// Terms that are summed at once: their rows of a panel should stay in the L1 cache.
 constexpr std::int64_t kBlockTerms = 384;
+
+/// Floats of a line of the cache.
+constexpr std::int64_t kLine = 16;
 
 /// The vectors of columns of panel after panel: two, and for an odd rest three, or one.
 class PanelWidths {
@@ -147,6 +151,14 @@ struct StridedPlaces {
   std::int64_t first, rows, stride;
 };
 
+/// Fetches the sums that the next tile begins with, while this one is summed.
+template <int kVectors>
+HWY_INLINE void prefetch(const StridedPlaces& next) {
+  for (int i = 0; i < kTileRows; ++i) {
+    for (std::int64_t j = 0; j < kVectors * lanes(); j += kLine) hwy::Prefetch(next.at(i) + j);
+  }
+}
+
 template <int kRows>
 struct RowAddresses {
   HWY_INLINE float operator()(int row, std::int64_t term) const { return rows[row][term]; }
@@ -215,6 +227,7 @@ struct TilePass {
       const StridedPlaces places{c, i0, shape.rows, c_stride};
       auto sums = Sums<kTileRows, kVectors>::filled(Row::zero());
       if (accumulate) sums = Sums<kTileRows, kVectors>::load(places, columns);
+      prefetch<kVectors>({c, i0 + kTileRows, shape.rows, c_stride});
       const TileAddress<kTileRows> from{tiles + i0 * shape.terms};
       const float* b = panel;
       for (std::int64_t t = 0; t < shape.terms; ++t, b += kVectors * lanes()) {
@@ -224,6 +237,12 @@ struct TilePass {
     }
   }
 };
+
+HWY_INLINE void copy_vectors(const float* from, int vectors, float* to) {
+  for (int v = 0; v < vectors; ++v) {
+    hn::StoreU(hn::LoadU(kFloats, from + v * lanes()), kFloats, to + v * lanes());
+  }
+}
 
 std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
   return static_cast<std::size_t>(terms * ((columns + lanes() - 1) / lanes()) * lanes());
@@ -239,6 +258,10 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
     float* to = panels + column * terms + begin * width;
     for (std::int64_t t = 0; t < end - begin; ++t, to += width) {
       const float* from = b.data + t * b.term_stride + column * b.column_stride;
+      if (b.column_stride == 1 && used == width) {
+        copy_vectors(from, vectors, to);
+        continue;
+      }
       for (std::int64_t j = 0; j < used; ++j) to[j] = from[j * b.column_stride];
       std::fill(to + used, to + width, 0.0F);
     }
@@ -273,12 +296,22 @@ std::size_t TileFloats(std::int64_t terms, std::int64_t rows) {
   return static_cast<std::size_t>(terms * ((rows + kTileRows - 1) / kTileRows) * kTileRows);
 }
 
+/// Rows whose first use waits for memory are fetched so many terms ahead.
+constexpr std::int64_t kTermsAhead = 8;
+
 void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, float* tiles) {
+  // Whole vectors, whose ends the next term or tile writes again.
+  const int vectors = static_cast<int>((kTileRows + lanes() - 1) / lanes());
   for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows) {
     const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i0);
+    const bool room = i0 + 2 * kTileRows <= rows && vectors * lanes() <= 2 * kTileRows;
     for (std::int64_t t = 0; t < terms; ++t, tiles += kTileRows) {
-      if (used == kTileRows) {
-        for (int i = 0; i < kTileRows; ++i) tiles[i] = a[t][i0 + i];
+      const std::int64_t ahead = i0 == 0 ? std::min(t + kTermsAhead, terms - 1) : t;
+      hwy::Prefetch(a[ahead] + std::min(i0 == 0 ? 0 : i0 + kLine, rows - 1));
+      if (room) {
+        copy_vectors(a[t] + i0, vectors, tiles);
+      } else if (used == kTileRows) {
+        std::copy_n(a[t] + i0, kTileRows, tiles);
       } else {
         std::copy_n(a[t] + i0, used, tiles);
         std::fill(tiles + used, tiles + kTileRows, 0.0F);
@@ -289,23 +322,24 @@ void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, flo
 
 void PackRowPanels(const float* const* b, std::int64_t offset, std::int64_t terms,
                    std::int64_t columns, float* panels) {
-  PanelWidths widths(columns, false);
-  std::int64_t column = 0;
-  while (const int vectors = widths.next()) {
-    const std::int64_t width = vectors * lanes();
-    const std::int64_t used = std::min(width, columns - column);
-    for (std::int64_t t = 0; t < terms; ++t, panels += width) {
+  for (std::int64_t t = 0; t < terms; ++t) {
+    const float* next = b[std::min(t + kTermsAhead, terms - 1)] + offset;
+    PanelWidths widths(columns, false);
+    std::int64_t column = 0;
+    while (const int vectors = widths.next()) {
+      const std::int64_t width = vectors * lanes();
+      const std::int64_t used = std::min(width, columns - column);
       const float* from = b[t] + offset + column;
+      float* to = panels + column * terms + t * width;
+      hwy::Prefetch(next + column);
       if (used == width) {
-        for (int v = 0; v < vectors; ++v) {
-          hn::StoreU(hn::LoadU(kFloats, from + v * lanes()), kFloats, panels + v * lanes());
-        }
+        copy_vectors(from, vectors, to);
       } else {
-        std::copy_n(from, used, panels);
-        std::fill(panels + used, panels + width, 0.0F);
+        std::copy_n(from, used, to);
+        std::fill(to + used, to + width, 0.0F);
       }
+      column += width;
     }
-    column += width;
   }
 }
 

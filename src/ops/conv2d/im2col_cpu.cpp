@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/partial_sums.h"
+#include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
 #include "ops/conv2d/im2col.h"
@@ -26,7 +27,12 @@ std::int64_t block_lines(const ConvShape& s, std::int64_t limit) {
 }
 
 std::size_t block_bytes(const ConvShape& s, std::int64_t lines_of_block) {
-  return sizeof(float) * static_cast<std::size_t>(lines_of_block * line_floats(s));
+  return align_up(sizeof(float) * static_cast<std::size_t>(lines_of_block * line_floats(s)));
+}
+
+/// Scratch of a block: its patches, and behind them what its product (m, n, k) packs.
+std::size_t scratch_bytes(const ConvShape& s, std::int64_t size, const GemmShape& product) {
+  return block_bytes(s, size) + gemm_scratch_bytes(product);
 }
 
 /// Calls f(begin, end) for the blocks of a range of lines.
@@ -43,18 +49,19 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const std::int64_t k = s.taps();
   const std::int64_t co = s.group_out();
   Kernel kernel;
-  kernel.scratch_bytes = block_bytes(s, size);
+  kernel.scratch_bytes = scratch_bytes(s, size, {size * s.ow, co, k});
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          float* patches = reinterpret_cast<float*>(task.scratch);
+         std::byte* packed = task.scratch + block_bytes(s, size);
          for_each_block(split(lines(s), tasks, task.index), size,
                         [&](std::int64_t l0, std::int64_t l1) {
                           const std::int64_t rows = (l1 - l0) * s.ow;
                           float* y = args.out(0) + l0 * s.ow * s.co;
                           for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
                             gather_patches(s, g, l0, l1, args.in(0), patches);
-                            gemm(rows, co, k, {patches, k}, {args.in(1) + g * co * k, k, true},
-                                 y + g * co, s.co);
+                            gemm({rows, co, k}, {patches, k}, {args.in(1) + g * co * k, k, true},
+                                 y + g * co, s.co, packed);
                           }
                           add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(2) : nullptr,
                                                 tail.activation);
@@ -70,18 +77,19 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   const std::int64_t k = s.taps();
   const std::int64_t co = s.group_out();
   Kernel kernel;
-  kernel.scratch_bytes = block_bytes(s, size);
+  kernel.scratch_bytes = scratch_bytes(s, size, {size * s.ow, k, co});
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          float* patches = reinterpret_cast<float*>(task.scratch);
+         std::byte* packed = task.scratch + block_bytes(s, size);
          const std::int64_t sample = s.in_pixels() * s.c;
          const Range samples = split(s.n, tasks, task.index);
          for (std::int64_t n = samples.begin; n < samples.end; ++n) {
            std::fill_n(args.out(0) + n * sample, sample, 0.0F);
            for_each_block({n * s.oh, (n + 1) * s.oh}, size, [&](std::int64_t l0, std::int64_t l1) {
              for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-               gemm((l1 - l0) * s.ow, k, co, {args.in(0) + l0 * s.ow * s.co + g * co, s.co},
-                    {args.in(1) + g * co * k, k}, patches, k);
+               gemm({(l1 - l0) * s.ow, k, co}, {args.in(0) + l0 * s.ow * s.co + g * co, s.co},
+                    {args.in(1) + g * co * k, k}, patches, k, packed);
                scatter_patches(s, g, l0, l1, patches, args.out(0));
              }
            });
@@ -97,20 +105,21 @@ Kernel grad_weight_by_lines(const ConvShape& s) {
   const std::int64_t k = s.taps();
   const std::int64_t co = s.group_out();
   Kernel kernel;
-  kernel.scratch_bytes = block_bytes(s, size);
+  kernel.scratch_bytes = scratch_bytes(s, size, {co, k, size * s.ow});
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          float* patches = reinterpret_cast<float*>(task.scratch);
+         std::byte* packed = task.scratch + block_bytes(s, size);
          float* dw = args.work() + task.index * s.weights();
          std::fill_n(dw, s.weights(), 0.0F);
          for_each_block(split(lines(s), tasks, task.index), size,
                         [&](std::int64_t l0, std::int64_t l1) {
                           for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
                             gather_patches(s, g, l0, l1, args.in(0), patches);
-                            gemm(co, k, (l1 - l0) * s.ow,
+                            gemm({co, k, (l1 - l0) * s.ow},
                                  {args.in(1) + l0 * s.ow * s.co + g * co, s.co, true}, {patches, k},
-                                 dw + g * co * k, k, 1.0F);
+                                 dw + g * co * k, k, packed, true);
                           }
                         });
        }});
@@ -123,18 +132,21 @@ Kernel grad_weight_whole(const ConvShape& s) {
   const std::int64_t k = s.taps();
   const std::int64_t rows = lines(s) * s.ow;
   const int gatherers = tasks_for(lines(s), 0.3 * static_cast<double>(line_floats(s)));
-  const int tasks = tasks_for(k, conv_cost(2.0 * static_cast<double>(rows * s.co)));
+  const ProductTasks tasks({s.co, k, rows}, true);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(rows * k);
+  kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back({gatherers, [=](const Args& args, const Task& task) {
                              const Range range = split(lines(s), gatherers, task.index);
                              gather_patches(s, 0, range.begin, range.end, args.in(0),
                                             args.work() + range.begin * line_floats(s));
                            }});
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range columns = split(k, tasks, task.index);
-                             gemm(s.co, columns.size(), rows, {args.in(1), s.co, true},
-                                  {args.work() + columns.begin, k}, args.out(0) + columns.begin, k);
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [part, columns] = tasks.block(task.index);
+                             gemm({part.size(), columns.size(), rows},
+                                  {args.in(1) + part.begin, s.co, true},
+                                  {args.work() + columns.begin, k},
+                                  args.out(0) + part.begin * k + columns.begin, k, task.scratch);
                            }});
   return kernel;
 }

@@ -22,13 +22,15 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   if (!takes(s)) return std::nullopt;
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
-  const ProductTasks tasks(s.n * s.in_pixels(), co, c);
+  const ProductTasks tasks({s.n * s.in_pixels(), co, c});
   Kernel kernel;
+  kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
                              const auto [rows, columns] = tasks.block(task.index);
                              float* y = args.out(0) + rows.begin * co + columns.begin;
-                             gemm(rows.size(), columns.size(), c, {args.in(0) + rows.begin * c, c},
-                                  {args.in(1) + columns.begin * c, c, true}, y, co);
+                             gemm({rows.size(), columns.size(), c},
+                                  {args.in(0) + rows.begin * c, c},
+                                  {args.in(1) + columns.begin * c, c, true}, y, co, task.scratch);
                              add_bias_and_activate(y, rows.size(), columns.size(),
                                                    tail.bias ? args.in(2) + columns.begin : nullptr,
                                                    tail.activation, co);
@@ -40,19 +42,21 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
-  const ProductTasks tasks(s.n * s.in_pixels(), c, co);
+  const ProductTasks tasks({s.n * s.in_pixels(), c, co});
   Kernel kernel;
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm(rows.size(), columns.size(), co, {args.in(0) + rows.begin * co, co},
-              {args.in(1) + columns.begin, c}, args.out(0) + rows.begin * c + columns.begin, c);
-       }});
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm({rows.size(), columns.size(), co},
+                                  {args.in(0) + rows.begin * co, co},
+                                  {args.in(1) + columns.begin, c},
+                                  args.out(0) + rows.begin * c + columns.begin, c, task.scratch);
+                           }});
   return kernel;
 }
 
-/// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take rows or
-/// columns of dw and sum over all pixels themselves.
+/// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take blocks of dw
+/// and sum over all pixels themselves.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
   const std::int64_t pixels = s.n * s.in_pixels();
@@ -62,26 +66,24 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   if (pixels > 4 * std::max(c, co)) {
     const int tasks = partial_gradients(s, pixels, cost(c, co));
     kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * co * c);
+    kernel.scratch_bytes = gemm_scratch_bytes({co, c, pixels});
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                                const Range rows = split(pixels, tasks, task.index);
-                               float* dw = args.work() + task.index * co * c;
-                               gemm(co, c, rows.size(), {args.in(1) + rows.begin * co, co, true},
-                                    {args.in(0) + rows.begin * c, c}, dw, c);
+                               gemm({co, c, rows.size()}, {args.in(1) + rows.begin * co, co, true},
+                                    {args.in(0) + rows.begin * c, c},
+                                    args.work() + task.index * co * c, c, task.scratch);
                              }});
     kernel.stages.push_back(add_partials_stage(tasks, co * c, 0));
     return kernel;
   }
-  const bool by_columns = c >= co;
-  const int tasks = by_columns ? tasks_for(c, cost(co, pixels)) : tasks_for(co, cost(c, pixels));
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range part = split(by_columns ? c : co, tasks, task.index);
-                             if (by_columns) {
-                               gemm(co, part.size(), pixels, {args.in(1), co, true},
-                                    {args.in(0) + part.begin, c}, args.out(0) + part.begin, c);
-                             } else {
-                               gemm(part.size(), c, pixels, {args.in(1) + part.begin, co, true},
-                                    {args.in(0), c}, args.out(0) + part.begin * c, c);
-                             }
+  const ProductTasks tasks({co, c, pixels}, true);
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm({rows.size(), columns.size(), pixels},
+                                  {args.in(1) + rows.begin, co, true},
+                                  {args.in(0) + columns.begin, c},
+                                  args.out(0) + rows.begin * c + columns.begin, c, task.scratch);
                            }});
   return kernel;
 }

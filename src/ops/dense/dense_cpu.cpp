@@ -33,13 +33,15 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
                              }});
     return kernel;
   }
-  const ProductTasks tasks(n, units, features);
+  const ProductTasks tasks({n, units, features});
+  kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back(
       {tasks.count(), [=](const Args& args, const Task& task) {
          const auto [rows, columns] = tasks.block(task.index);
          float* y = args.out(0) + rows.begin * units + columns.begin;
-         gemm(rows.size(), columns.size(), features, {args.in(0) + rows.begin * features, features},
-              {args.in(1) + columns.begin * features, features, true}, y, units);
+         gemm({rows.size(), columns.size(), features},
+              {args.in(0) + rows.begin * features, features},
+              {args.in(1) + columns.begin * features, features, true}, y, units, task.scratch);
          add_bias_and_activate(y, rows.size(), columns.size(),
                                attrs.bias ? args.in(2) + columns.begin : nullptr, attrs.activation,
                                units);
@@ -62,46 +64,42 @@ std::optional<Kernel> prepare_grad_input(const NodeView& node) {
                              }});
     return kernel;
   }
-  const ProductTasks tasks(n, features, units);
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm(rows.size(), columns.size(), units,
-                                  {args.in(0) + rows.begin * units, units},
-                                  {args.in(1) + columns.begin, features},
-                                  args.out(0) + rows.begin * features + columns.begin, features);
-                           }});
+  const ProductTasks tasks({n, features, units});
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         gemm({rows.size(), columns.size(), units}, {args.in(0) + rows.begin * units, units},
+              {args.in(1) + columns.begin, features},
+              args.out(0) + rows.begin * features + columns.begin, features, task.scratch);
+       }});
   return kernel;
 }
 
-/// Tasks take columns of dw (features), or rows of it where there are more of these: each sums over
-/// the whole batch, so nothing is left to add up.
+/// Each task sums its block of dw over the whole batch, so nothing is left to add up.
 std::optional<Kernel> prepare_grad_weight(const NodeView& node) {
   const std::int64_t n = node.in(0)[0];
   const std::int64_t units = node.in(0)[1];
   const std::int64_t features = node.in(1)[1];
   Kernel kernel;
-  if (features >= units) {
+  if (units <= kThinUnits) {
     const int tasks = tasks_for(features, row_cost(units, n));
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                                const Range columns = column_lines(features, tasks, task.index);
-                               if (units <= kThinUnits) {
-                                 thin_grad_weight({n, features, units}, args.in(0), args.in(1),
-                                                  columns.begin, columns.end, args.out(0));
-                               } else {
-                                 gemm(units, columns.size(), n, {args.in(0), units, true},
-                                      {args.in(1) + columns.begin, features},
-                                      args.out(0) + columns.begin, features);
-                               }
+                               thin_grad_weight({n, features, units}, args.in(0), args.in(1),
+                                                columns.begin, columns.end, args.out(0));
                              }});
-  } else {
-    const int tasks = tasks_for(units, row_cost(features, n));
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range rows = split(units, tasks, task.index);
-                               gemm(rows.size(), features, n,
-                                    {args.in(0) + rows.begin, units, true}, {args.in(1), features},
-                                    args.out(0) + rows.begin * features, features);
-                             }});
+    return kernel;
   }
+  const ProductTasks tasks({units, features, n}, true);
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         gemm({rows.size(), columns.size(), n}, {args.in(0) + rows.begin, units, true},
+              {args.in(1) + columns.begin, features},
+              args.out(0) + rows.begin * features + columns.begin, features, task.scratch);
+       }});
   return kernel;
 }
 

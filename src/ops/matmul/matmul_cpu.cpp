@@ -22,6 +22,7 @@ std::optional<Kernel> prepare_matmul(const NodeView& node) {
                                 static_cast<double>(e.n) * static_cast<double>(e.k) / 20.0;
   const int tasks = tasks_for(items, cost);
   Kernel kernel;
+  kernel.scratch_bytes = gemm_scratch_bytes({std::min(band, e.m), e.n, e.k});
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          const Range range = split(items, tasks, task.index);
@@ -35,11 +36,7 @@ std::optional<Kernel> prepare_matmul(const NodeView& node) {
            const Matrix left =
                attrs.transpose_a ? Matrix{a + row, e.m, true} : Matrix{a + row * e.k, e.k, false};
            const Matrix right{b, attrs.transpose_b ? e.k : e.n, attrs.transpose_b};
-           if (e.k == 0) {
-             std::fill_n(y, rows * e.n, 0.0F);
-           } else {
-             gemm(rows, e.n, e.k, left, right, y, e.n);
-           }
+           gemm({rows, e.n, e.k}, left, right, y, e.n, task.scratch);
          }
        }});
   return kernel;

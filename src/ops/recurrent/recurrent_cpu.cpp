@@ -42,6 +42,9 @@ class Floats {
     used_ += padded(count);
     return piece;
   }
+  std::byte* take_bytes(std::size_t bytes) {
+    return reinterpret_cast<std::byte*>(take(static_cast<std::int64_t>(bytes / sizeof(float))));
+  }
   std::size_t bytes() const { return sizeof(float) * static_cast<std::size_t>(used_); }
 
  private:
@@ -51,6 +54,11 @@ class Floats {
 
 /// gru_original's candidate writes whole vectors from 2 U on: up to 16 floats more.
 std::int64_t sums_width(const RecurrentShape& s) { return padded(s.columns()) + 16; }
+
+/// Scratch of the product of all steps of a block with w_ih.
+std::size_t input_product_bytes(const RecurrentShape& s) {
+  return gemm_scratch_bytes({block_rows(s) * s.steps, s.columns(), s.features});
+}
 
 /// What every task of the forward kernel reads.
 struct ForwardShared {
@@ -84,8 +92,8 @@ void pack_forward(const RecurrentShape& s, const float* w_hh, const float* b_ih,
 void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared& shared,
                  const float* x, const float* w_ih, float* y, float* last, float* saved,
                  Floats scratch) {
-  gemm(rows * s.steps, s.columns(), s.features, {x, s.features}, {w_ih, s.features, true}, saved,
-       s.saved());
+  gemm({rows * s.steps, s.columns(), s.features}, {x, s.features}, {w_ih, s.features, true}, saved,
+       s.saved(), scratch.take_bytes(input_product_bytes(s)));
   const std::int64_t width = padded(s.units);
   const std::int64_t sums_stride = sums_width(s);
   float* sums = scratch.take(rows * sums_stride);
@@ -129,6 +137,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   ForwardShared(s, memory);
   kernel.workspace_bytes = memory.bytes();
   Floats scratch;
+  scratch.take_bytes(input_product_bytes(s));
   scratch.take(block_rows(s) * sums_width(s));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
@@ -201,6 +210,14 @@ std::int64_t chunk_steps(const RecurrentShape& s) {
   return std::clamp<std::int64_t>(most, std::min<std::int64_t>(s.steps, 16), s.steps);
 }
 
+/// Scratch of BackwardBlock::products().
+std::size_t gradient_product_bytes(const RecurrentShape& s) {
+  const std::int64_t count = block_rows(s) * s.steps;
+  return std::max({gemm_scratch_bytes({count, s.features, s.columns()}),
+                   gemm_scratch_bytes({s.columns(), s.features, count}),
+                   gemm_scratch_bytes({s.columns(), s.units, count})});
+}
+
 /// One block of samples of the backward kernel.
 struct BackwardBlock {
   RecurrentShape s;
@@ -214,7 +231,7 @@ struct BackwardBlock {
 
   /// dx and the weights' gradients of `count` rows of slopes, which belong to the rows from `row`.
   void products(const float* slopes, std::int64_t row, std::int64_t count,
-                const WeightGradients& to) const {
+                const WeightGradients& to, std::byte* scratch) const {
     const std::int64_t u = s.units;
     const std::int64_t width = s.slopes();
     const float* by_a = slopes + s.input_slopes();
@@ -222,15 +239,15 @@ struct BackwardBlock {
     const float* rows_saved = saved + row * s.saved();
     const auto add_w_hh = [&](const float* by_c, std::int64_t gate, std::int64_t gates,
                               std::int64_t state) {
-      gemm(gates * u, u, count, {by_c, width, true}, {rows_saved + state, s.saved()},
-           to.w_hh + gate * u * u, u, 1.0F);
+      gemm({gates * u, u, count}, {by_c, width, true}, {rows_saved + state, s.saved()},
+           to.w_hh + gate * u * u, u, scratch, true);
     };
     if (dx != nullptr) {
-      gemm(count, s.features, s.columns(), {by_a, width}, {w_ih, s.features}, dx + row * s.features,
-           s.features);
+      gemm({count, s.features, s.columns()}, {by_a, width}, {w_ih, s.features},
+           dx + row * s.features, s.features, scratch);
     }
-    gemm(s.columns(), s.features, count, {by_a, width, true}, {rows_x, s.features}, to.w_ih,
-         s.features, 1.0F);
+    gemm({s.columns(), s.features, count}, {by_a, width, true}, {rows_x, s.features}, to.w_ih,
+         s.features, scratch, true);
     switch (s.cell) {
       case Cell::gru:
         add_w_hh(slopes, 2, 1, s.state());
@@ -249,6 +266,7 @@ struct BackwardBlock {
     const std::int64_t width = padded(s.units);
     float* slopes = scratch.take(rows * chunk * s.slopes());
     float* state = scratch.take(3 * rows * width);
+    std::byte* packed = scratch.take_bytes(gradient_product_bytes(s));
     std::fill_n(state, 3 * rows * width, 0.0F);
     BackwardStep step{.cell = s.cell,
                       .rows = rows,
@@ -281,11 +299,11 @@ struct BackwardBlock {
         multiply_panels(rows, step.slopes, step.slopes_stride, shared.first, step.dh, width, true);
       }
       if (chunk == s.steps) {
-        products(slopes, 0, rows * s.steps, to);
+        products(slopes, 0, rows * s.steps, to, packed);
         continue;
       }
       for (std::int64_t r = 0; r < rows; ++r) {
-        products(slopes + r * step.slopes_stride, r * s.steps + first, end - begin, to);
+        products(slopes + r * step.slopes_stride, r * s.steps + first, end - begin, to, packed);
       }
     }
   }
@@ -331,6 +349,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   Floats scratch;
   scratch.take(std::max(block_rows(s) * chunk_steps(s) * s.slopes(), s.columns() * s.units));
   scratch.take(3 * block_rows(s) * padded(s.units));
+  scratch.take_bytes(gradient_product_bytes(s));
   kernel.scratch_bytes = scratch.bytes();
   kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
                              Floats work(args.work());
