@@ -162,14 +162,17 @@ def startup_of(record, wall):
     return max(wall - epochs - record["data_seconds"], 0.0)
 
 
-def run_once(command, extra_environment, limit, job):
-    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}."""
-    busy, own, began = busy_seconds(), child_seconds(), time.perf_counter()
+def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
+    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}.
+    `helpers`: the processor seconds so far of processes that we have started beside it."""
+    def own_seconds():
+        return child_seconds() + helpers()
+    busy, own, began = busy_seconds(), own_seconds(), time.perf_counter()
     status, out, err = start(command, {**plain_environment(), **extra_environment}, limit)
     wall = time.perf_counter() - began
     run = {"wall_s": wall, "failed": None}
     if busy is not None:
-        others = busy_seconds() - busy - (child_seconds() - own)
+        others = busy_seconds() - busy - (own_seconds() - own)
         run["others_processors"] = max(others, 0.0) / wall
     record = json_line(out)
     if record is None or status not in (0, 3):  # 3: Linnet's loss does not fall

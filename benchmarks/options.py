@@ -16,6 +16,7 @@ to benchmarks/results/<date>-<machine>.json, .md and .html.
   benchmarks/run.py --data mnist=DIR --data cifar10=DIR   real data that Linnet does not find
   benchmarks/run.py mnist-cnn:infer --batches 1,32,1024   latency, and speed by batch
   benchmarks/run.py mnist-cnn --threads 1,2               speed by threads
+  benchmarks/run.py mnist-cnn --neighbour                 beside a process that keeps a core busy
   benchmarks/run.py --peers all --install-peers           beside every framework there is
 """
 
@@ -56,6 +57,9 @@ def arguments():
     parser.add_argument("--threads", type=numbers, default=[0], metavar="N,N,...",
                         help="each workload on so many; 0: all processors")
     parser.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    parser.add_argument("--neighbour", action="store_true",
+                        help="each repetition once more while another process keeps one processor "
+                        "busy")
     parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
     parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
     parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",

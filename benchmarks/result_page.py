@@ -10,9 +10,12 @@ import statistics
 import sys
 from pathlib import Path
 
+import figures
 import plots
 import published
 import result_table
+import side_tables
+from side_table import title_of
 
 VERDICTS = {"faster": "Linnet is faster", "slower": "Linnet is slower",
             "no difference shown": "no difference shown",
@@ -87,7 +90,7 @@ class Page:
                  *self.scaling()]
         for i, row in enumerate(self.rows):
             parts += self.workload(i, row)
-        parts += self.latency() + self.installed() + self.published()
+        parts += self.latency() + self.installed() + self.side_tables() + self.published()
         return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 '<link rel="icon" href="data:,">'  # else browsers ask for one
@@ -119,12 +122,12 @@ class Page:
         counts = {each: 0 for each in VERDICTS}
         lines = []
         for row, name, ratio in found:
-            verdict = result_table.verdict(ratio)
+            verdict = figures.verdict(ratio)
             counts[verdict] += 1
             text = "{median:.2f} ({low:.2f}–{high:.2f})".format(**ratio) if ratio else \
                 row["engines"][name]["failed"] or row["engines"]["linnet"]["failed"] or "–"
             lines.append((Raw(f'<a href="#w{self.rows.index(row)}">'
-                              f"{escape(result_table.title_of(row))}</a>"), row["batch"], name,
+                              f"{escape(title_of(row))}</a>"), row["batch"], name,
                           text, VERDICTS[verdict]))
         words = "; ".join(f"{VERDICTS[each]}: {count}" for each, count in counts.items() if count)
         return ["<h2>At a glance</h2>", f"<p>Of {len(found)} comparisons: {escape(words)}.</p>",
@@ -140,7 +143,7 @@ class Page:
                  f"{row['samples']} samples, batch {row['batch']}, {row['warmup']} + "
                  f"{row['epochs']} epochs, "
                  + ("prediction" if row["mode"] == "infer" else "training"))
-        parts = [f'<h2 id="w{index}">{escape(result_table.title_of(row))}</h2>',
+        parts = [f'<h2 id="w{index}">{escape(title_of(row))}</h2>',
                  f'<p class="muted">{escape(about)}</p>']
         if row["failed"]:
             return [*parts, f'<p class="warning">Failed: {escape(row["failed"])}</p>']
@@ -160,7 +163,7 @@ class Page:
     def loss_curves(self, row):
         lines, names = [], []
         for name, engine in row["engines"].items():
-            runs = [run["losses"] for run in result_table.good(engine["runs"]) if run.get("losses")]
+            runs = [run["losses"] for run in figures.good(engine["runs"]) if run.get("losses")]
             if not runs:
                 continue
             names.append(name)
@@ -212,7 +215,7 @@ class Page:
     def latency(self):
         groups = {}
         for row, name, ms in result_table.latencies(self.result):
-            groups.setdefault(result_table.title_of(row), []).append((name, self.colours[name], ms))
+            groups.setdefault(title_of(row), []).append((name, self.colours[name], ms))
         parts = [part for title, rows in groups.items() for part in
                  (f"<h3>{escape(title)}</h3>", plots.bars(rows, f"latency of {title}", "ms"))]
         about = ('<p class="muted">Milliseconds from a sample to its prediction, one after '
@@ -224,6 +227,13 @@ class Page:
                 for name, size in self.result.get("installed_bytes", {}).items() if size]
         return ["<h2>Installed size</h2>", f'<p class="muted">{escape(result_table.INSTALLED)}</p>',
                 plots.bars(rows, "installed size", "MiB")] if rows else []
+
+    def side_tables(self):
+        parts = []
+        for each in side_tables.of(self.result):
+            parts += [f"<h2>{escape(each.title)}</h2>",
+                      f'<p class="muted">{escape(each.about)}</p>', table(each.head, each.rows)]
+        return parts
 
     def published(self):
         parts = ["<h2>Published figures: other hardware, not measured here</h2>",

@@ -14,7 +14,9 @@ import tempfile
 from pathlib import Path
 
 import engines
+import figures
 import jobs
+import neighbour
 import options as run_options
 import peer_python
 import result_page
@@ -68,7 +70,8 @@ def engines_of(job, options, folder):
 
 def run_workload(job, options):
     row = {**dataclasses.asdict(job), "data": "", "synthetic": False, "failed": None, "engines": {},
-           "export": export_command(job, options, "$DATA"), "ratios": {}, "losses_differ": []}
+           "export": export_command(job, options, "$DATA"), "ratios": {}, "losses_differ": [],
+           "neighbour": {}}
     with tempfile.TemporaryDirectory(prefix="linnet-bench-") as folder:
         try:
             about, row["synthetic"] = export(job, options, Path(folder))
@@ -78,42 +81,50 @@ def run_workload(job, options):
         job = dataclasses.replace(job, samples=about["samples"])
         row.update(samples=job.samples, data=about["name"])
         who = engines_of(job, options, folder)
-        runs = {name: [] for name in who}
+        runs, disturbed = {name: [] for name in who}, {name: [] for name in who}
         for seed in range(options.repetitions):
             for name, (command, environment, missing) in who.items():
-                runs[name].append(attempt(name, seed, [*command, "--seed", str(seed)], environment,
-                                          missing, runs[name], job, options))
+                work = ([*command, "--seed", str(seed)], environment, missing)
+                runs[name].append(attempt(name, seed, *work, runs[name], job, options))
+                if options.neighbour:
+                    before = [*runs[name], *disturbed[name]]
+                    with neighbour.spinning() as spent:
+                        disturbed[name].append(attempt(f"{name}, disturbed", seed, *work, before,
+                                                       job, options, spent))
     for name, (command, environment, _) in who.items():
-        row["engines"][name] = {**result_table.summary(runs[name]),
+        row["engines"][name] = {**figures.summary(runs[name]),
                                 "command": [part.replace(folder, "$DATA") for part in command],
                                 "environment": environment}
+        if options.neighbour:
+            row["neighbour"][name] = neighbour.summary(runs[name], disturbed[name])
     ours = row["engines"]["linnet"]
     for name in options.peers:
-        row["ratios"][name] = result_table.ratio(runs["linnet"], runs[name])
-        if result_table.losses_differ(ours["loss"], row["engines"][name]["loss"]):
+        row["ratios"][name] = figures.ratio(runs["linnet"], runs[name])
+        if figures.losses_differ(ours["loss"], row["engines"][name]["loss"]):
             row["losses_differ"].append(name)
     return row
 
 
-def attempt(name, seed, command, environment, missing, before, job, options):
+def attempt(name, seed, command, environment, missing, before, job, options,
+            helpers=lambda: 0.0):
     """A run, or None where an earlier one has shown that it leads nowhere."""
     if any(run is None or run["failed"] for run in before):
         return None
     if missing:
         return {"failed": missing}
-    run = engines.run_once(command, environment, options.limit, job)
+    run = engines.run_once(command, environment, options.limit, job, helpers)
     parameters = run.get("parameters")
     speed = "failed: " + run["failed"] if run["failed"] else \
-        f"{result_table.number(run['samples_per_second'])} samples/s, loss {run['loss']}"
+        f"{figures.number(run['samples_per_second'])} samples/s, loss {run['loss']}"
     print(f"{job.name}{job.axes()} {seed + 1}/{options.repetitions} {name}: {speed} "
           f"({run['wall_s']:.1f} s; {parameters} parameters)", file=sys.stderr, flush=True)
     return run
 
 
 def load_of(at_start, processors, workloads):
-    runs = [run for row in workloads for engine in row["engines"].values()
-            for run in engine["runs"] if run]
-    others = result_table.spread([run.get("others_processors") for run in runs])
+    runs = [run for row in workloads for part in ("engines", "neighbour")
+            for engine in row[part].values() for run in engine["runs"] if run]
+    others = figures.spread([run.get("others_processors") for run in runs])
     return {"at_start": at_start, "processors": processors, "others_processors": others,
             "busy": bool(others and others["median"] > result_table.BUSY) or
                     (others is None and at_start > processors / 4)}
