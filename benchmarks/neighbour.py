@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Another busy program on one of the machine's processors, and what speed engines keep beside it."""
+"""A busy program on one of the machine's processors, and what speed engines keep beside it."""
 import contextlib
 import os
 import signal

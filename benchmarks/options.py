@@ -17,6 +17,8 @@ to benchmarks/results/<date>-<machine>.json, .md and .html.
   benchmarks/run.py mnist-cnn:infer --batches 1,32,1024   latency, and speed by batch
   benchmarks/run.py mnist-cnn --threads 1,2               speed by threads
   benchmarks/run.py mnist-cnn --neighbour                 beside a process that keeps a core busy
+  benchmarks/run.py --footprint                           seconds to the first step of mnist-cnn
+  benchmarks/run.py rosenbrock-mlp --memory-limit 2G      the largest batch that fits
   benchmarks/run.py --peers all --install-peers           beside every framework there is
 """
 
@@ -31,6 +33,15 @@ class Pythons(dict):
 
 def numbers(words):
     return [int(word) for word in words.split(",")]
+
+
+def memory(words):
+    """Bytes: a number, or one with K, M or G (of 1024) behind it."""
+    unit = {"K": 10, "M": 20, "G": 30}.get(words[-1:].upper())
+    found = int(float(words[:-1]) * 2**unit) if unit else int(words)
+    if found <= 0:
+        raise ValueError
+    return found
 
 
 def arguments():
@@ -60,6 +71,12 @@ def arguments():
     parser.add_argument("--neighbour", action="store_true",
                         help="each repetition once more while another process keeps one processor "
                         "busy")
+    parser.add_argument("--footprint", action="store_true",
+                        help="also processes that end with their first training step; mnist-cnn "
+                        "alone if no workload is given")
+    parser.add_argument("--memory-limit", type=memory, default=0, metavar="SIZE",
+                        help="also the largest batch whose process stays below so much resident "
+                        "memory, e.g. 2G; on the CPU")
     parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
     parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
     parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",
@@ -71,7 +88,7 @@ def arguments():
     sizes = {"quick": jobs.QUICK, "full": jobs.PUBLISHED, "reduced": jobs.REDUCED}[options.protocol]
     aliases = {name.removesuffix(":infer"): name for name in reversed(sizes)}
     wanted = [name if name in sizes else aliases.get(name, name)
-              for name in options.workloads or sizes]
+              for name in options.workloads or (["mnist-cnn"] if options.footprint else sizes)]
     unknown = [name for name in wanted if name.removesuffix(":infer") not in jobs.DATA]
     if unknown:
         parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
@@ -89,6 +106,8 @@ def arguments():
             parser.error(f"--data: unknown name '{name}'")
     if min(options.batches or [1]) < 1 or min(options.threads) < 0:
         parser.error("--batches, --threads: expected numbers from 1 on (0 threads: all processors)")
+    if options.memory_limit and options.device != "cpu":
+        parser.error("--memory-limit is about the memory of a process; use --device cpu")
     if options.repetitions is None:
         options.repetitions = 2 if options.quick else 5
     if options.repetitions < 1:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables beside the main one: each module here makes one of a result, or None where that has
-nothing to say."""
+"""The tables beside the main one: each is made of a result, and left out where that has nothing to
+say."""
+import footprint
+import largest_batch
 import neighbour
 
-MODULES = (neighbour,)
+MAKERS = (neighbour.table, footprint.beside_table, footprint.first_step_table,
+          largest_batch.table, footprint.disk_table)
 
 
 def of(result):
-    found = [module.table(result) for module in MODULES]
+    found = [make(result) for make in MAKERS]
     return [each for each in found if each and each.rows]

@@ -116,6 +116,24 @@ class Suite(command.CommandTest):
         for page in (out, pathlib.Path(out).with_suffix(".html")):
             self.assertIn("Beside a busy neighbour", pathlib.Path(page).read_text())
 
+    def test_footprint_and_largest_batch(self):
+        out, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
+                            "--peers", "fake,fake-broken", "--repetitions", 1, "--footprint",
+                            "--memory-limit", "60M")
+        result = json.loads(pathlib.Path(out).with_suffix(".json").read_text())
+        row, = result["workloads"]
+        self.assertEqual(list(row["first_step"]), ["linnet", "fake"])
+        for run, in row["first_step"].values():
+            self.assertIsNone(run["failed"])
+            self.assertGreater(run["seconds"], 0)
+        for found in row["largest_batch"].values():
+            self.assertGreaterEqual(found["batch"], 128)
+        self.assertGreater(result["footprint"]["own"]["linnet"], 1 << 20)
+        table = pathlib.Path(out).read_text()
+        for title in ("Memory and start-up beside each peer", "To the first step",
+                      "Largest batch under a memory limit", "Linnet on disk"):
+            self.assertIn(f"## {title}\n", table)
+
     def test_linnet_failing_is_a_failure(self):
         out, _ = self.suite("mnist-cnn", "--quick", "--peers", "none", "--data", "mnist=nothing",
                             status=1)
@@ -128,7 +146,8 @@ class Suite(command.CommandTest):
                                     (("--data", "minst=x"), "--data: unknown name 'minst'"),
                                     (("--python", "/bin/python"),
                                      "--python: unknown framework '/bin/python'"),
-                                    (("--batches", "0"), "expected numbers from 1 on")):
+                                    (("--batches", "0"), "expected numbers from 1 on"),
+                                    (("--memory-limit", "2X"), "invalid memory value: '2X'")):
             _, err = self.suite(*arguments, status=2)
             self.assertIn(sentence, err)
 
