@@ -228,6 +228,7 @@ def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
         loss=record["losses"][-1] if record["losses"] else None,
         test_losses=record.get("test_losses") or [],
         test_accuracies=record.get("test_accuracies") or [],
+        compile_s=record.get("startup_seconds"),  # Linnet's; peers have none of their own
         startup_s=None if job.test else startup_of(record, wall),
         peak_bytes=record["peak_bytes"],
         timed_seconds=record["timed_seconds"],

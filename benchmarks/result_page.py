@@ -14,6 +14,7 @@ import figures
 import plots
 import published
 import result_table
+import scaling
 import side_tables
 from side_table import title_of
 
@@ -189,27 +190,13 @@ class Page:
                 f"<pre>{escape(chr(10).join(lines))}</pre>"]
 
     def scaling(self):
-        """Plots over batch and over threads, of workloads that ran with several."""
         parts = []
-        for by, other in (("batch", "threads"), ("threads", "batch")):
-            groups = {}
-            for row in self.rows:
-                if not row["failed"] and row[by]:
-                    groups.setdefault((row["name"], row[other]), []).append(row)
-            for (name, fixed), rows in groups.items():
-                if len({row[by] for row in rows}) < 2:
-                    continue
-                lines, names = [], []
-                for engine, colour in self.colours.items():
-                    found = [(row[by], row["engines"].get(engine)) for row in rows]
-                    points = sorted((x, each["samples_per_second"]["median"])
-                                    for x, each in found if each and each["samples_per_second"])
-                    if points:
-                        names.append(engine)
-                        lines.append((colour, points, False))
-                title = f"{name}: samples/s by {by}" + (f", {other} {fixed}" if fixed else "")
-                drawn = plots.curves(lines, title, by, "samples/s", logarithmic=True)
-                parts += [f"<h3>{escape(title)}</h3>", self.legend(names), drawn] if drawn else []
+        for by, title, rows in scaling.groups(self.result):
+            found = {name: scaling.points(rows, by, name) for name in self.colours}
+            names = [name for name, points in found.items() if points]
+            drawn = plots.curves([(self.colours[name], found[name], False) for name in names],
+                                 title, scaling.WORDS[by], "samples/s", logarithmic=True)
+            parts += [f"<h3>{escape(title)}</h3>", self.legend(names), drawn] if drawn else []
         return ["<h2>Scaling</h2>", *parts] if parts else []
 
     def latency(self):
@@ -231,6 +218,8 @@ class Page:
     def side_tables(self):
         parts = []
         for each in side_tables.of(self.result):
+            if each.title == "Scaling":  # drawn above
+                continue
             parts += [f"<h2>{escape(each.title)}</h2>",
                       f'<p class="muted">{escape(each.about)}</p>', table(each.head, each.rows)]
         return parts

@@ -25,8 +25,9 @@ def run(job, options):
         except RuntimeError as error:
             row["failed"] = f"linnet bench --export: {error}"
             return row
-        job = dataclasses.replace(job, samples=about["samples"])
-        row.update(samples=job.samples, data=about["name"])
+        steps = -(-about["samples"] // job.batch) if job.steps else 0  # of the data that there are
+        job = dataclasses.replace(job, samples=about["samples"], steps=steps)
+        row.update(samples=job.samples, data=about["name"], steps=steps)
         who = prepared.engines_of(job, options, folder)
         runs, disturbed = {name: [] for name in who}, {name: [] for name in who}
         for seed in range(options.repetitions):

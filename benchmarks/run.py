@@ -88,7 +88,8 @@ def main():
               "settings": {"device": options.device, "precision": options.precision,
                            "threads": options.threads, "protocol": options.protocol,
                            "repetitions": options.repetitions, "peers": options.peers,
-                           "memory_limit": options.memory_limit},
+                           "memory_limit": options.memory_limit,
+                           "accuracy": options.accuracy},
               "load": {}, "installed_bytes": installed_bytes(options),
               "footprint": footprint.disk(options.linnet), "workloads": []}
     for job in jobs.jobs_of(options):

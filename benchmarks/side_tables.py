@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables beside the main one: each is made of a result, and left out where that has nothing to
 say."""
+import accuracy
 import footprint
 import largest_batch
 import neighbour
+import scaling
 
-MAKERS = (neighbour.table, footprint.beside_table, footprint.first_step_table,
-          largest_batch.table, footprint.disk_table)
+MAKERS = (scaling.table, accuracy.table, neighbour.table, footprint.beside_table,
+          footprint.first_step_table, largest_batch.table, footprint.disk_table)
 
 
 def of(result):
