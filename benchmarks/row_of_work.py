@@ -5,6 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import energy
 import engines
 import figures
 import footprint
@@ -79,7 +80,9 @@ def attempt(name, seed, command, environment, missing, before, job, options,
         return None
     if missing:
         return {"failed": missing}
+    charge = options.meter.read()
     run = engines.run_once(command, environment, options.limit, job, helpers)
+    run["joules"] = energy.spent(charge, options.meter.read())
     parameters = run.get("parameters")
     speed = "failed: " + run["failed"] if run["failed"] else \
         f"{figures.number(run['samples_per_second'])} samples/s, loss {run['loss']}"

@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+import energy
 import engines
 import figures
 import footprint
@@ -80,6 +81,7 @@ def main():
     if not Path(options.linnet).exists():
         sys.exit(f"run.py: there is no {options.linnet}; `./dev bench` builds it, --linnet names "
                  "another")
+    options.meter = energy.Meter(options.device)
     about, at_start = machine(), os.getloadavg()[0]
     options.out.mkdir(parents=True, exist_ok=True)
     path = place(options.out, about)

@@ -2,13 +2,14 @@
 """The tables beside the main one: each is made of a result, and left out where that has nothing to
 say."""
 import accuracy
+import energy
 import footprint
 import largest_batch
 import neighbour
 import scaling
 
 MAKERS = (scaling.table, accuracy.table, neighbour.table, footprint.beside_table,
-          footprint.first_step_table, largest_batch.table, footprint.disk_table)
+          footprint.first_step_table, largest_batch.table, energy.table, footprint.disk_table)
 
 
 def of(result):
