@@ -88,6 +88,7 @@ def table(result):
                           figures.number(peak / 2**20) if peak else "–"))
     about = (f"The largest batch whose process stays below {(limit or 0) / 2**20:,.0f} MiB of "
              "resident memory at its peak, data of one batch included; each trial a fresh process "
-             f"of one step, and the batch known to a part in {PRECISION}.")
+             f"of one step. Found by bisection, to a part in {PRECISION}, as though a larger batch "
+             "never needed less.")
     return Table("Largest batch under a memory limit", about,
                  ("workload", "engine", "batch", "memory, MiB"), lines)
