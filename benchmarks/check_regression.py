@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import result_table
+import figures
 
 CONFIDENCE = 0.99  # many are compared at once
 LEAST_RUNS = 3     # of either side; fewer have no interval worth the name
@@ -46,7 +46,7 @@ class Change:
 
 
 def values_of(engine, quantity):
-    return [run[quantity.key] for run in result_table.good(engine["runs"])
+    return [run[quantity.key] for run in figures.good(engine["runs"])
             if run.get(quantity.key) is not None]
 
 
@@ -57,13 +57,13 @@ def change_of(before, after, quantity):
     ratio = statistics.median(after) / statistics.median(before)
     if abs(ratio - 1) <= quantity.tolerance:
         return None
-    low, high = result_table.bootstrap(
+    low, high = figures.bootstrap(
         [after, before], lambda a, b: statistics.median(a) / statistics.median(b), CONFIDENCE)
     if low <= 1 <= high:
         return None
     worse = (ratio < 1) == quantity.more_is_better
-    return (f"{quantity.title} {result_table.number(statistics.median(before))} -> "
-            f"{result_table.number(statistics.median(after))}, x {ratio:.3f} ({low:.3f} to "
+    return (f"{quantity.title} {figures.number(statistics.median(before))} -> "
+            f"{figures.number(statistics.median(after))}, x {ratio:.3f} ({low:.3f} to "
             f"{high:.3f}), {'worse' if worse else 'better'}"), worse
 
 

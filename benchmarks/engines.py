@@ -107,15 +107,37 @@ def child_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def start(command, environment, limit):
-    """Runs a command to its end: (exit status or None at the time limit, stdout, stderr)."""
+class OverMemory(Exception):
+    """A process has gone above its limit of memory."""
+
+
+def resident_peak(pid):
+    """The most bytes that a process has held in memory so far; 0 where that is not to be had."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+        return next((int(line.split()[1]) * 1024 for line in status.splitlines()
+                     if line.startswith("VmHWM")), 0)
+    except OSError:
+        return 0
+
+
+def start(command, environment, limit, most_bytes=0):
+    """Runs a command to its end: (exit status or None at the time limit, stdout, stderr). Throws
+    OverMemory as soon as it is seen to hold more than `most_bytes` (0: no limit)."""
     process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, start_new_session=True)
+    end = time.monotonic() + limit
     try:
-        out, err = process.communicate(timeout=limit)
-        return process.returncode, out, err
-    except subprocess.TimeoutExpired:
-        return None, "", ""
+        while True:
+            try:
+                left = max(end - time.monotonic(), 0)
+                out, err = process.communicate(timeout=min(left, 0.02) if most_bytes else left)
+                return process.returncode, out, err
+            except subprocess.TimeoutExpired:
+                if most_bytes and resident_peak(process.pid) > most_bytes:
+                    raise OverMemory from None
+                if time.monotonic() >= end:
+                    return None, "", ""
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)  # with the workers that a compiler has started
@@ -162,14 +184,38 @@ def startup_of(record, wall):
     return max(wall - epochs - record["data_seconds"], 0.0)
 
 
-def run_once(command, extra_environment, limit, job):
-    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}."""
-    busy, own, began = busy_seconds(), child_seconds(), time.perf_counter()
+def run_step(command, extra_environment, limit, most_bytes=0):
+    """One fresh process of a job of one step, whose loss can't show whether it falls:
+    {wall_s, data_seconds, peak_bytes, failed}. Above `most_bytes` in memory (0: no limit) it is
+    killed and has failed."""
+    began = time.perf_counter()
+    try:
+        status, out, err = start(command, {**plain_environment(), **extra_environment}, limit,
+                                 most_bytes)
+    except OverMemory:
+        return {"wall_s": time.perf_counter() - began, "failed": "it needs more memory"}
+    run, record = {"wall_s": time.perf_counter() - began, "failed": None}, json_line(out)
+    if record is None or status not in (0, 3):
+        return {**run, "failed": reason_of(status, err, limit)}
+    run.update({key: record[key] for key in ("data_seconds", "peak_bytes")})
+    if not all(loss is not None and math.isfinite(loss) for loss in record["losses"]):
+        run["failed"] = "the loss is not finite"
+    elif 0 < most_bytes < run["peak_bytes"]:
+        run["failed"] = "it needs more memory"
+    return run
+
+
+def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
+    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}.
+    `helpers`: the processor seconds so far of processes that we have started beside it."""
+    def own_seconds():
+        return child_seconds() + helpers()
+    busy, own, began = busy_seconds(), own_seconds(), time.perf_counter()
     status, out, err = start(command, {**plain_environment(), **extra_environment}, limit)
     wall = time.perf_counter() - began
     run = {"wall_s": wall, "failed": None}
     if busy is not None:
-        others = busy_seconds() - busy - (child_seconds() - own)
+        others = busy_seconds() - busy - (own_seconds() - own)
         run["others_processors"] = max(others, 0.0) / wall
     record = json_line(out)
     if record is None or status not in (0, 3):  # 3: Linnet's loss does not fall
@@ -182,6 +228,7 @@ def run_once(command, extra_environment, limit, job):
         loss=record["losses"][-1] if record["losses"] else None,
         test_losses=record.get("test_losses") or [],
         test_accuracies=record.get("test_accuracies") or [],
+        compile_s=record.get("startup_seconds"),  # Linnet's; peers have none of their own
         startup_s=None if job.test else startup_of(record, wall),
         peak_bytes=record["peak_bytes"],
         timed_seconds=record["timed_seconds"],

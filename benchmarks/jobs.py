@@ -70,6 +70,7 @@ class Job:
     threads: int
     dataset: str
     test: bool
+    steps: int = 0  # of an epoch, where the batch follows from them
 
     def axes(self):
         """What tells it from jobs of the same name, in a word."""
@@ -81,13 +82,17 @@ def jobs_of(options):
     for name, size in options.sizes.items():
         workload = name.removesuffix(":infer")
         infer = name.endswith(":infer")
-        for batch in options.batches or [size.batch]:
+        by_steps = [-(-size.samples // steps) for steps in options.steps_per_epoch or []]
+        warmup = 0 if options.accuracy and not infer else size.warmup
+        for batch in options.batches or dict.fromkeys(by_steps) or [size.batch]:
             samples = size.samples
             if samples and options.batches:  # at least a batch; predictions need no more than 1000
                 samples = max(batch, min(samples, 1000 * batch) if infer else samples)
             for threads in options.threads:
                 yield Job(name=name, workload=workload, mode="infer" if infer else "train",
-                          batch=batch, samples=samples, warmup=size.warmup, epochs=size.epochs,
+                          batch=batch, samples=samples,
+                          steps=-(-samples // batch) if by_steps else 0,
+                          warmup=warmup, epochs=options.epochs or size.epochs,
                           device=options.device, precision=options.precision, threads=threads,
                           dataset=options.data.get(DATA[workload], ""),
                           test=options.test and not infer)

@@ -16,6 +16,11 @@ to benchmarks/results/<date>-<machine>.json, .md and .html.
   benchmarks/run.py --data mnist=DIR --data cifar10=DIR   real data that Linnet does not find
   benchmarks/run.py mnist-cnn:infer --batches 1,32,1024   latency, and speed by batch
   benchmarks/run.py mnist-cnn --threads 1,2               speed by threads
+  benchmarks/run.py rosenbrock-mlp --steps-per-epoch 1,4,12,50   speed by steps an epoch
+  benchmarks/run.py mnist-cnn --accuracy 0.97 --epochs 20 seconds until that test accuracy
+  benchmarks/run.py mnist-cnn --neighbour                 beside a process that keeps a core busy
+  benchmarks/run.py --footprint                           seconds to the first step of mnist-cnn
+  benchmarks/run.py rosenbrock-mlp --memory-limit 2G      the largest batch that fits
   benchmarks/run.py --peers all --install-peers           beside every framework there is
 """
 
@@ -29,7 +34,21 @@ class Pythons(dict):
 
 
 def numbers(words):
-    return [int(word) for word in words.split(",")]
+    """Of "1,2,8" or "1..4"."""
+    found = []
+    for word in words.split(","):
+        first, _, last = word.partition("..")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def memory(words):
+    """Bytes: a number, or one with K, M or G (of 1024) behind it."""
+    unit = {"K": 10, "M": 20, "G": 30}.get(words[-1:].upper())
+    found = int(float(words[:-1]) * 2**unit) if unit else int(words)
+    if found <= 0:
+        raise ValueError
+    return found
 
 
 def arguments():
@@ -51,11 +70,27 @@ def arguments():
                         help="where data are, as of `linnet train --data`; names: " +
                         ", ".join(sorted(set(jobs.DATA.values()))))
     parser.add_argument("--precision", default="auto", help="auto, fp32, tf32 or bf16")
-    parser.add_argument("--batches", type=numbers, metavar="N,N,...",
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--batches", type=numbers, metavar="N,N,...",
                         help="each workload at these batches; :infer at 1 gives the latency")
+    amount.add_argument("--steps-per-epoch", type=numbers, metavar="N,N,...",
+                        help="each workload with the batches that make so many steps an epoch")
     parser.add_argument("--threads", type=numbers, default=[0], metavar="N,N,...",
-                        help="each workload on so many; 0: all processors")
+                        help="each workload on so many, also 1..4; 0: all processors")
+    parser.add_argument("--epochs", type=int, help="timed ones, in the protocol's place")
     parser.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    parser.add_argument("--accuracy", type=float, metavar="A",
+                        help="seconds of training until the test accuracy is so high, e.g. 0.97; "
+                        "implies --test, and all epochs are timed")
+    parser.add_argument("--neighbour", action="store_true",
+                        help="each repetition once more while another process keeps one processor "
+                        "busy")
+    parser.add_argument("--footprint", action="store_true",
+                        help="also processes that end with their first training step; mnist-cnn "
+                        "alone if no workload is given")
+    parser.add_argument("--memory-limit", type=memory, default=0, metavar="SIZE",
+                        help="also the largest batch whose process stays below so much resident "
+                        "memory, e.g. 2G; on the CPU")
     parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
     parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
     parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",
@@ -67,7 +102,7 @@ def arguments():
     sizes = {"quick": jobs.QUICK, "full": jobs.PUBLISHED, "reduced": jobs.REDUCED}[options.protocol]
     aliases = {name.removesuffix(":infer"): name for name in reversed(sizes)}
     wanted = [name if name in sizes else aliases.get(name, name)
-              for name in options.workloads or sizes]
+              for name in options.workloads or (["mnist-cnn"] if options.footprint else sizes)]
     unknown = [name for name in wanted if name.removesuffix(":infer") not in jobs.DATA]
     if unknown:
         parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
@@ -83,8 +118,21 @@ def arguments():
     for name in options.data:
         if name not in jobs.DATA.values():
             parser.error(f"--data: unknown name '{name}'")
-    if min(options.batches or [1]) < 1 or min(options.threads) < 0:
-        parser.error("--batches, --threads: expected numbers from 1 on (0 threads: all processors)")
+    if min(options.batches or [1]) < 1 or min(options.steps_per_epoch or [1]) < 1 or \
+            min(options.threads, default=-1) < 0:
+        parser.error("--batches, --steps-per-epoch, --threads: expected numbers from 1 on (0 "
+                     "threads: all processors)")
+    if options.epochs is not None and options.epochs < 1:
+        parser.error("--epochs: expected at least 1")
+    if options.accuracy is not None and not 0 < options.accuracy <= 1:
+        parser.error("--accuracy: expected a part of 1, e.g. 0.97")
+    options.test = options.test or options.accuracy is not None
+    for name, size in options.sizes.items() if options.steps_per_epoch else ():
+        if size.samples < max(options.steps_per_epoch):
+            has = f"{size.samples} samples here" if size.samples else "no fixed number of samples"
+            parser.error(f"--steps-per-epoch: {name} has {has}")
+    if options.memory_limit and options.device != "cpu":
+        parser.error("--memory-limit is about the memory of a process; use --device cpu")
     if options.repetitions is None:
         options.repetitions = 2 if options.quick else 5
     if options.repetitions < 1:

@@ -57,11 +57,16 @@ def packages_bytes(python):
                if path.is_file() and path.relative_to(folder).parts[0] not in ("pip", "setuptools"))
 
 
-def program_bytes(program):
-    """Of a program and every shared library that it loads, the system's own too."""
+def loaded(program):
+    """The shared libraries that a program loads, the system's own too, as paths."""
     try:
         process = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    paths = {Path(path).resolve() for path in re.findall(r"(/\S+) \(0x", process.stdout)}
-    return sum(path.stat().st_size for path in {*paths, Path(program).resolve()})
+        return set()
+    return {Path(path) for path in re.findall(r"(/\S+) \(0x", process.stdout)}
+
+
+def program_bytes(program):
+    """Of a program and every shared library that it loads."""
+    paths = {path.resolve() for path in (*loaded(program), Path(program))}
+    return sum(path.stat().st_size for path in paths)

@@ -48,7 +48,7 @@ def log_ticks(low, high):
 
 def ratio_bars(rows):
     """Linnet's speed over each engine's, on a logarithmic axis: to the right of 1 Linnet is faster,
-    to the left slower. Of each row (label, colour, ratio of result_table or None, its reason)."""
+    to the left slower. Of each row (label, colour, ratio of figures.py or None, its reason)."""
     found = [ratio for _, _, ratio, _ in rows if ratio]
     low = min([0.5] + [ratio["low"] / 1.1 for ratio in found])
     high = max([2.0] + [ratio["high"] * 1.1 for ratio in found])

@@ -10,9 +10,13 @@ import statistics
 import sys
 from pathlib import Path
 
+import figures
 import plots
 import published
 import result_table
+import scaling
+import side_tables
+from side_table import title_of
 
 VERDICTS = {"faster": "Linnet is faster", "slower": "Linnet is slower",
             "no difference shown": "no difference shown",
@@ -87,7 +91,7 @@ class Page:
                  *self.scaling()]
         for i, row in enumerate(self.rows):
             parts += self.workload(i, row)
-        parts += self.latency() + self.installed() + self.published()
+        parts += self.latency() + self.installed() + self.side_tables() + self.published()
         return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 '<link rel="icon" href="data:,">'  # else browsers ask for one
@@ -119,12 +123,12 @@ class Page:
         counts = {each: 0 for each in VERDICTS}
         lines = []
         for row, name, ratio in found:
-            verdict = result_table.verdict(ratio)
+            verdict = figures.verdict(ratio)
             counts[verdict] += 1
             text = "{median:.2f} ({low:.2f}–{high:.2f})".format(**ratio) if ratio else \
                 row["engines"][name]["failed"] or row["engines"]["linnet"]["failed"] or "–"
             lines.append((Raw(f'<a href="#w{self.rows.index(row)}">'
-                              f"{escape(result_table.title_of(row))}</a>"), row["batch"], name,
+                              f"{escape(title_of(row))}</a>"), row["batch"], name,
                           text, VERDICTS[verdict]))
         words = "; ".join(f"{VERDICTS[each]}: {count}" for each, count in counts.items() if count)
         return ["<h2>At a glance</h2>", f"<p>Of {len(found)} comparisons: {escape(words)}.</p>",
@@ -140,7 +144,7 @@ class Page:
                  f"{row['samples']} samples, batch {row['batch']}, {row['warmup']} + "
                  f"{row['epochs']} epochs, "
                  + ("prediction" if row["mode"] == "infer" else "training"))
-        parts = [f'<h2 id="w{index}">{escape(result_table.title_of(row))}</h2>',
+        parts = [f'<h2 id="w{index}">{escape(title_of(row))}</h2>',
                  f'<p class="muted">{escape(about)}</p>']
         if row["failed"]:
             return [*parts, f'<p class="warning">Failed: {escape(row["failed"])}</p>']
@@ -160,7 +164,7 @@ class Page:
     def loss_curves(self, row):
         lines, names = [], []
         for name, engine in row["engines"].items():
-            runs = [run["losses"] for run in result_table.good(engine["runs"]) if run.get("losses")]
+            runs = [run["losses"] for run in figures.good(engine["runs"]) if run.get("losses")]
             if not runs:
                 continue
             names.append(name)
@@ -186,33 +190,19 @@ class Page:
                 f"<pre>{escape(chr(10).join(lines))}</pre>"]
 
     def scaling(self):
-        """Plots over batch and over threads, of workloads that ran with several."""
         parts = []
-        for by, other in (("batch", "threads"), ("threads", "batch")):
-            groups = {}
-            for row in self.rows:
-                if not row["failed"] and row[by]:
-                    groups.setdefault((row["name"], row[other]), []).append(row)
-            for (name, fixed), rows in groups.items():
-                if len({row[by] for row in rows}) < 2:
-                    continue
-                lines, names = [], []
-                for engine, colour in self.colours.items():
-                    found = [(row[by], row["engines"].get(engine)) for row in rows]
-                    points = sorted((x, each["samples_per_second"]["median"])
-                                    for x, each in found if each and each["samples_per_second"])
-                    if points:
-                        names.append(engine)
-                        lines.append((colour, points, False))
-                title = f"{name}: samples/s by {by}" + (f", {other} {fixed}" if fixed else "")
-                drawn = plots.curves(lines, title, by, "samples/s", logarithmic=True)
-                parts += [f"<h3>{escape(title)}</h3>", self.legend(names), drawn] if drawn else []
+        for by, title, rows in scaling.groups(self.result):
+            found = {name: scaling.points(rows, by, name) for name in self.colours}
+            names = [name for name, points in found.items() if points]
+            drawn = plots.curves([(self.colours[name], found[name], False) for name in names],
+                                 title, scaling.WORDS[by], "samples/s", logarithmic=True)
+            parts += [f"<h3>{escape(title)}</h3>", self.legend(names), drawn] if drawn else []
         return ["<h2>Scaling</h2>", *parts] if parts else []
 
     def latency(self):
         groups = {}
         for row, name, ms in result_table.latencies(self.result):
-            groups.setdefault(result_table.title_of(row), []).append((name, self.colours[name], ms))
+            groups.setdefault(title_of(row), []).append((name, self.colours[name], ms))
         parts = [part for title, rows in groups.items() for part in
                  (f"<h3>{escape(title)}</h3>", plots.bars(rows, f"latency of {title}", "ms"))]
         about = ('<p class="muted">Milliseconds from a sample to its prediction, one after '
@@ -224,6 +214,15 @@ class Page:
                 for name, size in self.result.get("installed_bytes", {}).items() if size]
         return ["<h2>Installed size</h2>", f'<p class="muted">{escape(result_table.INSTALLED)}</p>',
                 plots.bars(rows, "installed size", "MiB")] if rows else []
+
+    def side_tables(self):
+        parts = []
+        for each in side_tables.of(self.result):
+            if each.title == "Scaling":  # drawn above
+                continue
+            parts += [f"<h2>{escape(each.title)}</h2>",
+                      f'<p class="muted">{escape(each.about)}</p>', table(each.head, each.rows)]
+        return parts
 
     def published(self):
         parts = ["<h2>Published figures: other hardware, not measured here</h2>",

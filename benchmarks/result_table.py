@@ -1,77 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What run.py makes of its runs: medians, ratios with their intervals, and a page in Markdown."""
-import random
-import statistics
+"""What run.py writes about a result in Markdown."""
+import side_tables
+from figures import number, range_of
+from side_table import threads_of
 
-RESAMPLES = 10000
 BUSY = 0.1          # processors that others use, from which on a machine is called busy
 INSTALLED = ("Linnet: the command with every shared library that it loads, the system's too. Peers: "
              "all packages of their virtual environment but pip, without Python and the system's "
              "libraries.")
-LOSS_NOISE = 0.1    # relative; seeds alone make this much on short runs
-
-
-def bootstrap(groups, statistic=statistics.median, confidence=0.95, seed=0):
-    """Percentile interval of `statistic` of `groups`, each drawn anew with replacement."""
-    rng = random.Random(seed)
-    found = sorted(statistic(*(rng.choices(group, k=len(group)) for group in groups))
-                   for _ in range(RESAMPLES))
-    outside = (1 - confidence) / 2
-    return found[int(outside * RESAMPLES)], found[int((1 - outside) * RESAMPLES) - 1]
-
-
-def interval(values):
-    """Bootstrap 95 % interval of the median."""
-    return bootstrap([values])
-
-
-def spread(values):
-    values = [value for value in values if value is not None]
-    if not values:
-        return None
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
-
-
-def good(runs):
-    return [run for run in runs if run and run["failed"] is None]
-
-
-def summary(runs):
-    """Of an engine's repetitions."""
-    keys = ("samples_per_second", "loss", "startup_s", "peak_bytes")
-    return {"failed": next((run["failed"] for run in runs if run and run["failed"]), None),
-            **{key: spread([run.get(key) for run in good(runs)]) for key in keys},
-            "runs": runs}
-
-
-def ratio(linnet, peer):
-    """Linnet's speed over the peer's, paired by repetition; None without a pair."""
-    each = [a["samples_per_second"] / b["samples_per_second"] for a, b in zip(linnet, peer)
-            if good([a]) and good([b])]
-    if not each:
-        return None
-    low, high = interval(each)
-    return {"median": statistics.median(each), "low": low, "high": high, "each": each}
-
-
-def verdict(ratio_to_linnet):
-    """What a ratio says of Linnet, no kinder than its interval."""
-    if ratio_to_linnet is None:
-        return "failed"
-    if len(ratio_to_linnet["each"]) < 3:
-        return "too few repetitions"
-    if ratio_to_linnet["low"] > 1:
-        return "faster"
-    return "slower" if ratio_to_linnet["high"] < 1 else "no difference shown"
-
-
-def losses_differ(linnet, peer):
-    """Whether final losses are further apart than repetitions of either, and seeds, explain."""
-    if not linnet or not peer:
-        return False
-    width = max(each["max"] - each["min"] for each in (linnet, peer))
-    scale = max(abs(linnet["median"]), abs(peer["median"]))
-    return abs(linnet["median"] - peer["median"]) > max(width, LOSS_NOISE * scale)
 
 
 def load_words(load):
@@ -84,30 +20,6 @@ def load_words(load):
             f"(up to {others['max']:.2f}).")
     return ("**The machine was busy, so these figures are not to be relied on:** " + text
             if load["busy"] else text[0].upper() + text[1:])
-
-
-def number(value):
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def range_of(values, scale=1.0):
-    if values is None:
-        return "–"
-    ends = f"{number(values['min'] / scale)} to {number(values['max'] / scale)}"
-    return f"{number(values['median'] / scale)} ({ends})"
-
-
-def threads_of(row):
-    """The threads of a row, where they were asked for."""
-    if not row["threads"]:
-        return ""
-    return f", {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
-
-
-def title_of(row):
-    return row["name"] + threads_of(row)
 
 
 def cells(name, engine, ratio_to_linnet, differs):
@@ -142,6 +54,8 @@ def axes_lines(result):
     if sizes:
         lines += ["", "## Installed size", "", INSTALLED, "", "| engine | MiB |", "| --- | --- |",
                   *(f"| {name} | {number(size / 2**20)} |" for name, size in sizes.items())]
+    for table in side_tables.of(result):
+        lines += table.markdown()
     return lines
 
 

@@ -3,22 +3,24 @@
 """Runs workloads on Linnet and, in turn with it, on its peers; options.py says what it takes. Exits
 with 1 if Linnet itself fails somewhere. Wants the standard library alone; peers run in Pythons of
 their own."""
-import dataclasses
 import datetime
 import json
 import os
 import platform
 import re
 import sys
-import tempfile
 from pathlib import Path
 
+import energy
 import engines
+import figures
+import footprint
 import jobs
 import options as run_options
 import peer_python
 import result_page
 import result_table
+import row_of_work
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -37,83 +39,10 @@ def machine():
             "memory_bytes": int(memory.split()[0]) * 1024 if memory else 0}
 
 
-def export_command(job, options, folder):
-    return [*engines.linnet_command(options.linnet, job), "--export", str(folder)]
-
-
-def export(job, options, folder):
-    """The data of all engines. Returns (their description, whether they are synthetic)."""
-    status, _, err = engines.start(export_command(job, options, folder),
-                                   engines.plain_environment(), options.limit)
-    if status != 0:
-        raise RuntimeError(engines.reason_of(status, err, options.limit))
-    return json.loads((folder / "data.json").read_text()), "synthetic data" in err
-
-
-def engines_of(job, options, folder):
-    """{name: (command without its seed, environment, the reason why it cannot run or None)}."""
-    test = ["--test"] if job.test else []
-    threads = job.threads or machine()["processors"]
-    found = {"linnet": ([*engines.linnet_command(options.linnet, job), "--json", "-", *test], {},
-                        None)}
-    for name in options.peers:
-        peer = engines.PEERS[name]
-        program = peer.program(job.workload)
-        missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
-        found[name] = (engines.peer_command(peer, options.pythons, folder, job) + test,
-                       engines.tuned_environment(threads, peer.openmp) if peer.tuned else {},
-                       missing)
-    return found
-
-
-def run_workload(job, options):
-    row = {**dataclasses.asdict(job), "data": "", "synthetic": False, "failed": None, "engines": {},
-           "export": export_command(job, options, "$DATA"), "ratios": {}, "losses_differ": []}
-    with tempfile.TemporaryDirectory(prefix="linnet-bench-") as folder:
-        try:
-            about, row["synthetic"] = export(job, options, Path(folder))
-        except RuntimeError as error:
-            row["failed"] = f"linnet bench --export: {error}"
-            return row
-        job = dataclasses.replace(job, samples=about["samples"])
-        row.update(samples=job.samples, data=about["name"])
-        who = engines_of(job, options, folder)
-        runs = {name: [] for name in who}
-        for seed in range(options.repetitions):
-            for name, (command, environment, missing) in who.items():
-                runs[name].append(attempt(name, seed, [*command, "--seed", str(seed)], environment,
-                                          missing, runs[name], job, options))
-    for name, (command, environment, _) in who.items():
-        row["engines"][name] = {**result_table.summary(runs[name]),
-                                "command": [part.replace(folder, "$DATA") for part in command],
-                                "environment": environment}
-    ours = row["engines"]["linnet"]
-    for name in options.peers:
-        row["ratios"][name] = result_table.ratio(runs["linnet"], runs[name])
-        if result_table.losses_differ(ours["loss"], row["engines"][name]["loss"]):
-            row["losses_differ"].append(name)
-    return row
-
-
-def attempt(name, seed, command, environment, missing, before, job, options):
-    """A run, or None where an earlier one has shown that it leads nowhere."""
-    if any(run is None or run["failed"] for run in before):
-        return None
-    if missing:
-        return {"failed": missing}
-    run = engines.run_once(command, environment, options.limit, job)
-    parameters = run.get("parameters")
-    speed = "failed: " + run["failed"] if run["failed"] else \
-        f"{result_table.number(run['samples_per_second'])} samples/s, loss {run['loss']}"
-    print(f"{job.name}{job.axes()} {seed + 1}/{options.repetitions} {name}: {speed} "
-          f"({run['wall_s']:.1f} s; {parameters} parameters)", file=sys.stderr, flush=True)
-    return run
-
-
 def load_of(at_start, processors, workloads):
-    runs = [run for row in workloads for engine in row["engines"].values()
-            for run in engine["runs"] if run]
-    others = result_table.spread([run.get("others_processors") for run in runs])
+    runs = [run for row in workloads for part in ("engines", "neighbour")
+            for engine in row[part].values() for run in engine["runs"] if run]
+    others = figures.spread([run.get("others_processors") for run in runs])
     return {"at_start": at_start, "processors": processors, "others_processors": others,
             "busy": bool(others and others["median"] > result_table.BUSY) or
                     (others is None and at_start > processors / 4)}
@@ -152,6 +81,7 @@ def main():
     if not Path(options.linnet).exists():
         sys.exit(f"run.py: there is no {options.linnet}; `./dev bench` builds it, --linnet names "
                  "another")
+    options.meter = energy.Meter(options.device)
     about, at_start = machine(), os.getloadavg()[0]
     options.out.mkdir(parents=True, exist_ok=True)
     path = place(options.out, about)
@@ -159,10 +89,13 @@ def main():
               "machine": about, "linnet": linnet_version(options.linnet),
               "settings": {"device": options.device, "precision": options.precision,
                            "threads": options.threads, "protocol": options.protocol,
-                           "repetitions": options.repetitions, "peers": options.peers},
-              "load": {}, "installed_bytes": installed_bytes(options), "workloads": []}
+                           "repetitions": options.repetitions, "peers": options.peers,
+                           "memory_limit": options.memory_limit,
+                           "accuracy": options.accuracy},
+              "load": {}, "installed_bytes": installed_bytes(options),
+              "footprint": footprint.disk(options.linnet), "workloads": []}
     for job in jobs.jobs_of(options):
-        result["workloads"].append(run_workload(job, options))
+        result["workloads"].append(row_of_work.run(job, options))
         result["load"] = load_of(at_start, about["processors"], result["workloads"])
         # After each, since all of it takes long.
         Path(f"{path}.json").write_text(json.dumps(result, indent=1) + "\n")

@@ -14,9 +14,9 @@ import xml.etree.ElementTree
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+import figures  # noqa: E402
 import plots  # noqa: E402
 import result_page  # noqa: E402
-import result_table  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
                 None)
@@ -30,11 +30,11 @@ def runs(*speeds, losses=(2.0, 1.0, 0.5)):
 
 
 def row(name, engines, batch=128, **other):
-    found = {engine: {**result_table.summary(each), "command": [engine, "<a & b>"],
+    found = {engine: {**figures.summary(each), "command": [engine, "<a & b>"],
                       "environment": {"OMP_NUM_THREADS": "2"}} for engine, each in engines.items()}
     return {"name": name, "mode": "train", "batch": batch, "samples": 1280, "warmup": 1,
             "epochs": 2, "threads": 0, "data": "digits", "synthetic": True, "failed": None, "engines": found,
-            "ratios": {peer: result_table.ratio(engines["linnet"], each)
+            "ratios": {peer: figures.ratio(engines["linnet"], each)
                        for peer, each in engines.items() if peer != "linnet"},
             "losses_differ": [], "export": ["linnet", "bench"], **other}
 

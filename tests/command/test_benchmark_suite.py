@@ -13,6 +13,7 @@ import command
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 import engines  # noqa: E402
+import figures  # noqa: E402
 import result_table  # noqa: E402
 
 
@@ -99,6 +100,40 @@ class Suite(command.CommandTest):
                       "Latency at batch 1", "Installed size"):
             self.assertIn(title, page)
 
+    def test_beside_a_busy_neighbour(self):
+        out, err = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
+                              "--peers", "fake,fake-broken", "--repetitions", 1, "--neighbour")
+        order = [line.split("1/1 ")[1].split(":")[0] for line in err.splitlines()
+                 if line.startswith("mnist-cnn@128/1 ")]
+        self.assertEqual(order, ["linnet", "linnet, disturbed", "fake", "fake, disturbed",
+                                 "fake-broken"], "in turn, and what failed is not run again")
+        row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
+        found = row["neighbour"]["linnet"]
+        self.assertEqual(found["kept"]["each"],
+                         [found["runs"][0]["samples_per_second"] /
+                          row["engines"]["linnet"]["runs"][0]["samples_per_second"]])
+        self.assertIsNone(row["neighbour"]["fake-broken"]["kept"])
+        for page in (out, pathlib.Path(out).with_suffix(".html")):
+            self.assertIn("Beside a busy neighbour", pathlib.Path(page).read_text())
+
+    def test_footprint_and_largest_batch(self):
+        out, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
+                            "--peers", "fake,fake-broken", "--repetitions", 1, "--footprint",
+                            "--memory-limit", "60M")
+        result = json.loads(pathlib.Path(out).with_suffix(".json").read_text())
+        row, = result["workloads"]
+        self.assertEqual(list(row["first_step"]), ["linnet", "fake"])
+        for run, in row["first_step"].values():
+            self.assertIsNone(run["failed"])
+            self.assertGreater(run["seconds"], 0)
+        for found in row["largest_batch"].values():
+            self.assertGreaterEqual(found["batch"], 128)
+        self.assertGreater(result["footprint"]["own"]["linnet"], 1 << 20)
+        table = pathlib.Path(out).read_text()
+        for title in ("Memory and start-up beside each peer", "To the first step",
+                      "Largest batch under a memory limit", "Linnet on disk"):
+            self.assertIn(f"## {title}\n", table)
+
     def test_linnet_failing_is_a_failure(self):
         out, _ = self.suite("mnist-cnn", "--quick", "--peers", "none", "--data", "mnist=nothing",
                             status=1)
@@ -111,15 +146,16 @@ class Suite(command.CommandTest):
                                     (("--data", "minst=x"), "--data: unknown name 'minst'"),
                                     (("--python", "/bin/python"),
                                      "--python: unknown framework '/bin/python'"),
-                                    (("--batches", "0"), "expected numbers from 1 on")):
+                                    (("--batches", "0"), "expected numbers from 1 on"),
+                                    (("--memory-limit", "2X"), "invalid memory value: '2X'")):
             _, err = self.suite(*arguments, status=2)
             self.assertIn(sentence, err)
 
 
 class Statistics(unittest.TestCase):
     def test_interval_of_a_median(self):
-        self.assertEqual(result_table.interval([2.0] * 5), (2.0, 2.0))
-        low, high = result_table.interval([1.0, 1.1, 1.2, 1.3, 9.0])
+        self.assertEqual(figures.interval([2.0] * 5), (2.0, 2.0))
+        low, high = figures.interval([1.0, 1.1, 1.2, 1.3, 9.0])
         self.assertEqual(low, 1.0)
         self.assertEqual(high, 9.0)
 
@@ -128,16 +164,16 @@ class Statistics(unittest.TestCase):
             return [speed and {"samples_per_second": speed, "failed": None} for speed in speeds]
         ours, theirs = runs(10, 30, 50, 70), runs(10, 10, None, 10)
         ours[3]["failed"] = "the loss does not fall"
-        self.assertEqual(result_table.ratio(ours, theirs)["each"], [1.0, 3.0])
-        self.assertIsNone(result_table.ratio(ours[3:], theirs[3:]))
+        self.assertEqual(figures.ratio(ours, theirs)["each"], [1.0, 3.0])
+        self.assertIsNone(figures.ratio(ours[3:], theirs[3:]))
 
     def test_losses_that_differ(self):
         def losses(median, width):
             return {"median": median, "min": median - width / 2, "max": median + width / 2}
-        self.assertFalse(result_table.losses_differ(losses(1.0, 0), losses(1.05, 0)))
-        self.assertTrue(result_table.losses_differ(losses(1.0, 0), losses(1.3, 0.1)))
-        self.assertFalse(result_table.losses_differ(losses(1.0, 0.4), losses(1.3, 0)))
-        self.assertFalse(result_table.losses_differ(None, losses(1.0, 0)))
+        self.assertFalse(figures.losses_differ(losses(1.0, 0), losses(1.05, 0)))
+        self.assertTrue(figures.losses_differ(losses(1.0, 0), losses(1.3, 0.1)))
+        self.assertFalse(figures.losses_differ(losses(1.0, 0.4), losses(1.3, 0)))
+        self.assertFalse(figures.losses_differ(None, losses(1.0, 0)))
 
     def test_a_busy_machine_is_said_to_be(self):
         load = {"at_start": 3.0, "processors": 2, "busy": True,

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A busy program on one of the machine's processors, and what speed engines keep beside it."""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import figures
+from side_table import Table, ratio_words, work_of
+
+TARGET = 0.4  # of its undisturbed speed, which Linnet should keep
+# It watches its parent, which may be killed without a chance to tidy up.
+PROGRAM = """
+import os, sys
+parent, processor = map(int, sys.argv[1:])
+os.sched_setaffinity(0, {processor})
+print("spins", flush=True)
+while os.getppid() == parent:
+    for _ in range(1000000):
+        pass
+"""
+
+
+def processor():
+    """The one that is disturbed: the last of those that this process may use."""
+    return max(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def spinning():
+    """A process that keeps processor() busy. Gives a function: the processor seconds that it has
+    used so far."""
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(os.getpid()), str(processor())],
+                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        if process.stdout.readline() != "spins\n":
+            raise RuntimeError("the busy neighbour did not start")
+        yield lambda: used_seconds(process.pid)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def used_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def summary(undisturbed, disturbed):
+    """Of an engine's repetitions, each undisturbed and then disturbed."""
+    return {"runs": disturbed, "kept": figures.ratio(disturbed, undisturbed),
+            "failed": figures.failure(disturbed)}
+
+
+def table(result):
+    lines = []
+    for row in result["workloads"]:
+        for name, found in row.get("neighbour", {}).items():
+            speeds = [figures.spread([run["samples_per_second"] for run in figures.good(runs)])
+                      for runs in (row["engines"][name]["runs"], found["runs"])]
+            failed = row["engines"][name]["failed"] or found["failed"]
+            lines.append((work_of(row), name, *map(figures.range_of, speeds),
+                          f"failed: {failed}" if failed else ratio_words(found["kept"])))
+    about = ("A process of one thread spins on one of the machine's processors. Kept: an engine's "
+             "speed beside it over its speed without it, each pair in turn, median (bootstrap 95 % "
+             f"interval); wanted of Linnet: at least {TARGET}.")
+    return Table("Beside a busy neighbour", about,
+                 ("workload", "engine", "samples/s alone", "samples/s disturbed", "kept"), lines)

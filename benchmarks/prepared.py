@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the processes of a row of work need: the data of all engines, and each one's command."""
+import json
+import os
+from pathlib import Path
+
+import engines
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def export_command(job, options, folder):
+    return [*engines.linnet_command(options.linnet, job), "--export", str(folder)]
+
+
+def export(job, options, folder):
+    """The data of all engines. Returns (their description, whether they are synthetic)."""
+    status, _, err = engines.start(export_command(job, options, folder),
+                                   engines.plain_environment(), options.limit)
+    if status != 0:
+        raise RuntimeError(engines.reason_of(status, err, options.limit))
+    return json.loads((folder / "data.json").read_text()), "synthetic data" in err
+
+
+def engines_of(job, options, folder):
+    """{name: (command without its seed, environment, the reason why it cannot run or None)}."""
+    test = ["--test"] if job.test else []
+    threads = job.threads or len(os.sched_getaffinity(0))
+    found = {"linnet": ([*engines.linnet_command(options.linnet, job), "--json", "-", *test], {},
+                        None)}
+    for name in options.peers:
+        peer = engines.PEERS[name]
+        program = peer.program(job.workload)
+        missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
+        found[name] = (engines.peer_command(peer, options.pythons, folder, job) + test,
+                       engines.tuned_environment(threads, peer.openmp) if peer.tuned else {},
+                       missing)
+    return found
