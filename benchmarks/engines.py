@@ -41,6 +41,8 @@ PEERS = {
     "torch-plain": Peer("torch", ("--mode", "eager", "--plain"), tuned=False),
     "jax": Peer("jax", openmp=False),
     "tensorflow": Peer("tensorflow", openmp=False),
+    "tensorflow-xla": Peer("tensorflow", ("--mode", "xla"), openmp=False),
+    "keras": Peer("tensorflow", ("--mode", "fit"), tuned=False),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", plain_python=True),
     "fake-flat": Peer("fake", ("--behaviour", "flat"), plain_python=True),
