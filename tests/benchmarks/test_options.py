@@ -53,6 +53,13 @@ class Options(unittest.TestCase):
             for workload in () if peer.plain_python else jobs.DATA:
                 self.assertTrue(peer.program(workload).exists(), peer.program(workload))
 
+    def test_the_environment_of_tuned_and_of_plain_peers(self):
+        own = {name: peer.environment(2) for name, peer in engines.PEERS.items()}
+        self.assertEqual((own["torch-plain"], own["keras"]), ({}, {}))
+        self.assertEqual(own["torch"]["OMP_NUM_THREADS"], "2")
+        self.assertNotIn("OMP_NUM_THREADS", own["jax"])
+        self.assertEqual(own["tensorflow"], {**own["jax"], "TF_ENABLE_ONEDNN_OPTS": "1"})
+
     def test_pythons(self):
         own = self.cache / "linnet/peers/jax/bin/python"
         own.parent.mkdir(parents=True)

@@ -24,9 +24,9 @@ PRECISIONS = ("auto", "fp32", "tf32")
 
 
 def he():
-    """Linnet's first weights of convolutions in networks with batch norm: N(0, 2 / fan in). Elsewhere
-    they are Keras' own, Glorot uniform with biases of 0. Each layer wants one of its own: Keras'
-    initializers return the same values whenever they are asked."""
+    """Linnet's first weights of convolutions in networks with batch norm: N(0, 2 / fan in).
+    Elsewhere they are Keras' own, Glorot uniform with biases of 0. Each layer wants one of its own:
+    Keras' initializers return the same values whenever they are asked."""
     return keras.initializers.VarianceScaling(2.0, "fan_in", "untruncated_normal")
 
 
