@@ -33,6 +33,5 @@ def engines_of(job, options, folder):
         program = peer.program(job.workload)
         missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
         found[name] = (engines.peer_command(peer, options.pythons, folder, job) + test,
-                       engines.tuned_environment(threads, peer.openmp) if peer.tuned else {},
-                       missing)
+                       peer.environment(threads), missing)
     return found

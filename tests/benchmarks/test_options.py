@@ -46,12 +46,19 @@ class Options(unittest.TestCase):
         self.assertIn("torch-graph", parsed("--peers", "all", "--device", "cuda").peers)
         self.assertEqual(parsed("--peers", "none").peers, [])
 
-    def test_pytorch_has_every_workload(self):
+    def test_every_framework_has_every_workload(self):
         folders = {peer.folder for peer in engines.PEERS.values() if not peer.plain_python}
         self.assertEqual(folders, set(peer_python.installable()))
         for peer in engines.PEERS.values():
-            for workload in jobs.DATA if peer.folder == "torch" else ():
+            for workload in () if peer.plain_python else jobs.DATA:
                 self.assertTrue(peer.program(workload).exists(), peer.program(workload))
+
+    def test_the_environment_of_tuned_and_of_plain_peers(self):
+        own = {name: peer.environment(2) for name, peer in engines.PEERS.items()}
+        self.assertEqual((own["torch-plain"], own["keras"]), ({}, {}))
+        self.assertEqual(own["torch"]["OMP_NUM_THREADS"], "2")
+        self.assertNotIn("OMP_NUM_THREADS", own["jax"])
+        self.assertEqual(own["tensorflow"], {**own["jax"], "TF_ENABLE_ONEDNN_OPTS": "1"})
 
     def test_pythons(self):
         own = self.cache / "linnet/peers/jax/bin/python"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the TensorFlow peers share: a Keras model, resident data, a training step of one's own in a
-tf.function as TensorFlow's guides have it for speed. A peer hands run() its model, which takes the
-samples as they are stored, (N, H, W, C) u8 for images.
+"""What the TensorFlow peers share: a Keras model, resident data, and the ways to train it. A peer
+hands run() its model, which takes the samples as they are stored, (N, H, W, C) u8 for images.
+
+Modes: function is a training step of one's own in a tf.function, as TensorFlow's guides have it for
+speed; xla the same with jit_compile; fit is Keras' compile(), fit() and predict() on arrays.
 """
 import os
 import sys
@@ -17,11 +19,15 @@ from keras import layers  # noqa: E402
 sys.path.append(str(Path(__file__).resolve().parents[1] / "common"))
 import peer  # noqa: E402
 
-MODES = ("function",)
+MODES = ("function", "xla", "fit")
 PRECISIONS = ("auto", "fp32", "tf32")
-# Linnet's first weights of convolutions in networks with batch norm: N(0, 2 / fan in). Elsewhere
-# they are Keras' own, Glorot uniform with biases of 0.
-HE = keras.initializers.VarianceScaling(2.0, "fan_in", "untruncated_normal")
+
+
+def he():
+    """Linnet's first weights of convolutions in networks with batch norm: N(0, 2 / fan in).
+    Elsewhere they are Keras' own, Glorot uniform with biases of 0. Each layer wants one of its own:
+    Keras' initializers return the same values whenever they are asked."""
+    return keras.initializers.VarianceScaling(2.0, "fan_in", "untruncated_normal")
 
 
 def pixels():
@@ -62,13 +68,19 @@ class Run:
         self.epoch_samples = peer.epoch_samples(options, count)
         with tf.device(self.device):
             self.range = tf.range(count)
-            self.samples, self.targets = tf.constant(data.samples), tf.constant(data.targets)
-        self.predict = tf.function(lambda x: model(x, training=False))
+            self.samples, self.targets = data.samples, data.targets
+            if options.mode != "fit":
+                self.samples, self.targets = tf.constant(self.samples), tf.constant(self.targets)
+        compiled = options.mode == "xla"
+        self.predict = tf.function(lambda x: model(x, training=False), jit_compile=compiled)
         if options.infer:
+            return
+        if options.mode == "fit":
+            model.compile(optimizer, loss)
             return
         optimizer.build(model.trainable_variables)
         self.total = tf.Variable(0.0)
-        self.step = tf.function(self._step)
+        self.step = tf.function(self._step, jit_compile=compiled)
 
     def _step(self, index):
         x, y = tf.gather(self.samples, index), tf.gather(self.targets, index)
@@ -86,13 +98,25 @@ class Run:
         return time.perf_counter() - start, loss
 
     def _train_epoch(self):
+        if self.options.mode == "fit":
+            return self._fit_epoch()
         self.total.assign(0.0)
         order = tf.random.shuffle(self.range)
         for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
             self.step(order[begin:end])
         return float(self.total) / self.epoch_samples
 
+    def _fit_epoch(self):
+        count = self.epoch_samples
+        history = self.model.fit(self.samples[:count], self.targets[:count], self.options.batch,
+                                 verbose=0)  # shuffles; its loss is the mean of all samples
+        return history.history["loss"][-1]
+
     def _predict_all(self):
+        if self.options.mode == "fit":
+            self.outputs = self.model.predict(self.samples[:self.epoch_samples],
+                                              self.options.batch, verbose=0)
+            return
         for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
             self.outputs = self.predict(self.samples[begin:end])
         self.outputs = self.outputs.numpy()  # waits
