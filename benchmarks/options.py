@@ -58,7 +58,8 @@ def arguments():
                         help="of " + ", ".join(jobs.REDUCED) + "; all if none is given")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--peers", default="torch,torch-compile,torch-plain", metavar="PEER,...",
-                        help="of " + ", ".join(engines.PEERS) + "; or all, or none")
+                        help="of " + ", ".join(engines.PEERS) + "; or all, or none; jax:2: in the "
+                        "first two repetitions alone")
     parser.add_argument("--install-peers", action="store_true",
                         help="first install what the peers want, each framework into a virtual "
                         f"environment of its own in {peer_python.cache()}")
@@ -110,7 +111,13 @@ def arguments():
                      for name in wanted}
     real = [name for name, peer in engines.PEERS.items()
             if not peer.plain_python and (options.device != "cpu" or not peer.cuda)]
-    options.peers = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
+    named = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
+    options.peers = [peer.partition(":")[0] for peer in named]
+    options.at_most = dict(peer.split(":", 1) for peer in named if ":" in peer)
+    for name, times in options.at_most.items():
+        if not times.isdigit() or int(times) < 1:
+            parser.error(f"--peers: expected a number of repetitions behind {name}: got '{times}'")
+        options.at_most[name] = int(times)
     for peer in options.peers:
         if peer not in engines.PEERS:
             parser.error(f"unknown peer '{peer}'; expected {', '.join(engines.PEERS)} or none")

@@ -33,6 +33,8 @@ def run(job, options):
         runs, disturbed = {name: [] for name in who}, {name: [] for name in who}
         for seed in range(options.repetitions):
             for name, (command, environment, missing) in who.items():
+                if seed >= options.at_most.get(name, options.repetitions):
+                    continue
                 work = ([*command, "--seed", str(seed)], environment, missing)
                 runs[name].append(attempt(name, seed, *work, runs[name], job, options))
                 if options.neighbour:

@@ -65,7 +65,7 @@ class Options(unittest.TestCase):
         job, = jobs.jobs_of(parsed("mnist-cnn", "--accuracy", "0.9", "--epochs", "7"))
         self.assertEqual((job.warmup, job.epochs, job.test), (0, 7, True))
         job, = jobs.jobs_of(parsed("mnist-cnn"))
-        self.assertEqual((job.warmup, job.epochs, job.test), (2, 8, False))
+        self.assertEqual((job.warmup, job.epochs, job.test), (2, 4, False))
 
     def test_numbers(self):
         self.assertEqual(options.numbers("1..4,8"), [1, 2, 3, 4, 8])

@@ -46,6 +46,10 @@ class Options(unittest.TestCase):
         self.assertIn("torch-graph", parsed("--peers", "all", "--device", "cuda").peers)
         self.assertEqual(parsed("--peers", "none").peers, [])
 
+    def test_slow_peers_run_less_often(self):
+        options = parsed("--peers", "torch,jax:2")
+        self.assertEqual((options.peers, options.at_most), (["torch", "jax"], {"jax": 2}))
+
     def test_every_framework_has_every_workload(self):
         folders = {peer.folder for peer in engines.PEERS.values() if not peer.plain_python}
         self.assertEqual(folders, set(peer_python.installable()))
