@@ -16,6 +16,9 @@ namespace linnet::testing {
 namespace {
 
 constexpr double kTolerance = 1e-4;  // relative, of a tensor's norm
+/// Of outputs and statistics after ten steps: where a sum is rounded otherwise, a ReLU near 0 may
+/// let its gradient through. (Losses are means, and stay within kTolerance.)
+constexpr double kLaterTolerance = 1e-3;
 /// Of what the steps changed, beside the rounding of ten sums in float32: a change may be as little
 /// as a few millionths of a weight.
 constexpr double kChangeTolerance = 3e-2;
@@ -213,16 +216,19 @@ TEST_P(TorchFixtures, OutputsLossesGradientsAndTenStepsAgree) {
     statistics.add(distance(summarise(tensor.name, model.parameter(tensor.name)), tensor.after),
                    tensor.name);
   }
-  outputs.add(distance(summarise("outputs", model.predict(first)), fixture.outputs_after),
-              "after the last step");
+  Worst later;
+  later.add(distance(summarise("outputs", model.predict(first)), fixture.outputs_after),
+            "outputs after the last step");
 
   EXPECT_WITHIN(outputs, kTolerance);
+  EXPECT_WITHIN(later, kLaterTolerance);
   EXPECT_WITHIN(loss, kTolerance);
   EXPECT_WITHIN(gradients, kTolerance);
   EXPECT_WITHIN(weights, kTolerance);
   EXPECT_WITHIN(changes, kChangeTolerance);
-  EXPECT_WITHIN(statistics, kTolerance);
+  EXPECT_WITHIN(statistics, kLaterTolerance);
   for (const auto& [what, worst] : {std::pair{"outputs", &outputs},
+                                    {"later outputs", &later},
                                     {"losses", &loss},
                                     {"gradients", &gradients},
                                     {"weights", &weights},
