@@ -94,7 +94,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const int tasks = std::min(tasks_for(s.n, sample_cost(s)), 16);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * sums);
-  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
+  kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats + kConvPoolSlack);
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              auto* image = reinterpret_cast<float*>(task.scratch);
                              float* dw = args.work() + task.index * sums;

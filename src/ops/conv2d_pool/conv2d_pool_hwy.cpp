@@ -102,13 +102,12 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
   }
 }
 
-/// Rows [k0, k0 + kRows) of dw for channels [c0, c0 + lanes), and db where `with_bias`: every
-/// window adds its gradient times what its winner multiplied; the three others add nothing.
+/// dw and db for channels [c0, c0 + lanes): every window adds its gradient times what its winner
+/// multiplied; the three others add nothing.
 template <int kRows, int kRow, class D>
-HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0, std::int64_t k0,
-                                  bool with_bias, const float* image, const float* dy,
-                                  const float* y, const std::uint8_t* winner, float* dw,
-                                  float* db) {
+HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0, const float* image,
+                                  const float* dy, const float* y, const std::uint8_t* winner,
+                                  float* dw, float* db) {
   using V = hn::Vec<D>;
   const hn::Rebind<std::int32_t, D> integers;
   const hn::Rebind<std::uint8_t, D> bytes;
@@ -116,7 +115,7 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
   V sums[kRows][kRow];
   for (int k = 0; k < kRows; ++k) {
     for (int t = 0; t < kRow; ++t) {
-      sums[k][t] = hn::LoadU(d, dw + ((k0 + k) * kRow + t) * s.out_channels + c0);
+      sums[k][t] = hn::LoadU(d, dw + (k * kRow + t) * s.out_channels + c0);
     }
   }
   V bias = hn::LoadU(d, db + c0);
@@ -134,7 +133,7 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
       const V g01 = gradient_of(1);
       const V g10 = gradient_of(2);
       const V g11 = gradient_of(3);
-      const float* x = image + (2 * i + k0) * s.row + 2 * j * s.channels;
+      const float* x = image + 2 * i * s.row + 2 * j * s.channels;
       for (int k = 0; k < kRows; ++k) {
         LINNET_UNROLL_TAPS
         for (int t = 0; t < kRow; ++t) {
@@ -150,10 +149,10 @@ HWY_INLINE void backward_channels(D d, const ConvPoolSample& s, std::int64_t c0,
   }
   for (int k = 0; k < kRows; ++k) {
     for (int t = 0; t < kRow; ++t) {
-      hn::StoreU(sums[k][t], d, dw + ((k0 + k) * kRow + t) * s.out_channels + c0);
+      hn::StoreU(sums[k][t], d, dw + (k * kRow + t) * s.out_channels + c0);
     }
   }
-  if (with_bias) hn::StoreU(bias, d, db + c0);
+  hn::StoreU(bias, d, db + c0);
 }
 
 /// Vectors of 8 at most: what every multiple of 8 channels is made of, and what leaves registers
@@ -174,16 +173,56 @@ void forward(const ConvPoolSample& s, const float* image, const float* w, const 
   }
 }
 
-/// kAtOnce rows of the kernel have their sums in registers together.
-template <int kRows, int kRow, int kAtOnce>
+/// As backward_channels(), where a row of the kernel fills vectors: channel by channel, with
+/// vectors over the row, every window adds what its winner multiplied, and the three others are not
+/// read.
+template <int kRows, int kRow>
+void backward_winners(const ConvPoolSample& s, const float* image, const float* dy, const float* y,
+                      const std::uint8_t* winner, float* dw, float* db) {
+  const Tag d;
+  using V = hn::Vec<Tag>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
+  constexpr int kVectors = (kRow + kLanes - 1) / kLanes;
+  static_assert(kVectors * kLanes - kRow <= kConvPoolSlack);
+  const std::int64_t places[4] = {0, s.channels, s.row, s.row + s.channels};
+  for (std::int64_t c = 0; c < s.out_channels; ++c) {
+    V sums[kRows][kVectors];
+    for (auto& row : sums) {
+      for (V& sum : row) sum = hn::Zero(d);
+    }
+    float bias = 0;
+    for (std::int64_t i = 0; i < s.pooled_h; ++i) {
+      for (std::int64_t j = 0; j < s.pooled_w; ++j) {
+        const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c;
+        const float g = !s.relu || y[at] > 0 ? dy[at] : 0.0F;
+        bias += g;
+        const float* x = image + 2 * i * s.row + 2 * j * s.channels + places[winner[at]];
+        const V gradient = hn::Set(d, g);
+        for (int k = 0; k < kRows; ++k) {
+          for (int v = 0; v < kVectors; ++v) {
+            const V factor = hn::LoadU(d, x + k * s.row + v * kLanes);
+            sums[k][v] = hn::MulAdd(gradient, factor, sums[k][v]);
+          }
+        }
+      }
+    }
+    HWY_ALIGN float row[kVectors * kLanes];
+    for (int k = 0; k < kRows; ++k) {
+      for (int v = 0; v < kVectors; ++v) hn::Store(sums[k][v], d, row + v * kLanes);
+      for (int t = 0; t < kRow; ++t) dw[(k * kRow + t) * s.out_channels + c] += row[t];
+    }
+    db[c] += bias;
+  }
+}
+
+/// All rows of the kernel have their sums in registers together.
+template <int kRows, int kRow>
 void backward(const ConvPoolSample& s, const float* image, const float* dy, const float* y,
               const std::uint8_t* winner, float* dw, float* db) {
   const Tag d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   for (std::int64_t c = 0; c < s.out_channels; c += lanes) {
-    for (std::int64_t k = 0; k < kRows; k += kAtOnce) {
-      backward_channels<kAtOnce, kRow>(d, s, c, k, k == 0, image, dy, y, winner, dw, db);
-    }
+    backward_channels<kRows, kRow>(d, s, c, image, dy, y, winner, dw, db);
   }
 }
 
@@ -203,10 +242,10 @@ void Backward(const ConvPoolSample& s, const float* image, const float* dy, cons
   const auto is = [&](std::int64_t rows, std::int64_t row) {
     return s.kernel_h == rows && s.kernel_row == row;
   };
-  if (is(3, 3)) return backward<3, 3, 3>(s, image, dy, y, winner, dw, db);
-  if (is(3, 9)) return backward<3, 9, 1>(s, image, dy, y, winner, dw, db);
-  if (is(5, 5)) return backward<5, 5, 1>(s, image, dy, y, winner, dw, db);
-  if (is(5, 15)) return backward<5, 15, 1>(s, image, dy, y, winner, dw, db);
+  if (is(3, 3)) return backward<3, 3>(s, image, dy, y, winner, dw, db);
+  if (is(3, 9)) return backward_winners<3, 9>(s, image, dy, y, winner, dw, db);
+  if (is(5, 5)) return backward_winners<5, 5>(s, image, dy, y, winner, dw, db);
+  if (is(5, 15)) return backward_winners<5, 15>(s, image, dy, y, winner, dw, db);
 }
 
 }  // namespace HWY_NAMESPACE
