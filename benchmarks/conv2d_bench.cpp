@@ -111,10 +111,10 @@ const bool registered = [] {
       {"512_to_512_3x3_at_1", 128, 1, 512, 512, 3, 1, 1},
       {"512_to_512_3x3_by_2_at_2", 128, 2, 512, 512, 3, 2, 1},
   };
-  const std::pair<const char*, const ConvEngine*> engines[] = {{"pointwise", &pointwise_engine()},
-                                                               {"direct", &direct_engine()},
-                                                               {"im2col", &im2col_engine()},
-                                                               {"onednn", &onednn_engine()}};
+  const std::pair<const char*, const ConvEngine*> engines[] = {
+      {"pointwise", &pointwise_engine()}, {"direct", &direct_engine()},
+      {"im2col", &im2col_engine()},       {"whole-image", &whole_image_engine()},
+      {"winograd", &winograd_engine()},   {"onednn", &onednn_engine()}};
   const std::pair<const char*, Direction> directions[] = {{"forward", Direction::forward},
                                                           {"grad_input", Direction::grad_input},
                                                           {"grad_weight", Direction::grad_weight}};

@@ -22,11 +22,13 @@ bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
 /// measured alone. `prepare` gives an engine's kernel.
 template <class Prepare>
 std::vector<Candidate> candidates(bool onednn_first, Prepare prepare) {
-  const std::array<const ConvEngine*, 5> engines =
-      onednn_first ? std::array{&pointwise_engine(), &onednn_engine(), &depthwise_engine(),
-                                &im2col_engine(), &direct_engine()}
-                   : std::array{&pointwise_engine(), &direct_engine(), &im2col_engine(),
-                                &onednn_engine(), &depthwise_engine()};
+  const std::array<const ConvEngine*, 7> engines =
+      onednn_first ? std::array{&pointwise_engine(), &whole_image_engine(), &onednn_engine(),
+                                &depthwise_engine(), &im2col_engine(),      &direct_engine(),
+                                &winograd_engine()}
+                   : std::array{&pointwise_engine(), &whole_image_engine(), &winograd_engine(),
+                                &direct_engine(),    &im2col_engine(),      &onednn_engine(),
+                                &depthwise_engine()};
   std::vector<Candidate> all;
   for (const ConvEngine* engine : engines) {
     all.push_back({engine->name, [=] { return prepare(*engine); }});

@@ -24,6 +24,12 @@ struct ConvEngine {
 
 /// 1x1 kernels at stride 1 without padding and groups: matrix products on the images themselves.
 const ConvEngine& pointwise_engine();
+/// Images of fewer pixels than the kernel has taps: products of whole images. Of many images, no
+/// groups.
+const ConvEngine& whole_image_engine();
+/// 3x3 kernels at stride 1 by Winograd's F(2x2, 3x3): 16 products where others have 36, each result
+/// a few roundings further from the exact one. From 16 channels on, of many pixels.
+const ConvEngine& winograd_engine();
 /// Matrix products on patches that are gathered block by block. Takes everything.
 const ConvEngine& im2col_engine();
 /// Sums in registers over patches that are read where they lie; no groups, no dilation.

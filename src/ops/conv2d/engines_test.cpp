@@ -80,6 +80,20 @@ TEST(ConvEngines, AgreeWithIm2col) {
         .pad_bottom = 1,
         .pad_left = 1,
         .pad_right = 1}},
+      {{20, 2, 2, 24},  // every output sees every pixel
+       {10, 3, 3, 24},
+       {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
+      {{17, 3, 2, 9},  // not every one: rows of zeros, a stride and a dilation
+       {33, 4, 3, 9},
+       {.stride_h = 2,
+        .dilation_w = 2,
+        .pad_top = 2,
+        .pad_bottom = 3,
+        .pad_left = 2,
+        .pad_right = 4}},
+      {{30, 7, 6, 20},  // tiles of 2x2 outputs that the border cuts
+       {21, 3, 3, 20},
+       {.pad_top = 1, .pad_left = 2, .pad_right = 1}},
       {{2, 14, 13, 50},  // more terms than one block sums
        {26, 3, 3, 50},
        {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1}},
@@ -96,7 +110,8 @@ TEST(ConvEngines, AgreeWithIm2col) {
       {{2, 5, 5, 200}, {10, 3, 3, 200}, {.pad_top = 3, .pad_left = 2}},  // rows of padding alone
   };
   const std::vector<const ConvEngine*> engines{&pointwise_engine(), &direct_engine(),
-                                               &depthwise_engine(), &onednn_engine()};
+                                               &depthwise_engine(), &whole_image_engine(),
+                                               &winograd_engine(),  &onednn_engine()};
   std::vector<int> taken(engines.size(), 0);
   for (const auto& [x, w, attrs] : cases) {
     const ConvShape s = conv_shape(attrs, x, w, "");
@@ -128,10 +143,41 @@ TEST(ConvEngines, AgreeWithIm2col) {
     }
   }
   EXPECT_GT(taken[0], 0);
-  EXPECT_EQ(taken[1], 3 * 11);  // all without groups and dilation
+  EXPECT_EQ(taken[1], 3 * 13);  // all without groups and dilation
   EXPECT_GT(taken[2], 0);
+  EXPECT_EQ(taken[3], 3 * 2);  // of 20 images and of 17
+  EXPECT_EQ(taken[4], 3 * 2);  // of 30 images, and of two large ones
   // oneDNN's own engines depend on the processor: none is promised.
-  RecordProperty("onednn", taken[3]);
+  RecordProperty("onednn", taken[5]);
+}
+
+/// Its transforms add and subtract before and after the products: a few roundings, no more.
+TEST(ConvEngines, WinogradIsAFewRoundingsFromDirectSums) {
+  constexpr double kOfLargest = 4e-6;
+  const ConvShape s = conv_shape({.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1},
+                                 {16, 12, 12, 64}, {64, 3, 3, 64}, "");
+  const Data x = random_data(s.n * s.in_pixels() * s.c, 1);
+  const Data w = random_data(s.weights(), 2);
+  const Data dz = random_data(s.n * s.out_pixels() * s.co, 3);
+  const auto expect_near = [&](const Data& actual, const Data& expected, const char* what) {
+    double largest = 0;
+    double off = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
+      off = std::max(off, std::abs(static_cast<double>(actual[i]) - expected[i]));
+    }
+    EXPECT_LE(off, kOfLargest * largest) << what;
+  };
+  const ConvEngine& fast = winograd_engine();
+  const ConvEngine& plain = direct_engine();
+  const auto outputs = static_cast<std::int64_t>(dz.size());
+  const auto inputs = static_cast<std::int64_t>(x.size());
+  expect_near(run(*fast.forward(s, {}), x, w, outputs), run(*plain.forward(s, {}), x, w, outputs),
+              "forward");
+  expect_near(run(*fast.grad_input(s), dz, w, inputs), run(*plain.grad_input(s), dz, w, inputs),
+              "grad_input");
+  expect_near(run(*fast.grad_weight(s), x, dz, s.weights()),
+              run(*plain.grad_weight(s), x, dz, s.weights()), "grad_weight");
 }
 
 }  // namespace

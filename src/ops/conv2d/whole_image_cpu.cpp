@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images so small that padding would be most of what a kernel meets, as 2x2 pixels at the end of a
+// ResNet on CIFAR under 3x3: every output pixel sees (almost) every pixel. One product of whole
+// images with the weights spread out, a row of (pixels, C) for each output pixel and channel, then
+// computes 4 products where a sum over taps computes 9.
+#include "backend/cpu/gemm.h"
+#include "core/align.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/engine_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+/// The spread weights: (outputs = OH * OW * C_out, inputs = H * W * C).
+struct Spread {
+  explicit Spread(const ConvShape& s)
+      : s(s), outputs(s.out_pixels() * s.co), inputs(s.in_pixels() * s.c) {}
+
+  /// The tap that output pixel p multiplies input pixel q with; -1: none.
+  std::int64_t tap(std::int64_t p, std::int64_t q) const {
+    const Conv2dAttrs& a = s.attrs;
+    const std::int64_t k = along(q / s.w, p / s.ow * a.stride_h - a.pad_top, a.dilation_h, s.kh);
+    const std::int64_t l = along(q % s.w, p % s.ow * a.stride_w - a.pad_left, a.dilation_w, s.kw);
+    return k < 0 || l < 0 ? -1 : k * s.kw + l;
+  }
+  /// Taps that meet a pixel somewhere, and not padding alone.
+  std::int64_t taps_met() const {
+    std::vector<bool> met(static_cast<std::size_t>(s.kh * s.kw), false);
+    for (std::int64_t p = 0; p < s.out_pixels(); ++p) {
+      for (std::int64_t q = 0; q < s.in_pixels(); ++q) {
+        if (const std::int64_t t = tap(p, q); t >= 0) met[static_cast<std::size_t>(t)] = true;
+      }
+    }
+    return std::count(met.begin(), met.end(), true);
+  }
+  std::size_t bytes() const {
+    return align_up(sizeof(float) * static_cast<std::size_t>(outputs * inputs));
+  }
+
+  ConvShape s;
+  std::int64_t outputs;
+  std::int64_t inputs;
+
+ private:
+  static std::int64_t along(std::int64_t in, std::int64_t first, std::int64_t dilation,
+                            std::int64_t kernel) {
+    const std::int64_t offset = in - first;
+    if (offset < 0 || offset % dilation != 0) return -1;
+    return offset / dilation < kernel ? offset / dilation : -1;
+  }
+};
+
+bool takes(const ConvShape& s) {
+  constexpr std::int64_t kFewImages = 16;  // then spreading costs more than it saves
+  constexpr std::int64_t kMostFloats = std::int64_t{4} << 20;
+  if (s.attrs.groups > 1 || s.n < kFewImages) return false;
+  const Spread spread(s);
+  return s.in_pixels() < s.kh * s.kw && spread.outputs * spread.inputs <= kMostFloats &&
+         s.in_pixels() < spread.taps_met();
+}
+
+/// Spreads w into the workspace's beginning, and b, where there is one, behind.
+Stage spread_stage(const Spread& spread, bool bias) {
+  const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));
+  return {tasks, [=](const Args& args, const Task& task) {
+            const ConvShape& s = spread.s;
+            float* biases = args.work(spread.bytes());
+            const Range rows = split(spread.outputs, tasks, task.index);
+            for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+              const std::int64_t p = row / s.co;
+              const std::int64_t o = row % s.co;
+              if (bias) biases[row] = args.in(2)[o];
+              float* to = args.work() + row * spread.inputs;
+              for (std::int64_t q = 0; q < s.in_pixels(); ++q, to += s.c) {
+                const std::int64_t tap = spread.tap(p, q);
+                if (tap < 0) {
+                  std::fill_n(to, s.c, 0.0F);
+                } else {
+                  std::copy_n(args.in(1) + o * s.taps() + tap * s.c, s.c, to);
+                }
+              }
+            }
+          }};
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  if (!takes(s)) return std::nullopt;
+  const Spread spread(s);
+  const ProductTasks tasks({s.n, spread.outputs, spread.inputs});
+  Kernel kernel;
+  kernel.workspace_bytes =
+      spread.bytes() + sizeof(float) * static_cast<std::size_t>(tail.bias ? spread.outputs : 0);
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back(spread_stage(spread, tail.bias));
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         float* y = args.out(0) + rows.begin * spread.outputs + columns.begin;
+         gemm({rows.size(), columns.size(), spread.inputs},
+              {args.in(0) + rows.begin * spread.inputs, spread.inputs},
+              {args.work() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
+              task.scratch);
+         add_bias_and_activate(y, rows.size(), columns.size(),
+                               tail.bias ? args.work(spread.bytes()) + columns.begin : nullptr,
+                               tail.activation, spread.outputs);
+       }});
+  return kernel;
+}
+
+std::optional<Kernel> grad_input(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const Spread spread(s);
+  const ProductTasks tasks({s.n, spread.inputs, spread.outputs});
+  Kernel kernel;
+  kernel.workspace_bytes = spread.bytes();
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back(spread_stage(spread, false));
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm({rows.size(), columns.size(), spread.outputs},
+                                  {args.in(0) + rows.begin * spread.outputs, spread.outputs},
+                                  {args.work() + columns.begin, spread.inputs},
+                                  args.out(0) + rows.begin * spread.inputs + columns.begin,
+                                  spread.inputs, task.scratch);
+                           }});
+  return kernel;
+}
+
+/// The gradient of the spread weights, then of every tap the sum of its places.
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const Spread spread(s);
+  const ProductTasks tasks({spread.outputs, spread.inputs, s.n}, true);
+  const int folders = tasks_for(s.co, 0.3 * static_cast<double>(s.out_pixels() * spread.inputs));
+  Kernel kernel;
+  kernel.workspace_bytes = spread.bytes();
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm({rows.size(), columns.size(), spread.s.n},
+                                  {args.in(1) + rows.begin, spread.outputs, true},
+                                  {args.in(0) + columns.begin, spread.inputs},
+                                  args.work() + rows.begin * spread.inputs + columns.begin,
+                                  spread.inputs, task.scratch);
+                           }});
+  kernel.stages.push_back({folders, [=](const Args& args, const Task& task) {
+                             const ConvShape& s = spread.s;
+                             const Range channels = split(s.co, folders, task.index);
+                             for (std::int64_t o = channels.begin; o < channels.end; ++o) {
+                               float* dw = args.out(0) + o * s.taps();
+                               std::fill_n(dw, s.taps(), 0.0F);
+                               for (std::int64_t p = 0; p < s.out_pixels(); ++p) {
+                                 const float* from = args.work() + (p * s.co + o) * spread.inputs;
+                                 for (std::int64_t q = 0; q < s.in_pixels(); ++q, from += s.c) {
+                                   const std::int64_t tap = spread.tap(p, q);
+                                   if (tap < 0) continue;
+                                   float* to = dw + tap * s.c;
+                                   for (std::int64_t i = 0; i < s.c; ++i) to[i] += from[i];
+                                 }
+                               }
+                             }
+                           }});
+  return kernel;
+}
+
+}  // namespace
+
+const ConvEngine& whole_image_engine() {
+  static const ConvEngine engine{"whole-image", forward, grad_input, grad_weight};
+  return engine;
+}
+
+}  // namespace linnet::cpu

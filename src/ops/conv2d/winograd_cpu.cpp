@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// 3x3 kernels at stride 1 by Winograd's F(2x2, 3x3): tiles of 4x4 pixels, transformed to 16 points,
+// whose channels are multiplied point by point; 2x2 outputs of a tile are their transform.
+#include "ops/conv2d/winograd_cpu.h"
+
+#include <array>
+
+#include "backend/cpu/gemm.h"
+#include "backend/cpu/panel_product.h"
+#include "core/align.h"
+#include "ops/activation/epilogue_cpu.h"
+#include "ops/conv2d/engine_cpu.h"
+
+namespace linnet::cpu {
+namespace {
+
+constexpr std::int64_t kPoints = kWinogradPoints;
+constexpr std::int64_t kTaps = 9;
+
+/// A block's points of one operand: they should leave room in the L2 cache.
+constexpr std::int64_t kBlockFloats = std::int64_t{64} << 10;
+
+/// Tiles of 2x2 outputs, and the 4x4 inputs that each reads.
+struct Tiling {
+  std::int64_t n = 0, in_h = 0, in_w = 0, out_h = 0, out_w = 0;
+  std::int64_t pad_top = 0, pad_left = 0;
+
+  std::int64_t rows() const { return (out_h + 1) / 2; }
+  std::int64_t columns() const { return (out_w + 1) / 2; }
+  std::int64_t count() const { return n * rows() * columns(); }
+
+  /// Addresses of the 4x4 inputs of a tile, `zeros` outside of the images (N, H, W, channels).
+  std::array<const float*, 16> inputs(const float* images, std::int64_t channels, std::int64_t tile,
+                                      const float* zeros) const {
+    return window<4>(images, channels, tile, in_h, in_w, pad_top, pad_left, zeros);
+  }
+  /// Of the 2x2 outputs, null outside.
+  template <class T>
+  std::array<T*, 4> outputs(T* images, std::int64_t channels, std::int64_t tile,
+                            T* outside = nullptr) const {
+    return window<2>(images, channels, tile, out_h, out_w, 0, 0, outside);
+  }
+
+ private:
+  template <int kSize, class T>
+  std::array<T*, kSize * kSize> window(T* images, std::int64_t channels, std::int64_t tile,
+                                       std::int64_t h, std::int64_t w, std::int64_t top,
+                                       std::int64_t left, T* outside) const {
+    const std::int64_t image = tile / (rows() * columns());
+    const std::int64_t first_y = tile / columns() % rows() * 2 - top;
+    const std::int64_t first_x = tile % columns() * 2 - left;
+    std::array<T*, kSize * kSize> found;
+    for (std::int64_t i = 0; i < kSize; ++i) {
+      for (std::int64_t j = 0; j < kSize; ++j) {
+        const std::int64_t y = first_y + i;
+        const std::int64_t x = first_x + j;
+        const bool inside = y >= 0 && y < h && x >= 0 && x < w;
+        found[static_cast<std::size_t>(i * kSize + j)] =
+            inside ? images + ((image * h + y) * w + x) * channels : outside;
+      }
+    }
+    return found;
+  }
+};
+
+bool takes(const ConvShape& s) {
+  constexpr std::int64_t kFewTiles = 256;  // then the weights' transform costs too much
+  const Conv2dAttrs& a = s.attrs;
+  return s.kh == 3 && s.kw == 3 && a.stride_h == 1 && a.stride_w == 1 && a.dilation_h == 1 &&
+         a.dilation_w == 1 && a.groups == 1 && s.c >= kWinogradChannels &&
+         s.co >= kWinogradChannels && s.oh >= 3 && s.ow >= 3 &&
+         s.n * ((s.oh + 1) / 2) * ((s.ow + 1) / 2) >= kFewTiles;
+}
+
+Tiling forward_tiling(const ConvShape& s) {
+  return {s.n, s.h, s.w, s.oh, s.ow, s.attrs.pad_top, s.attrs.pad_left};
+}
+
+/// dx as a convolution of dz with the weights turned around.
+Tiling backward_tiling(const ConvShape& s) {
+  return {s.n, s.oh, s.ow, s.h, s.w, 2 - s.attrs.pad_top, 2 - s.attrs.pad_left};
+}
+
+/// The weights' points (16, C_out, C) at `to`, of output channels [begin, end).
+void transform_weights(const ConvShape& s, const float* w, bool turned, Range channels, float* to) {
+  for (std::int64_t o = channels.begin; o < channels.end; ++o) {
+    std::array<const float*, kTaps> taps;
+    for (std::int64_t k = 0; k < kTaps; ++k) {
+      taps[static_cast<std::size_t>(k)] = w + (o * kTaps + (turned ? kTaps - 1 - k : k)) * s.c;
+    }
+    winograd_weights(taps.data(), s.c, to + o * s.c, s.co * s.c);
+  }
+}
+
+/// Points of tiles times points of weights, `terms` channels to `columns` ones.
+class Products {
+ public:
+  Products(const Tiling& tiling, std::int64_t terms, std::int64_t columns)
+      : tiling_(tiling),
+        terms_(terms),
+        columns_(columns),
+        block_(std::clamp<std::int64_t>(kBlockFloats / (kPoints * terms) / 12 * 12, 24, 96)),
+        groups_(static_cast<int>((columns + kGroup - 1) / kGroup)) {
+    for (int g = 0; g < groups_; ++g) {
+      offsets_.push_back(panel_floats_);
+      panel_floats_ += kPoints * align_up(panel_floats(terms, group(g).size()));
+    }
+  }
+
+  std::size_t panels() const { return panel_floats_; }
+  std::size_t scratch_bytes() const {
+    return 2 * align_up(sizeof(float*) * static_cast<std::size_t>(kPoints * block_)) +
+           sizeof(float) * (points_floats() + sums_floats() + align_up(zeros()));
+  }
+  int tasks() const {
+    return tasks_for(tiling_.count(),
+                     conv_cost(2.0 * static_cast<double>(kPoints * terms_ * columns_)));
+  }
+
+  /// Packs point `p` of weights that lie as `b` says.
+  void pack(std::int64_t p, const StridedMatrix& b, float* panels) const {
+    for (int g = 0; g < groups_; ++g) {
+      const StridedMatrix part{b.data + group(g).begin * b.column_stride, b.term_stride,
+                               b.column_stride};
+      pack_panels(part, 0, terms_, terms_, group(g).size(),
+                  panels + offsets_[static_cast<std::size_t>(g)] + p * point_floats(g));
+    }
+  }
+
+  /// Task `index` of tasks().
+  void run(const float* images, const float* panels, const ConvTail& tail, const float* bias,
+           float* to, int index, std::byte* scratch) const {
+    const std::size_t list = align_up(sizeof(float*) * static_cast<std::size_t>(kPoints * block_));
+    auto** rows = reinterpret_cast<const float**>(scratch);
+    auto** places = reinterpret_cast<float**>(scratch + list);
+    float* points = reinterpret_cast<float*>(scratch + 2 * list);
+    float* sums = points + points_floats();
+    float* outside = sums + sums_floats();
+    std::fill_n(outside, terms_, 0.0F);
+    for (std::int64_t i = 0; i < kPoints * block_; ++i) {
+      rows[i] = points + i * terms_;
+      places[i] = sums + i * kSumColumns;
+    }
+    const Range tiles = split(tiling_.count(), tasks(), index);
+    for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
+      const std::int64_t count = std::min(block_, tiles.end - t0);
+      for (std::int64_t t = 0; t < count; ++t) {
+        const auto window = tiling_.inputs(images, terms_, t0 + t, outside);
+        winograd_input(window.data(), terms_, points + t * terms_, block_ * terms_);
+      }
+      for (int g = 0; g < groups_; ++g) {
+        const Range part = group(g);
+        const float* from = panels + offsets_[static_cast<std::size_t>(g)];
+        for (std::int64_t p = 0; p < kPoints; ++p) {
+          panel_product({rows + p * block_, 1, terms_, 0}, count, from + p * point_floats(g),
+                        part.size(), nullptr, places + p * block_);
+        }
+        for (std::int64_t t = 0; t < count; ++t) {
+          auto pixels = tiling_.outputs(to, columns_, t0 + t);
+          for (float*& pixel : pixels) {
+            if (pixel != nullptr) pixel += part.begin;
+          }
+          winograd_output(sums + t * kSumColumns, block_ * kSumColumns, part.size(), pixels.data());
+          for (float* pixel : pixels) {
+            if (pixel == nullptr) continue;
+            add_bias_and_activate(pixel, 1, part.size(), tail.bias ? bias + part.begin : nullptr,
+                                  tail.activation);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  /// Columns that are multiplied at once, about, and at most.
+  static constexpr std::int64_t kGroup = 32;
+  static constexpr std::int64_t kSumColumns = 48;
+
+  Range group(int g) const { return column_lines(columns_, groups_, g); }
+  std::size_t point_floats(int g) const { return align_up(panel_floats(terms_, group(g).size())); }
+  std::size_t points_floats() const {
+    return align_up(static_cast<std::size_t>(kPoints * block_ * terms_));
+  }
+  std::size_t sums_floats() const {
+    return align_up(static_cast<std::size_t>(kPoints * block_ * kSumColumns));
+  }
+  std::size_t zeros() const { return static_cast<std::size_t>(terms_); }
+
+  Tiling tiling_;
+  std::int64_t terms_;
+  std::int64_t columns_;
+  std::int64_t block_;  ///< tiles
+  int groups_;
+  std::vector<std::size_t> offsets_;
+  std::size_t panel_floats_ = 0;
+};
+
+/// `points` floats of transformed weights stand at the workspace's beginning, panels behind.
+Kernel products_kernel(const ConvShape& s, const Products& products, bool turned,
+                       const ConvTail& tail) {
+  const auto points = align_up(static_cast<std::size_t>(kPoints * s.co * s.c));
+  const int transformers = tasks_for(s.co, 6.0 * static_cast<double>(s.c));
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * (points + products.panels());
+  kernel.scratch_bytes = products.scratch_bytes();
+  kernel.stages.push_back({transformers, [=](const Args& args, const Task& task) {
+                             transform_weights(s, args.in(1), turned,
+                                               split(s.co, transformers, task.index), args.work());
+                           }});
+  kernel.stages.push_back({static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
+                             const float* point = args.work() + task.index * s.co * s.c;
+                             const StridedMatrix b = turned ? StridedMatrix{point, s.c, 1}
+                                                            : StridedMatrix{point, 1, s.c};
+                             products.pack(task.index, b, args.work() + points);
+                           }});
+  kernel.stages.push_back({products.tasks(), [=](const Args& args, const Task& task) {
+                             products.run(args.in(0), args.work() + points, tail,
+                                          tail.bias ? args.in(2) : nullptr, args.out(0), task.index,
+                                          task.scratch);
+                           }});
+  return kernel;
+}
+
+std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  if (!takes(s)) return std::nullopt;
+  return products_kernel(s, {forward_tiling(s), s.c, s.co}, false, tail);
+}
+
+std::optional<Kernel> grad_input(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  return products_kernel(s, {backward_tiling(s), s.co, s.c}, true, {});
+}
+
+/// Sums over tiles of their points' products: the points of dw.
+class WeightPoints {
+ public:
+  explicit WeightPoints(const ConvShape& s)
+      : s_(s),
+        tiling_(forward_tiling(s)),
+        block_(std::clamp<std::int64_t>(2 * kBlockFloats / (kPoints * (s.c + s.co)) / 8 * 8, 16,
+                                        128)) {}
+
+  std::int64_t tiles() const { return tiling_.count(); }
+  std::int64_t floats() const { return kPoints * s_.co * s_.c; }
+  std::size_t scratch_bytes() const {
+    return lines_bytes() + sizeof(float) * (input_floats() + output_floats() + tile_part() +
+                                            panel_part() + align_up(outside()));
+  }
+  /// The part of `tiles`, at `to` (16, C_out, C).
+  void run(const float* x, const float* dz, Range tiles, float* to, std::byte* scratch) const {
+    auto** lines = reinterpret_cast<const float**>(scratch);
+    float* inputs = reinterpret_cast<float*>(scratch + lines_bytes());
+    float* outputs = inputs + input_floats();
+    float* packed_tiles = outputs + output_floats();
+    float* packed_panels = packed_tiles + tile_part();
+    float* zeros = packed_panels + panel_part();
+    std::fill_n(zeros, outside(), 0.0F);
+    for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
+      const std::int64_t count = std::min(block_, tiles.end - t0);
+      for (std::int64_t t = 0; t < count; ++t) {
+        const auto window = tiling_.inputs(x, s_.c, t0 + t, zeros);
+        winograd_input(window.data(), s_.c, inputs + t * s_.c, block_ * s_.c);
+        const auto pixels = tiling_.outputs<const float>(dz, s_.co, t0 + t, zeros);
+        winograd_output_transposed(pixels.data(), s_.co, outputs + t * s_.co, block_ * s_.co);
+      }
+      for (std::int64_t p = 0; p < kPoints; ++p) {
+        for (std::int64_t t = 0; t < count; ++t) lines[t] = outputs + (p * block_ + t) * s_.co;
+        pack_tiles(lines, count, s_.co, packed_tiles);
+        for (std::int64_t t = 0; t < count; ++t) lines[t] = inputs + (p * block_ + t) * s_.c;
+        pack_row_panels(lines, 0, count, s_.c, packed_panels);
+        tile_product({count, s_.co, s_.c}, packed_tiles, packed_panels, t0 > tiles.begin,
+                     to + p * s_.co * s_.c, s_.c);
+      }
+    }
+  }
+
+ private:
+  std::size_t lines_bytes() const {
+    return align_up(sizeof(float*) * static_cast<std::size_t>(block_));
+  }
+  std::size_t input_floats() const {
+    return align_up(static_cast<std::size_t>(kPoints * block_ * s_.c));
+  }
+  std::size_t output_floats() const {
+    return align_up(static_cast<std::size_t>(kPoints * block_ * s_.co));
+  }
+  std::size_t tile_part() const { return align_up(tile_floats(block_, s_.co)); }
+  std::size_t panel_part() const { return align_up(panel_floats(block_, s_.c)); }
+  std::size_t outside() const { return static_cast<std::size_t>(std::max(s_.c, s_.co)); }
+
+  ConvShape s_;
+  Tiling tiling_;
+  std::int64_t block_;  ///< tiles
+};
+
+std::optional<Kernel> grad_weight(const ConvShape& s) {
+  if (!takes(s)) return std::nullopt;
+  const WeightPoints points(s);
+  constexpr std::int64_t kMostFloats = std::int64_t{4} << 20;  // of all tasks' points
+  const int tasks =
+      std::min(tasks_for(points.tiles(), conv_cost(2.0 * static_cast<double>(points.floats()))),
+               static_cast<int>(std::clamp<std::int64_t>(kMostFloats / points.floats(), 2, 16)));
+  const int adders = tasks_for(s.co, 2.0 * static_cast<double>(tasks * s.c));
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
+  kernel.scratch_bytes =
+      std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(kPoints * s.c));
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             points.run(args.in(0), args.in(1),
+                                        split(points.tiles(), tasks, task.index),
+                                        args.work() + task.index * points.floats(), task.scratch);
+                           }});
+  kernel.stages.push_back({adders, [=](const Args& args, const Task& task) {
+                             auto* sums = reinterpret_cast<float*>(task.scratch);
+                             const Range channels = split(s.co, adders, task.index);
+                             for (std::int64_t o = channels.begin; o < channels.end; ++o) {
+                               for (std::int64_t p = 0; p < kPoints; ++p) {
+                                 const float* from = args.work() + (p * s.co + o) * s.c;
+                                 std::copy_n(from, s.c, sums + p * s.c);
+                                 for (int t = 1; t < tasks; ++t) {
+                                   from += points.floats();
+                                   for (std::int64_t i = 0; i < s.c; ++i)
+                                     sums[p * s.c + i] += from[i];
+                                 }
+                               }
+                               std::array<float*, kTaps> taps;
+                               for (std::int64_t k = 0; k < kTaps; ++k) {
+                                 taps[static_cast<std::size_t>(k)] =
+                                     args.out(0) + (o * kTaps + k) * s.c;
+                               }
+                               winograd_weights_transposed(sums, s.c, s.c, taps.data());
+                             }
+                           }});
+  return kernel;
+}
+
+}  // namespace
+
+const ConvEngine& winograd_engine() {
+  static const ConvEngine engine{"winograd", forward, grad_input, grad_weight};
+  return engine;
+}
+
+}  // namespace linnet::cpu
