@@ -54,6 +54,8 @@ Json profile_json(const Job& job, const Model& model, const std::string& data,
   json["steps"] = profile.steps;
   json["step_seconds"] = profile.step_seconds;
   json["operator_seconds"] = profile.operator_seconds;
+  json["flops_ceiling"] = profile.flops_ceiling;
+  json["bytes_ceiling"] = profile.bytes_ceiling;
   json["operators"] = Json::array();
   for (const OperatorProfile& op : profile.operators) {
     json["operators"].push_back({{"operator", op.name},
@@ -65,7 +67,8 @@ Json profile_json(const Job& job, const Model& model, const std::string& data,
                                  {"flops", op.flops},
                                  {"bytes", op.bytes},
                                  {"flops_per_second", op.flops_per_second},
-                                 {"bytes_per_second", op.bytes_per_second}});
+                                 {"bytes_per_second", op.bytes_per_second},
+                                 {"of_ceiling", op.of_ceiling}});
   }
   json["notes"] = profile.notes;
   json["version"] = kVersion;
@@ -98,7 +101,8 @@ Json trace_json(const Job& job, const Profile& profile) {
                        {{"engine", op.engine},
                         {"percent", 100 * op.share},
                         {"GFLOP/s", 1e-9 * op.flops_per_second},
-                        {"GB/s", 1e-9 * op.bytes_per_second}}}});
+                        {"GB/s", 1e-9 * op.bytes_per_second},
+                        {"percent of the ceiling", 100 * op.of_ceiling}}}});
   }
   Json trace;
   trace["displayTimeUnit"] = "ms";
@@ -121,13 +125,20 @@ std::string profile_text(const Profile& profile) {
     engine = std::max(engine, op.engine.size());
   }
   std::string out =
-      fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>9}  {:>8}\n", "operator", name,
-                  "layer", layer, "engine", engine, "µs", "%", "GFLOP/s", "GB/s");
+      fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>9}  {:>8}  {:>8}\n", "operator", name,
+                  "layer", layer, "engine", engine, "µs", "%", "GFLOP/s", "GB/s", "% of roof");
   for (const OperatorProfile& op : sorted) {
-    out += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10.1f}  {:>5.1f}  {:>9.2f}  {:>8.2f}\n", op.name,
-                       name, op.layer, layer, op.engine.empty() ? "-" : op.engine, engine,
+    out += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10.1f}  {:>5.1f}  {:>9.2f}  {:>8.2f}  {:>8}\n",
+                       op.name, name, op.layer, layer, op.engine.empty() ? "-" : op.engine, engine,
                        1e6 * op.seconds, 100 * op.share, 1e-9 * op.flops_per_second,
-                       1e-9 * op.bytes_per_second);
+                       1e-9 * op.bytes_per_second,
+                       op.of_ceiling > 0 ? fmt::format("{:.0f}", 100 * op.of_ceiling) : "-");
+  }
+  if (profile.flops_ceiling > 0) {
+    out += fmt::format(
+        "\nroof: {:.0f} GFLOP/s in f32 or {:.1f} GB/s from memory, whichever is nearer; measured "
+        "behind the steps, and caches give more\n",
+        1e-9 * profile.flops_ceiling, 1e-9 * profile.bytes_ceiling);
   }
   return out + fmt::format(
                    "\na step of {} samples on {} takes {:.1f} µs (mean of {}); its operators "

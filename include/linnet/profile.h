@@ -22,15 +22,20 @@ struct OperatorProfile {
   double bytes = 0;             ///< read and written at least, in a step
   double flops_per_second = 0;  ///< 0 where the time is too short for the clock
   double bytes_per_second = 0;
+  /// Of Profile's ceilings, the larger of both fractions; above 1 where bytes come from a cache. 0
+  /// where they are not known.
+  double of_ceiling = 0;
 };
 
 struct Profile {
   std::vector<OperatorProfile> operators;  ///< in the order in which they run; views don't
   std::string device;                      ///< as Model::device()
   std::int64_t batch = 0;
-  std::int64_t steps = 0;          ///< that were watched
-  double operator_seconds = 0;     ///< of all operators, from the step in which they were watched
-  double step_seconds = 0;         ///< of a step as train() runs it, unwatched; mean over the steps
+  std::int64_t steps = 0;       ///< that were watched
+  double operator_seconds = 0;  ///< of all operators, from the step in which they were watched
+  double step_seconds = 0;      ///< of a step as train() runs it, unwatched; mean over the steps
+  double flops_ceiling = 0;     ///< f32 FLOP/s that the device reaches, measured now; 0: not known
+  double bytes_ceiling = 0;     ///< bytes/s to and from memory, likewise
   std::vector<std::string> notes;  ///< sentences on what the device could not do
 };
 

@@ -49,6 +49,12 @@ struct NodeTime {
   double seconds = 0;
 };
 
+/// The most that a device reaches, measured; 0: not known.
+struct Ceilings {
+  double flops_per_second = 0;
+  double bytes_per_second = 0;
+};
+
 /// A plan prepared on a backend: nothing left to decide. Not thread-safe: one run at a time.
 class Program {
  public:
@@ -110,6 +116,8 @@ class Backend {
   virtual int index() const { return 0; }
   /// What was chosen by measurement for the programs so far: CpuOptions::choices.
   virtual std::map<std::string, std::string> engine_choices() const { return {}; }
+  /// Measures what the device can do at most; takes a moment.
+  virtual Ceilings ceilings() { return {}; }
   /// Throws Error naming the operator and layer that has no kernel here.
   virtual std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) = 0;
 };

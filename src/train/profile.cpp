@@ -87,7 +87,13 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
     profile.operators.push_back(describe(sweep.full->plan(), time));
     profile.operator_seconds += time.seconds;
   }
+  const Ceilings ceilings = state.backend->ceilings();
+  profile.flops_ceiling = ceilings.flops_per_second;
+  profile.bytes_ceiling = ceilings.bytes_per_second;
+  const auto fraction = [](double rate, double most) { return most > 0 ? rate / most : 0; };
   for (OperatorProfile& op : profile.operators) {
+    op.of_ceiling = std::max(fraction(op.flops_per_second, profile.flops_ceiling),
+                             fraction(op.bytes_per_second, profile.bytes_ceiling));
     op.share = profile.operator_seconds > 0 ? op.seconds / profile.operator_seconds
                                             : 1.0 / static_cast<double>(profile.operators.size());
   }

@@ -23,15 +23,20 @@ class Profile(command.CommandTest):
         self.assertAlmostEqual(sum(op["seconds"] for op in operators), profile["operator_seconds"])
         self.assertEqual(operators[0]["operator"], "gather_batch")
         self.assertGreater(profile["step_seconds"], 0)
+        for op in operators:
+            self.assertAlmostEqual(op["of_ceiling"],
+                                   max(op["flops_per_second"] / profile["flops_ceiling"],
+                                       op["bytes_per_second"] / profile["bytes_ceiling"]))
         self.assertGreater(sum(op["flops"] for op in operators), 16 * 2 * 28 * 28 * 16 * 9)
 
     def test_table_is_sorted_by_time(self):
         out, _ = self.run_linnet(*self.arguments)
-        table, sentence = out.split("\n\n")
+        table, roof, sentence = out.split("\n\n")
         header, *rows = table.splitlines()
         self.assertEqual(header.split(),
-                         ["operator", "layer", "engine", "µs", "%", "GFLOP/s", "GB/s"])
-        times = [float(row.split()[-4]) for row in rows]
+                         ["operator", "layer", "engine", "µs", "%", "GFLOP/s", "GB/s", "%", "of", "roof"])
+        self.assertRegex(roof, r"^roof: [0-9]+ GFLOP/s in f32 or [0-9.]+ GB/s from memory")
+        times = [float(row.split()[-5]) for row in rows]
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertEqual(len(rows), len(self.run_json(*self.arguments)["operators"]))
         self.assertTrue(any(row.startswith("gather_batch ") for row in rows), table)

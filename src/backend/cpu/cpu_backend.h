@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "backend/cpu/ceilings.h"
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/tuner.h"
 #include "base/thread_team.h"
@@ -27,6 +28,7 @@ class CpuBackend final : public Backend {
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
   std::map<std::string, std::string> engine_choices() const override { return tuner_.choices(); }
+  Ceilings ceilings() override { return measure_ceilings(*team_); }
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 
  private:
