@@ -69,7 +69,8 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
                   "Convolutions on a GPU by cuDNN (graph) or, for diagnosis, by Linnet (legacy)")
       ->check(one_of(conv_engine_names()));
   command.add_flag("--tune", options.tune,
-                   "Convolutions on the CPU by the engine that is fastest here, measured once");
+                   "Convolutions and dense layers on the CPU by the engine that is fastest here,\n"
+                   "measured once");
 }
 
 void apply(const DeviceOptions& options, ModelOptions& model) {

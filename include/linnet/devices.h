@@ -23,7 +23,7 @@ enum class Precision : std::uint8_t {
 /// sums may be added in another order.
 std::string cpu_bf16();
 
-/// How the CPU chooses among its engines for convolutions. CUDA ignores all of it.
+/// How the CPU chooses among its engines for convolutions and dense layers. CUDA ignores all of it.
 struct CpuOptions {
   /// Takes the engine that is fastest on this machine, which is measured where no cache knows it
   /// yet (some 50 ms a shape); else a fixed rule decides. Engines add up in different orders, so

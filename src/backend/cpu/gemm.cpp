@@ -17,10 +17,6 @@ namespace {
 constexpr std::int64_t kRows = 192;
 constexpr std::int64_t kColumns = 256;
 constexpr std::int64_t kTerms = 256;
-/// Sums over fewer rows are faster by own kernels than by oneDNN's sgemm, up to twice
-/// (docs/cpu.md).
-constexpr std::int64_t kFewTerms = 768;
-
 /// A thread's scratch memory: the addresses of rows, a's tiles, b's panels.
 struct PackedBlocks {
   PackedBlocks(const GemmShape& s, std::byte* scratch)
@@ -71,16 +67,22 @@ void sum_over_rows(const GemmShape& s, const Matrix& a, const Matrix& b, float* 
 
 }  // namespace
 
+RowSums faster_sums(std::int64_t rows) {
+  constexpr std::int64_t kFewRows = 768;
+  return rows < kFewRows ? RowSums::tiles : RowSums::onednn;
+}
+
 std::size_t gemm_scratch_bytes(const GemmShape& s) { return PackedBlocks(s, nullptr).bytes; }
 
 void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
-          std::byte* scratch, bool accumulate) {
+          std::byte* scratch, bool accumulate, RowSums sums) {
   if (s.m == 0 || s.n == 0) return;
   if (s.k == 0) {
     for (std::int64_t i = 0; i < s.m && !accumulate; ++i) std::fill_n(c + i * c_stride, s.n, 0.0F);
     return;
   }
-  if (a.transposed && !b.transposed && s.k < kFewTerms) {
+  if (sums == RowSums::faster) sums = faster_sums(s.k);
+  if (a.transposed && !b.transposed && sums == RowSums::tiles) {
     return sum_over_rows(s, a, b, c, c_stride, scratch, accumulate);
   }
   const SequentialOpenMp sequential;

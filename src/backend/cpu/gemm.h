@@ -19,14 +19,20 @@ struct GemmShape {
   std::int64_t k = 0;
 };
 
+/// How sums over rows are multiplied, a transposed and b not, as in weight gradients: by own tiles
+/// that both operands are packed into, by oneDNN's sgemm, or by the one that was measured to be
+/// faster for so many rows (docs/cpu.md).
+enum class RowSums : std::uint8_t { faster, tiles, onednn };
+/// Which one is the faster.
+RowSums faster_sums(std::int64_t rows);
+
 /// Bytes of scratch that a gemm() of these or smaller extents takes.
 std::size_t gemm_scratch_bytes(const GemmShape& shape);
 
-/// c = a b, or c += a b, on the calling thread alone, in f32. oneDNN's sgemm; of short sums over
-/// rows (a transposed, b not), as in weight gradients of small images, own kernels, which pack both
-/// operands into `scratch`. Equal bits for equal operands and extents; k = 0 gives zeros.
+/// c = a b, or c += a b, on the calling thread alone, in f32, by oneDNN's sgemm; sums over rows as
+/// `sums` says. Equal bits for equal operands and extents; k = 0 gives zeros.
 void gemm(const GemmShape& shape, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
-          std::byte* scratch, bool accumulate = false);
+          std::byte* scratch, bool accumulate = false, RowSums sums = RowSums::faster);
 
 /// Blocks of a product as tasks, about square, so that little is packed twice.
 class ProductTasks {

@@ -44,10 +44,10 @@ class Product {
     return static_cast<float>(2 * sum);
   }
   /// Multiplies twice, the second time on top, and looks at every element and gap.
-  void check() {
+  void check(RowSums sums) {
     std::vector<std::byte> scratch(gemm_scratch_bytes(s_) + 64, std::byte{0xFF});
-    gemm(s_, left_, right_, c_.data(), stride(), scratch.data());
-    gemm(s_, left_, right_, c_.data(), stride(), scratch.data(), true);
+    gemm(s_, left_, right_, c_.data(), stride(), scratch.data(), false, sums);
+    gemm(s_, left_, right_, c_.data(), stride(), scratch.data(), true, sums);
     for (std::int64_t i = 0; i < s_.m; ++i) {
       for (std::int64_t j = 0; j < s_.n; ++j) {
         ASSERT_EQ(c_[static_cast<std::size_t>(i * stride() + j)], expected(i, j)) << i << ", " << j;
@@ -80,9 +80,11 @@ TEST(Gemm, MultipliesEveryFormAndSize) {
                                                        {4, 4, 0}}) {
     for (const bool a_transposed : {false, true}) {
       for (const bool b_transposed : {false, true}) {
-        SCOPED_TRACE(fmt::format("({}, {}, {}) {} {}", shape.m, shape.n, shape.k, a_transposed,
-                                 b_transposed));
-        Product(shape, a_transposed, b_transposed).check();
+        for (const RowSums sums : {RowSums::faster, RowSums::tiles, RowSums::onednn}) {
+          SCOPED_TRACE(fmt::format("({}, {}, {}) {} {} {}", shape.m, shape.n, shape.k, a_transposed,
+                                   b_transposed, static_cast<int>(sums)));
+          Product(shape, a_transposed, b_transposed).check(sums);
+        }
       }
     }
   }

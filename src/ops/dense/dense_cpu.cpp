@@ -14,102 +14,137 @@ double row_cost(std::int64_t n, std::int64_t k) {
   return 2.0 * static_cast<double>(n) * static_cast<double>(k) / 40.0;
 }
 
-std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const DenseAttrs attrs = node.attrs<DenseOp>();
-  const std::int64_t n = node.in(0)[0];
-  const std::int64_t features = node.in(0)[1];
-  const std::int64_t units = node.in(1)[0];
+struct Extents {
+  std::int64_t n = 0;
+  std::int64_t features = 0;
+  std::int64_t units = 0;
+};
+
+Kernel thin_forward_kernel(const Extents& e, const DenseAttrs& attrs) {
+  const int tasks = tasks_for(e.n, row_cost(e.units, e.features));
   Kernel kernel;
-  if (units <= kThinUnits) {
-    const int tasks = tasks_for(n, row_cost(units, features));
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range rows = split(n, tasks, task.index);
-                               float* y = args.out(0) + rows.begin * units;
-                               thin_forward({rows.size(), features, units},
-                                            args.in(0) + rows.begin * features, args.in(1), y);
-                               add_bias_and_activate(y, rows.size(), units,
-                                                     attrs.bias ? args.in(2) : nullptr,
-                                                     attrs.activation);
-                             }});
-    return kernel;
-  }
-  const ProductTasks tasks({n, units, features});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range rows = split(e.n, tasks, task.index);
+                             float* y = args.out(0) + rows.begin * e.units;
+                             thin_forward({rows.size(), e.features, e.units},
+                                          args.in(0) + rows.begin * e.features, args.in(1), y);
+                             add_bias_and_activate(y, rows.size(), e.units,
+                                                   attrs.bias ? args.in(2) : nullptr,
+                                                   attrs.activation);
+                           }});
+  return kernel;
+}
+
+Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
+  const ProductTasks tasks({e.n, e.units, e.features});
+  Kernel kernel;
+  kernel.scratch_bytes = tasks.scratch_bytes();
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             float* y = args.out(0) + rows.begin * e.units + columns.begin;
+                             gemm({rows.size(), columns.size(), e.features},
+                                  {args.in(0) + rows.begin * e.features, e.features},
+                                  {args.in(1) + columns.begin * e.features, e.features, true}, y,
+                                  e.units, task.scratch);
+                             add_bias_and_activate(y, rows.size(), columns.size(),
+                                                   attrs.bias ? args.in(2) + columns.begin
+                                                              : nullptr,
+                                                   attrs.activation, e.units);
+                           }});
+  return kernel;
+}
+
+Kernel thin_grad_input_kernel(const Extents& e) {
+  const int tasks = tasks_for(e.n, row_cost(e.units, e.features));
+  Kernel kernel;
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range rows = split(e.n, tasks, task.index);
+                             thin_grad_input({rows.size(), e.features, e.units},
+                                             args.in(0) + rows.begin * e.units, args.in(1),
+                                             args.out(0) + rows.begin * e.features);
+                           }});
+  return kernel;
+}
+
+Kernel grad_input_kernel(const Extents& e) {
+  const ProductTasks tasks({e.n, e.features, e.units});
+  Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back(
       {tasks.count(), [=](const Args& args, const Task& task) {
          const auto [rows, columns] = tasks.block(task.index);
-         float* y = args.out(0) + rows.begin * units + columns.begin;
-         gemm({rows.size(), columns.size(), features},
-              {args.in(0) + rows.begin * features, features},
-              {args.in(1) + columns.begin * features, features, true}, y, units, task.scratch);
-         add_bias_and_activate(y, rows.size(), columns.size(),
-                               attrs.bias ? args.in(2) + columns.begin : nullptr, attrs.activation,
-                               units);
+         gemm({rows.size(), columns.size(), e.units}, {args.in(0) + rows.begin * e.units, e.units},
+              {args.in(1) + columns.begin, e.features},
+              args.out(0) + rows.begin * e.features + columns.begin, e.features, task.scratch);
        }});
   return kernel;
 }
 
-std::optional<Kernel> prepare_grad_input(const NodeView& node) {
-  const std::int64_t n = node.in(0)[0];
-  const std::int64_t units = node.in(0)[1];
-  const std::int64_t features = node.in(1)[1];
+Kernel thin_grad_weight_kernel(const Extents& e) {
+  const int tasks = tasks_for(e.features, row_cost(e.units, e.n));
   Kernel kernel;
-  if (units <= kThinUnits) {
-    const int tasks = tasks_for(n, row_cost(units, features));
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range rows = split(n, tasks, task.index);
-                               thin_grad_input({rows.size(), features, units},
-                                               args.in(0) + rows.begin * units, args.in(1),
-                                               args.out(0) + rows.begin * features);
-                             }});
-    return kernel;
-  }
-  const ProductTasks tasks({n, features, units});
-  kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm({rows.size(), columns.size(), units}, {args.in(0) + rows.begin * units, units},
-              {args.in(1) + columns.begin, features},
-              args.out(0) + rows.begin * features + columns.begin, features, task.scratch);
-       }});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range columns = column_lines(e.features, tasks, task.index);
+                             thin_grad_weight({e.n, e.features, e.units}, args.in(0), args.in(1),
+                                              columns.begin, columns.end, args.out(0));
+                           }});
   return kernel;
 }
 
 /// Each task sums its block of dw over the whole batch, so nothing is left to add up.
-std::optional<Kernel> prepare_grad_weight(const NodeView& node) {
-  const std::int64_t n = node.in(0)[0];
-  const std::int64_t units = node.in(0)[1];
-  const std::int64_t features = node.in(1)[1];
+Kernel grad_weight_kernel(const Extents& e, RowSums sums) {
+  const ProductTasks tasks({e.units, e.features, e.n}, true);
   Kernel kernel;
-  if (units <= kThinUnits) {
-    const int tasks = tasks_for(features, row_cost(units, n));
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range columns = column_lines(features, tasks, task.index);
-                               thin_grad_weight({n, features, units}, args.in(0), args.in(1),
-                                                columns.begin, columns.end, args.out(0));
-                             }});
-    return kernel;
-  }
-  const ProductTasks tasks({units, features, n}, true);
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm({rows.size(), columns.size(), n}, {args.in(0) + rows.begin, units, true},
-              {args.in(1) + columns.begin, features},
-              args.out(0) + rows.begin * features + columns.begin, features, task.scratch);
-       }});
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm({rows.size(), columns.size(), e.n},
+                                  {args.in(0) + rows.begin, e.units, true},
+                                  {args.in(1) + columns.begin, e.features},
+                                  args.out(0) + rows.begin * e.features + columns.begin, e.features,
+                                  task.scratch, false, sums);
+                           }});
   return kernel;
+}
+
+/// The thin loops first where they were measured to win; they are tried up to twice as many units.
+std::vector<Candidate> thin_or(const Extents& e, const std::function<Kernel()>& thin,
+                               std::vector<Candidate> others) {
+  if (e.units > 2 * kThinUnits) return others;
+  const auto place = e.units <= kThinUnits ? others.begin() : others.end();
+  others.insert(place, {"thin", thin});
+  return others;
+}
+
+std::vector<Candidate> forward(const NodeView& node) {
+  const DenseAttrs attrs = node.attrs<DenseOp>();
+  const Extents e{node.in(0)[0], node.in(0)[1], node.in(1)[0]};
+  return thin_or(e, [=] { return thin_forward_kernel(e, attrs); },
+                 {{"onednn", [=] { return forward_kernel(e, attrs); }}});
+}
+
+std::vector<Candidate> grad_input(const NodeView& node) {
+  const Extents e{node.in(0)[0], node.in(1)[1], node.in(0)[1]};
+  return thin_or(e, [=] { return thin_grad_input_kernel(e); },
+                 {{"onednn", [=] { return grad_input_kernel(e); }}});
+}
+
+std::vector<Candidate> grad_weight(const NodeView& node) {
+  const Extents e{node.in(0)[0], node.in(1)[1], node.in(0)[1]};
+  std::vector<Candidate> products{{"tiles", [=] { return grad_weight_kernel(e, RowSums::tiles); }},
+                                  {"onednn",
+                                   [=] { return grad_weight_kernel(e, RowSums::onednn); }}};
+  if (faster_sums(e.n) == RowSums::onednn) std::swap(products[0], products[1]);
+  return thin_or(
+      e, [=] { return thin_grad_weight_kernel(e); }, std::move(products));
 }
 
 }  // namespace
 
 void register_dense(Registry& registry) {
-  registry.add_product(DenseOp::kName, prepare_forward, prepare_dense_bf16);
-  registry.add_product(DenseGradInputOp::kName, prepare_grad_input, prepare_dense_grad_input_bf16);
-  registry.add_product(DenseGradWeightOp::kName, prepare_grad_weight,
-                       prepare_dense_grad_weight_bf16);
+  registry.add_product(DenseOp::kName, forward, prepare_dense_bf16);
+  registry.add_product(DenseGradInputOp::kName, grad_input, prepare_dense_grad_input_bf16);
+  registry.add_product(DenseGradWeightOp::kName, grad_weight, prepare_dense_grad_weight_bf16);
 }
 
 }  // namespace linnet::cpu
