@@ -86,10 +86,15 @@ void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed
   const std::uint64_t key = random_key(seed, RandomStream::initializer, index);
   for (std::size_t i = 0; i < values.size(); i += 4) {
     const std::array<std::uint32_t, 4> words = philox(key, i / 4, 0);
-    for (std::size_t k = 0; k < 4 && i + k < values.size(); ++k) {
-      values[i + k] = scale * (normal ? normal_pair(words[k / 2 * 2], words[k / 2 * 2 + 1])[k % 2]
-                                      : 2 * unit_float(words[k]) - 1);
+    std::array<float, 4> drawn;
+    if (normal) {
+      const std::array<float, 2> first = normal_pair(words[0], words[1]);
+      const std::array<float, 2> second = normal_pair(words[2], words[3]);
+      drawn = {first[0], first[1], second[0], second[1]};
+    } else {
+      for (std::size_t k = 0; k < 4; ++k) drawn[k] = 2 * unit_float(words[k]) - 1;
     }
+    for (std::size_t k = 0; k < 4 && i + k < values.size(); ++k) values[i + k] = scale * drawn[k];
   }
 }
 
