@@ -7,6 +7,7 @@
 
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/panel_product.h"
+#include "backend/cpu/partial_sums.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
@@ -315,13 +316,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
                              const Range channels = split(s.co, adders, task.index);
                              for (std::int64_t o = channels.begin; o < channels.end; ++o) {
                                for (std::int64_t p = 0; p < kPoints; ++p) {
-                                 const float* from = args.work() + (p * s.co + o) * s.c;
-                                 std::copy_n(from, s.c, sums + p * s.c);
-                                 for (int t = 1; t < tasks; ++t) {
-                                   from += points.floats();
-                                   for (std::int64_t i = 0; i < s.c; ++i)
-                                     sums[p * s.c + i] += from[i];
-                                 }
+                                 add_partials(args.work() + (p * s.co + o) * s.c, tasks,
+                                              points.floats(), {0, s.c}, sums + p * s.c);
                                }
                                std::array<float*, kTaps> taps;
                                for (std::int64_t k = 0; k < kTaps; ++k) {

@@ -31,110 +31,117 @@ HWY_INLINE void for_channels(std::int64_t channels, F f) {
 HWY_INLINE V load(const float* from) { return hn::LoadU(kFloats, from); }
 HWY_INLINE void store(V v, float* to) { hn::StoreU(v, kFloats, to); }
 
-// One side of each transform: from x, `step` vectors apart, to y likewise.
+// One side of each transform: from kIn values of x, `step` vectors apart, to kOut of y, `to` apart.
 
-HWY_INLINE void input_side(const V* x, V* y, int step) {
-  y[0] = hn::Sub(x[0], x[2 * step]);
-  y[step] = hn::Add(x[step], x[2 * step]);
-  y[2 * step] = hn::Sub(x[2 * step], x[step]);
-  y[3 * step] = hn::Sub(x[step], x[3 * step]);
-}
+struct InputSide {
+  static constexpr int kIn = 4;
+  static constexpr int kOut = 4;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    y[0] = hn::Sub(x[0], x[2 * step]);
+    y[to] = hn::Add(x[step], x[2 * step]);
+    y[2 * to] = hn::Sub(x[2 * step], x[step]);
+    y[3 * to] = hn::Sub(x[step], x[3 * step]);
+  }
+};
 
-/// x: 4, `step` apart; y: 2, `to` apart.
-HWY_INLINE void output_side(const V* x, int step, V* y, int to) {
-  y[0] = hn::Add(hn::Add(x[0], x[step]), x[2 * step]);
-  y[to] = hn::Sub(hn::Sub(x[step], x[2 * step]), x[3 * step]);
-}
+struct OutputSide {
+  static constexpr int kIn = 4;
+  static constexpr int kOut = 2;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    y[0] = hn::Add(hn::Add(x[0], x[step]), x[2 * step]);
+    y[to] = hn::Sub(hn::Sub(x[step], x[2 * step]), x[3 * step]);
+  }
+};
 
-/// x: 2, `step` apart; y: 4, `to` apart.
-HWY_INLINE void output_transposed_side(const V* x, int step, V* y, int to) {
-  y[0] = x[0];
-  y[to] = hn::Add(x[0], x[step]);
-  y[2 * to] = hn::Sub(x[0], x[step]);
-  y[3 * to] = hn::Neg(x[step]);
-}
+struct OutputTransposedSide {
+  static constexpr int kIn = 2;
+  static constexpr int kOut = 4;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    y[0] = x[0];
+    y[to] = hn::Add(x[0], x[step]);
+    y[2 * to] = hn::Sub(x[0], x[step]);
+    y[3 * to] = hn::Neg(x[step]);
+  }
+};
 
-/// x: 3, `step` apart; y: 4, `to` apart.
-HWY_INLINE void weights_side(const V* x, int step, V* y, int to) {
-  const V half = hn::Set(kFloats, 0.5F);
-  const V outer = hn::Mul(half, hn::Add(x[0], x[2 * step]));
-  const V middle = hn::Mul(half, x[step]);
-  y[0] = x[0];
-  y[to] = hn::Add(outer, middle);
-  y[2 * to] = hn::Sub(outer, middle);
-  y[3 * to] = x[2 * step];
-}
+struct WeightsSide {
+  static constexpr int kIn = 3;
+  static constexpr int kOut = 4;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V half = hn::Set(kFloats, 0.5F);
+    const V outer = hn::Mul(half, hn::Add(x[0], x[2 * step]));
+    const V middle = hn::Mul(half, x[step]);
+    y[0] = x[0];
+    y[to] = hn::Add(outer, middle);
+    y[2 * to] = hn::Sub(outer, middle);
+    y[3 * to] = x[2 * step];
+  }
+};
 
-/// x: 4, `step` apart; y: 3, `to` apart.
-HWY_INLINE void weights_transposed_side(const V* x, int step, V* y, int to) {
-  const V half = hn::Set(kFloats, 0.5F);
-  const V sum = hn::Mul(half, hn::Add(x[step], x[2 * step]));
-  y[0] = hn::Add(x[0], sum);
-  y[to] = hn::Mul(half, hn::Sub(x[step], x[2 * step]));
-  y[2 * to] = hn::Add(x[3 * step], sum);
+struct WeightsTransposedSide {
+  static constexpr int kIn = 4;
+  static constexpr int kOut = 3;
+  HWY_INLINE void operator()(const V* x, int step, V* y, int to) const {
+    const V half = hn::Set(kFloats, 0.5F);
+    const V sum = hn::Mul(half, hn::Add(x[step], x[2 * step]));
+    y[0] = hn::Add(x[0], sum);
+    y[to] = hn::Mul(half, hn::Sub(x[step], x[2 * step]));
+    y[2 * to] = hn::Add(x[3 * step], sum);
+  }
+};
+
+/// y (kOut, kOut) = S x Sᵀ for x (kIn, kIn) and a side S; `read(i, c)` gives value i
+/// of x at channels from c on, `write(y, i, c)` takes one of y.
+template <class Side, class Read, class Write>
+HWY_INLINE void transform(std::int64_t channels, Side side, Read read, Write write) {
+  constexpr int kIn = Side::kIn;
+  constexpr int kOut = Side::kOut;
+  for_channels(channels, [&](std::int64_t c) HWY_ATTR {
+    V x[kIn * kIn];
+    V rows[kOut * kIn];
+    V y[kOut * kOut];
+    for (int i = 0; i < kIn * kIn; ++i) x[i] = read(i, c);
+    for (int i = 0; i < kIn; ++i) side(x + i, kIn, rows + i, kIn);
+    for (int i = 0; i < kOut; ++i) side(rows + kIn * i, 1, y + kOut * i, 1);
+    for (int i = 0; i < kOut * kOut; ++i) write(y[i], i, c);
+  });
 }
 
 void Input(const float* const* d, std::int64_t channels, float* out, std::int64_t stride) {
-  for_channels(channels, [&](std::int64_t c) HWY_ATTR {
-    V x[16];
-    V y[16];
-    for (int i = 0; i < 16; ++i) x[i] = load(d[i] + c);
-    for (int i = 0; i < 4; ++i) input_side(x + i, y + i, 4);
-    for (int i = 0; i < 4; ++i) input_side(y + 4 * i, x + 4 * i, 1);
-    for (int i = 0; i < 16; ++i) store(x[i], out + i * stride + c);
-  });
+  transform(
+      channels, InputSide(), [=](int i, std::int64_t c) HWY_ATTR { return load(d[i] + c); },
+      [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
 void Output(const float* m, std::int64_t stride, std::int64_t channels, float* const* y) {
-  for_channels(channels, [&](std::int64_t c) HWY_ATTR {
-    V x[16];
-    V rows[8];
-    V out[4];
-    for (int i = 0; i < 16; ++i) x[i] = load(m + i * stride + c);
-    for (int i = 0; i < 4; ++i) output_side(x + i, 4, rows + i, 4);
-    for (int i = 0; i < 2; ++i) output_side(rows + 4 * i, 1, out + 2 * i, 1);
-    for (int i = 0; i < 4; ++i) {
-      if (y[i] != nullptr) store(out[i], y[i] + c);
-    }
-  });
+  transform(
+      channels, OutputSide(),
+      [=](int i, std::int64_t c) HWY_ATTR { return load(m + i * stride + c); },
+      [=](V v, int i, std::int64_t c) HWY_ATTR {
+        if (y[i] != nullptr) store(v, y[i] + c);
+      });
 }
 
 void OutputTransposed(const float* const* dy, std::int64_t channels, float* out,
                       std::int64_t stride) {
-  for_channels(channels, [&](std::int64_t c) HWY_ATTR {
-    V x[4];
-    V rows[8];
-    V y[16];
-    for (int i = 0; i < 4; ++i) x[i] = load(dy[i] + c);
-    for (int i = 0; i < 2; ++i) output_transposed_side(x + i, 2, rows + i, 2);
-    for (int i = 0; i < 4; ++i) output_transposed_side(rows + 2 * i, 1, y + 4 * i, 1);
-    for (int i = 0; i < 16; ++i) store(y[i], out + i * stride + c);
-  });
+  transform(
+      channels, OutputTransposedSide(),
+      [=](int i, std::int64_t c) HWY_ATTR { return load(dy[i] + c); },
+      [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
 void Weights(const float* const* g, std::int64_t channels, float* out, std::int64_t stride) {
-  for_channels(channels, [&](std::int64_t c) HWY_ATTR {
-    V x[9];
-    V rows[12];
-    V y[16];
-    for (int i = 0; i < 9; ++i) x[i] = load(g[i] + c);
-    for (int i = 0; i < 3; ++i) weights_side(x + i, 3, rows + i, 3);
-    for (int i = 0; i < 4; ++i) weights_side(rows + 3 * i, 1, y + 4 * i, 1);
-    for (int i = 0; i < 16; ++i) store(y[i], out + i * stride + c);
-  });
+  transform(
+      channels, WeightsSide(), [=](int i, std::int64_t c) HWY_ATTR { return load(g[i] + c); },
+      [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, out + i * stride + c); });
 }
 
 void WeightsTransposed(const float* u, std::int64_t stride, std::int64_t channels,
                        float* const* dg) {
-  for_channels(channels, [&](std::int64_t c) HWY_ATTR {
-    V x[16];
-    V rows[12];
-    V y[9];
-    for (int i = 0; i < 16; ++i) x[i] = load(u + i * stride + c);
-    for (int i = 0; i < 4; ++i) weights_transposed_side(x + i, 4, rows + i, 4);
-    for (int i = 0; i < 3; ++i) weights_transposed_side(rows + 4 * i, 1, y + 3 * i, 1);
-    for (int i = 0; i < 9; ++i) store(y[i], dg[i] + c);
-  });
+  transform(
+      channels, WeightsTransposedSide(),
+      [=](int i, std::int64_t c) HWY_ATTR { return load(u + i * stride + c); },
+      [=](V v, int i, std::int64_t c) HWY_ATTR { store(v, dg[i] + c); });
 }
 
 }  // namespace HWY_NAMESPACE
