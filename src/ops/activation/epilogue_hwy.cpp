@@ -20,21 +20,11 @@ void AddBiasAndActivate(float* y, std::int64_t rows, std::int64_t columns, const
     if (b != nullptr) {
       for (std::int64_t c = 0; c < columns; ++c) row[c] += b[c];
     }
-    switch (activation) {
-      case Activation::none: break;
-      case Activation::relu:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<Activation::relu>(row[c]);
-        break;
-      case Activation::tanh:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<Activation::tanh>(row[c]);
-        break;
-      case Activation::sigmoid:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<Activation::sigmoid>(row[c]);
-        break;
-      case Activation::gelu:
-        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<Activation::gelu>(row[c]);
-        break;
-    }
+    with_activation(activation, [&]<Activation kKind>() HWY_ATTR {
+      if constexpr (kKind != Activation::none) {
+        for (std::int64_t c = 0; c < columns; ++c) row[c] = activate<kKind>(row[c]);
+      }
+    });
   }
 }
 
