@@ -304,10 +304,12 @@ void PackTiles(const float* const* a, std::int64_t terms, std::int64_t rows, flo
   const int vectors = static_cast<int>((kTileRows + lanes() - 1) / lanes());
   for (std::int64_t i0 = 0; i0 < rows; i0 += kTileRows) {
     const std::int64_t used = std::min<std::int64_t>(kTileRows, rows - i0);
+    // The first tile waits for the rows themselves, later ones for the next line of each.
+    const std::int64_t ahead = i0 == 0 ? kTermsAhead : 0;
+    const std::int64_t fetched = i0 == 0 ? 0 : std::min(i0 + kLine, rows - 1);
     const bool room = i0 + 2 * kTileRows <= rows && vectors * lanes() <= 2 * kTileRows;
     for (std::int64_t t = 0; t < terms; ++t, tiles += kTileRows) {
-      const std::int64_t ahead = i0 == 0 ? std::min(t + kTermsAhead, terms - 1) : t;
-      hwy::Prefetch(a[ahead] + std::min(i0 == 0 ? 0 : i0 + kLine, rows - 1));
+      hwy::Prefetch(a[std::min(t + ahead, terms - 1)] + fetched);
       if (room) {
         copy_vectors(a[t] + i0, vectors, tiles);
       } else if (used == kTileRows) {
