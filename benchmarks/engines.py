@@ -118,6 +118,9 @@ def child_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
+NEEDS_MORE = "it needs more memory"
+
+
 class OverMemory(Exception):
     """A process has gone above its limit of memory."""
 
@@ -195,24 +198,34 @@ def startup_of(record, wall):
     return max(wall - epochs - record["data_seconds"], 0.0)
 
 
-def run_step(command, extra_environment, limit, most_bytes=0):
-    """One fresh process of a job of one step, whose loss can't show whether it falls:
-    {wall_s, data_seconds, peak_bytes, failed}. Above `most_bytes` in memory (0: no limit) it is
-    killed and has failed."""
+def run_process(command, extra_environment, limit, most_bytes=0):
+    """One fresh process: ({wall_s, failed}, its JSON line or None where it failed). Above
+    `most_bytes` in memory (0: no limit) it is killed and has failed."""
     began = time.perf_counter()
+    run = {"failed": None}
+    record = None
     try:
         status, out, err = start(command, {**plain_environment(), **extra_environment}, limit,
                                  most_bytes)
+        record = json_line(out) if status in (0, 3) else None  # 3: Linnet's loss does not fall
+        if record is None:
+            run["failed"] = reason_of(status, err, limit)
     except OverMemory:
-        return {"wall_s": time.perf_counter() - began, "failed": "it needs more memory"}
-    run, record = {"wall_s": time.perf_counter() - began, "failed": None}, json_line(out)
-    if record is None or status not in (0, 3):
-        return {**run, "failed": reason_of(status, err, limit)}
+        run["failed"] = NEEDS_MORE
+    return {"wall_s": time.perf_counter() - began, **run}, record
+
+
+def run_step(command, extra_environment, limit, most_bytes=0):
+    """A job of one step, whose loss can't show whether it falls: {wall_s, data_seconds, peak_bytes,
+    failed}; `most_bytes` as of run_process()."""
+    run, record = run_process(command, extra_environment, limit, most_bytes)
+    if record is None:
+        return run
     run.update({key: record[key] for key in ("data_seconds", "peak_bytes")})
     if not all(loss is not None and math.isfinite(loss) for loss in record["losses"]):
         run["failed"] = "the loss is not finite"
     elif 0 < most_bytes < run["peak_bytes"]:
-        run["failed"] = "it needs more memory"
+        run["failed"] = NEEDS_MORE
     return run
 
 
@@ -221,16 +234,12 @@ def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
     `helpers`: the processor seconds so far of processes that we have started beside it."""
     def own_seconds():
         return child_seconds() + helpers()
-    busy, own, began = busy_seconds(), own_seconds(), time.perf_counter()
-    status, out, err = start(command, {**plain_environment(), **extra_environment}, limit)
-    wall = time.perf_counter() - began
-    run = {"wall_s": wall, "failed": None}
+    busy, own = busy_seconds(), own_seconds()
+    run, record = run_process(command, extra_environment, limit)
     if busy is not None:
         others = busy_seconds() - busy - (own_seconds() - own)
-        run["others_processors"] = max(others, 0.0) / wall
-    record = json_line(out)
-    if record is None or status not in (0, 3):  # 3: Linnet's loss does not fall
-        run["failed"] = reason_of(status, err, limit)
+        run["others_processors"] = max(others, 0.0) / run["wall_s"]
+    if record is None:
         return run
     speed = record["samples_per_second"]
     run.update(
@@ -240,7 +249,7 @@ def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
         test_losses=record.get("test_losses") or [],
         test_accuracies=record.get("test_accuracies") or [],
         compile_s=record.get("startup_seconds"),  # Linnet's; peers have none of their own
-        startup_s=None if job.test else startup_of(record, wall),
+        startup_s=None if job.test else startup_of(record, run["wall_s"]),
         peak_bytes=record["peak_bytes"],
         timed_seconds=record["timed_seconds"],
         parameters=record["parameters"],

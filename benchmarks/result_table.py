@@ -2,7 +2,7 @@
 """What run.py writes about a result in Markdown."""
 import side_tables
 from figures import number, range_of
-from side_table import threads_of
+from side_table import ratio_words, threads_of
 
 BUSY = 0.1          # processors that others use, from which on a machine is called busy
 INSTALLED = ("Linnet: the command with every shared library that it loads, the system's too. Peers: "
@@ -23,9 +23,7 @@ def load_words(load):
 
 
 def cells(name, engine, ratio_to_linnet, differs):
-    against = "–"
-    if ratio_to_linnet:
-        against = "{median:.2f} ({low:.2f} to {high:.2f})".format(**ratio_to_linnet)
+    against = ratio_words(ratio_to_linnet)
     if engine["failed"]:
         against = f"failed: {engine['failed']}".replace("|", "/")
     loss = f"{engine['loss']['median']:.4g}" if engine["loss"] else "–"
