@@ -2,7 +2,7 @@
 # linnet_op(name): src/ops/<name>/ holds one operator (or a family). By name it has
 #   <name>.cpp       defines     void linnet::register_<name>(OpRegistry&)
 #   <name>_cpu.cpp   defines     void linnet::cpu::register_<name>(Registry&)
-#   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&)
+#   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&); not there: no kernel on CUDA
 #   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, which are asked before
 #                    the own kernels: void linnet::cuda::register_<name>_cudnn(Registry&)
 #   <name>_test.cpp  its cases, part of op_test
@@ -24,7 +24,10 @@ function(linnet_op name)
   foreach(file ${name}_test.cpp ${ARG_TEST})
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_TESTS ${name}/${file})
   endforeach()
-  set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cuda.cu)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cuda.cu)
+    set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cuda.cu)
+    set_property(GLOBAL APPEND PROPERTY LINNET_CUDA_OPS ${name})
+  endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${name}_cublaslt.cpp)  # simulated as well
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_CUDA_SOURCES ${name}/${name}_cublaslt.cpp)
     set_property(GLOBAL APPEND PROPERTY LINNET_OP_SIMULATED_VENDORS ${name}_cublaslt)

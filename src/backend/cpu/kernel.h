@@ -95,6 +95,7 @@ class Registry {
   /// A fused operator that computes in fp32 alone: unsupported at bf16, so that passes leave its
   /// parts as they are.
   void add_fp32_only(std::string_view op, Prepare prepare);
+  void add_fp32_only(std::string_view op, Candidates candidates);
   std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32,
                                 const Choose& choose = first_candidate) const;
 

@@ -28,6 +28,10 @@ void Registry::add_fp32_only(std::string_view op, Prepare prepare) {
   kernels_[std::string(op)] = {prepare, InBf16::none, nullptr};
 }
 
+void Registry::add_fp32_only(std::string_view op, Candidates candidates) {
+  kernels_[std::string(op)] = {candidates, InBf16::none, nullptr};
+}
+
 std::optional<Kernel> Registry::Entry::prepare(const NodeView& node, const Choose& choose) const {
   if (const Prepare* only = std::get_if<Prepare>(&kernels)) return (*only)(node);
   return choose(node, std::get<Candidates>(kernels)(node));

@@ -14,11 +14,15 @@ namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 
 void AddBiasAndActivate(float* y, std::int64_t rows, std::int64_t columns, const float* b,
-                        Activation activation, std::int64_t stride) {
+                        Activation activation, std::int64_t stride, const float* residual) {
   for (std::int64_t r = 0; r < rows; ++r) {
     float* row = y + r * stride;
     if (b != nullptr) {
       for (std::int64_t c = 0; c < columns; ++c) row[c] += b[c];
+    }
+    if (residual != nullptr) {
+      const float* added = residual + r * stride;
+      for (std::int64_t c = 0; c < columns; ++c) row[c] += added[c];
     }
     with_activation(activation, [&]<Activation kKind>() HWY_ATTR {
       if constexpr (kKind != Activation::none) {
@@ -38,10 +42,10 @@ namespace linnet::cpu {
 HWY_EXPORT(AddBiasAndActivate);
 
 void add_bias_and_activate(float* y, std::int64_t rows, std::int64_t columns, const float* b,
-                           Activation activation, std::int64_t stride) {
-  if (b == nullptr && activation == Activation::none) return;
+                           Activation activation, std::int64_t stride, const float* residual) {
+  if (b == nullptr && residual == nullptr && activation == Activation::none) return;
   HWY_DYNAMIC_DISPATCH(AddBiasAndActivate)
-  (y, rows, columns, b, activation, stride > 0 ? stride : columns);
+  (y, rows, columns, b, activation, stride > 0 ? stride : columns, residual);
 }
 
 }  // namespace linnet::cpu

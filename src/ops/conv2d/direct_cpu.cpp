@@ -53,7 +53,8 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
        }});
   kernel.stages.push_back({product.tasks(), [=](const Args& args, const Task& task) {
                              product.run(args.in(0), args.work(), tail.bias ? args.in(2) : nullptr,
-                                         args.out(0), task.index, task.scratch, tail.activation);
+                                         args.out(0), task.index, task.scratch, tail.activation,
+                                         tail.residual ? args.in(3) : nullptr);
                            }});
   return kernel;
 }
@@ -175,7 +176,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& direct_engine() {
-  static const ConvEngine engine{"direct", forward, grad_input, grad_weight};
+  static const ConvEngine engine{"direct", forward, grad_input, grad_weight, true};
   return engine;
 }
 

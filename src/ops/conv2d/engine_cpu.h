@@ -10,6 +10,7 @@ namespace linnet::cpu {
 struct ConvTail {
   bool bias = false;
   Activation activation = Activation::none;
+  bool residual = false;  ///< whether operand 3, of y's shape, is added before the activation
 };
 
 /// One way to compute convolutions. Operands are those of Conv2dOp (x, w, [b] -> y),
@@ -20,6 +21,7 @@ struct ConvEngine {
   std::optional<Kernel> (*forward)(const ConvShape& shape, const ConvTail& tail);
   std::optional<Kernel> (*grad_input)(const ConvShape& shape);
   std::optional<Kernel> (*grad_weight)(const ConvShape& shape);
+  bool adds_residual = false;  ///< whether forward() takes a tail with one
 };
 
 /// 1x1 kernels at stride 1 without padding and groups: matrix products on the images themselves.
@@ -40,6 +42,11 @@ const ConvEngine& depthwise_engine();
 const ConvEngine& onednn_engine();
 /// The same on operands 0 and 1 in bfloat16; none where the processor has no such arithmetic.
 const ConvEngine& onednn_bf16_engine();
+
+/// Every engine as a candidate for a forward convolution, the one that is fastest as a rule first.
+/// `prepare` gives an engine's kernel.
+std::vector<Candidate> forward_candidates(
+    const ConvShape& shape, const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare);
 
 /// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
 inline double conv_cost(double flops) { return flops / 40; }

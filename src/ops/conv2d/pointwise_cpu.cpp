@@ -25,16 +25,17 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const ProductTasks tasks({s.n * s.in_pixels(), co, c});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             float* y = args.out(0) + rows.begin * co + columns.begin;
-                             gemm({rows.size(), columns.size(), c},
-                                  {args.in(0) + rows.begin * c, c},
-                                  {args.in(1) + columns.begin * c, c, true}, y, co, task.scratch);
-                             add_bias_and_activate(y, rows.size(), columns.size(),
-                                                   tail.bias ? args.in(2) + columns.begin : nullptr,
-                                                   tail.activation, co);
-                           }});
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         const std::int64_t first = rows.begin * co + columns.begin;
+         float* y = args.out(0) + first;
+         gemm({rows.size(), columns.size(), c}, {args.in(0) + rows.begin * c, c},
+              {args.in(1) + columns.begin * c, c, true}, y, co, task.scratch);
+         add_bias_and_activate(y, rows.size(), columns.size(),
+                               tail.bias ? args.in(2) + columns.begin : nullptr, tail.activation,
+                               co, tail.residual ? args.in(3) + first : nullptr);
+       }});
   return kernel;
 }
 
@@ -91,7 +92,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
 }  // namespace
 
 const ConvEngine& pointwise_engine() {
-  static const ConvEngine engine{"pointwise", forward, grad_input, grad_weight};
+  static const ConvEngine engine{"pointwise", forward, grad_input, grad_weight, true};
   return engine;
 }
 

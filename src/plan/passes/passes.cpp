@@ -31,6 +31,7 @@ std::span<const Pass> forward_passes() {
       Pass{"fuse_conv2d_pool", fuse_conv2d_pool},
       Pass{"fuse_small_cnn", fuse_small_cnn},
       Pass{"fuse_batch_norm", fuse_batch_norm},
+      Pass{"fold_batch_norm", fold_batch_norm},
       Pass{"remove_dead", remove_dead},
   };
   return kPasses;

@@ -33,6 +33,8 @@ void fuse_conv2d_pool(Graph& graph, const Supports& supports);
 void fuse_small_cnn(Graph& graph, const Supports& supports);
 /// batch_norm -> [add] -> [relu] becomes one batch norm.
 void fuse_batch_norm(Graph& graph, const Supports& supports);
+/// At inference, conv2d -> batch norm becomes conv2d_norm where the backend has it.
+void fold_batch_norm(Graph& graph, const Supports& supports);
 /// Drops nodes whose results nobody reads.
 void remove_dead(Graph& graph, const Supports& supports);
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d_norm/conv2d_norm.h"
+
+#include <gtest/gtest.h>
+
+#include "op_backends.h"
+#include "op_harness.h"
+
+namespace linnet::testing {
+namespace {
+
+struct Case {
+  std::string name;
+  Shape x, w;
+  Conv2dAttrs conv;
+};
+
+Conv2dAttrs padded(std::int64_t pad, std::int64_t stride = 1, std::int64_t groups = 1) {
+  return {.stride_h = stride,
+          .stride_w = stride,
+          .groups = groups,
+          .pad_top = pad,
+          .pad_bottom = pad,
+          .pad_left = pad,
+          .pad_right = pad};
+}
+
+/// One for each engine that a forward convolution may run on.
+const std::vector<Case> kCases{
+    {"pointwise", {2, 5, 6, 12}, {20, 1, 1, 12}, {}},
+    {"3x3 stride 2", {2, 7, 9, 6}, {10, 3, 3, 6}, padded(1, 2)},
+    {"winograd", {8, 12, 12, 16}, {16, 3, 3, 16}, padded(1)},
+    {"whole image", {16, 2, 2, 8}, {12, 3, 3, 8}, padded(1)},
+    {"depthwise", {2, 6, 6, 16}, {16, 3, 3, 1}, padded(1, 1, 16)},
+    {"groups", {2, 6, 6, 12}, {12, 3, 3, 4}, padded(1, 1, 3)},
+    {"no sample", {0, 6, 6, 12}, {12, 1, 1, 12}, {}},
+};
+
+OpCase op_case(const Case& c, bool bias, bool residual, Activation activation) {
+  Conv2dAttrs conv = c.conv;
+  conv.bias = bias;
+  const ConvShape s = conv_shape(conv, c.x, c.w, "");
+  const ValueType channels = f32({s.co});
+  std::vector<ValueType> inputs{f32(c.x), f32(c.w)};
+  if (bias) inputs.push_back(channels);
+  inputs.insert(inputs.end(), 4, channels);
+  if (residual) inputs.push_back(f32({s.n, s.oh, s.ow, s.co}));
+  std::vector<Fill> fills(inputs.size());
+  fills[bias ? 6 : 5] = {0.2, 2};  // the variance
+  return {.name = "conv2d_norm " + c.name,
+          .op = make_op(Conv2dNormOp(
+              {conv, {.epsilon = 1e-3, .residual = residual, .activation = activation}})),
+          .inputs = std::move(inputs),
+          .fills = std::move(fills),
+          .gradient = false,
+          .devices = {"CPU"}};
+}
+
+TEST(Conv2dNorm, AgreesWithTheReference) {
+  for (const Case& c : kCases) {
+    for (const bool bias : {false, true}) {
+      for (const bool residual : {false, true}) {
+        check(op_case(c, bias, residual, Activation::none));
+        check(op_case(c, bias, residual, Activation::relu));
+      }
+    }
+  }
+}
+
+TEST(Conv2dNorm, TakesNoActivationBetweenItsParts) {
+  OpCase c = op_case(kCases[0], false, false, Activation::relu);
+  const std::string message =
+      inference_error(make_op(Conv2dNormOp({{.activation = Activation::tanh}, {}})), c.inputs);
+  EXPECT_NE(message.find("expected no activation between the convolution and the norm; got tanh"),
+            std::string::npos)
+      << message;
+  c.inputs.pop_back();
+  EXPECT_NE(inference_error(c.op, c.inputs), "");
+}
+
+/// In bf16 convolution and norm stay apart: weights would be rounded after they are scaled.
+TEST(Conv2dNorm, IsLeftToItsPartsInBf16) {
+  const OpCase c = op_case(kCases[0], false, true, Activation::relu);
+  const std::vector<ValueType> outputs = c.op->infer(c.inputs);
+  for (const TestedDevice& device : tested_cpus_in_bf16()) {
+    EXPECT_FALSE(device.backends[0]->supports(*c.op, c.inputs, outputs));
+  }
+  EXPECT_TRUE(tested_cpu().backends[0]->supports(*c.op, c.inputs, outputs));
+}
+
+}  // namespace
+}  // namespace linnet::testing
