@@ -191,6 +191,25 @@ HWY_INLINE TermBlock next_block(const SegmentedRows& a, std::int64_t begin) {
   return {segment * a.stride, std::min(a.segments - segment, kBlockTerms / a.length), a.length};
 }
 
+/// Adds `length` terms of kRows rows and of the panel at `b`, while rows `ahead` floats behind them
+/// are fetched.
+template <int kRows, int kVectors>
+HWY_INLINE const float* add_terms(Sums<kRows, kVectors>& sums, const RowAddresses<kRows>& from,
+                                  std::int64_t length, std::int64_t ahead, const float* b) {
+  using Row = Vectors<kVectors>;
+  std::int64_t t = 0;
+  if (ahead != 0) {
+    for (; t + kLine <= length; t += kLine) {
+      for (const float* row : from.rows) hwy::Prefetch(row + t + ahead);
+      for (std::int64_t i = t; i < t + kLine; ++i, b += kVectors * lanes()) {
+        sums.add(from, i, Row::load(b));
+      }
+    }
+  }
+  for (; t < length; ++t, b += kVectors * lanes()) sums.add(from, t, Row::load(b));
+  return b;
+}
+
 template <int kVectors>
 struct PanelPass {
   /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
@@ -207,10 +226,10 @@ struct PanelPass {
       RowAddresses<kRows> from;
       for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
       const float* b = panel;
+      const std::int64_t ahead =
+          c_offset == 0 ? a.rows[std::min(i0 + kRows, rows - 1)] - a.rows[i0] : 0;
       for (std::int64_t s = 0; s < block.segments; ++s) {
-        for (std::int64_t t = 0; t < block.length; ++t, b += kVectors * lanes()) {
-          sums.add(from, t, Row::load(b));
-        }
+        b = add_terms<kRows, kVectors>(sums, from, block.length, ahead, b);
         for (auto& address : from.rows) address += a.stride;
       }
       sums.store(places, columns);
@@ -248,6 +267,23 @@ std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
   return static_cast<std::size_t>(terms * ((columns + lanes() - 1) / lanes()) * lanes());
 }
 
+/// Terms of columns that lie one after the other become rows of a panel, a line of the cache of
+/// each column at a time.
+void pack_columns(const float* from, std::int64_t column_stride, std::int64_t terms,
+                  std::int64_t columns, std::int64_t width, float* to) {
+  for (std::int64_t t0 = 0; t0 < terms; t0 += kLine) {
+    const std::int64_t t1 = std::min(t0 + kLine, terms);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const float* column = from + j * column_stride;
+      hwy::Prefetch(column + t0 + 4 * kLine);
+      for (std::int64_t t = t0; t < t1; ++t) to[t * width + j] = column[t];
+    }
+    for (std::int64_t t = t0; t < t1; ++t) {
+      std::fill(to + t * width + columns, to + (t + 1) * width, 0.0F);
+    }
+  }
+}
+
 void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
                 std::int64_t columns, float* panels) {
   PanelWidths widths(columns);
@@ -256,8 +292,13 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
     const std::int64_t width = vectors * lanes();
     const std::int64_t used = std::min(width, columns - column);
     float* to = panels + column * terms + begin * width;
-    for (std::int64_t t = 0; t < end - begin; ++t, to += width) {
-      const float* from = b.data + t * b.term_stride + column * b.column_stride;
+    const float* from = b.data + column * b.column_stride;
+    column += width;
+    if (b.term_stride == 1 && b.column_stride != 1) {
+      pack_columns(from, b.column_stride, end - begin, used, width, to);
+      continue;
+    }
+    for (std::int64_t t = begin; t < end; ++t, from += b.term_stride, to += width) {
       if (b.column_stride == 1 && used == width) {
         copy_vectors(from, vectors, to);
         continue;
@@ -265,7 +306,6 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
       for (std::int64_t j = 0; j < used; ++j) to[j] = from[j * b.column_stride];
       std::fill(to + used, to + width, 0.0F);
     }
-    column += width;
   }
 }
 

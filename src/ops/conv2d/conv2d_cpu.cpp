@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
+#include <algorithm>
 
 #include "ops/conv2d/engine_cpu.h"
 
@@ -15,22 +15,32 @@ bool thin(const ConvShape& s) { return s.attrs.groups > 1 || s.c < 16; }
 /// Patches of so few products that a row of a direct sum is shorter than its overhead.
 bool short_patches(const ConvShape& s) { return s.attrs.groups > 1 || s.taps() < 27; }
 
+/// Packing the weights would cost more than oneDNN's slower sums.
+bool few_pixels(const ConvShape& s) { return s.n * s.out_pixels() < 512; }
+
 /// oneDNN's weight gradient walks over pixels: it wants many of them.
 bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
 
-/// Every engine as a candidate; those behind im2col, which takes everything, are there to be
-/// measured alone. `prepare` gives an engine's kernel.
+using Engines = std::vector<const ConvEngine*>;
+
+/// For few channels and for groups.
+Engines thin_first() {
+  return {&pointwise_engine(), &whole_image_engine(), &onednn_engine(), &depthwise_engine(),
+          &im2col_engine()};
+}
+
+/// Every engine as a candidate, those of `first` before the others in their usual order; those
+/// behind im2col, which takes everything, are there to be measured alone. `prepare` gives an
+/// engine's kernel.
 template <class Prepare>
-std::vector<Candidate> candidates(bool onednn_first, Prepare prepare) {
-  const std::array<const ConvEngine*, 7> engines =
-      onednn_first ? std::array{&pointwise_engine(), &whole_image_engine(), &onednn_engine(),
-                                &depthwise_engine(), &im2col_engine(),      &direct_engine(),
-                                &winograd_engine()}
-                   : std::array{&pointwise_engine(), &whole_image_engine(), &winograd_engine(),
-                                &direct_engine(),    &im2col_engine(),      &onednn_engine(),
-                                &depthwise_engine()};
+std::vector<Candidate> candidates(Engines first, Prepare prepare) {
+  for (const ConvEngine* engine :
+       {&whole_image_engine(), &winograd_engine(), &direct_engine(), &pointwise_engine(),
+        &im2col_engine(), &onednn_engine(), &depthwise_engine()}) {
+    if (std::find(first.begin(), first.end(), engine) == first.end()) first.push_back(engine);
+  }
   std::vector<Candidate> all;
-  for (const ConvEngine* engine : engines) {
+  for (const ConvEngine* engine : first) {
     all.push_back({engine->name, [=] { return prepare(*engine); }});
   }
   return all;
@@ -56,26 +66,32 @@ std::vector<Candidate> forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
   const ConvTail tail{attrs.bias, attrs.activation};
-  return candidates(short_patches(s),
-                    [=](const ConvEngine& engine) { return engine.forward(s, tail); });
+  return forward_candidates(s, [=](const ConvEngine& engine) { return engine.forward(s, tail); });
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
   const ConvShape s = op.shape(node.in(0), node.in(1));
   constexpr std::int64_t kVector = 8;
-  return candidates(s.attrs.groups > 1 || s.c < kVector,
+  return candidates(s.attrs.groups > 1 || s.c < kVector ? thin_first() : Engines{},
                     [=](const ConvEngine& engine) { return engine.grad_input(s); });
 }
 
 std::vector<Candidate> grad_weight(const NodeView& node) {
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
   const ConvShape s = op.shape(node.in(0), node.in(1));
-  return candidates(many_pixels(s) && thin(s),
+  return candidates(many_pixels(s) && thin(s) ? thin_first() : Engines{&pointwise_engine()},
                     [=](const ConvEngine& engine) { return engine.grad_weight(s); });
 }
 
 }  // namespace
+
+std::vector<Candidate> forward_candidates(
+    const ConvShape& shape,
+    const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare) {
+  if (short_patches(shape)) return candidates(thin_first(), prepare);
+  return candidates(few_pixels(shape) ? Engines{&pointwise_engine()} : Engines{}, prepare);
+}
 
 void register_conv2d(Registry& registry) {
   registry.add_product(Conv2dOp::kName, forward, native_forward);

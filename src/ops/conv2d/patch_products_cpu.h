@@ -10,25 +10,30 @@
 
 namespace linnet::cpu {
 
-/// A product of patches and weights. Where pixels are few, tasks take groups of columns, so that
-/// each reads a part of the weights of its own.
+/// A product of patches and weights. Tasks take blocks of lines; where these are few, groups of
+/// columns as well, so that each reads a part of the weights of its own.
 class PatchProduct {
  public:
   PatchProduct() = default;
   PatchProduct(const Correlation& correlation, std::int64_t columns)
       : all(correlation), blocks_(correlation), columns_(columns), width_(columns) {
+    constexpr std::int64_t kEnough = 8;  // tasks
     constexpr std::int64_t kGroup = 64;
-    const std::int64_t pixels = all.lines() * all.columns.out;
-    if (pixels < columns && columns > kGroup) width_ = kGroup;
+    const std::int64_t blocks = (all.lines() + blocks_.block_lines() - 1) /
+                                std::max<std::int64_t>(blocks_.block_lines(), 1);
+    const double line = 2.0 * static_cast<double>(all.columns.out * all.taps() * columns);
+    line_tasks_ = static_cast<int>(
+        std::clamp<std::int64_t>(blocks, 1, tasks_for(all.lines(), conv_cost(line))));
+    const std::int64_t wanted = (kEnough + line_tasks_ - 1) / line_tasks_;
+    const std::int64_t most = (columns + kGroup - 1) / kGroup;
+    if (const std::int64_t groups = std::min(wanted, most); groups > 1) {
+      width_ = (most + groups - 1) / groups * kGroup;
+    }
   }
 
   std::size_t panels() const { return static_cast<std::size_t>(groups()) * group_floats(); }
   std::size_t scratch_bytes() const { return blocks_.scratch_bytes(); }
-  int tasks() const {
-    const double cost = conv_cost(2.0 * static_cast<double>(all.columns.out * all.taps() * width_));
-    if (groups() > 1) return tasks_for(groups(), cost * static_cast<double>(all.lines()));
-    return tasks_for(all.lines(), cost);
-  }
+  int tasks() const { return line_tasks_ * static_cast<int>(groups()); }
   /// Packs terms [begin, end) of all columns from b, whose row 0 becomes `begin`.
   void pack(const StridedMatrix& b, std::int64_t begin, std::int64_t end, float* panels) const {
     for (std::int64_t g = 0; g < groups(); ++g) {
@@ -37,27 +42,27 @@ class PatchProduct {
       pack_panels(part, begin, end, all.taps(), group_columns(g), group(panels, g));
     }
   }
-  /// Task `index` of tasks(): its lines, or its columns, of the images at `to`. `start` may be
-  /// null; an activation is for correlations that fill images line by line.
+  /// Task `index` of tasks(): its lines and columns of the images at `to`. `start` may be null; an
+  /// activation and a residual are for correlations that fill images line by line.
   void run(const float* images, const float* panels, const float* start, float* to, int index,
-           std::byte* scratch, Activation activation = Activation::none) const {
-    const bool by_groups = groups() > 1;
-    const Range lines = by_groups ? Range{0, all.lines()} : split(all.lines(), tasks(), index);
-    const Range mine = by_groups ? split(groups(), tasks(), index) : Range{0, 1};
+           std::byte* scratch, Activation activation = Activation::none,
+           const float* residual = nullptr) const {
+    const std::int64_t g = index % groups();
+    const Range lines = split(all.lines(), line_tasks_, index / static_cast<int>(groups()));
     for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
       const std::int64_t l1 = std::min(l0 + blocks_.block_lines(), lines.end);
       const SegmentedRows a = blocks_.patches(images, l0, l1, scratch);
+      float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
       const std::int64_t pixels = (l1 - l0) * all.columns.out;
-      for (std::int64_t g = mine.begin; g < mine.end; ++g) {
-        float** c = blocks_.places(to + g * width_, columns_, l0, l1, scratch);
-        const float* begin = start == nullptr ? nullptr : start + g * width_;
-        for (std::int64_t p = 0; p < pixels; p += kProductRows) {
-          panel_product({a.rows + p, a.segments, a.length, a.stride},
-                        std::min(kProductRows, pixels - p), group(panels, g), group_columns(g),
-                        begin, c + p);
-        }
-        add_bias_and_activate(c[0], pixels, group_columns(g), nullptr, activation, columns_);
+      const int parts = static_cast<int>(std::max<std::int64_t>(pixels / kProductRows, 1));
+      for (int p = 0; p < parts; ++p) {
+        const Range rows = split(pixels, parts, p);
+        panel_product({a.rows + rows.begin, a.segments, a.length, a.stride}, rows.size(),
+                      group(panels, g), group_columns(g),
+                      start == nullptr ? nullptr : start + g * width_, c + rows.begin);
       }
+      add_bias_and_activate(c[0], pixels, group_columns(g), nullptr, activation, columns_,
+                            residual == nullptr ? nullptr : residual + (c[0] - to));
     }
   }
 
@@ -77,6 +82,7 @@ class PatchProduct {
   PatchBlocks blocks_;
   std::int64_t columns_ = 1;
   std::int64_t width_ = 1;  ///< of a group of columns
+  int line_tasks_ = 1;
 };
 
 /// Pixels whose products are summed in registers at once, in weight gradients.

@@ -21,6 +21,13 @@ constexpr std::int64_t kTaps = 9;
 /// A block's points of one operand: they should leave room in the L2 cache.
 constexpr std::int64_t kBlockFloats = std::int64_t{64} << 10;
 
+/// Floats from one of 16 points to the next that are written side by side: not a multiple of what
+/// would put them all in one set of the L1 cache.
+constexpr std::int64_t point_stride(std::int64_t floats) {
+  constexpr std::int64_t kLine = 16;
+  return (floats / kLine + 2) * kLine;
+}
+
 /// Tiles of 2x2 outputs, and the 4x4 inputs that each reads.
 struct Tiling {
   std::int64_t n = 0, in_h = 0, in_w = 0, out_h = 0, out_w = 0;
@@ -82,14 +89,17 @@ Tiling backward_tiling(const ConvShape& s) {
   return {s.n, s.oh, s.ow, s.h, s.w, 2 - s.attrs.pad_top, 2 - s.attrs.pad_left};
 }
 
-/// The weights' points (16, C_out, C) at `to`, of output channels [begin, end).
+/// Of transformed weights: (C_out, 16, point_stride(C)).
+std::int64_t channel_points(const ConvShape& s) { return kPoints * point_stride(s.c); }
+
+/// The weights' points at `to`, of output channels [begin, end).
 void transform_weights(const ConvShape& s, const float* w, bool turned, Range channels, float* to) {
   for (std::int64_t o = channels.begin; o < channels.end; ++o) {
     std::array<const float*, kTaps> taps;
     for (std::int64_t k = 0; k < kTaps; ++k) {
       taps[static_cast<std::size_t>(k)] = w + (o * kTaps + (turned ? kTaps - 1 - k : k)) * s.c;
     }
-    winograd_weights(taps.data(), s.c, to + o * s.c, s.co * s.c);
+    winograd_weights(taps.data(), s.c, to + o * channel_points(s), point_stride(s.c));
   }
 }
 
@@ -100,12 +110,21 @@ class Products {
       : tiling_(tiling),
         terms_(terms),
         columns_(columns),
-        block_(std::clamp<std::int64_t>(kBlockFloats / (kPoints * terms) / 12 * 12, 24, 96)),
+        block_(
+            std::clamp<std::int64_t>(kBlockFloats / (kPoints * terms) / 12 * 12, 48, kTaskTiles)),
         groups_(static_cast<int>((columns + kGroup - 1) / kGroup)) {
     for (int g = 0; g < groups_; ++g) {
       offsets_.push_back(panel_floats_);
       panel_floats_ += kPoints * align_up(panel_floats(terms, group(g).size()));
     }
+    constexpr int kEnough = 8;  // tasks, for which tiles are worth transforming again
+    constexpr int kGroupsAtLeast = 4;
+    const double tile = 2.0 * static_cast<double>(kPoints * terms * columns);
+    tile_tasks_ =
+        static_cast<int>(std::clamp<std::int64_t>(tiling.count() / kTaskTiles, 1,
+                                                  tasks_for(tiling.count(), conv_cost(tile))));
+    column_tasks_ = std::clamp((kEnough + tile_tasks_ - 1) / tile_tasks_, 1,
+                               std::max(groups_ / kGroupsAtLeast, 1));
   }
 
   std::size_t panels() const { return panel_floats_; }
@@ -113,10 +132,7 @@ class Products {
     return 2 * align_up(sizeof(float*) * static_cast<std::size_t>(kPoints * block_)) +
            sizeof(float) * (points_floats() + sums_floats() + align_up(zeros()));
   }
-  int tasks() const {
-    return tasks_for(tiling_.count(),
-                     conv_cost(2.0 * static_cast<double>(kPoints * terms_ * columns_)));
-  }
+  int tasks() const { return tile_tasks_ * column_tasks_; }
 
   /// Packs point `p` of weights that lie as `b` says.
   void pack(std::int64_t p, const StridedMatrix& b, float* panels) const {
@@ -139,17 +155,18 @@ class Products {
     float* outside = sums + sums_floats();
     std::fill_n(outside, terms_, 0.0F);
     for (std::int64_t i = 0; i < kPoints * block_; ++i) {
-      rows[i] = points + i * terms_;
+      rows[i] = points + i / block_ * input_stride() + i % block_ * terms_;
       places[i] = sums + i * kSumColumns;
     }
-    const Range tiles = split(tiling_.count(), tasks(), index);
+    const Range tiles = split(tiling_.count(), tile_tasks_, index / column_tasks_);
+    const Range groups = split(groups_, column_tasks_, index % column_tasks_);
     for (std::int64_t t0 = tiles.begin; t0 < tiles.end; t0 += block_) {
       const std::int64_t count = std::min(block_, tiles.end - t0);
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(images, terms_, t0 + t, outside);
-        winograd_input(window.data(), terms_, points + t * terms_, block_ * terms_);
+        winograd_input(window.data(), terms_, points + t * terms_, input_stride());
       }
-      for (int g = 0; g < groups_; ++g) {
+      for (int g = static_cast<int>(groups.begin); g < groups.end; ++g) {
         const Range part = group(g);
         const float* from = panels + offsets_[static_cast<std::size_t>(g)];
         for (std::int64_t p = 0; p < kPoints; ++p) {
@@ -176,11 +193,14 @@ class Products {
   /// Columns that are multiplied at once, about, and at most.
   static constexpr std::int64_t kGroup = 32;
   static constexpr std::int64_t kSumColumns = 48;
+  /// Tiles of a task, at least, so that it reads the weights for many.
+  static constexpr std::int64_t kTaskTiles = 96;
 
   Range group(int g) const { return column_lines(columns_, groups_, g); }
   std::size_t point_floats(int g) const { return align_up(panel_floats(terms_, group(g).size())); }
+  std::int64_t input_stride() const { return point_stride(block_ * terms_); }
   std::size_t points_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * block_ * terms_));
+    return align_up(static_cast<std::size_t>(kPoints * input_stride()));
   }
   std::size_t sums_floats() const {
     return align_up(static_cast<std::size_t>(kPoints * block_ * kSumColumns));
@@ -192,6 +212,8 @@ class Products {
   std::int64_t columns_;
   std::int64_t block_;  ///< tiles
   int groups_;
+  int tile_tasks_ = 1;
+  int column_tasks_ = 1;  ///< for each of those, a part of the groups
   std::vector<std::size_t> offsets_;
   std::size_t panel_floats_ = 0;
 };
@@ -199,7 +221,7 @@ class Products {
 /// `points` floats of transformed weights stand at the workspace's beginning, panels behind.
 Kernel products_kernel(const ConvShape& s, const Products& products, bool turned,
                        const ConvTail& tail) {
-  const auto points = align_up(static_cast<std::size_t>(kPoints * s.co * s.c));
+  const auto points = align_up(static_cast<std::size_t>(s.co * channel_points(s)));
   const int transformers = tasks_for(s.co, 6.0 * static_cast<double>(s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * (points + products.panels());
@@ -209,9 +231,10 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
                                                split(s.co, transformers, task.index), args.work());
                            }});
   kernel.stages.push_back({static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
-                             const float* point = args.work() + task.index * s.co * s.c;
-                             const StridedMatrix b = turned ? StridedMatrix{point, s.c, 1}
-                                                            : StridedMatrix{point, 1, s.c};
+                             const float* point = args.work() + task.index * point_stride(s.c);
+                             const std::int64_t channel = channel_points(s);
+                             const StridedMatrix b = turned ? StridedMatrix{point, channel, 1}
+                                                            : StridedMatrix{point, 1, channel};
                              products.pack(task.index, b, args.work() + points);
                            }});
   kernel.stages.push_back({products.tasks(), [=](const Args& args, const Task& task) {
@@ -260,14 +283,15 @@ class WeightPoints {
       const std::int64_t count = std::min(block_, tiles.end - t0);
       for (std::int64_t t = 0; t < count; ++t) {
         const auto window = tiling_.inputs(x, s_.c, t0 + t, zeros);
-        winograd_input(window.data(), s_.c, inputs + t * s_.c, block_ * s_.c);
+        winograd_input(window.data(), s_.c, inputs + t * s_.c, input_stride());
         const auto pixels = tiling_.outputs<const float>(dz, s_.co, t0 + t, zeros);
-        winograd_output_transposed(pixels.data(), s_.co, outputs + t * s_.co, block_ * s_.co);
+        winograd_output_transposed(pixels.data(), s_.co, outputs + t * s_.co, output_stride());
       }
       for (std::int64_t p = 0; p < kPoints; ++p) {
-        for (std::int64_t t = 0; t < count; ++t) lines[t] = outputs + (p * block_ + t) * s_.co;
+        for (std::int64_t t = 0; t < count; ++t)
+          lines[t] = outputs + p * output_stride() + t * s_.co;
         pack_tiles(lines, count, s_.co, packed_tiles);
-        for (std::int64_t t = 0; t < count; ++t) lines[t] = inputs + (p * block_ + t) * s_.c;
+        for (std::int64_t t = 0; t < count; ++t) lines[t] = inputs + p * input_stride() + t * s_.c;
         pack_row_panels(lines, 0, count, s_.c, packed_panels);
         tile_product({count, s_.co, s_.c}, packed_tiles, packed_panels, t0 > tiles.begin,
                      to + p * s_.co * s_.c, s_.c);
@@ -279,11 +303,13 @@ class WeightPoints {
   std::size_t lines_bytes() const {
     return align_up(sizeof(float*) * static_cast<std::size_t>(block_));
   }
+  std::int64_t input_stride() const { return point_stride(block_ * s_.c); }
+  std::int64_t output_stride() const { return point_stride(block_ * s_.co); }
   std::size_t input_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * block_ * s_.c));
+    return align_up(static_cast<std::size_t>(kPoints * input_stride()));
   }
   std::size_t output_floats() const {
-    return align_up(static_cast<std::size_t>(kPoints * block_ * s_.co));
+    return align_up(static_cast<std::size_t>(kPoints * output_stride()));
   }
   std::size_t tile_part() const { return align_up(tile_floats(block_, s_.co)); }
   std::size_t panel_part() const { return align_up(panel_floats(block_, s_.c)); }
