@@ -35,7 +35,7 @@ int plan(const PlanOptions& options) {
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand("plan", "The compiled training step as text");
-  command->add_option("CONFIG", options->config, "Configuration file (TOML)");
+  command->add_option("CONFIG", options->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
   command->add_option("--dump", options->dump, "graph: operators; plan: memory too")

@@ -27,12 +27,12 @@ struct ProfileOptions {
   std::optional<int> threads;
   std::int64_t steps = 20;
   std::string trace;
+  bool inference = false;
   bool json = false;
 };
 
 Job job_of(const ProfileOptions& options) {
   Job job = job_from(options.config, options.workload, "linnet profile");
-  require(!job.forward_only, "{} has no training step to profile", job.name);
   apply(options.on, job.model);
   job.data = options.data.value_or(job.data);
   job.model.threads = options.threads.value_or(job.model.threads);
@@ -43,13 +43,14 @@ Job job_of(const ProfileOptions& options) {
 
 std::string title(const OperatorProfile& op) { return fmt::format("{} {}", op.name, op.layer); }
 
-Json profile_json(const Job& job, const Model& model, const std::string& data,
+Json profile_json(const Job& job, const Model& model, const Json& data, bool inference,
                   const Profile& profile) {
   Json json;
   json["name"] = job.name;
   json["data"] = data;
   add_device(json, model, job.model);
   json["threads"] = model.threads();
+  json["mode"] = inference ? "infer" : "train";
   json["batch"] = profile.batch;
   json["steps"] = profile.steps;
   json["step_seconds"] = profile.step_seconds;
@@ -149,13 +150,21 @@ std::string profile_text(const Profile& profile) {
 
 int profile(const ProfileOptions& options) {
   const Job job = job_of(options);
+  const bool inference = options.inference || job.forward_only;
   Model model(job.network, job.model);  // before the data: a missing device costs no download
-  const LoadedData data = load_data(job.data, job.training.seed);
-  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
-  if (job.for_images) model = Model(network_for(job, data.parts.train.sample_shape), job.model);
-  const Dataset& samples = data.parts.train;
-  const Profile measured =
-      profile_training(model, samples, job.training.batch, options.steps, job.training);
+  Json data;                            // none for predictions, which are timed on zeros
+  Profile measured;
+  if (inference) {
+    require(!options.data, "predictions are timed on zeros; leave --data away");
+    measured = profile_prediction(model, job.training.batch, options.steps);
+  } else {
+    const LoadedData loaded = load_data(job.data, job.training.seed);
+    if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+    const Dataset& samples = loaded.parts.train;
+    if (job.for_images) model = Model(network_for(job, samples.sample_shape), job.model);
+    data = samples.name;
+    measured = profile_training(model, samples, job.training.batch, options.steps, job.training);
+  }
   if (!options.trace.empty()) {
     write_file_atomically(
         options.trace,
@@ -163,7 +172,7 @@ int profile(const ProfileOptions& options) {
   }
   for (const std::string& note : measured.notes) fmt::print(stderr, "linnet: {}\n", note);
   if (options.json) {
-    print_json(profile_json(job, model, samples.name, measured));
+    print_json(profile_json(job, model, data, inference, measured));
   } else {
     print_out(profile_text(measured));
   }
@@ -174,21 +183,23 @@ int profile(const ProfileOptions& options) {
 
 void add_profile(CLI::App& app, Action& action) {
   auto options = std::make_shared<ProfileOptions>();
-  CLI::App* command =
-      app.add_subcommand("profile", "Where the time of a training step goes, by operator");
-  command->add_option("CONFIG", options->config, "Configuration file (TOML)");
+  CLI::App* command = app.add_subcommand("profile", "Where the time of a step goes, by operator");
+  command->add_option("CONFIG", options->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--data", options->data, "A folder of data, fashion-mnist or digits");
   command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
   command->add_option("--steps", options->steps, "Steps that are watched; 20 if not given")
       ->check(at_least(1, 1'000'000));
+  command->add_flag(
+      "--inference", options->inference,
+      "Predictions instead of training; always of networks that only compute features");
   add_device_options(*command, options->on);
   command->add_option("--threads", options->threads, "Processors to use; 0: all")
       ->check(at_least(0));
   command->add_option("--trace", options->trace,
                       "File for a timeline that chrome://tracing and ui.perfetto.dev open");
   command->add_flag("--json", options->json, "Print one JSON object instead of a table");
-  command->footer("Example: linnet profile --workload mnist-cnn --batch 128 --trace step.json");
+  command->footer("Example: linnet profile mnist-cnn --batch 128 --trace step.json");
   command->callback([&action, options] { action = [options] { return profile(*options); }; });
 }
 

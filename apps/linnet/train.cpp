@@ -319,7 +319,7 @@ void add_train(CLI::App& app, Action& action) {
   auto o = std::make_shared<TrainOptions>();
   CLI::App* command =
       app.add_subcommand("train", "Trains a network and leaves a run folder behind");
-  command->add_option("CONFIG", o->config, "Configuration file (TOML)");
+  command->add_option("CONFIG", o->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", o->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--data", o->data, "A folder of data, fashion-mnist or digits");
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));

@@ -142,10 +142,12 @@ Job job_from(const std::string& config, const std::string& workload_name,
   require(config.empty() || workload_name.empty(),
           "{} takes a configuration file or --workload, not both; got '{}' and '{}'", command,
           config, workload_name);
+  const std::vector<std::string> names = workload_names();
+  const bool named = std::find(names.begin(), names.end(), config) != names.end();
+  if (named && !std::filesystem::exists(config)) return workload(config);
   if (!config.empty()) return read_config(config);
   require(!workload_name.empty(),
-          "{} needs a configuration file or a workload, e.g. `{} --workload mnist-cnn`", command,
-          command);
+          "{} needs a configuration file or a workload, e.g. `{} mnist-cnn`", command, command);
   return workload(workload_name);
 }
 

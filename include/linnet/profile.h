@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// One operator of a compiled training step.
+/// One operator of a compiled step.
 struct OperatorProfile {
   std::string name;   ///< e.g. "conv2d"
   std::string layer;  ///< the layer it comes from, e.g. "conv2d_1"
@@ -33,7 +33,7 @@ struct Profile {
   std::int64_t batch = 0;
   std::int64_t steps = 0;       ///< that were watched
   double operator_seconds = 0;  ///< of all operators, from the step in which they were watched
-  double step_seconds = 0;      ///< of a step as train() runs it, unwatched; mean over the steps
+  double step_seconds = 0;      ///< of a step as it runs unwatched; mean over the steps
   double flops_ceiling = 0;     ///< f32 FLOP/s that the device reaches, measured now; 0: not known
   double bytes_ceiling = 0;     ///< bytes/s to and from memory, likewise
   std::vector<std::string> notes;  ///< sentences on what the device could not do
@@ -46,5 +46,9 @@ struct Profile {
 /// data that do not fit the network, and for a batch larger than the data set.
 Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, std::int64_t steps,
                          const TrainingOptions& options = {});
+
+/// The same for predictions of `batch` samples, all of them zeros, as a Predictor runs them: batch
+/// norms folded, nothing kept for a gradient. Throws Error for a batch or steps below 1.
+Profile profile_prediction(Model& model, std::int64_t batch, std::int64_t steps);
 
 }  // namespace linnet

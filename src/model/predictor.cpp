@@ -127,8 +127,12 @@ void PreparedBatch::run(std::span<const void* const> addresses) {
     program_->bind(i, addresses[i]);
     ports_[i].bound = addresses[i];
   }
+  program_->run(step());
+}
+
+StepInfo PreparedBatch::step() const {
   const auto records = static_cast<std::uint64_t>(batch_);
-  program_->run({.records = records, .samples = records});
+  return {.records = records, .samples = records};
 }
 
 PreparedBatch& PredictorState::at(std::int64_t batch, DType dtype) {

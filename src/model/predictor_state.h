@@ -32,6 +32,9 @@ class PreparedBatch {
   void run();
   /// From and to memory that the device reads and writes: the inputs, then the outputs.
   void run(std::span<const void* const> addresses);
+  /// What a run is told; and what runs, bound to the addresses of the last run.
+  StepInfo step() const;
+  Program& program() { return *program_; }
 
  private:
   /// An input or output: its external slot is its place among them.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/predictor_state.h"
 #include "model/session.h"
 #include "train/chunks.h"
 
@@ -26,6 +27,44 @@ OperatorProfile describe(const Plan& plan, const NodeTime& time) {
           .bytes = cost.bytes,
           .flops_per_second = rate(cost.flops),
           .bytes_per_second = rate(cost.bytes)};
+}
+
+/// Times every node of a program in `steps` steps from `next` on, between about as many unwatched.
+/// `run(count)` runs steps and waits for them.
+template <class Run>
+Profile watch(const ModelState& model, Program& program, StepInfo& next, std::int64_t batch,
+              std::int64_t steps, Run run) {
+  const auto watched = static_cast<std::uint64_t>(steps);
+  const auto seconds_of = [&](std::uint64_t count) {
+    const Clock::time_point start = Clock::now();
+    run(count);
+    next.step += count;
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  seconds_of(std::max(kWarmUp, watched));  // as many as later, so that the same graphs are captured
+  const std::vector<NodeTime> times = program.profile(next, watched);
+  next.step += watched;
+
+  Profile profile;
+  profile.device = model.device;
+  profile.batch = batch;
+  profile.steps = steps;
+  profile.step_seconds = seconds_of(watched) / static_cast<double>(steps);
+  for (const NodeTime& time : times) {
+    profile.operators.push_back(describe(program.plan(), time));
+    profile.operator_seconds += time.seconds;
+  }
+  const Ceilings ceilings = model.backend->ceilings();
+  profile.flops_ceiling = ceilings.flops_per_second;
+  profile.bytes_ceiling = ceilings.bytes_per_second;
+  const auto fraction = [](double rate, double most) { return most > 0 ? rate / most : 0; };
+  for (OperatorProfile& op : profile.operators) {
+    op.of_ceiling = std::max(fraction(op.flops_per_second, profile.flops_ceiling),
+                             fraction(op.bytes_per_second, profile.bytes_ceiling));
+    op.share = profile.operator_seconds > 0 ? op.seconds / profile.operator_seconds
+                                            : 1.0 / static_cast<double>(profile.operators.size());
+  }
+  return profile;
 }
 
 }  // namespace
@@ -64,39 +103,27 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
     next.records = next.samples = static_cast<std::uint64_t>(batch);
   }
   // Always the same batch: what it holds changes no operator's time.
-  const auto run = [&](std::uint64_t count) {
+  Profile profile = watch(state, *sweep.full, next, batch, steps, [&](std::uint64_t count) {
     session.reset_counters();
-    const Clock::time_point start = Clock::now();
     sweep.full->run(next, count, 0);
     static_cast<void>(session.counters());  // waits
-    next.step += count;
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  const auto watched = static_cast<std::uint64_t>(steps);
-  run(std::max(kWarmUp, watched));  // as many as later, so that the same graphs are captured
-  const std::vector<NodeTime> times = sweep.full->profile(next, watched);
-  next.step += watched;
-
-  Profile profile;
-  profile.device = model.device();
-  profile.batch = batch;
-  profile.steps = steps;
-  profile.step_seconds = run(watched) / static_cast<double>(steps);
+  });
   profile.notes = session.notes();
-  for (const NodeTime& time : times) {
-    profile.operators.push_back(describe(sweep.full->plan(), time));
-    profile.operator_seconds += time.seconds;
-  }
-  const Ceilings ceilings = state.backend->ceilings();
-  profile.flops_ceiling = ceilings.flops_per_second;
-  profile.bytes_ceiling = ceilings.bytes_per_second;
-  const auto fraction = [](double rate, double most) { return most > 0 ? rate / most : 0; };
-  for (OperatorProfile& op : profile.operators) {
-    op.of_ceiling = std::max(fraction(op.flops_per_second, profile.flops_ceiling),
-                             fraction(op.bytes_per_second, profile.bytes_ceiling));
-    op.share = profile.operator_seconds > 0 ? op.seconds / profile.operator_seconds
-                                            : 1.0 / static_cast<double>(profile.operators.size());
-  }
+  return profile;
+}
+
+Profile profile_prediction(Model& model, std::int64_t batch, std::int64_t steps) {
+  require(steps >= 1, "expected at least 1 step; got {}", steps);
+  PredictorState predictor{.model = model.state()};
+  const DType type = model.state().definition().inputs[0].dtype;
+  PreparedBatch& prepared = predictor.at(batch, type);
+  StepInfo next = prepared.step();
+  Profile profile =
+      watch(model.state(), prepared.program(), next, batch, steps, [&](std::uint64_t count) {
+        for (; count > 0; --count) prepared.run();
+        wait_for(model.state());
+      });
+  profile.notes = prepared.program().notes();
   return profile;
 }
 

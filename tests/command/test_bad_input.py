@@ -46,7 +46,7 @@ class BadInput(command.CommandTest):
                           "densenet121-xray, resnet50-features or gru-imdb", "summary",
                           "--workload", "zzzzzzzz")
         self.assert_error("linnet train needs a configuration file or a workload, e.g. `linnet "
-                          "train --workload mnist-cnn`", "train")
+                          "train mnist-cnn`", "train")
         self.assert_error("linnet plan takes a configuration file or --workload, not both; got "
                           "'a.toml' and 'mnist-cnn'", "plan", "a.toml", "--workload", "mnist-cnn")
 
