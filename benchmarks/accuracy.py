@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seconds of training until a test accuracy is reached, of runs with --test."""
 import figures
-from side_table import Table, ratio_words, work_of
+from side_table import Table, work_of
 
 
 def seconds_to(run, target):
@@ -33,7 +33,7 @@ def cells(engine, ours, target, name):
     timed = [[{"failed": None, "to": seconds_to(run, target)} if figures.good([run]) else None
               for run in each] for each in (engine["runs"], ours)]
     return (figures.range_of(seconds) + some,
-            "–" if name == "linnet" else ratio_words(figures.ratio(*timed, key="to")))
+            "–" if name == "linnet" else figures.ratio_words(figures.ratio(*timed, key="to")))
 
 
 def table(result):

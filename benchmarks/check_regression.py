@@ -19,7 +19,6 @@ from pathlib import Path
 import figures
 
 CONFIDENCE = 0.99  # many are compared at once
-LEAST_RUNS = 3     # of either side; fewer have no interval worth the name
 SETTINGS = ("device", "precision", "protocol")
 WORK = ("samples", "warmup", "epochs", "data")
 
@@ -52,7 +51,7 @@ def values_of(engine, quantity):
 
 def change_of(before, after, quantity):
     """(words, whether it is worse) of two lists, or None where nothing has changed."""
-    if min(len(before), len(after)) < LEAST_RUNS or statistics.median(before) <= 0:
+    if min(len(before), len(after)) < figures.LEAST_RUNS or statistics.median(before) <= 0:
         return None
     ratio = statistics.median(after) / statistics.median(before)
     if abs(ratio - 1) <= quantity.tolerance:
@@ -113,9 +112,9 @@ def compare(before, after):
                 changes += engine_changes(title, name, engine, row["engines"].get(name))
                 now = row["engines"].get(name)
                 few = min(len(each["runs"]) for each in (engine, now or engine))
-                if few < LEAST_RUNS and not (engine["failed"] or now and now["failed"]):
+                if few < figures.LEAST_RUNS and not (engine["failed"] or now and now["failed"]):
                     remarks.append(f"{title}, {name}: too few repetitions to judge ({few}, wanted "
-                                   f"{LEAST_RUNS})")
+                                   f"{figures.LEAST_RUNS})")
     remarks += [f"{title_of(key)}: only the second file has it" for key in new
                 if key not in rows_of(before)]
     for which, result in (("first", before), ("second", after)):

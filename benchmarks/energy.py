@@ -5,7 +5,7 @@ import ctypes
 from pathlib import Path
 
 import figures
-from side_table import Table, ratio_words, work_of
+from side_table import Table, work_of
 
 POWERCAP = Path("/sys/class/powercap")
 NVML = "libnvidia-ml.so.1"
@@ -93,7 +93,8 @@ def table(result):
             joules = figures.spread([run.get("joules") for run in figures.good(engine["runs"])])
             if joules:
                 ratio = figures.ratio(engine["runs"], ours, "joules") if name != "linnet" else None
-                lines.append((work_of(row), name, figures.range_of(joules), ratio_words(ratio)))
+                lines.append((work_of(row), name, figures.range_of(joules),
+                              figures.ratio_words(ratio)))
     about = ("Joules of the machine's processors and GPUs, as far as they count them, while a "
              "process ran: start-up, reading and idling included; median (least to most). Ratio: "
              "the peer's over Linnet's; above 1 Linnet needs less.")

@@ -5,6 +5,7 @@ import statistics
 
 RESAMPLES = 10000
 LOSS_NOISE = 0.1    # relative; seeds alone make this much on short runs
+LEAST_RUNS = 3      # fewer have no interval worth the name
 
 
 def bootstrap(groups, statistic=statistics.median, confidence=0.95, seed=0):
@@ -60,11 +61,21 @@ def verdict(ratio_to_linnet):
     """What a ratio says of Linnet, no kinder than its interval."""
     if ratio_to_linnet is None:
         return "failed"
-    if len(ratio_to_linnet["each"]) < 3:
+    if len(ratio_to_linnet["each"]) < LEAST_RUNS:
         return "too few repetitions"
     if ratio_to_linnet["low"] > 1:
         return "faster"
     return "slower" if ratio_to_linnet["high"] < 1 else "no difference shown"
+
+
+def ratio_words(found, to=" to "):
+    """Of a ratio: its interval, or of how few pairs it is."""
+    if not found:
+        return "–"
+    few = len(found["each"])
+    return f"{found['median']:.2f} (" + (
+        f"{found['low']:.2f}{to}{found['high']:.2f})" if few >= LEAST_RUNS else
+        f"{few} pair{'s' if few > 1 else ''})")
 
 
 def losses_differ(linnet, peer):

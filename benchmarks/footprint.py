@@ -10,7 +10,7 @@ from pathlib import Path
 import engines
 import figures
 import peer_python
-from side_table import Table, ratio_words, work_of
+from side_table import Table, work_of
 
 DISK_TARGET = 60e6          # bytes of Linnet's own files, stripped
 FIRST_STEP_TARGET = 0.1     # seconds, of mnist-cnn
@@ -60,6 +60,16 @@ def first_step(command, environment, limit):
     return {"seconds": seconds, "failed": run["failed"]}
 
 
+def installed_table(result):
+    sizes = [(name, size / 2**20) for name, size in result.get("installed_bytes", {}).items()
+             if size]
+    about = ("Linnet: the command with every shared library that it loads, the system's too. "
+             "Peers: all packages of their virtual environment but pip, without Python and the "
+             "system's libraries.")
+    return Table("Installed size", about, ("engine", "MiB"),
+                 [(name, figures.number(size)) for name, size in sizes], {"": sizes}, "MiB")
+
+
 def disk_table(result):
     files = result.get("footprint", {})
     if not files:
@@ -82,7 +92,7 @@ def beside_table(result):
             peer = row["engines"].get(name, {}).get("runs", [])
             ratios = [figures.ratio(ours, peer, key) for key in ("peak_bytes", "startup_s")]
             if any(ratios):
-                lines.append((work_of(row), name, *map(ratio_words, ratios)))
+                lines.append((work_of(row), name, *map(figures.ratio_words, ratios)))
     about = ("Linnet's over the peer's, median of the pairs of repetitions (bootstrap 95 % "
              "interval): resident memory at the peak, and seconds of the process outside its "
              "epochs and the reading of its data; below 1 Linnet needs less. Wanted beside PyTorch "

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import figures
-from side_table import Table, ratio_words, work_of
+from side_table import Table, work_of
 
 TARGET = 0.4  # of its undisturbed speed, which Linnet should keep
 # It watches its parent, which may be killed without a chance to tidy up.
@@ -62,7 +62,7 @@ def table(result):
                       for runs in (row["engines"][name]["runs"], found["runs"])]
             failed = row["engines"][name]["failed"] or found["failed"]
             lines.append((work_of(row), name, *map(figures.range_of, speeds),
-                          f"failed: {failed}" if failed else ratio_words(found["kept"])))
+                          f"failed: {failed}" if failed else figures.ratio_words(found["kept"])))
     about = ("A process of one thread spins on one of the machine's processors. Kept: an engine's "
              "speed beside it over its speed without it, each pair in turn, median (bootstrap 95 % "
              f"interval); wanted of Linnet: at least {TARGET}.")

@@ -4,13 +4,11 @@ engines), so that they follow its light and dark dress. The standard library alo
 import html
 import math
 
+from figures import LEAST_RUNS, number, ratio_words
+
 WIDTH, LABELS = 720, 170
 ROW = 30
 COLOURS = 8  # e0 to e7
-
-
-def number(value):
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def text(x, y, words, anchor="start", kind=""):
@@ -71,10 +69,11 @@ def ratio_bars(rows):
         left, width = min(at(1), at(ratio["median"])), abs(at(ratio["median"]) - at(1))
         parts.append(f'<rect x="{left:.1f}" y="{y - 8:.1f}" width="{max(width, 1):.1f}" '
                      f'height="16" class="fill e{colour % COLOURS}"/>')
-        parts.append(line(at(ratio["low"]), y, at(ratio["high"]), y, "whisker"))
-        parts += [line(at(ratio[end]), y - 5, at(ratio[end]), y + 5, "whisker")
-                  for end in ("low", "high")]
-        parts.append(text(right + 10, y + 4, "{median:.2f} ({low:.2f}–{high:.2f})".format(**ratio)))
+        if len(ratio["each"]) >= LEAST_RUNS:
+            parts.append(line(at(ratio["low"]), y, at(ratio["high"]), y, "whisker"))
+            parts += [line(at(ratio[end]), y - 5, at(ratio[end]), y + 5, "whisker")
+                      for end in ("low", "high")]
+        parts.append(text(right + 10, y + 4, ratio_words(ratio, "–")))
     parts.append(line(at(1), 22, at(1), bottom, "one"))
     return svg(bottom + 24, "Linnet's speed over each engine's", parts)
 

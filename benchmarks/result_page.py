@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML page about a result of run.py: one file, without scripts or anything from outside.
 
-  benchmarks/result_page.py RESULT.json      writes RESULT.html again, e.g. after a change here
+  benchmarks/result_page.py RESULT.json      writes RESULT.html and .md again, after a change here
 """
 import html
 import json
@@ -91,7 +91,7 @@ class Page:
                  *self.scaling()]
         for i, row in enumerate(self.rows):
             parts += self.workload(i, row)
-        parts += self.latency() + self.installed() + self.side_tables() + self.published()
+        parts += self.side_tables() + self.published()
         return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                 '<meta name="viewport" content="width=device-width, initial-scale=1">'
                 '<link rel="icon" href="data:,">'  # else browsers ask for one
@@ -103,13 +103,13 @@ class Page:
         load = escape(result_table.load_words(self.result["load"]).replace("**", "", 2))
         return [f"<p>{escape(machine['processor'])}, {machine['processors']} processors, "
                 f"{machine['memory_bytes'] / 2**30:.0f} GiB. Linnet "
-                f"{escape(self.result['linnet'])}; device {escape(settings['device'])}, precision {escape(settings['precision'])}, "
-                f"protocol {escape(settings['protocol'])}, {settings['repetitions']} repetitions, "
-                "each a fresh process, engines in turn.</p>",
+                f"{escape(self.result['linnet'])}; device {escape(settings['device'])}, precision "
+                f"{escape(settings['precision'])}, protocol {escape(settings['protocol'])}, "
+                f"{escape(result_table.repetitions_words(self.result))}, each a fresh process, "
+                "engines in turn.</p>",
                 f'<p class="{"warning" if self.result["load"]["busy"] else "muted"}">{load}</p>',
-                '<p class="muted">Ratio: Linnet\'s speed over the peer\'s, median of the pairs of '
-                "repetitions, with its bootstrap 95 % interval; above 1 Linnet is faster. An "
-                "interval that holds 1 shows no difference.</p>"]
+                f'<p class="muted">{result_table.RATIO} An interval that holds 1 shows no '
+                "difference.</p>"]
 
     def comparisons(self):
         """(row, peer, ratio or None) of all that was meant to be compared."""
@@ -125,7 +125,7 @@ class Page:
         for row, name, ratio in found:
             verdict = figures.verdict(ratio)
             counts[verdict] += 1
-            text = "{median:.2f} ({low:.2f}–{high:.2f})".format(**ratio) if ratio else \
+            text = figures.ratio_words(ratio, "–") if ratio else \
                 row["engines"][name]["failed"] or row["engines"]["linnet"]["failed"] or "–"
             lines.append((Raw(f'<a href="#w{self.rows.index(row)}">'
                               f"{escape(title_of(row))}</a>"), row["batch"], name,
@@ -150,9 +150,11 @@ class Page:
             return [*parts, f'<p class="warning">Failed: {escape(row["failed"])}</p>']
         lines = []
         for name, engine in row["engines"].items():
-            key = Raw(f'<i class="key e{self.colours[name] % plots.COLOURS}"></i>{escape(name)}')
-            lines.append((key, *result_table.cells(name, engine, row["ratios"].get(name),
-                                                   name in row["losses_differ"])[1:]))
+            label, *cells = result_table.cells(
+                name, engine, row["ratios"].get(name), name in row["losses_differ"],
+                self.result["settings"]["repetitions"])
+            key = Raw(f'<i class="key e{self.colours[name] % plots.COLOURS}"></i>{escape(label)}')
+            lines.append((key, *cells))
         parts.append(table(HEAD, lines))
         peers = [(name, self.colours[name], row["ratios"].get(name),
                   engine["failed"] or "no pair of runs")
@@ -199,30 +201,21 @@ class Page:
             parts += [f"<h3>{escape(title)}</h3>", self.legend(names), drawn] if drawn else []
         return ["<h2>Scaling</h2>", *parts] if parts else []
 
-    def latency(self):
-        groups = {}
-        for row, name, ms in result_table.latencies(self.result):
-            groups.setdefault(title_of(row), []).append((name, self.colours[name], ms))
-        parts = [part for title, rows in groups.items() for part in
-                 (f"<h3>{escape(title)}</h3>", plots.bars(rows, f"latency of {title}", "ms"))]
-        about = ('<p class="muted">Milliseconds from a sample to its prediction, one after '
-                 "another: median of the repetitions' means.</p>")
-        return ["<h2>Latency at batch 1</h2>", about, *parts] if parts else []
-
-    def installed(self):
-        rows = [(name, self.colours[name], size / 2**20)
-                for name, size in self.result.get("installed_bytes", {}).items() if size]
-        return ["<h2>Installed size</h2>", f'<p class="muted">{escape(result_table.INSTALLED)}</p>',
-                plots.bars(rows, "installed size", "MiB")] if rows else []
-
     def side_tables(self):
         parts = []
         for each in side_tables.of(self.result):
             if each.title == "Scaling":  # drawn above
                 continue
-            parts += [f"<h2>{escape(each.title)}</h2>",
-                      f'<p class="muted">{escape(each.about)}</p>', table(each.head, each.rows)]
+            parts += [f"<h2>{escape(each.title)}</h2>", f'<p class="muted">{escape(each.about)}</p>',
+                      *(self.bars(each) if each.bars else [table(each.head, each.rows)])]
         return parts
+
+    def bars(self, side_table):
+        """One drawing a title."""
+        return [part for title, values in side_table.bars.items() for part in
+                (f"<h3>{escape(title)}</h3>" if title else "",
+                 plots.bars([(name, self.colours[name], value) for name, value in values],
+                            f"{side_table.title} {title}".strip(), side_table.unit))]
 
     def published(self):
         parts = ["<h2>Published figures: other hardware, not measured here</h2>",
@@ -241,5 +234,7 @@ if __name__ == "__main__":
     if len(sys.argv) != 2 or not sys.argv[1].endswith(".json"):
         sys.exit(__doc__.strip())
     source = Path(sys.argv[1])
-    source.with_suffix(".html").write_text(page(json.loads(source.read_text())))
+    result = json.loads(source.read_text())
+    source.with_suffix(".html").write_text(page(result))
+    source.with_suffix(".md").write_text(result_table.markdown(result))
     print(source.with_suffix(".html"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small table beside the main one, the same in Markdown and on the page, and how rows of work are
 called in it."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 def threads_of(row):
@@ -19,17 +19,14 @@ def work_of(row):
     return f"{title_of(row)}, batch {row['batch']}"
 
 
-def ratio_words(ratio):
-    """Of a ratio of figures.py."""
-    return "{median:.2f} ({low:.2f} to {high:.2f})".format(**ratio) if ratio else "–"
-
-
 @dataclass(frozen=True)
 class Table:
     title: str
     about: str   # what the figures are, in sentences
     head: tuple
     rows: list   # of tuples of words
+    bars: dict = field(default_factory=dict)  # {title: [(engine, value)]}: the page draws these
+    unit: str = ""                            # of the values
 
     def markdown(self):
         def line(cells):

@@ -5,11 +5,13 @@ import accuracy
 import energy
 import footprint
 import largest_batch
+import latency
 import neighbour
 import scaling
 
-MAKERS = (scaling.table, accuracy.table, neighbour.table, footprint.beside_table,
-          footprint.first_step_table, largest_batch.table, energy.table, footprint.disk_table)
+MAKERS = (latency.table, footprint.installed_table, scaling.table, accuracy.table, neighbour.table,
+          footprint.beside_table, footprint.first_step_table, largest_batch.table, energy.table,
+          footprint.disk_table)
 
 
 def of(result):

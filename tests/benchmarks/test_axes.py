@@ -115,7 +115,7 @@ class Accuracy(unittest.TestCase):
                              values=[self.run_of(None)])
         self.assertEqual([line[1:] for line in accuracy.table(result).rows],
                          [("linnet", "2 (2 to 2), 2 of 3 runs", "–"),
-                          ("torch", "4 (2 to 4)", "2.00 (2.00 to 2.00)"),
+                          ("torch", "4 (2 to 4)", "2.00 (2 pairs)"),
                           ("jax", "not reached (best 0.8500)", "–"), ("flat", "failed: no", "–"),
                           ("values", "not reached (it has none)", "–")])
         result["settings"]["accuracy"] = None

@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks
 import figures  # noqa: E402
 import plots  # noqa: E402
 import result_page  # noqa: E402
+import result_table  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
                 None)
@@ -118,6 +119,29 @@ class ResultPage(unittest.TestCase):
         self.has("mnist-cnn: samples/s by batch")
         self.assertFalse("samples/s by threads" in self.page)
 
+    def test_engines_that_ran_less_often_are_named(self):
+        less = result()
+        ours, few = runs(100, 102, 98, 101), runs(40, 44) + [None, None]
+        less["workloads"] = [row("mnist-cnn", {"linnet": ours, "jax": few[:2], "torch": ours})]
+        table, page = result_table.markdown(less), result_page.page(less)
+        for text in (table, page):
+            self.assertIn("4 repetitions (jax: 2), each a fresh process", text)
+            self.assertNotIn("torch, 4 runs", text)
+        self.assertIn("|  | jax, 2 runs | 42 (40 to 44) | 2.41 (2 pairs) |", table)
+        self.assertIn("<td>2.41 (2 pairs)</td><td>too few repetitions to tell</td>", page)
+        self.assertEqual(page.count('class="whisker"'), 3, "torch's alone")
+        self.assertIn("4 repetitions, each", result_table.markdown(result()))
+
+    def test_latency_and_size_are_drawn(self):
+        found = result()
+        found["installed_bytes"] = {"linnet": 3 << 20, "torch": 5 << 30, "jax": None}
+        found["workloads"].append(row("flux-cnn:infer", {"linnet": runs(500)}, 1, mode="infer"))
+        table, page = result_table.markdown(found), result_page.page(found)
+        self.assertIn("| flux-cnn:infer | linnet | 2 |", table)
+        self.assertIn("| torch | 5,120 |", table)
+        self.assertRegex(page, "(?s)<h2>Latency at batch 1</h2>.*\n<h3>flux-cnn:infer</h3>\n<svg")
+        self.assertRegex(page, "(?s)<h2>Installed size</h2>.*5,120 MiB")
+
     def test_ticks(self):
         self.assertEqual(plots.linear_ticks(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1.0])
         self.assertEqual(plots.log_ticks(0.3, 7), [0.5, 1, 2, 5])
@@ -125,7 +149,7 @@ class ResultPage(unittest.TestCase):
 
     def test_bars_lie_on_the_side_of_the_faster_engine(self):
         def ratio(value):
-            return {"median": value, "low": value, "high": value}
+            return {"median": value, "low": value, "high": value, "each": [value] * 3}
         drawing = plots.ratio_bars([("a", 1, ratio(2.0), ""), ("b", 2, ratio(0.5), "")])
         one = float(re.search(r'x1="([\d.]+)"[^>]*class="one"', drawing).group(1))
         (x1, width1), (x2, width2) = [map(float, each) for each in re.findall(

@@ -93,7 +93,7 @@ class Suite(command.CommandTest):
         self.assertGreater(result["installed_bytes"]["linnet"], 1 << 20)
         table = pathlib.Path(out).read_text()
         self.assertIn("## Latency at batch 1", table)
-        self.assertIn("| `rosenbrock-mlp:infer`, 2 threads | linnet | ", table)
+        self.assertIn("| rosenbrock-mlp:infer, 2 threads | linnet | ", table)
         self.assertIn("## Installed size", table)
         page = pathlib.Path(out).with_suffix(".html").read_text()
         for title in ("samples/s by batch, threads 2", "samples/s by threads, batch 3000",
