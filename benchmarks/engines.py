@@ -254,6 +254,7 @@ def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
         timed_seconds=record["timed_seconds"],
         parameters=record["parameters"],
         threads=record.get("threads"),
+        streamed=record.get("streamed", False),
         versions=record.get("versions") or {"linnet": record.get("version"),
                                             "commit": record.get("commit"),
                                             "libraries": record.get("libraries")},

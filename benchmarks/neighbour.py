@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A busy program on one of the machine's processors, and what speed engines keep beside it."""
+"""A busy program on one of the machine's processors, to run engines beside."""
 import contextlib
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-
-import figures
-from side_table import Table, work_of
 
 TARGET = 0.4  # of its undisturbed speed, which Linnet should keep
 # It watches its parent, which may be killed without a chance to tidy up.
@@ -46,25 +43,3 @@ def spinning():
 def used_seconds(pid):
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def summary(undisturbed, disturbed):
-    """Of an engine's repetitions, each undisturbed and then disturbed."""
-    return {"runs": disturbed, "kept": figures.ratio(disturbed, undisturbed),
-            "failed": figures.failure(disturbed)}
-
-
-def table(result):
-    lines = []
-    for row in result["workloads"]:
-        for name, found in row.get("neighbour", {}).items():
-            speeds = [figures.spread([run["samples_per_second"] for run in figures.good(runs)])
-                      for runs in (row["engines"][name]["runs"], found["runs"])]
-            failed = row["engines"][name]["failed"] or found["failed"]
-            lines.append((work_of(row), name, *map(figures.range_of, speeds),
-                          f"failed: {failed}" if failed else figures.ratio_words(found["kept"])))
-    about = ("A process of one thread spins on one of the machine's processors. Kept: an engine's "
-             "speed beside it over its speed without it, each pair in turn, median (bootstrap 95 % "
-             f"interval); wanted of Linnet: at least {TARGET}.")
-    return Table("Beside a busy neighbour", about,
-                 ("workload", "engine", "samples/s alone", "samples/s disturbed", "kept"), lines)

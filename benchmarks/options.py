@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+import conditions
 import engines
 import jobs
 import peer_python
@@ -19,6 +20,7 @@ to benchmarks/results/<date>-<machine>.json, .md and .html.
   benchmarks/run.py rosenbrock-mlp --steps-per-epoch 1,4,12,50   speed by steps an epoch
   benchmarks/run.py mnist-cnn --accuracy 0.97 --epochs 20 seconds until that test accuracy
   benchmarks/run.py mnist-cnn --neighbour                 beside a process that keeps a core busy
+  benchmarks/run.py mnist-cnn --streamed                  Linnet streaming its data too
   benchmarks/run.py --footprint                           seconds to the first step of mnist-cnn
   benchmarks/run.py rosenbrock-mlp --memory-limit 2G      the largest batch that fits
   benchmarks/run.py --peers all --install-peers           beside every framework there is
@@ -86,6 +88,9 @@ def arguments():
     parser.add_argument("--neighbour", action="store_true",
                         help="each repetition once more while another process keeps one processor "
                         "busy")
+    parser.add_argument("--streamed", action="store_true",
+                        help="each repetition of Linnet once more with its data in the host's "
+                        "memory, copied to the device batch by batch")
     parser.add_argument("--footprint", action="store_true",
                         help="also processes that end with their first training step; mnist-cnn "
                         "alone if no workload is given")
@@ -133,6 +138,7 @@ def arguments():
         parser.error("--epochs: expected at least 1")
     if options.accuracy is not None and not 0 < options.accuracy <= 1:
         parser.error("--accuracy: expected a part of 1, e.g. 0.97")
+    options.conditions = [name for name in conditions.ALL if getattr(options, name)]
     options.test = options.test or options.accuracy is not None
     for name, size in options.sizes.items() if options.steps_per_epoch else ():
         if size.samples < max(options.steps_per_epoch):

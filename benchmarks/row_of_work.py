@@ -5,12 +5,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import conditions
 import energy
 import engines
 import figures
 import footprint
 import largest_batch
-import neighbour
 import prepared
 
 
@@ -18,8 +18,8 @@ def run(job, options):
     """The row as the result has it."""
     row = {**dataclasses.asdict(job), "data": "", "synthetic": False, "failed": None, "engines": {},
            "export": prepared.export_command(job, options, "$DATA"), "ratios": {},
-           "losses_differ": [],
-           "neighbour": {}, "first_step": {}, "largest_batch": {}}
+           "losses_differ": [], **{name: {} for name in conditions.ALL}, "first_step": {},
+           "largest_batch": {}}
     with tempfile.TemporaryDirectory(prefix="linnet-bench-") as folder:
         try:
             about, row["synthetic"] = prepared.export(job, options, Path(folder))
@@ -30,24 +30,28 @@ def run(job, options):
         job = dataclasses.replace(job, samples=about["samples"], steps=steps)
         row.update(samples=job.samples, data=about["name"], steps=steps)
         who = prepared.engines_of(job, options, folder)
-        runs, disturbed = {name: [] for name in who}, {name: [] for name in who}
+        runs = {name: [] for name in who}
+        changed = {each: {name: [] for name in conditions.ALL[each].only or who}
+                   for each in options.conditions}
         for seed in range(options.repetitions):
             for name, (command, environment, missing) in who.items():
                 if seed >= options.at_most.get(name, options.repetitions):
                     continue
-                work = ([*command, "--seed", str(seed)], environment, missing)
-                runs[name].append(attempt(name, seed, *work, runs[name], job, options))
-                if options.neighbour:
-                    before = [*runs[name], *disturbed[name]]
-                    with neighbour.spinning() as spent:
-                        disturbed[name].append(attempt(f"{name}, disturbed", seed, *work, before,
-                                                       job, options, spent))
+                for each, found in {None: runs, **changed}.items():
+                    if name not in found:
+                        continue
+                    condition = conditions.ALL.get(each, conditions.PLAIN)
+                    work = [*command, *condition.arguments, "--seed", str(seed)]
+                    with condition.beside() as spent:
+                        found[name].append(attempt(
+                            name + condition.word, seed, work, environment, missing,
+                            [*runs[name], *found[name]], job, options, spent))
     for name, (command, environment, _) in who.items():
         row["engines"][name] = {**figures.summary(runs[name]),
                                 "command": [part.replace(folder, "$DATA") for part in command],
                                 "environment": environment}
-        if options.neighbour:
-            row["neighbour"][name] = neighbour.summary(runs[name], disturbed[name])
+    for each, found in changed.items():
+        row[each] = {name: conditions.summary(runs[name], found[name]) for name in found}
     working = [name for name in who if not row["engines"][name]["failed"]]
     if options.footprint and job.mode == "train":
         row["first_step"] = first_steps(job, options, working)
@@ -75,8 +79,7 @@ def first_steps(job, options, wanted):
     return runs
 
 
-def attempt(name, seed, command, environment, missing, before, job, options,
-            helpers=lambda: 0.0):
+def attempt(name, seed, command, environment, missing, before, job, options, helpers):
     """A run, or None where an earlier one has shown that it leads nowhere."""
     if any(run is None or run["failed"] for run in before):
         return None

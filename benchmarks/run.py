@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+import conditions
 import energy
 import engines
 import figures
@@ -40,7 +41,7 @@ def machine():
 
 
 def load_of(at_start, processors, workloads):
-    runs = [run for row in workloads for part in ("engines", "neighbour")
+    runs = [run for row in workloads for part in ("engines", *conditions.ALL)
             for engine in row[part].values() for run in engine["runs"] if run]
     others = figures.spread([run.get("others_processors") for run in runs])
     return {"at_start": at_start, "processors": processors, "others_processors": others,

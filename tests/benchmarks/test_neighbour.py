@@ -12,6 +12,7 @@ import unittest.mock
 
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
+import conditions  # noqa: E402
 import engines  # noqa: E402
 import figures  # noqa: E402
 import neighbour  # noqa: E402
@@ -85,23 +86,23 @@ class Kept(unittest.TestCase):
     def row(self, alone, disturbed):
         return {"name": "mnist-cnn", "threads": 2, "batch": 128,
                 "engines": {"linnet": figures.summary(alone)},
-                "neighbour": {"linnet": neighbour.summary(alone, disturbed)}}
+                "neighbour": {"linnet": conditions.summary(alone, disturbed)}}
 
     def test_pairs(self):
         row = self.row(runs(100, 200, 100), runs(50, 80, 70))
         self.assertEqual(row["neighbour"]["linnet"]["kept"]["each"], [0.5, 0.4, 0.7])
-        line, = neighbour.table({"workloads": [row]}).rows
+        line, = conditions.table("neighbour", {"workloads": [row]}).rows
         self.assertEqual(line, ("mnist-cnn, 2 threads, batch 128", "linnet", "100 (100 to 200)",
                                 "70 (50 to 80)", "0.50 (0.40 to 0.70)"))
 
     def test_failures(self):
         broken = [{"failed": "exit status 1: a|b"}]
-        table = neighbour.table({"workloads": [self.row(runs(100), broken)]})
+        table = conditions.table("neighbour", {"workloads": [self.row(runs(100), broken)]})
         self.assertEqual(table.rows[0][-1], "failed: exit status 1: a|b")
         self.assertIn("| failed: exit status 1: a/b |", table.markdown()[-1])
 
     def test_results_without_it(self):
-        self.assertEqual(neighbour.table({"workloads": [{"engines": {}}]}).rows, [])
+        self.assertEqual(conditions.table("neighbour", {"workloads": [{"engines": {}}]}).rows, [])
 
 
 if __name__ == "__main__":

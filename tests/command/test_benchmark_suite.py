@@ -116,6 +116,23 @@ class Suite(command.CommandTest):
         for page in (out, pathlib.Path(out).with_suffix(".html")):
             self.assertIn("Beside a busy neighbour", pathlib.Path(page).read_text())
 
+    def test_resident_and_streamed_in_turn(self):
+        out, err = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
+                              "--peers", "fake", "--repetitions", 2, "--streamed")
+        order = [line.split("/2 ")[1].split(":")[0] for line in err.splitlines()
+                 if line.startswith("mnist-cnn@128/1 ")]
+        self.assertEqual(order, ["linnet", "linnet, streamed", "fake"] * 2)
+        row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
+        ours = row["engines"]["linnet"]
+        self.assertEqual(list(row["streamed"]), ["linnet"])
+        streamed = row["streamed"]["linnet"]["runs"]
+        self.assertEqual([run["loss"] for run in streamed], [run["loss"] for run in ours["runs"]],
+                         "the same bits")
+        self.assertEqual([run["streamed"] for run in (*ours["runs"], *streamed)],
+                         [False, False, True, True])
+        self.assertRegex(pathlib.Path(out).read_text(), r"(?s)## Resident against streamed\n.*"
+                         r"\| samples/s resident \| samples/s streamed \| kept \|\n.*\(2 pairs\)")
+
     def test_footprint_and_largest_batch(self):
         out, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
                             "--peers", "fake,fake-broken", "--repetitions", 1, "--footprint",
