@@ -8,7 +8,6 @@ import resource
 import signal
 import statistics
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ class Peer:
     openmp: bool = True  # its threads are OpenMP's, which tuned_environment() tells how to wait
     cuda: bool = False   # runs on GPUs only
     switches: tuple = ()  # environment variables of the framework's own, where it is tuned
+    julia: bool = False  # its programs are Julia's, in a project that the user names
 
     def environment(self, threads):
         if not self.tuned:
@@ -36,7 +36,12 @@ class Peer:
 
     def program(self, workload):
         name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
-        return HERE / "peers" / self.folder / f"{name}.py"
+        return HERE / "peers" / self.folder / (name + (".jl" if self.julia else ".py"))
+
+    @property
+    def own_python(self):
+        """Whether it runs in a Python that has its framework."""
+        return not self.plain_python and not self.julia
 
 
 # TensorFlow leaves oneDNN off on processors without AVX-512; there ResNet-50 trains 3.7 times as
@@ -52,6 +57,7 @@ PEERS = {
     "tensorflow": Peer("tensorflow", openmp=False, switches=ONEDNN),
     "tensorflow-xla": Peer("tensorflow", ("--mode", "xla"), openmp=False, switches=ONEDNN),
     "keras": Peer("tensorflow", ("--mode", "fit"), tuned=False),
+    "flux": Peer("flux", openmp=False, julia=True),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", plain_python=True),
     "fake-flat": Peer("fake", ("--behaviour", "flat"), plain_python=True),
@@ -94,11 +100,11 @@ def linnet_command(linnet, job):
     return [str(part) for part in command]
 
 
-def peer_command(peer, pythons, folder, job):
-    """`pythons`: {framework: its interpreter}."""
-    command = [sys.executable if peer.plain_python else pythons[peer.folder], "-B",
-               peer.program(job.workload), *peer.arguments, "--data", folder, "--device", job.device, "--batch", job.batch,
-               "--warmup", job.warmup, "--epochs", job.epochs, "--precision", job.precision]
+def peer_command(peer, interpreter, folder, job):
+    """`interpreter`: what stands before the program."""
+    command = [*interpreter, peer.program(job.workload), *peer.arguments, "--data", folder,
+               "--device", job.device, "--batch", job.batch, "--warmup", job.warmup, "--epochs",
+               job.epochs, "--precision", job.precision]
     command += ["--threads", job.threads] if job.threads else []
     command += ["--infer"] if job.mode == "infer" else []
     return [str(part) for part in command]

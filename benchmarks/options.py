@@ -62,6 +62,9 @@ def arguments():
     parser.add_argument("--peers", default="torch,torch-compile,torch-plain", metavar="PEER,...",
                         help="of " + ", ".join(engines.PEERS) + "; or all, or none; jax:2: in the "
                         "first two repetitions alone")
+    parser.add_argument("--flux", type=Path, metavar="DIR",
+                        help="also beside Flux.jl, of a Julia project that has it; on the CPU, "
+                        "where julia is on the PATH")
     parser.add_argument("--install-peers", action="store_true",
                         help="first install what the peers want, each framework into a virtual "
                         f"environment of its own in {peer_python.cache()}")
@@ -115,9 +118,11 @@ def arguments():
     options.sizes = {name: sizes.get(name) or sizes[aliases[name.removesuffix(":infer")]]
                      for name in wanted}
     real = [name for name, peer in engines.PEERS.items()
-            if not peer.plain_python and (options.device != "cpu" or not peer.cuda)]
+            if (peer.own_python or (peer.julia and options.flux)) and
+            (options.device != "cpu" or not peer.cuda)]
     named = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
     options.peers = [peer.partition(":")[0] for peer in named]
+    options.peers += ["flux"] if options.flux and "flux" not in options.peers else []
     options.at_most = dict(peer.split(":", 1) for peer in named if ":" in peer)
     for name, times in options.at_most.items():
         if not times.isdigit() or int(times) < 1:
@@ -151,7 +156,7 @@ def arguments():
     if options.repetitions < 1:
         parser.error("--repetitions: expected at least 1")
     given = dict(part.partition("=")[::2] for part in options.python)
-    folders = {peer.folder for peer in engines.PEERS.values() if not peer.plain_python}
+    folders = {peer.folder for peer in engines.PEERS.values() if peer.own_python}
     for framework in given:
         if framework not in folders:
             parser.error(f"--python: unknown framework '{framework}'; expected FRAMEWORK=PATH with "

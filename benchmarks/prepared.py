@@ -2,9 +2,11 @@
 """What the processes of a row of work need: the data of all engines, and each one's command."""
 import json
 import os
+import sys
 from pathlib import Path
 
 import engines
+import julia
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,6 +34,16 @@ def engines_of(job, options, folder):
         peer = engines.PEERS[name]
         program = peer.program(job.workload)
         missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
-        found[name] = (engines.peer_command(peer, options.pythons, folder, job) + test,
-                       peer.environment(threads), missing)
+        if peer.julia:
+            missing = missing or julia.missing(options.flux)
+        found[name] = (
+            engines.peer_command(peer, interpreter(peer, options, threads), folder, job) + test,
+            peer.environment(threads), missing)
     return found
+
+
+def interpreter(peer, options, threads):
+    """Of a peer's programs, as the beginning of a command."""
+    if peer.julia:
+        return julia.command(options.flux, threads)
+    return [sys.executable if peer.plain_python else options.pythons[peer.folder], "-B"]

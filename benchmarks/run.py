@@ -70,7 +70,7 @@ def installed_bytes(options):
     """Of Linnet with all libraries that it loads, and of each peer's framework."""
     found = {"linnet": peer_python.program_bytes(options.linnet)}
     for name in options.peers:
-        if not engines.PEERS[name].plain_python:
+        if engines.PEERS[name].own_python:
             found[name] = peer_python.packages_bytes(options.pythons[engines.PEERS[name].folder])
     return found
 

@@ -51,11 +51,17 @@ class Options(unittest.TestCase):
         self.assertEqual((options.peers, options.at_most), (["torch", "jax"], {"jax": 2}))
 
     def test_every_framework_has_every_workload(self):
-        folders = {peer.folder for peer in engines.PEERS.values() if not peer.plain_python}
+        folders = {peer.folder for peer in engines.PEERS.values() if peer.own_python}
         self.assertEqual(folders, set(peer_python.installable()))
         for peer in engines.PEERS.values():
-            for workload in () if peer.plain_python else jobs.DATA:
+            for workload in jobs.DATA if peer.own_python else ():
                 self.assertTrue(peer.program(workload).exists(), peer.program(workload))
+
+    def test_flux_is_a_peer_where_its_project_is_named(self):
+        self.assertNotIn("flux", parsed("--peers", "all").peers)
+        self.assertEqual(parsed("--peers", "jax", "--flux", "/f").peers, ["jax", "flux"])
+        self.assertEqual(parsed("--peers", "flux:2", "--flux", "/f").peers, ["flux"])
+        self.assertEqual(parsed("--peers", "none", "--flux", "/f").peers, ["flux"])
 
     def test_the_environment_of_tuned_and_of_plain_peers(self):
         own = {name: peer.environment(2) for name, peer in engines.PEERS.items()}

@@ -81,6 +81,35 @@ class Suite(command.CommandTest):
         self.assertEqual(row["engines"]["fake"]["failed"],
                          "there is no benchmarks/peers/fake/rosenbrock_mlp.py")
 
+    def test_flux_in_a_project_of_the_user(self):
+        """By a julia that checks its arguments and hands them to the peer that computes nothing."""
+        bin_folder, project = self.folder / "bin", self.folder / "project"
+        for each in (bin_folder, project):
+            each.mkdir()
+        julia = bin_folder / "julia"
+        julia.write_text(f"""#!{sys.executable}
+import os, sys
+if sys.argv[1:5] != ["--startup-file=no", "--project={project}", "--threads=1",
+                     "{BENCHMARKS / 'peers/flux/mnist_cnn.jl'}"]:
+    sys.exit(f"julia got {{sys.argv}}")
+fake = "{BENCHMARKS / 'peers/fake/mnist_cnn.py'}"
+os.execv(sys.executable, [sys.executable, fake, *sys.argv[5:]])
+""")
+
+        def failed(path):
+            with unittest.mock.patch.dict(os.environ, PATH=path):
+                out, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data",
+                                    "mnist=digits", "--peers", "none", "--repetitions", 1,
+                                    "--flux", project)
+            row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
+            return row["engines"]["flux"]["failed"]
+        bare, with_julia = "/nowhere", f"{bin_folder}:{os.environ['PATH']}"
+        self.assertEqual(failed(bare), f"{project} is no Julia project: it has no Project.toml")
+        (project / "Project.toml").touch()
+        self.assertEqual(failed(bare), "there is no julia on the PATH")
+        julia.chmod(0o755)
+        self.assertIsNone(failed(with_julia))
+
     def test_batches_and_threads(self):
         out, _ = self.suite("rosenbrock-mlp:infer", "--quick", "--batches", "1,3000", "--threads",
                             "1,2", "--peers", "none", "--repetitions", 1)
