@@ -26,13 +26,14 @@ class Peer:
     plain_python: bool = False  # wants the standard library alone
     openmp: bool = True  # its threads are OpenMP's, which tuned_environment() tells how to wait
     cuda: bool = False   # runs on GPUs only
-    switches: tuple = ()  # environment variables of the framework's own, where it is tuned
+    switches: tuple = ()  # its own environment variables where it is tuned; {threads} is filled in
     julia: bool = False  # its programs are Julia's, in a project that the user names
 
     def environment(self, threads):
         if not self.tuned:
             return {}
-        return {**tuned_environment(threads, self.openmp), **dict(self.switches)}
+        return {**tuned_environment(threads, self.openmp),
+                **{key: value.format(threads=threads) for key, value in self.switches}}
 
     def program(self, workload):
         name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
@@ -47,6 +48,8 @@ class Peer:
 # TensorFlow leaves oneDNN off on processors without AVX-512; there ResNet-50 trains 3.7 times as
 # fast with it.
 ONEDNN = (("TF_ENABLE_ONEDNN_OPTS", "1"),)
+# Their BLAS and loops take it; bound threads are not for MXNet, whose engine has some of its own.
+OPENMP = (("OMP_NUM_THREADS", "{threads}"),)
 PEERS = {
     "torch": Peer("torch", ("--mode", "eager")),
     "torch-compile": Peer("torch", ("--mode", "default")),
@@ -57,6 +60,8 @@ PEERS = {
     "tensorflow": Peer("tensorflow", openmp=False, switches=ONEDNN),
     "tensorflow-xla": Peer("tensorflow", ("--mode", "xla"), openmp=False, switches=ONEDNN),
     "keras": Peer("tensorflow", ("--mode", "fit"), tuned=False),
+    "mxnet": Peer("mxnet", openmp=False, switches=OPENMP),
+    "chainer": Peer("chainer", openmp=False, switches=OPENMP),
     "flux": Peer("flux", openmp=False, julia=True),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", plain_python=True),

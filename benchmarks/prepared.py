@@ -36,6 +36,7 @@ def engines_of(job, options, folder):
         missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
         if peer.julia:
             missing = missing or julia.missing(options.flux)
+        missing = missing or options.not_installed.get(peer.folder)
         found[name] = (
             engines.peer_command(peer, interpreter(peer, options, threads), folder, job) + test,
             peer.environment(threads), missing)

@@ -77,8 +77,7 @@ def installed_bytes(options):
 
 def main():
     options = run_options.arguments()
-    for framework in options.install:
-        peer_python.install(framework)
+    options.not_installed = {each: peer_python.install(each) for each in options.install}
     if not Path(options.linnet).exists():
         sys.exit(f"run.py: there is no {options.linnet}; `./dev bench` builds it, --linnet names "
                  "another")

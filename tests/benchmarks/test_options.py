@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of work that run.py's options ask for, and the Pythons that its peers run in."""
+import contextlib
+import io
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,6 +15,7 @@ import engines  # noqa: E402
 import jobs  # noqa: E402
 import options  # noqa: E402
 import peer_python  # noqa: E402
+import prepared  # noqa: E402
 
 
 def parsed(*words):
@@ -50,11 +54,13 @@ class Options(unittest.TestCase):
         options = parsed("--peers", "torch,jax:2")
         self.assertEqual((options.peers, options.at_most), (["torch", "jax"], {"jax": 2}))
 
-    def test_every_framework_has_every_workload(self):
+    def test_every_framework_has_its_workloads(self):
         folders = {peer.folder for peer in engines.PEERS.values() if peer.own_python}
         self.assertEqual(folders, set(peer_python.installable()))
+        few = ("mnist-cnn", "rosenbrock-mlp", "flux-cnn")
         for peer in engines.PEERS.values():
-            for workload in jobs.DATA if peer.own_python else ():
+            wanted = few if peer.folder in ("mxnet", "chainer", "flux") else jobs.DATA
+            for workload in () if peer.plain_python else wanted:
                 self.assertTrue(peer.program(workload).exists(), peer.program(workload))
 
     def test_flux_is_a_peer_where_its_project_is_named(self):
@@ -69,6 +75,7 @@ class Options(unittest.TestCase):
         self.assertEqual(own["torch"]["OMP_NUM_THREADS"], "2")
         self.assertNotIn("OMP_NUM_THREADS", own["jax"])
         self.assertEqual(own["tensorflow"], {**own["jax"], "TF_ENABLE_ONEDNN_OPTS": "1"})
+        self.assertEqual(own["mxnet"], {**own["jax"], "OMP_NUM_THREADS": "2"})
 
     def test_pythons(self):
         own = self.cache / "linnet/peers/jax/bin/python"
@@ -83,12 +90,29 @@ class Options(unittest.TestCase):
         self.assertEqual(parsed(*words).install, ["jax", "tensorflow"])
         self.assertEqual(parsed(*words, "--python", "jax=/a/python").install, ["tensorflow"])
         with unittest.mock.patch.object(peer_python.subprocess, "run") as run:
-            peer_python.install("jax")
+            self.assertIsNone(peer_python.install("jax"))
         made, filled = [list(map(str, call.args[0])) for call in run.call_args_list]
         folder = str(self.cache / "linnet/peers/jax")
         self.assertEqual(made, [sys.executable, "-m", "venv", folder])
         self.assertEqual((filled[0], filled[-1]),
                          (folder + "/bin/python", str(peer_python.PEERS / "jax/requirements.txt")))
+        self.assertNotIn("PIP_CONSTRAINT", run.call_args.kwargs["env"])
+        with unittest.mock.patch.object(peer_python.subprocess, "run") as run:
+            peer_python.install("chainer")
+        self.assertEqual(run.call_args.kwargs["env"]["PIP_CONSTRAINT"],
+                         str(peer_python.PEERS / "chainer/constraints.txt"))
+
+    def test_what_cannot_be_installed_is_a_row_with_the_reason(self):
+        error = subprocess.CalledProcessError(3, "pip")
+        with unittest.mock.patch.object(peer_python.subprocess, "run", side_effect=error), \
+                contextlib.redirect_stderr(io.StringIO()):
+            why = peer_python.install("mxnet")
+        self.assertRegex(why, "could not be installed into .*/mxnet: exit status 3 of venv$")
+        options = parsed("mnist-cnn", "gru-imdb", "--peers", "mxnet")
+        options.not_installed = {"mxnet": why}
+        reasons = [prepared.engines_of(job, options, "/data")["mxnet"][-1]
+                   for job in jobs.jobs_of(options)]
+        self.assertEqual(reasons, [why, "there is no benchmarks/peers/mxnet/gru_imdb.py"])
 
     def test_what_is_pinned(self):
         for framework in peer_python.installable():

@@ -3,6 +3,7 @@
 and the JSON line about whole timed epochs."""
 import argparse
 import json
+import os
 import resource
 import statistics
 import sys
@@ -87,6 +88,11 @@ def epoch_samples(options, count):
     if found == 0:
         sys.exit(f"{options.workload}: the data hold less than a batch of {options.batch}")
     return found
+
+
+def openmp_threads():
+    """Of a framework that has no way to ask it but takes what run.py puts in its environment."""
+    return int(os.environ.get("OMP_NUM_THREADS", 0)) or len(os.sched_getaffinity(0))
 
 
 def peak_bytes():

@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""rosenbrock-mlp in MXNet: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
+import protocol
+from protocol import nn
+
+
+def network():
+    found = nn.HybridSequential()
+    found.add(nn.Dense(1000, activation="tanh"), nn.Dense(1))
+    return found
+
+
+if __name__ == "__main__":
+    protocol.run("rosenbrock-mlp", 8000, 1002001, network, protocol.squared_error())
