@@ -149,8 +149,11 @@ def resident_peak(pid):
 def start(command, environment, limit, most_bytes=0):
     """Runs a command to its end: (exit status or None at the time limit, stdout, stderr). Throws
     OverMemory as soon as it is seen to hold more than `most_bytes` (0: no limit)."""
-    process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+    except OSError as error:
+        return 127, "", f"cannot start {command[0]}: {error.strerror}"  # as a shell has it
     end = time.monotonic() + limit
     try:
         while True:

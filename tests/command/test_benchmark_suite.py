@@ -240,6 +240,11 @@ class Statistics(unittest.TestCase):
         for losses in ([1.0, 1.0], [1.0, None]):
             self.assertIn("does not fall", engines.failure_of({**record, "losses": losses}, Job))
 
+    def test_a_program_that_is_not_there_is_a_failure(self):
+        run, record = engines.run_process(["/nowhere/python", "-B"], {}, 5)
+        self.assertEqual((run["failed"], record), (
+            "exit status 127: cannot start /nowhere/python: No such file or directory", None))
+
     def test_tuning_does_not_leak(self):
         with unittest.mock.patch.dict(os.environ, OMP_NUM_THREADS="3", LD_PRELOAD=""):
             plain = engines.plain_environment()
