@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "data/load_dataset.h"
 #include "data/rosenbrock.h"
+#include "data/thin_out.h"
 #include "nearest.h"
 
 namespace linnet::command {
@@ -57,10 +58,14 @@ bool is_made(const std::string& name) {
   return name.empty() || name == "fashion-mnist" || name == "digits" || name == "rosenbrock";
 }
 
-LoadedData make_data(const std::string& name, std::uint64_t seed) {
+/// Whole; Rosenbrock's points are drawn as they are asked for, as many as one likes.
+LoadedData make_data(const std::string& name, const DatasetOptions& options) {
+  const std::uint64_t seed = options.seed;
   if (name == "digits") return {make_digits(kDigitsTrain, kDigitsTest, seed), ""};
   if (name == "rosenbrock") {
-    return {make_rosenbrock(kRosenbrockTrain, kRosenbrockTest, kRosenbrockFeatures, seed), ""};
+    const std::int64_t train = options.train_samples > 0 ? options.train_samples : kRosenbrockTrain;
+    const std::int64_t test = options.test ? kRosenbrockTest : 0;
+    return {make_rosenbrock(train, test, kRosenbrockFeatures, seed), ""};
   }
   return fashion_mnist(seed);
 }
@@ -134,7 +139,10 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   if (!folder) {
     require(options.size.rank() == 0, "only image files are resized; {} is none",
             name.empty() ? "fashion-mnist" : name);
-    return make_data(name, options.seed);
+    LoadedData made = make_data(name, options);
+    thin_out(made.parts.train, options.train_samples);
+    if (!options.test) made.parts.test = {};
+    return made;
   }
   DatasetOptions asked = options;
   asked.coarse_labels = name == "cifar100-coarse" && *folder != fs::path(name);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/cifar.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <fstream>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +12,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "data/folder.h"
+#include "data/thin_out.h"
 
 namespace linnet {
 namespace {
@@ -48,23 +52,47 @@ void check_size(const fs::path& path, std::size_t bytes, const Version& version)
           bytes, record, version.name);
 }
 
-/// Appends the records of one file: label bytes, then the planes of red, green and blue.
-void append_records(const fs::path& path, const Version& version, Dataset& data) {
-  const std::string content = read_file(path);
-  const std::size_t record = version.label_bytes + kPixels;
-  check_size(path, content.size(), version);
-  const std::size_t count = content.size() / record;
-  std::size_t out = data.bytes.size();
-  data.bytes.resize(out + count * kPixels);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(content.data()) + i * record;
-    const std::int32_t label = bytes[version.label];
-    require(label < version.classes, "label {} of record {} in '{}' is outside [0, {})", label, i,
-            path.string(), version.classes);
-    data.labels.push_back(label);
-    const std::uint8_t* planes = bytes + version.label_bytes;
-    for (std::size_t p = 0; p < kPlane; ++p) {
-      for (std::size_t c = 0; c < 3; ++c) data.bytes[out++] = planes[c * kPlane + p];
+/// How many records a file has.
+std::int64_t records_of(const fs::path& path, const Version& version) {
+  const auto bytes = static_cast<std::size_t>(fs::file_size(path));
+  check_size(path, bytes, version);
+  return static_cast<std::int64_t>(bytes / (version.label_bytes + kPixels));
+}
+
+/// Appends a record: label bytes, then the planes of red, green and blue.
+void append_record(const std::uint8_t* bytes, const Version& version, Dataset& data) {
+  data.labels.push_back(bytes[version.label]);
+  const std::uint8_t* planes = bytes + version.label_bytes;
+  for (std::size_t p = 0; p < kPlane; ++p) {
+    for (std::size_t c = 0; c < 3; ++c) data.bytes.push_back(planes[c * kPlane + p]);
+  }
+}
+
+/// The records of files one behind the other: all, or `samples` of them, spread evenly. No file is
+/// held as a whole.
+void read_records(const std::vector<fs::path>& files, const Version& version, std::int64_t samples,
+                  Dataset& data) {
+  std::vector<std::int64_t> counts;
+  for (const fs::path& path : files) counts.push_back(records_of(path, version));
+  const std::int64_t records = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const std::int64_t kept = samples > 0 ? std::min(samples, records) : records;
+  data.bytes.reserve(static_cast<std::size_t>(kept) * kPixels);
+  data.labels.reserve(static_cast<std::size_t>(kept));
+  std::vector<std::uint8_t> record(version.label_bytes + kPixels);
+  std::int64_t first = 0;  // of the file
+  for (std::size_t f = 0; f < files.size(); first += counts[f++]) {
+    std::ifstream file(files[f], std::ios::binary);
+    for (std::int64_t i = 0; i < counts[f]; ++i) {
+      file.read(reinterpret_cast<char*>(record.data()),
+                static_cast<std::streamsize>(record.size()));
+      require(file.good(), "cannot read '{}': it ends in record {}", files[f].string(), i);
+      const std::int32_t label = record[version.label];
+      require(label < version.classes, "label {} of record {} in '{}' is outside [0, {})", label, i,
+              files[f].string(), version.classes);
+      const std::int64_t next = std::ssize(data.labels);
+      if (next < kept && kept_record(next, records, kept) == first + i) {
+        append_record(record.data(), version, data);
+      }
     }
   }
 }
@@ -98,14 +126,14 @@ void check_cifar_batch(const fs::path& path) {
   check_size(path, read_file(path).size(), ten ? kCifar10 : kCifar100);
 }
 
-DatasetPair load_cifar(const fs::path& folder, CifarLabels labels) {
+DatasetPair load_cifar(const fs::path& folder, const CifarOptions& options) {
   std::vector<fs::path> train = train_batches(folder);
   const bool ten = !train.empty() || is_file(folder / kCifar10.test_file);
-  require(!ten || labels == CifarLabels::fine,
+  require(!ten || options.labels == CifarLabels::fine,
           "'{}' holds CIFAR-10, which has no coarse labels; CIFAR-100 has", folder.string());
-  const Version& version = ten                           ? kCifar10
-                           : labels == CifarLabels::fine ? kCifar100
-                                                         : kCifar100Coarse;
+  const Version& version = ten                                   ? kCifar10
+                           : options.labels == CifarLabels::fine ? kCifar100
+                                                                 : kCifar100Coarse;
   if (!ten) train = {folder / "train.bin"};
   require(!train.empty(), "'{}' has {} but no data_batch_*.bin", folder.string(),
           version.test_file);
@@ -119,8 +147,8 @@ DatasetPair load_cifar(const fs::path& folder, CifarLabels labels) {
     part->sample_shape = {32, 32, 3};
     part->class_names = class_names(folder, version);
   }
-  for (const fs::path& path : train) append_records(path, version, pair.train);
-  append_records(test, version, pair.test);
+  read_records(train, version, options.train_samples, pair.train);
+  if (options.test) read_records({test}, version, 0, pair.test);
   return pair;
 }
 

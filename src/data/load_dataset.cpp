@@ -14,6 +14,7 @@
 #include "data/mnist.h"
 #include "data/npy_folder.h"
 #include "data/open_images.h"
+#include "data/thin_out.h"
 
 namespace linnet {
 namespace {
@@ -80,6 +81,26 @@ FoundData find_dataset(const fs::path& path) {
       path.string());
 }
 
+namespace {
+
+DatasetPair load_found(const FoundData& found, const DatasetOptions& options) {
+  switch (found.kind) {
+    case DataKind::idx: return load_mnist(found.folder);
+    case DataKind::cifar:
+      return load_cifar(found.folder,
+                        {.labels = options.coarse_labels ? CifarLabels::coarse : CifarLabels::fine,
+                         .train_samples = options.train_samples,
+                         .test = options.test});
+    case DataKind::npy: return load_npy_folder(found.folder, options.ignored_label);
+    case DataKind::imdb: return load_imdb(found.folder, {.words = options.words});
+    case DataKind::chest_xray: return open_chest_xray(found.folder, options);
+    case DataKind::images: return open_image_folders(found.folder, options);
+  }
+  fail("'{}' holds no data set", found.folder.string());
+}
+
+}  // namespace
+
 DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
   require(options.size.rank() == 0 ||
               (options.size.rank() == 2 && options.size[0] > 0 && options.size[1] > 0),
@@ -91,17 +112,12 @@ DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
   require(!options.coarse_labels || found.kind == DataKind::cifar,
           "only CIFAR-100 has coarse labels; '{}' holds {} data", found.folder.string(),
           to_string(found.kind));
-  switch (found.kind) {
-    case DataKind::idx: return load_mnist(found.folder);
-    case DataKind::cifar:
-      return load_cifar(found.folder,
-                        options.coarse_labels ? CifarLabels::coarse : CifarLabels::fine);
-    case DataKind::npy: return load_npy_folder(found.folder, options.ignored_label);
-    case DataKind::imdb: return load_imdb(found.folder, {.words = options.words});
-    case DataKind::chest_xray: return open_chest_xray(found.folder, options);
-    case DataKind::images: return open_image_folders(found.folder, options);
-  }
-  fail("'{}' holds no data set", path.string());
+  require(options.train_samples >= 0, "expected a number of training samples; got {}",
+          options.train_samples);
+  DatasetPair parts = load_found(found, options);
+  thin_out(parts.train, options.train_samples);
+  if (!options.test) parts.test = {};
+  return parts;
 }
 
 }  // namespace linnet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/cifar.h"
+#include "data/thin_out.h"
 
 #include "data/data_files.h"
 
@@ -42,6 +43,19 @@ TEST(Cifar, LoadsCifar10WithChannelsLast) {
   EXPECT_NO_THROW(pair.train.validate());
 }
 
+TEST(Cifar, ReadsAPartOfTheSamplesSpreadOverAllFiles) {
+  const TemporaryFolder folder;
+  write_cifar10(folder);
+  const DatasetPair pair = load_cifar(folder.path(), {.train_samples = 2, .test = false});
+  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{3, 9}));
+  EXPECT_EQ(pair.train.bytes[3072], 20);
+  EXPECT_EQ(pair.test.size(), 0);
+  DatasetPair all = load_cifar(folder.path(), {.train_samples = 4});
+  EXPECT_EQ(all.train.labels, (std::vector<std::int32_t>{3, 9, 1}));
+  thin_out(all.train, 2);
+  EXPECT_EQ(all.train.bytes, pair.train.bytes);
+}
+
 TEST(Cifar, TakesNamesFromTheMetaFile) {
   const TemporaryFolder folder;
   write_cifar10(folder);
@@ -69,15 +83,15 @@ TEST(Cifar, LoadsTheCoarseLabelsOfCifar100) {
   const TemporaryFolder folder;
   folder.write("train.bin", record("\x13\x63", 10));
   const auto test = folder.write("test.bin", record("\x02\x05", 20));
-  const DatasetPair pair = load_cifar(folder.path(), CifarLabels::coarse);
+  const DatasetPair pair = load_cifar(folder.path(), {.labels = CifarLabels::coarse});
   EXPECT_EQ(pair.train.classes(), 20);
   EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{19}));
   EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{2}));
   folder.write("test.bin", record("\x14\x05", 20));
-  EXPECT_EQ(error_of([&] { load_cifar(folder.path(), CifarLabels::coarse); }),
+  EXPECT_EQ(error_of([&] { load_cifar(folder.path(), {.labels = CifarLabels::coarse}); }),
             "label 20 of record 0 in " + quoted(test) + " is outside [0, 20)");
   write_cifar10(folder);
-  EXPECT_EQ(error_of([&] { load_cifar(folder.path(), CifarLabels::coarse); }),
+  EXPECT_EQ(error_of([&] { load_cifar(folder.path(), {.labels = CifarLabels::coarse}); }),
             quoted(folder.path()) + " holds CIFAR-10, which has no coarse labels; CIFAR-100 has");
 }
 
