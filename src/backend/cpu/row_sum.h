@@ -5,6 +5,9 @@
 
 namespace linnet::cpu {
 
+/// Adds `rows` rows of `columns` floats, one behind another, to `sums`.
+void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
+
 /// Two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the threads:
 /// `add(args, range, sums)` adds the rows of one range into `sums` (zeroed before); then the
 /// partial sums are added in the order of their ranges into output `output`. Uses the node's
@@ -29,10 +32,7 @@ inline Kernel plain_row_sum(std::int64_t rows, std::int64_t columns, std::size_t
                             std::size_t output) {
   return row_sum(rows, columns, 0.3 * static_cast<double>(columns), output,
                  [=](const Args& args, Range range, float* sums) {
-                   for (std::int64_t r = range.begin; r < range.end; ++r) {
-                     const float* x = args.in(input) + r * columns;
-                     for (std::int64_t c = 0; c < columns; ++c) sums[c] += x[c];
-                   }
+                   add_rows(args.in(input) + range.begin * columns, range.size(), columns, sums);
                  });
 }
 

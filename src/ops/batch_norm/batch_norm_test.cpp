@@ -172,6 +172,23 @@ TEST(BatchNorm, GradientSumsInOnePass) {
   }
 }
 
+/// On the CPU moments are taken block by block and task by task: here all of them differ.
+TEST(BatchNorm, MergesMomentsOfRowsThatDrift) {
+  const Shape x{6007, 24};
+  Graph graph;
+  std::vector<Value> inputs;
+  std::vector<std::vector<double>> data;
+  for (const ValueType& type : operands(x)) {
+    inputs.push_back(graph.add_value("input", type, Storage::external));
+    data.emplace_back(static_cast<std::size_t>(type.shape.elements()), 0.5);
+  }
+  for (std::size_t i = 0; i < data[0].size(); ++i) {
+    data[0][i] = 50 + static_cast<double>(i / 24) / 512 + static_cast<double>(i * 37 % 101) / 64;
+  }
+  const std::vector<Value> made = graph.add(make_op(BatchNormOp()), inputs, "norm");
+  compare_with_reference(graph, inputs, data, made);
+}
+
 TEST(BatchNorm, ReluKeepsNaN) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (bool inference : {false, true}) {

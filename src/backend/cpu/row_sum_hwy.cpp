@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled once per instruction set by Highway; the best one is taken at run time. Every column is
+// added in the same order by all of them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/row_sum_hwy.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/row_sum.h"
+#include "backend/cpu/row_vectors_hwy.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace linnet::cpu {
+namespace HWY_NAMESPACE {
+
+/// Rows that are added to each other before they meet the sums in memory.
+constexpr int kGroup = 8;
+
+void AddRows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
+  for_row_groups<kGroup>(rows, [&](auto count, std::int64_t r) HWY_ATTR {
+    constexpr int kRows = count.value;
+    for_vectors(columns, [&](auto d, std::int64_t c) HWY_ATTR {
+      const float* at = x + r * columns + c;
+      const auto sum =
+          sum_of<kRows>([&](int i) HWY_ATTR { return hn::LoadU(d, at + i * columns); });
+      hn::StoreU(hn::Add(hn::LoadU(d, sums + c), sum), d, sums + c);
+    });
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace linnet::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace linnet::cpu {
+
+HWY_EXPORT(AddRows);
+
+void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
+  HWY_DYNAMIC_DISPATCH(AddRows)(x, rows, columns, sums);
+}
+
+}  // namespace linnet::cpu
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace linnet::cpu {
+
+// Loops over rows of `channels` floats, one behind another, in the processor's widest vectors.
+
+/// A mean and a sum of squared deviations from it for every channel.
+struct Moments {
+  float* mean = nullptr;
+  float* squares = nullptr;
+};
+
+/// The moments of `rows` rows, at least one, whose second reading should find them in a cache.
+void moments_of(const float* x, std::int64_t rows, std::int64_t channels, const Moments& to);
+/// `to`, of `rows` rows, becomes the moments of these and of the `added` rows of `from` (Chan,
+/// Golub, LeVeque, 1979). At least one row in all.
+void merge_moments(const Moments& from, std::int64_t added, std::int64_t channels,
+                   const Moments& to, std::int64_t rows);
+
+/// y = f((x - mean) * scale + shift + residual), f the identity or relu.
+struct Normalization {
+  const float* mean = nullptr;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  bool relu = false;  ///< keeps NaN
+};
+/// `residual` may be null.
+void normalize_rows(const Normalization& by, const float* x, const float* residual,
+                    std::int64_t rows, std::int64_t channels, float* y);
+
+/// What the gradient's loops read. dz is dy where y > 0; all of it where y is null.
+struct GradientRows {
+  const float* dy = nullptr;
+  const float* x = nullptr;
+  const float* y = nullptr;
+  std::int64_t rows = 0;
+};
+/// Adds dz * (x - mean) and dz to `products` and `sums`, and writes dz where it is not null.
+void add_gradient_sums(const GradientRows& of, std::int64_t channels, const float* mean,
+                       float* products, float* sums, float* dz);
+
+/// dx = scale * dz - slope * (x - mean) - shift
+struct GradientLine {
+  const float* mean = nullptr;
+  const float* scale = nullptr;
+  const float* slope = nullptr;
+  const float* shift = nullptr;
+};
+void write_gradient(const GradientRows& of, std::int64_t channels, const GradientLine& by,
+                    float* dx);
+
+}  // namespace linnet::cpu
