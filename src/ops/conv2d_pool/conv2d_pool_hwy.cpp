@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "ops/conv2d_pool/conv2d_pool_cpu.h"
 #include "ops/pool2d/winner_hwy.h"
 
@@ -66,7 +68,7 @@ HWY_INLINE void forward_channels(D d, const ConvPoolSample& s, std::int64_t c0, 
         const V bias = hn::LoadU(d, b + c0 + v * lanes);
         for (auto& sum : sums) sum[v] = bias;
       }
-      LINNET_UNROLL_TAPS
+      HWY_UNROLL(1)  // or GCC keeps a row of vectors for the next k on the stack
       for (int k = 0; k < kRows; ++k) {
         LINNET_UNROLL_TAPS
         for (int t = 0; t < kRow; ++t) {
@@ -173,6 +175,55 @@ void forward(const ConvPoolSample& s, const float* image, const float* w, const 
   }
 }
 
+/// Windows that are listed at once, for each channel of a vector.
+constexpr std::int64_t kListed = 128;
+
+/// The first float of the image that a window's winner multiplied, and the window's gradient.
+struct WonPatch {
+  std::int32_t at;
+  float gradient;
+};
+
+/// Lists windows [begin, end) whose gradient is not 0, for every channel [c, c + lanes), and adds
+/// their gradients to `bias`. `counts`: how many there are by channel. Windows without a gradient
+/// are overwritten by the next one: a branch on them could not be predicted.
+template <class D>
+HWY_INLINE void list_won(D d, const ConvPoolSample& s, std::int64_t c, std::int64_t begin,
+                         std::int64_t end, const float* dy, const float* y,
+                         const std::uint8_t* winner, WonPatch (*list)[kListed],
+                         std::int32_t* counts, hn::Vec<D>& bias) {
+  const hn::RebindToSigned<D> integers;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  const auto one = hn::Set(integers, 1);
+  const auto right = hn::Set(integers, static_cast<std::int32_t>(s.channels));
+  const auto below = hn::Set(integers, static_cast<std::int32_t>(s.row));
+  HWY_ALIGN WonPatch made[hn::MaxLanes(D())];
+  auto count = hn::Zero(integers);
+  hn::StoreU(count, integers, counts);
+  std::int64_t i = begin / s.pooled_w;
+  std::int64_t j = begin % s.pooled_w;
+  for (std::int64_t window = begin; window < end; ++window) {
+    const std::int64_t from = window * s.out_channels + c;
+    const auto [dz, won] = load_won(d, dy + from, winner + from);
+    auto g = dz;
+    if (s.relu) g = hn::IfThenElseZero(hn::Gt(hn::LoadU(d, y + from), hn::Zero(d)), g);
+    bias = hn::Add(bias, g);
+    const auto corner =
+        hn::Set(integers, static_cast<std::int32_t>(2 * i * s.row + 2 * j * s.channels));
+    const auto aside = hn::Add(hn::Mul(hn::And(won, one), right), corner);
+    const auto at = hn::Add(hn::Mul(hn::ShiftRight<1>(won), below), aside);
+    hn::StoreInterleaved2(hn::BitCast(d, at), g, d, reinterpret_cast<float*>(made));
+    for (int lane = 0; lane < lanes; ++lane) list[lane][counts[lane]] = made[lane];
+    const auto counted = hn::RebindMask(integers, hn::Ne(g, hn::Zero(d)));
+    count = hn::Add(count, hn::IfThenElseZero(counted, one));
+    hn::StoreU(count, integers, counts);
+    if (++j == s.pooled_w) {
+      j = 0;
+      ++i;
+    }
+  }
+}
+
 /// As backward_channels(), where a row of the kernel fills vectors: channel by channel, with
 /// vectors over the row, every window adds what its winner multiplied, and the three others are not
 /// read.
@@ -184,34 +235,45 @@ void backward_winners(const ConvPoolSample& s, const float* image, const float* 
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(Tag()));
   constexpr int kVectors = (kRow + kLanes - 1) / kLanes;
   static_assert(kVectors * kLanes - kRow <= kConvPoolSlack);
-  const std::int64_t places[4] = {0, s.channels, s.row, s.row + s.channels};
-  for (std::int64_t c = 0; c < s.out_channels; ++c) {
-    V sums[kRows][kVectors];
-    for (auto& row : sums) {
-      for (V& sum : row) sum = hn::Zero(d);
-    }
-    float bias = 0;
-    for (std::int64_t i = 0; i < s.pooled_h; ++i) {
-      for (std::int64_t j = 0; j < s.pooled_w; ++j) {
-        const std::int64_t at = (i * s.pooled_w + j) * s.out_channels + c;
-        const float g = !s.relu || y[at] > 0 ? dy[at] : 0.0F;
-        bias += g;
-        const float* x = image + 2 * i * s.row + 2 * j * s.channels + places[winner[at]];
-        const V gradient = hn::Set(d, g);
+  WonPatch list[kLanes][kListed];
+  HWY_ALIGN std::int32_t counts[kLanes];
+  const std::int64_t windows = s.pooled_h * s.pooled_w;
+  for (std::int64_t c = 0; c < s.out_channels; c += kLanes) {
+    HWY_ALIGN float totals[kLanes][kRows][kVectors * kLanes] = {};
+    V bias = hn::LoadU(d, db + c);
+    for (std::int64_t begin = 0; begin < windows; begin += kListed) {
+      list_won(d, s, c, begin, std::min(begin + kListed, windows), dy, y, winner, list, counts,
+               bias);
+      for (int lane = 0; lane < kLanes; ++lane) {
+        V sums[kRows][kVectors];
         for (int k = 0; k < kRows; ++k) {
           for (int v = 0; v < kVectors; ++v) {
-            const V factor = hn::LoadU(d, x + k * s.row + v * kLanes);
-            sums[k][v] = hn::MulAdd(gradient, factor, sums[k][v]);
+            sums[k][v] = hn::LoadU(d, totals[lane][k] + v * kLanes);
+          }
+        }
+        for (int i = 0; i < counts[lane]; ++i) {
+          const float* x = image + list[lane][i].at;
+          const V gradient = hn::Set(d, list[lane][i].gradient);
+          for (int k = 0; k < kRows; ++k, x += s.row) {
+            for (int v = 0; v < kVectors; ++v) {
+              sums[k][v] = hn::MulAdd(gradient, hn::LoadU(d, x + v * kLanes), sums[k][v]);
+            }
+          }
+        }
+        for (int k = 0; k < kRows; ++k) {
+          for (int v = 0; v < kVectors; ++v) {
+            hn::StoreU(sums[k][v], d, totals[lane][k] + v * kLanes);
           }
         }
       }
     }
-    HWY_ALIGN float row[kVectors * kLanes];
+    hn::StoreU(bias, d, db + c);
     for (int k = 0; k < kRows; ++k) {
-      for (int v = 0; v < kVectors; ++v) hn::Store(sums[k][v], d, row + v * kLanes);
-      for (int t = 0; t < kRow; ++t) dw[(k * kRow + t) * s.out_channels + c] += row[t];
+      for (int t = 0; t < kRow; ++t) {
+        float* to = dw + (k * kRow + t) * s.out_channels + c;
+        for (int lane = 0; lane < kLanes; ++lane) to[lane] += totals[lane][k][t];
+      }
     }
-    db[c] += bias;
   }
 }
 
