@@ -38,10 +38,24 @@ struct StridedMatrix {
 void pack_panels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, std::int64_t terms,
                  std::int64_t columns, float* panels);
 
-/// c[i][j] = start[j] + sum over t of a.rows[i][t] b[t][j]; c: the addresses of `rows` rows of
-/// `columns` floats. `start` may be null for zeros.
-void panel_product(const SegmentedRows& a, std::int64_t rows, const float* panels,
-                   std::int64_t columns, const float* start, float* const* c);
+/// Panels of `terms` rows of which segment s of the left operand meets those from
+/// first + s stride on.
+struct Panels {
+  const float* data = nullptr;
+  std::int64_t terms = 0;
+  std::int64_t first = 0;
+  std::int64_t stride = 0;
+};
+
+/// c[i][j] = start[j] + sum over t of a.rows[i][t] b[t][j], where b is what a's segments meet; c:
+/// the addresses of `rows` rows of `columns` floats. `start` may be null for zeros.
+void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
+                   const float* start, float* const* c);
+/// The same where a's segments meet the panels' rows one after the other.
+inline void panel_product(const SegmentedRows& a, std::int64_t rows, const float* panels,
+                          std::int64_t columns, const float* start, float* const* c) {
+  panel_product(a, rows, Panels{panels, a.segments * a.length, 0, a.length}, columns, start, c);
+}
 
 /// Both operands packed, for sums over pixels or samples.
 struct TileShape {

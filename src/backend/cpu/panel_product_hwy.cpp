@@ -174,21 +174,24 @@ struct TileAddress {
 /// A block of terms: parts of segments, begun `offset` floats into a row.
 struct TermBlock {
   std::int64_t offset;
+  std::int64_t panel_row;
   std::int64_t segments;
   std::int64_t length;
   std::int64_t terms() const { return segments * length; }
 };
 
 /// Whole segments as far as they fit, else a part of one.
-HWY_INLINE TermBlock next_block(const SegmentedRows& a, std::int64_t begin) {
+HWY_INLINE TermBlock next_block(const SegmentedRows& a, const Panels& b, std::int64_t begin) {
   const std::int64_t segment = begin / a.length;
   const std::int64_t inside = begin % a.length;
+  const std::int64_t panel_row = b.first + segment * b.stride + inside;
   if (a.length > kBlockTerms) {
     const std::int64_t parts = (a.length + kBlockTerms - 1) / kBlockTerms;
     const std::int64_t part = (a.length + parts - 1) / parts;
-    return {segment * a.stride + inside, 1, std::min(part, a.length - inside)};
+    return {segment * a.stride + inside, panel_row, 1, std::min(part, a.length - inside)};
   }
-  return {segment * a.stride, std::min(a.segments - segment, kBlockTerms / a.length), a.length};
+  return {segment * a.stride, panel_row, std::min(a.segments - segment, kBlockTerms / a.length),
+          a.length};
 }
 
 /// Adds `length` terms of kRows rows and of the panel at `b`, while rows `ahead` floats behind them
@@ -213,10 +216,12 @@ HWY_INLINE const float* add_terms(Sums<kRows, kVectors>& sums, const RowAddresse
 template <int kVectors>
 struct PanelPass {
   /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
+  /// `skipped` rows of the panel lie between two segments.
   void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
-                  const float* panel, std::int64_t columns, const float* start, bool first,
-                  std::int64_t c_offset, float* const* c) const {
+                  const float* panel, std::int64_t skipped, std::int64_t columns,
+                  const float* start, bool first, std::int64_t c_offset, float* const* c) const {
     constexpr int kRows = rows_of(kVectors);
+    const std::int64_t skip = skipped * kVectors * lanes();
     using Row = Vectors<kVectors>;
     const Row begun = start == nullptr ? Row::zero() : Row::load(start + c_offset, columns);
     for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
@@ -231,6 +236,7 @@ struct PanelPass {
       for (std::int64_t s = 0; s < block.segments; ++s) {
         b = add_terms<kRows, kVectors>(sums, from, block.length, ahead, b);
         for (auto& address : from.rows) address += a.stride;
+        b += skip;
       }
       sums.store(places, columns);
     }
@@ -309,19 +315,19 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
   }
 }
 
-void PanelProduct(const SegmentedRows& a, std::int64_t rows, const float* panels,
-                  std::int64_t columns, const float* start, float* const* c) {
+void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
+                  const float* start, float* const* c) {
   const std::int64_t terms = a.segments * a.length;
   std::int64_t term = 0;
   do {
-    const TermBlock block = next_block(a, term);
+    const TermBlock block = next_block(a, b, term);
     PanelWidths widths(columns);
     std::int64_t column = 0;
     while (const int vectors = widths.next()) {
-      const float* panel = panels + column * terms + term * vectors * lanes();
+      const float* panel = b.data + column * b.terms + block.panel_row * vectors * lanes();
       const std::int64_t used = std::min(vectors * lanes(), columns - column);
       const auto pass = [&](auto kernel) {
-        kernel(a, block, rows, panel, used, start, term == 0, column, c);
+        kernel(a, block, rows, panel, b.stride - a.length, used, start, term == 0, column, c);
       };
       if (vectors == 1) pass(PanelPass<1>{});
       if (vectors == 2) pass(PanelPass<2>{});
@@ -424,9 +430,9 @@ void pack_panels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, s
   HWY_DYNAMIC_DISPATCH(PackPanels)(b, begin, end, terms, columns, panels);
 }
 
-void panel_product(const SegmentedRows& a, std::int64_t rows, const float* panels,
-                   std::int64_t columns, const float* start, float* const* c) {
-  HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, panels, columns, start, c);
+void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
+                   const float* start, float* const* c) {
+  HWY_DYNAMIC_DISPATCH(PanelProduct)(a, rows, b, columns, start, c);
 }
 
 std::size_t tile_floats(std::int64_t terms, std::int64_t rows) {

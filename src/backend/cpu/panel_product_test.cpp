@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "backend/cpu/row_product.h"
+
 namespace linnet::cpu {
 namespace {
 
@@ -85,6 +87,41 @@ TEST_P(PanelProduct, SumsTilesOverTerms) {
         float sum = 0;
         for (std::int64_t t = 0; t < kTerms; ++t) {
           sum += 2 * a[static_cast<std::size_t>(t * rows + i)] *
+                 b[static_cast<std::size_t>(t * columns + j)];
+        }
+        ASSERT_EQ(c[static_cast<std::size_t>(i * (columns + 1) + j)], sum) << i << ", " << j;
+      }
+      ASSERT_EQ(c[static_cast<std::size_t>(i * (columns + 1) + columns)], kGuard) << i;
+    }
+  }
+}
+
+TEST_P(PanelProduct, SumsRowsInPlace) {
+  const std::int64_t columns = GetParam();
+  for (const std::int64_t rows : {1, 4, 8, 11}) {
+    constexpr std::int64_t kTerms = 19;
+    const std::int64_t a_stride = rows + 3;
+    const Data a = numbers(static_cast<std::size_t>(kTerms * a_stride), 6);
+    const Data b = numbers(static_cast<std::size_t>(kTerms * columns), 7);
+    std::vector<const float*> right;
+    for (std::int64_t t = 0; t < kTerms; ++t) right.push_back(b.data() + t * columns - 5);
+    Data c(static_cast<std::size_t>(rows * (columns + 1)), kGuard);
+    const RowProduct product{.terms = kTerms,
+                             .rows = rows,
+                             .columns = columns,
+                             .a = a.data(),
+                             .a_stride = a_stride,
+                             .b = right.data(),
+                             .b_offset = 5,
+                             .c = c.data(),
+                             .c_stride = columns + 1};
+    row_product(product, false);
+    row_product(product, true);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        float sum = 0;
+        for (std::int64_t t = 0; t < kTerms; ++t) {
+          sum += 2 * a[static_cast<std::size_t>(t * a_stride + i)] *
                  b[static_cast<std::size_t>(t * columns + j)];
         }
         ASSERT_EQ(c[static_cast<std::size_t>(i * (columns + 1) + j)], sum) << i << ", " << j;

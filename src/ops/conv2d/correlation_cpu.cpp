@@ -34,6 +34,20 @@ CorrelationAxis CorrelationAxis::cropped() const {
   return axis;
 }
 
+std::vector<EqualOutputs> CorrelationAxis::equal_outputs() const {
+  std::vector<EqualOutputs> all;
+  for (std::int64_t i = 0; i < out; ++i) {
+    const std::int64_t first = i * stride - pad;
+    const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, kernel);
+    const std::int64_t end = std::clamp<std::int64_t>(in - first, begin, kernel);
+    if (all.empty() || all.back().taps.begin != begin || all.back().taps.end != end) {
+      all.push_back({{i, i}, {begin, end}});
+    }
+    all.back().outputs.end = i + 1;
+  }
+  return all;
+}
+
 Correlation forward_correlation(const ConvShape& s) {
   const Conv2dAttrs& a = s.attrs;
   Correlation all;

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/panel_product.h"
 #include "ops/conv2d/conv2d.h"
 
 namespace linnet::cpu {
+
+/// Outputs of an axis whose taps inside the input are the same.
+struct EqualOutputs {
+  Range outputs;
+  Range taps;
+};
 
 /// One axis of a correlation: output i reads inputs i stride - pad + k for taps k of `kernel`.
 struct CorrelationAxis {
@@ -24,6 +32,8 @@ struct CorrelationAxis {
 
   /// Without the taps that meet zeros alone: of a 3x3 kernel on one pixel, the middle one is left.
   CorrelationAxis cropped() const;
+  /// All outputs in order, by the taps that meet no zeros in front or behind.
+  std::vector<EqualOutputs> equal_outputs() const;
   std::int64_t tap(std::int64_t k) const { return first_tap + k * tap_step; }
   bool leaves_input() const { return pad > 0 || (out - 1) * stride - pad + kernel > in; }
 };

@@ -108,6 +108,13 @@ TEST(ConvEngines, AgreeWithIm2col) {
       {{3, 8, 8, 400}, {33, 1, 1, 400}, {.stride_h = 2, .stride_w = 3}},
       {{2, 11, 6, 5}, {4, 4, 2, 5}, {.stride_h = 3, .pad_top = 2, .pad_right = 1}},
       {{2, 5, 5, 200}, {10, 3, 3, 200}, {.pad_top = 3, .pad_left = 2}},  // rows of padding alone
+      {{50, 9, 8, 12}, {8, 5, 4, 12}, {}},  // dx: patches that the border cuts
+      {{29, 6, 5, 8},                       // y as well, and pixels that meet padding alone
+       {11, 4, 3, 8},
+       {.stride_h = 2, .pad_top = 5, .pad_bottom = 3, .pad_left = 3, .pad_right = 2}},
+      {{25, 10, 9, 8},  // dx of a stride: phases of few taps
+       {40, 5, 5, 8},
+       {.stride_h = 2, .stride_w = 2, .pad_top = 1}},
   };
   const std::vector<const ConvEngine*> engines{&pointwise_engine(), &direct_engine(),
                                                &depthwise_engine(), &whole_image_engine(),
@@ -143,7 +150,7 @@ TEST(ConvEngines, AgreeWithIm2col) {
     }
   }
   EXPECT_GT(taken[0], 0);
-  EXPECT_EQ(taken[1], 3 * 13);  // all without groups and dilation
+  EXPECT_EQ(taken[1], 3 * 16);  // all without groups and dilation
   EXPECT_GT(taken[2], 0);
   EXPECT_EQ(taken[3], 3 * 2);  // of 20 images and of 17
   EXPECT_EQ(taken[4], 3 * 2);  // of 30 images, and of two large ones

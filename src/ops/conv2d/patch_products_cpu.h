@@ -3,9 +3,11 @@
 
 #include <vector>
 
+#include "backend/cpu/row_product.h"
 #include "core/align.h"
 #include "ops/activation/epilogue_cpu.h"
 #include "ops/conv2d/correlation_cpu.h"
+#include "ops/conv2d/cropped_product_cpu.h"
 #include "ops/conv2d/engine_cpu.h"
 
 namespace linnet::cpu {
@@ -16,14 +18,22 @@ class PatchProduct {
  public:
   PatchProduct() = default;
   PatchProduct(const Correlation& correlation, std::int64_t columns)
-      : all(correlation), blocks_(correlation), columns_(columns), width_(columns) {
+      : all(correlation),
+        blocks_(correlation),
+        cropped_(correlation, columns),
+        columns_(columns),
+        width_(columns) {
+    const double line = 2.0 * static_cast<double>(all.columns.out * all.taps() * columns);
+    const int most_tasks = tasks_for(all.lines(), conv_cost(line));
+    crops_ = cropped_.pays();
+    if (crops_) {
+      line_tasks_ = static_cast<int>(std::min<std::int64_t>(most_tasks, cropped_.blocks()));
+      return;
+    }
     constexpr std::int64_t kEnough = 8;  // tasks
     constexpr std::int64_t kGroup = 64;
-    const std::int64_t blocks = (all.lines() + blocks_.block_lines() - 1) /
-                                std::max<std::int64_t>(blocks_.block_lines(), 1);
-    const double line = 2.0 * static_cast<double>(all.columns.out * all.taps() * columns);
-    line_tasks_ = static_cast<int>(
-        std::clamp<std::int64_t>(blocks, 1, tasks_for(all.lines(), conv_cost(line))));
+    const std::int64_t blocks = (all.lines() + blocks_.block_lines() - 1) / blocks_.block_lines();
+    line_tasks_ = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, most_tasks));
     const std::int64_t wanted = (kEnough + line_tasks_ - 1) / line_tasks_;
     const std::int64_t most = (columns + kGroup - 1) / kGroup;
     if (const std::int64_t groups = std::min(wanted, most); groups > 1) {
@@ -32,7 +42,9 @@ class PatchProduct {
   }
 
   std::size_t panels() const { return static_cast<std::size_t>(groups()) * group_floats(); }
-  std::size_t scratch_bytes() const { return blocks_.scratch_bytes(); }
+  std::size_t scratch_bytes() const {
+    return crops_ ? CroppedProduct::scratch_bytes() : blocks_.scratch_bytes();
+  }
   int tasks() const { return line_tasks_ * static_cast<int>(groups()); }
   /// Packs terms [begin, end) of all columns from b, whose row 0 becomes `begin`.
   void pack(const StridedMatrix& b, std::int64_t begin, std::int64_t end, float* panels) const {
@@ -47,6 +59,16 @@ class PatchProduct {
   void run(const float* images, const float* panels, const float* start, float* to, int index,
            std::byte* scratch, Activation activation = Activation::none,
            const float* residual = nullptr) const {
+    if (crops_) {
+      const Range blocks = split(cropped_.blocks(), tasks(), index);
+      cropped_.run(images, panels, start, to, blocks, scratch);
+      const std::int64_t image = all.rows.place * all.columns.place;
+      const Range pixels{cropped_.image(blocks.begin) * image, cropped_.image(blocks.end) * image};
+      add_bias_and_activate(to + pixels.begin * columns_, pixels.size(), columns_, nullptr,
+                            activation, columns_,
+                            residual == nullptr ? nullptr : residual + pixels.begin * columns_);
+      return;
+    }
     const std::int64_t g = index % groups();
     const Range lines = split(all.lines(), line_tasks_, index / static_cast<int>(groups()));
     for (std::int64_t l0 = lines.begin; l0 < lines.end; l0 += blocks_.block_lines()) {
@@ -80,6 +102,8 @@ class PatchProduct {
   }
 
   PatchBlocks blocks_;
+  CroppedProduct cropped_;
+  bool crops_ = false;
   std::int64_t columns_ = 1;
   std::int64_t width_ = 1;  ///< of a group of columns
   int line_tasks_ = 1;
@@ -89,6 +113,9 @@ class PatchProduct {
 inline constexpr std::int64_t kGradientTerms = 256;
 /// Columns of a weight gradient that one task takes, where tasks don't share its sums.
 inline constexpr std::int64_t kGradientColumns = 128;
+
+/// Weight gradients of no more output channels don't pay for packing.
+inline constexpr std::int64_t kGradientRowsInPlace = 32;
 
 /// Columns [begin, end) of segment `segment` of a weight gradient.
 struct GradientPart {
@@ -119,16 +146,29 @@ class WeightGradient {
       const std::int64_t pixels = (l1 - l0) * s_.ow;
       for (std::int64_t p = 0; p < pixels; p += kGradientTerms, first = false) {
         const std::int64_t terms = std::min(kGradientTerms, pixels - p);
-        for (std::int64_t t = 0; t < terms; ++t) z[t] = dz + (l0 * s_.ow + p + t) * s_.co;
-        pack_tiles(z, terms, s_.co, tiles);
+        const float* rows = dz + (l0 * s_.ow + p) * s_.co;
+        for (std::int64_t t = 0; t < terms; ++t) z[t] = rows + t * s_.co;
+        if (!in_place_) pack_tiles(z, terms, s_.co, tiles);
         for (std::int64_t part = parts.begin; part < parts.end; ++part) {
           const auto& [segment, columns] = parts_[static_cast<std::size_t>(part)];
-          pack_row_panels(a.rows + p, segment * a.stride + columns.begin, terms, columns.size(),
-                          panels);
-          tile_product({terms, s_.co, columns.size()}, tiles, panels, !first,
-                       dw + (all_.rows.tap(segment) * s_.kw + all_.columns.tap(0)) * s_.c +
-                           columns.begin,
-                       s_.taps());
+          float* to =
+              dw + (all_.rows.tap(segment) * s_.kw + all_.columns.tap(0)) * s_.c + columns.begin;
+          const std::int64_t offset = segment * a.stride + columns.begin;
+          if (in_place_) {
+            row_product({.terms = terms,
+                         .rows = s_.co,
+                         .columns = columns.size(),
+                         .a = rows,
+                         .a_stride = s_.co,
+                         .b = a.rows + p,
+                         .b_offset = offset,
+                         .c = to,
+                         .c_stride = s_.taps()},
+                        !first);
+            continue;
+          }
+          pack_row_panels(a.rows + p, offset, terms, columns.size(), panels);
+          tile_product({terms, s_.co, columns.size()}, tiles, panels, !first, to, s_.taps());
         }
       }
     }
@@ -160,6 +200,7 @@ class WeightGradient {
   Correlation all_;
   PatchBlocks blocks_;
   std::vector<GradientPart> parts_;
+  bool in_place_ = s_.co <= kGradientRowsInPlace;
 };
 
 }  // namespace linnet::cpu
