@@ -26,8 +26,8 @@ HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(kFl
 
 /// Sums in registers: 12 of 16 of them, or 24 of 32.
 constexpr int kSums = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 24 : 12;
-/// Rows of a tile whose panel has `vectors`; addresses of more than 12 rows find no register.
-constexpr int rows_of(int vectors) { return std::min(kSums / vectors, 12); }
+/// Rows of a tile whose panel has `vectors`: addresses of more than 10 to 12 rows find no register.
+constexpr int rows_of(int vectors) { return vectors == 1 ? 10 : std::min(kSums / vectors, 12); }
 constexpr int kTileRows = rows_of(2);
 /// Terms that are summed at once: their rows of a panel should stay in the L1 cache.
 constexpr std::int64_t kBlockTerms = 384;
