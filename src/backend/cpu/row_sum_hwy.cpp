@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 constexpr int kGroup = 8;
 
 void AddRows(const float* x, std::int64_t rows, std::int64_t columns, float* sums) {
-  for_row_groups<kGroup>(rows, [&](auto count, std::int64_t r) HWY_ATTR {
+  for_row_groups<kGroup>(rows, columns, [&](auto count, std::int64_t r) HWY_ATTR {
     constexpr int kRows = count.value;
     for_vectors(columns, [&](auto d, std::int64_t c) HWY_ATTR {
       const float* at = x + r * columns + c;

@@ -59,11 +59,12 @@ void moments_of_range(const Args& args, const Rows& s, Range range, const Moment
   }
 }
 
-Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t mean_is_input,
+/// `mean_input`: the operand that holds the mean; 0 where the node itself computes it.
+Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t mean_input,
                       std::int64_t scale_at) {
   return by_rows_reversed(s, 0.5, [=](const Args& args, Range range) {
     const std::int64_t begin = range.begin * s.channels;
-    const float* mean = mean_is_input > 0 ? args.in(mean_is_input) : args.out(1);
+    const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(1);
     normalize_rows({mean, args.work() + scale_at, args.in(2), attrs.activation == Activation::relu},
                    args.in(0) + begin, attrs.residual ? args.in(5) + begin : nullptr, range.size(),
                    s.channels, args.out(0) + begin);

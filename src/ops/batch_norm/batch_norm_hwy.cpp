@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set by Highway; the best one is taken at run time. Vectors run over
-// channels; what belongs to a channel is read once for a few rows.
+// channels; what belongs to a channel is read once for a few rows where they are short.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/batch_norm/batch_norm_hwy.cpp"
 #include <hwy/foreach_target.h>
@@ -22,7 +22,7 @@ constexpr int kGroup = 4;
 /// there on are its own.
 template <class F>
 HWY_INLINE void for_columns_of_groups(std::int64_t rows, std::int64_t channels, F&& f) {
-  for_row_groups<kGroup>(rows, [&](auto count, std::int64_t r) HWY_ATTR {
+  for_row_groups<kGroup>(rows, channels, [&](auto count, std::int64_t r) HWY_ATTR {
     for_vectors(channels,
                 [&](auto d, std::int64_t c) HWY_ATTR { f(d, count, c, r * channels + c); });
   });
