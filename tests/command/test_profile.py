@@ -60,6 +60,16 @@ class Profile(command.CommandTest):
                                 "--batch", 8, "--steps", 1)
         self.assertEqual((profile["name"], profile["batch"]), ("mnist", 8))
 
+    def test_predictions(self):
+        profile = self.run_json("profile", "mnist-cnn", "--inference", "--batch", 4, "--steps", 2)
+        self.assertEqual((profile["name"], profile["mode"], profile["data"]),
+                         ("mnist-cnn", "infer", None))
+        operators = [op["operator"] for op in profile["operators"]]
+        self.assertIn("dense", operators)
+        self.assertFalse([name for name in operators if "grad" in name or "update" in name])
+        self.assert_error("predictions are timed on zeros; leave --data away", "profile",
+                          "mnist-cnn", "--inference", "--data", self.data)
+
     def test_errors(self):
         self.assert_error("a batch of 65 needs as many samples; the data set 'patterns' has 64",
                           *self.arguments[:5], "--batch", 65)

@@ -103,12 +103,28 @@ TEST(Profile, WatchedStepsTrainLikeAnyOther) {
   EXPECT_EQ(weights(watched), weights(expected));
 }
 
+TEST(Profile, PredictionsRunNoGradientAndChangeNoWeight) {
+  Model model(perceptron(), {.device = "cpu", .threads = 2, .seed = 5});
+  const std::vector<float> before = weights(model);
+  const Profile profile = profile_prediction(model, kBatch, 3);
+  std::vector<std::string> names;
+  for (const OperatorProfile& op : profile.operators) names.push_back(op.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"gather_batch", "dense", "dense"}));
+  EXPECT_EQ(profile.batch, kBatch);
+  EXPECT_GT(profile.step_seconds, 0);
+  EXPECT_EQ(weights(model), before);
+}
+
 TEST(Profile, RefusesWhatCannotBeRun) {
   Model model(perceptron(), {.device = "cpu", .threads = 1});
   const Dataset data = sums_data(3);
   EXPECT_EQ(message_of([&] { profile_training(model, data, 2, 0); }),
             "expected at least 1 step; got 0");
   EXPECT_EQ(message_of([&] { profile_training(model, data, 0, 1); }),
+            "expected a batch of at least 1; got 0");
+  EXPECT_EQ(message_of([&] { profile_prediction(model, 2, 0); }),
+            "expected at least 1 step; got 0");
+  EXPECT_EQ(message_of([&] { profile_prediction(model, 0, 1); }),
             "expected a batch of at least 1; got 0");
   EXPECT_NE(message_of([&] {
               profile_training(model, data, 4, 1);

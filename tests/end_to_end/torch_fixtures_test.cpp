@@ -21,7 +21,7 @@ constexpr double kTolerance = 1e-4;  // relative, of a tensor's norm
 constexpr double kLaterTolerance = 1e-3;
 /// Of what the steps changed, beside the rounding of ten sums in float32: a change may be as little
 /// as a few millionths of a weight.
-constexpr double kChangeTolerance = 3e-2;
+constexpr double kChangeTolerance = 5e-2;
 constexpr double kRounding = 10 * 0x1p-25;
 
 struct ZooModel {
