@@ -28,6 +28,7 @@ class Peer:
     cuda: bool = False   # runs on GPUs only
     switches: tuple = ()  # its own environment variables where it is tuned; {threads} is filled in
     julia: bool = False  # its programs are Julia's, in a project that the user names
+    built: bool = False  # its programs are C++, built against a tree that the user names
 
     def environment(self, threads):
         if not self.tuned:
@@ -37,18 +38,20 @@ class Peer:
 
     def program(self, workload):
         name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
-        return HERE / "peers" / self.folder / (name + (".jl" if self.julia else ".py"))
+        ending = ".jl" if self.julia else ".cpp" if self.built else ".py"
+        return HERE / "peers" / self.folder / (name + ending)
 
     @property
     def own_python(self):
         """Whether it runs in a Python that has its framework."""
-        return not self.plain_python and not self.julia
+        return not (self.plain_python or self.julia or self.built)
 
 
 # TensorFlow leaves oneDNN off on processors without AVX-512; there ResNet-50 trains 3.7 times as
 # fast with it.
 ONEDNN = (("TF_ENABLE_ONEDNN_OPTS", "1"),)
-# Their BLAS and loops take it; bound threads are not for MXNet, whose engine has some of its own.
+# Their BLAS and loops take it; bound threads are not for MXNet and OpenNN, which have some of their
+# own beside them.
 OPENMP = (("OMP_NUM_THREADS", "{threads}"),)
 PEERS = {
     "torch": Peer("torch", ("--mode", "eager")),
@@ -63,6 +66,7 @@ PEERS = {
     "mxnet": Peer("mxnet", openmp=False, switches=OPENMP),
     "chainer": Peer("chainer", openmp=False, switches=OPENMP),
     "flux": Peer("flux", openmp=False, julia=True),
+    "opennn": Peer("opennn", openmp=False, switches=OPENMP, built=True),
     # They compute nothing, and show that this works where no rival is installed.
     "fake": Peer("fake", plain_python=True),
     "fake-flat": Peer("fake", ("--behaviour", "flat"), plain_python=True),
@@ -105,11 +109,11 @@ def linnet_command(linnet, job):
     return [str(part) for part in command]
 
 
-def peer_command(peer, interpreter, folder, job):
-    """`interpreter`: what stands before the program."""
-    command = [*interpreter, peer.program(job.workload), *peer.arguments, "--data", folder,
-               "--device", job.device, "--batch", job.batch, "--warmup", job.warmup, "--epochs",
-               job.epochs, "--precision", job.precision]
+def peer_command(peer, program, folder, job):
+    """`program`: what starts it, in words."""
+    command = [*program, *peer.arguments, "--data", folder, "--device", job.device, "--batch",
+               job.batch, "--warmup", job.warmup, "--epochs", job.epochs, "--precision",
+               job.precision]
     command += ["--threads", job.threads] if job.threads else []
     command += ["--infer"] if job.mode == "infer" else []
     return [str(part) for part in command]

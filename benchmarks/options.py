@@ -65,6 +65,9 @@ def arguments():
     parser.add_argument("--flux", type=Path, metavar="DIR",
                         help="also beside Flux.jl, of a Julia project that has it; on the CPU, "
                         "where julia is on the PATH")
+    parser.add_argument("--opennn", type=lambda word: Path(word).resolve(), metavar="DIR",
+                        help="also beside OpenNN, of a source tree that you have built with its "
+                        "own CMake and -DOpenNN_DISABLE_CUDA=ON; on the CPU")
     parser.add_argument("--install-peers", action="store_true",
                         help="first install what the peers want, each framework into a virtual "
                         f"environment of its own in {peer_python.cache()}")
@@ -117,12 +120,13 @@ def arguments():
         parser.error(f"unknown workload '{unknown[0]}'; expected {', '.join(sizes)}")
     options.sizes = {name: sizes.get(name) or sizes[aliases[name.removesuffix(":infer")]]
                      for name in wanted}
+    theirs = [name for name in ("flux", "opennn") if getattr(options, name)]
     real = [name for name, peer in engines.PEERS.items()
-            if (peer.own_python or (peer.julia and options.flux)) and
+            if (peer.own_python or name in theirs) and
             (options.device != "cpu" or not peer.cuda)]
     named = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
     options.peers = [peer.partition(":")[0] for peer in named]
-    options.peers += ["flux"] if options.flux and "flux" not in options.peers else []
+    options.peers += [name for name in theirs if name not in options.peers]
     options.at_most = dict(peer.split(":", 1) for peer in named if ":" in peer)
     for name, times in options.at_most.items():
         if not times.isdigit() or int(times) < 1:

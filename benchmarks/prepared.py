@@ -7,6 +7,7 @@ from pathlib import Path
 
 import engines
 import julia
+import opennn
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -37,14 +38,16 @@ def engines_of(job, options, folder):
         if peer.julia:
             missing = missing or julia.missing(options.flux)
         missing = missing or options.not_installed.get(peer.folder)
-        found[name] = (
-            engines.peer_command(peer, interpreter(peer, options, threads), folder, job) + test,
-            peer.environment(threads), missing)
+        words = started(peer, options, threads, program)
+        found[name] = (engines.peer_command(peer, words, folder, job) + test,
+                       peer.environment(threads), missing)
     return found
 
 
-def interpreter(peer, options, threads):
-    """Of a peer's programs, as the beginning of a command."""
+def started(peer, options, threads, program):
+    """A peer's program as the beginning of a command."""
+    if peer.built:
+        return opennn.command(options.opennn, program)
     if peer.julia:
-        return julia.command(options.flux, threads)
-    return [sys.executable if peer.plain_python else options.pythons[peer.folder], "-B"]
+        return [*julia.command(options.flux, threads), program]
+    return [sys.executable if peer.plain_python else options.pythons[peer.folder], "-B", program]

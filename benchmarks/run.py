@@ -17,6 +17,7 @@ import engines
 import figures
 import footprint
 import jobs
+import opennn
 import options as run_options
 import peer_python
 import result_page
@@ -66,6 +67,14 @@ def linnet_version(linnet):
     return out.strip().removeprefix("linnet ")
 
 
+def installed(options):
+    """{folder of peers: why it could not be installed or built, or None}, after trying it."""
+    found = {each: peer_python.install(each) for each in options.install}
+    if "opennn" in options.peers:
+        found["opennn"] = opennn.build(options.opennn)
+    return found
+
+
 def installed_bytes(options):
     """Of Linnet with all libraries that it loads, and of each peer's framework."""
     found = {"linnet": peer_python.program_bytes(options.linnet)}
@@ -77,7 +86,7 @@ def installed_bytes(options):
 
 def main():
     options = run_options.arguments()
-    options.not_installed = {each: peer_python.install(each) for each in options.install}
+    options.not_installed = installed(options)
     if not Path(options.linnet).exists():
         sys.exit(f"run.py: there is no {options.linnet}; `./dev bench` builds it, --linnet names "
                  "another")
