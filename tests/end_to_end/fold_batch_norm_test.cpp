@@ -4,25 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "built_graph.h"
 #include "fixtures.h"
 #include "model/model_state.h"
 #include "ops/conv2d_norm/conv2d_norm.h"
-#include "plan/passes/passes.h"
 
 namespace linnet::testing {
 namespace {
 
-const Supports kEverything = [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
-  return true;
-};
-
-/// conv2d -> batch norm as at inference, ending in a value that outlasts the graph.
-class Built {
- private:
-  std::size_t slots_ = 0;
-
+/// conv2d -> batch norm as at inference.
+class Built : public BuiltGraph {
  public:
-  Graph graph;
   Value w = input({6, 3, 3, 4});
   Value conv(Conv2dAttrs attrs = {}) {
     std::vector<Value> inputs{input({2, 8, 8, 4}), w};
@@ -33,13 +25,6 @@ class Built {
     std::vector<Value> inputs{on, input({6}), input({6}), input({6}), input({6})};
     if (attrs.residual) inputs.push_back(input(graph.shape(on)));
     return graph.emit(BatchNormInferenceOp(attrs), std::move(inputs), "norm");
-  }
-  Value input(Shape shape) {
-    return graph.add_value("input", {DType::f32, std::move(shape)}, Storage::external, slots_++);
-  }
-  void keep(Value value) {
-    graph.info(value).storage = Storage::external;
-    graph.info(value).offset = slots_++;
   }
   /// The operators after the pass.
   std::vector<std::string> folded(const Supports& supports = kEverything) {

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "built_graph.h"
 #include "fixtures.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
-#include "plan/passes/passes.h"
 
 namespace linnet::testing {
 namespace {
 
-const Supports kEverything = [](const Op&, std::span<const ValueType>, std::span<const ValueType>) {
-  return true;
-};
-
-/// A graph that a test builds on x and z, (6, 4), ending in values that outlast it.
-class Built {
- private:
-  std::size_t slots_ = 0;
-
+/// On x and z, (6, 4).
+class Built : public BuiltGraph {
  public:
-  Graph graph;
   Value x = input({6, 4});
   Value z = input({6, 4});
 
-  Value input(Shape shape) {
-    return graph.add_value("input", {DType::f32, std::move(shape)}, Storage::external, slots_++);
-  }
   std::vector<Value> norm_outputs(Value on) {
     const Value gamma = input({4});
     return graph.add(std::make_shared<BatchNormOp>(), {on, gamma, gamma, input({4}), input({4})},
@@ -39,10 +28,6 @@ class Built {
   }
   Value add(Value a, Value b) { return graph.emit(ArithmeticOp({Arithmetic::add}), {a, b}, "add"); }
   Value relu(Value a) { return graph.emit(ActivationOp({Activation::relu}), {a}, "relu"); }
-  void keep(Value value) {
-    graph.info(value).storage = Storage::external;
-    graph.info(value).offset = slots_++;
-  }
   /// The operators after the pass, e.g. "batch_norm+add+relu".
   std::vector<std::string> fused(const Supports& supports = kEverything) {
     fuse_batch_norm(graph, supports);
