@@ -192,6 +192,8 @@ def reason_of(status, err, limit):
     if status is None:
         return f"took longer than {limit:.0f} s"
     last = err.strip().splitlines()[-1:] or ["it printed nothing"]
+    if last[0].startswith("ModuleNotFoundError"):
+        return f"not installed ({last[0][:200]}); --install-peers installs it, --python names where"
     return f"exit status {status}: {last[0][:200]}"
 
 

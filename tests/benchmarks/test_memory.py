@@ -44,6 +44,10 @@ class Steps(unittest.TestCase):
 
     def test_failures_of_a_step(self):
         for words, why in (("raise SystemExit('no')", "exit status 1: no"),
+                           ("import no_such_framework",
+                            "not installed (ModuleNotFoundError: No module named "
+                            "'no_such_framework'); --install-peers installs it, --python names "
+                            "where"),
                            (record(["NaN"]).replace("'NaN'", "NaN"), "the loss is not finite"),
                            (record(["null"]).replace("'null'", "null"), "the loss is not finite")):
             self.assertEqual(engines.run_step(script(words), {}, 60)["failed"], why)
