@@ -23,12 +23,12 @@ class Peer:
     folder: str
     arguments: tuple = ()
     tuned: bool = True   # gets tuned_environment(); else the plain one
-    plain_python: bool = False  # wants the standard library alone
     openmp: bool = True  # its threads are OpenMP's, which tuned_environment() tells how to wait
     cuda: bool = False   # runs on GPUs only
     switches: tuple = ()  # its own environment variables where it is tuned; {threads} is filled in
-    julia: bool = False  # its programs are Julia's, in a project that the user names
-    built: bool = False  # its programs are C++, built against a tree that the user names
+    # What its programs are for: "python" that has its framework, "plain" Python, "julia" in a
+    # project that the user names, "built" of C++ against a tree that the user names.
+    runs_in: str = "python"
 
     def environment(self, threads):
         if not self.tuned:
@@ -38,13 +38,8 @@ class Peer:
 
     def program(self, workload):
         name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
-        ending = ".jl" if self.julia else ".cpp" if self.built else ".py"
+        ending = {"julia": ".jl", "built": ".cpp"}.get(self.runs_in, ".py")
         return HERE / "peers" / self.folder / (name + ending)
-
-    @property
-    def own_python(self):
-        """Whether it runs in a Python that has its framework."""
-        return not (self.plain_python or self.julia or self.built)
 
 
 # TensorFlow leaves oneDNN off on processors without AVX-512; there ResNet-50 trains 3.7 times as
@@ -65,12 +60,12 @@ PEERS = {
     "keras": Peer("tensorflow", ("--mode", "fit"), tuned=False),
     "mxnet": Peer("mxnet", openmp=False, switches=OPENMP),
     "chainer": Peer("chainer", openmp=False, switches=OPENMP),
-    "flux": Peer("flux", openmp=False, julia=True),
-    "opennn": Peer("opennn", openmp=False, switches=OPENMP, built=True),
+    "flux": Peer("flux", openmp=False, runs_in="julia"),
+    "opennn": Peer("opennn", openmp=False, switches=OPENMP, runs_in="built"),
     # They compute nothing, and show that this works where no rival is installed.
-    "fake": Peer("fake", plain_python=True),
-    "fake-flat": Peer("fake", ("--behaviour", "flat"), plain_python=True),
-    "fake-broken": Peer("fake", ("--behaviour", "broken"), plain_python=True),
+    "fake": Peer("fake", runs_in="plain"),
+    "fake-flat": Peer("fake", ("--behaviour", "flat"), runs_in="plain"),
+    "fake-broken": Peer("fake", ("--behaviour", "broken"), runs_in="plain"),
 }
 
 FOREIGN = ("OMP_", "GOMP_", "KMP_", "MKL_", "MALLOC_", "LD_PRELOAD", "GLIBC_TUNABLES")

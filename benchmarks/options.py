@@ -122,7 +122,7 @@ def arguments():
                      for name in wanted}
     theirs = [name for name in ("flux", "opennn") if getattr(options, name)]
     real = [name for name, peer in engines.PEERS.items()
-            if (peer.own_python or name in theirs) and
+            if (peer.runs_in == "python" or name in theirs) and
             (options.device != "cpu" or not peer.cuda)]
     named = {"none": [], "all": real}.get(options.peers, options.peers.split(","))
     options.peers = [peer.partition(":")[0] for peer in named]
@@ -160,7 +160,7 @@ def arguments():
     if options.repetitions < 1:
         parser.error("--repetitions: expected at least 1")
     given = dict(part.partition("=")[::2] for part in options.python)
-    folders = {peer.folder for peer in engines.PEERS.values() if peer.own_python}
+    folders = {peer.folder for peer in engines.PEERS.values() if peer.runs_in == "python"}
     for framework in given:
         if framework not in folders:
             parser.error(f"--python: unknown framework '{framework}'; expected FRAMEWORK=PATH with "

@@ -35,7 +35,7 @@ def engines_of(job, options, folder):
         peer = engines.PEERS[name]
         program = peer.program(job.workload)
         missing = None if program.exists() else f"there is no {program.relative_to(ROOT)}"
-        if peer.julia:
+        if peer.runs_in == "julia":
             missing = missing or julia.missing(options.flux)
         missing = missing or options.not_installed.get(peer.folder)
         words = started(peer, options, threads, program)
@@ -46,8 +46,9 @@ def engines_of(job, options, folder):
 
 def started(peer, options, threads, program):
     """A peer's program as the beginning of a command."""
-    if peer.built:
+    if peer.runs_in == "built":
         return opennn.command(options.opennn, program)
-    if peer.julia:
+    if peer.runs_in == "julia":
         return [*julia.command(options.flux, threads), program]
-    return [sys.executable if peer.plain_python else options.pythons[peer.folder], "-B", program]
+    python = sys.executable if peer.runs_in == "plain" else options.pythons[peer.folder]
+    return [python, "-B", program]

@@ -79,7 +79,7 @@ def installed_bytes(options):
     """Of Linnet with all libraries that it loads, and of each peer's framework."""
     found = {"linnet": peer_python.program_bytes(options.linnet)}
     for name in options.peers:
-        if engines.PEERS[name].own_python:
+        if engines.PEERS[name].runs_in == "python":
             found[name] = peer_python.packages_bytes(options.pythons[engines.PEERS[name].folder])
     return found
 

@@ -55,13 +55,13 @@ class Options(unittest.TestCase):
         self.assertEqual((options.peers, options.at_most), (["torch", "jax"], {"jax": 2}))
 
     def test_every_framework_has_its_workloads(self):
-        folders = {peer.folder for peer in engines.PEERS.values() if peer.own_python}
+        folders = {peer.folder for peer in engines.PEERS.values() if peer.runs_in == "python"}
         self.assertEqual(folders, set(peer_python.installable()))
         few = ("mnist-cnn", "rosenbrock-mlp", "flux-cnn")
         for peer in engines.PEERS.values():
             wanted = few if peer.folder in ("mxnet", "chainer", "flux") else jobs.DATA
-            wanted = ("rosenbrock-mlp",) if peer.built else wanted
-            for workload in () if peer.plain_python else wanted:
+            wanted = ("rosenbrock-mlp",) if peer.runs_in == "built" else wanted
+            for workload in () if peer.runs_in == "plain" else wanted:
                 self.assertTrue(peer.program(workload).exists(), peer.program(workload))
 
     def test_flux_is_a_peer_where_its_project_is_named(self):
