@@ -3,7 +3,6 @@
 
 #include <linnet/zoo.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 
@@ -142,9 +141,10 @@ Job job_from(const std::string& config, const std::string& workload_name,
   require(config.empty() || workload_name.empty(),
           "{} takes a configuration file or --workload, not both; got '{}' and '{}'", command,
           config, workload_name);
-  const std::vector<std::string> names = workload_names();
-  const bool named = std::find(names.begin(), names.end(), config) != names.end();
-  if (named && !std::filesystem::exists(config)) return workload(config);
+  // A word that is no file is meant as a workload's name.
+  const std::filesystem::path path(config);
+  const bool word = !path.has_parent_path() && !path.has_extension();
+  if (!config.empty() && word && !std::filesystem::is_regular_file(path)) return workload(config);
   if (!config.empty()) return read_config(config);
   require(!workload_name.empty(),
           "{} needs a configuration file or a workload, e.g. `{} mnist-cnn`", command, command);

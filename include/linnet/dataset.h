@@ -112,7 +112,7 @@ struct DatasetOptions {
   /// The one label outside the classes that .npy targets may hold, see Dataset::validate().
   std::optional<std::int32_t> ignored_label = {};
   /// At most so many training samples, spread evenly over those that there are; 0: all. Not of
-  /// images that are streamed. Of CIFAR the others are not even read.
+  /// images that are streamed. Of CIFAR the others are looked at and never held.
   std::int64_t train_samples = 0;
   bool test = true;  ///< false: the test part is left away
 };

@@ -41,6 +41,8 @@ class BadInput(command.CommandTest):
     def test_workloads(self):
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "train",
                           "--workload", "mnist-cn")
+        self.assert_error("unknown workload 'nist-cnn'; did you mean 'mnist-cnn'?", "profile",
+                          "nist-cnn")
         self.assert_error("unknown workload 'zzzzzzzz'; expected mnist-cnn, resnet50-cifar10, "
                           "resnet50-cifar100, rosenbrock-mlp, flux-cnn, vgg-cifar10, "
                           "densenet121-xray, resnet50-features or gru-imdb", "summary",

@@ -70,6 +70,15 @@ class Profile(command.CommandTest):
         self.assert_error("predictions are timed on zeros; leave --data away", "profile",
                           "mnist-cnn", "--inference", "--data", self.data)
 
+    def test_a_folder_named_like_a_workload_does_not_hide_it(self):
+        (self.folder / "mnist-cnn").mkdir()
+        self.assertEqual(self.run_json("profile", "mnist-cnn", "--inference", "--batch", 1,
+                                       "--steps", 1)["name"], "mnist-cnn")
+
+    def test_what_does_not_fit_names_the_batch_that_would(self):
+        _, err = self.run_linnet("profile", "mnist-cnn", "--inference", "--batch", 10**9, status=2)
+        self.assertRegex(err, r"a batch of 1000000000 needs .* a batch of \d+ would fit")
+
     def test_errors(self):
         self.assert_error("a batch of 65 needs as many samples; the data set 'patterns' has 64",
                           *self.arguments[:5], "--batch", 65)

@@ -2,11 +2,20 @@
 #include "backend/cpu/memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/check.h"
 
 namespace linnet::cpu {
 namespace {
+
+/// Of the machine's memory; 0 where the system does not tell.
+std::size_t free_bytes() {
+  const long pages = sysconf(_SC_AVPHYS_PAGES);
+  const long size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size)
+                               : 0;
+}
 
 class HostBuffer final : public Buffer {
  public:
@@ -18,7 +27,8 @@ class HostBuffer final : public Buffer {
     mapped_ =
         mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped_ == MAP_FAILED) {
-      throw OutOfMemory(fmt::format("out of memory: {} bytes were asked for", bytes), bytes, 0);
+      throw OutOfMemory(fmt::format("out of memory: {} bytes were asked for", bytes), bytes,
+                        free_bytes());
     }
     data_ = static_cast<std::byte*>(mapped_);
     if (bytes >= kHuge) {
