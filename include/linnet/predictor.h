@@ -14,7 +14,11 @@ struct PredictorState;
 /// Inference that stays prepared: for every batch size (and type of samples) that it is asked for,
 /// a program is made once and kept, with memory of its own; on a GPU its launches are captured in a
 /// graph. The weights are the model's own: what trains or sets them is seen by the next prediction.
-/// The model must outlive it. Not thread-safe, and takes turns with every other use of the model.
+/// The model must outlive it, and takes turns with every other use of it.
+///
+/// Threads may call predict() at the same time: each gets a program of its own, which is kept. On
+/// the CPU they run side by side where the model computes on one thread (ModelOptions::threads),
+/// otherwise in turns, all threads on each; on a GPU in turns. Nothing else is thread-safe.
 class Predictor {
  public:
   /// probabilities: applies softmax if the network ends in logits.
@@ -28,10 +32,11 @@ class Predictor {
 
   /// Host memory to host memory: N samples of input_shape(), row-major, to N outputs of
   /// output_shape(). N is a batch size: predictions of other sizes prepare other programs. On the
-  /// CPU nothing is copied. Throws Error naming the shapes where sizes disagree.
-  void predict(std::span<const float> samples, std::span<float> outputs);
-  void predict(std::span<const std::uint8_t> samples, std::span<float> outputs);
-  void predict(std::span<const std::int32_t> samples, std::span<float> outputs);
+  /// CPU nothing is copied, and nothing allocated once a size is prepared. Throws Error naming the
+  /// shapes where sizes disagree.
+  void predict(std::span<const float> samples, std::span<float> outputs) const;
+  void predict(std::span<const std::uint8_t> samples, std::span<float> outputs) const;
+  void predict(std::span<const std::int32_t> samples, std::span<float> outputs) const;
 
   /// Device memory (on the CPU, host memory) that run() reads samples from, (batch, input_shape())
   /// of f32 or u8 (i32 where the network takes ids), and writes outputs to, (batch, output_shape())

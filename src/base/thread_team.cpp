@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint32_t kTaskBits = 24;
 constexpr std::uint64_t kTaskMask = (std::uint64_t{1} << kTaskBits) - 1;
 constexpr std::uint64_t kClosed = ~std::uint64_t{0} & ~kTaskMask;  // no stage is open
-// The last ticket of all. Late threads move closed tickets on by a few, so the same ones come again,
-// and a sleeper that wakes between two of them sleeps on; this one none of them reaches.
+// The last ticket of all. Late threads move closed tickets on by a few, so the same ones come
+// again, and a sleeper that wakes between two of them sleeps on; this one none of them reaches.
 constexpr std::uint64_t kEnded = kClosed | (kTaskMask / 2);
 constexpr int kSpins = 4000;  // about 50 microseconds, longer than most stages last
 
@@ -95,7 +95,6 @@ void ThreadTeam::stop() {
 }
 
 void ThreadTeam::run(StagedWork& work) {
-  const std::lock_guard lock(turn_);
   const SignalsHeld held;
   if (workers_.empty()) {
     for (std::uint64_t stage = 0; stage < work.stages(); ++stage) {
@@ -103,6 +102,7 @@ void ThreadTeam::run(StagedWork& work) {
     }
     return;
   }
+  const std::lock_guard lock(turn_);
   work_ = &work;
   const std::uint64_t first = open_stage(0);
   if (closed(first)) return;

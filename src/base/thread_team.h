@@ -36,7 +36,8 @@ class ThreadTeam {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
   /// Runs all stages and returns; rethrows the first exception of a task (the others are skipped).
-  /// One call at a time: callers take turns. Signals of the process wait until the work is done.
+  /// One call at a time: callers take turns, but for a team of one thread, where each runs its own
+  /// work as thread 0. Signals of the process wait until the work is done.
   void run(StagedWork& work);
 
  private:

@@ -85,9 +85,10 @@ DLManagedTensor* output_to_dlpack(Predictor& predictor, std::int64_t batch, DTyp
 }
 
 DLManagedTensor* parameter_to_dlpack(Model& model, const std::string& name) {
-  const ModelState& state = model.state();
+  ModelState& state = model.state();
   for (const ParameterSpec& spec : state.definition().parameters) {
     if (spec.name != name) continue;
+    state.weights_shared = true;
     return to_dlpack(state, spec.trainable ? state.parameters : state.statistics, spec.offset,
                      spec.shape);
   }

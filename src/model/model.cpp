@@ -19,8 +19,9 @@ const ParameterSpec& find_parameter(const NetworkDefinition& network, const std:
   fail("the model has no parameter '{}'", name);
 }
 
-void upload(const ModelState& state, const ParameterSpec& spec, std::span<const float> values) {
+void upload(ModelState& state, const ParameterSpec& spec, std::span<const float> values) {
   state.backend->upload(state.buffer_of(spec), spec.offset, std::as_bytes(values));
+  ++state.weights_version;
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct ModelState {
   std::shared_ptr<Buffer> parameters;
   std::shared_ptr<Buffer> statistics;  ///< Storage::state: running statistics, then the counters
   std::vector<std::string> class_names;
+  std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
+  bool weights_shared = false;        ///< others hold their addresses and may write at any time
 
   const NetworkDefinition& definition() const { return network.definition(); }
   std::size_t counters_offset() const { return definition().bytes(false); }

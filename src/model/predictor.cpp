@@ -15,20 +15,50 @@ namespace {
 /// Where host threads compute, programs take host memory as it is.
 bool reads_host_memory(const ModelState& model) { return model.backend->threads() > 0; }
 
+/// An idle program, this call's alone; one more is prepared where none is idle.
+class Use {
+ public:
+  Use(PredictorState& state, std::int64_t batch, DType dtype) : state_(state) {
+    const std::lock_guard lock(state.mutex);
+    prepared_ = &state.sized(batch, dtype);
+    if (prepared_->idle.empty()) {
+      prepared_->idle.reserve(prepared_->all.size() + 1);
+      prepared_->all.push_back(
+          std::make_unique<PreparedBatch>(state.model, batch, dtype, state.probabilities));
+      prepared_->idle.push_back(prepared_->all.back().get());
+    }
+    batch_ = prepared_->idle.back();
+    prepared_->idle.pop_back();
+  }
+  ~Use() {
+    const std::lock_guard lock(state_.mutex);
+    prepared_->idle.push_back(batch_);
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  PreparedBatch* operator->() const { return batch_; }
+
+ private:
+  PredictorState& state_;
+  PredictorState::Prepared* prepared_ = nullptr;
+  PreparedBatch* batch_ = nullptr;
+};
+
 void predict_from_host(PredictorState& state, std::span<const std::byte> samples,
                        std::span<float> outputs, DType dtype) {
   const NetworkInput& input = state.model.definition().only_input();
   const auto sample = static_cast<std::size_t>(input.sample.elements());
   const std::size_t elements = samples.size() / size_of(dtype);
-  const Shape output = state.model.definition().output_sample();
-  require(sample > 0 && elements % sample == 0,
-          "the network takes samples of {}, {} elements each; got {} elements",
-          to_string(input.sample), sample, elements);
+  if (sample == 0 || elements % sample != 0) {  // require() would build its texts in every call
+    fail("the network takes samples of {}, {} elements each; got {} elements",
+         to_string(input.sample), sample, elements);
+  }
   const auto count = static_cast<std::int64_t>(elements / sample);
-  require(static_cast<std::int64_t>(outputs.size()) == count * output.elements(),
-          "{} samples of {} have outputs of {}, {} elements; got room for {}", count,
-          to_string(input.sample), to_string(output.batched(count)), count * output.elements(),
-          outputs.size());
+  if (static_cast<std::int64_t>(outputs.size()) != count * state.output_elements) {
+    const Shape wanted = state.model.definition().output_sample().batched(count);
+    fail("{} samples of {} have outputs of {}, {} elements; got room for {}", count,
+         to_string(input.sample), to_string(wanted), wanted.elements(), outputs.size());
+  }
   if (count == 0) return;
   predict_batch(state, count, dtype, std::array{samples},
                 std::array{std::as_writable_bytes(outputs)});
@@ -39,27 +69,17 @@ void predict_from_host(PredictorState& state, std::span<const std::byte> samples
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs) {
+  if (reads_host_memory(state.model)) return Use(state, count, dtype)->run(inputs, outputs);
+  const std::lock_guard lock(state.mutex);
   PreparedBatch& batch = state.at(count, dtype);
   const Backend& backend = *state.model.backend;
-  const std::size_t given = outputs.size();
-  std::vector<const void*> addresses;
-  if (reads_host_memory(state.model)) {
-    for (const auto& input : inputs) addresses.push_back(input.data());
-    for (const auto& output : outputs) addresses.push_back(output.data());
-    for (std::size_t i = given; i < state.model.definition().outputs.size(); ++i) {
-      addresses.push_back(batch.output(i)->data());
-    }
-    return batch.run(addresses);
-  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     backend.upload(*batch.input(i), 0, inputs[i]);
-    addresses.push_back(batch.input(i)->data());
   }
-  for (std::size_t i = 0; i < state.model.definition().outputs.size(); ++i) {
-    addresses.push_back(batch.output(i)->data());
+  batch.run({}, {});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    backend.download(*batch.output(i), 0, outputs[i]);
   }
-  batch.run(addresses);
-  for (std::size_t i = 0; i < given; ++i) backend.download(*batch.output(i), 0, outputs[i]);
 }
 
 PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, bool probabilities)
@@ -76,7 +96,7 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
   const auto graph_of = [&](std::int64_t n) {
     return prediction_step(network, dtype, n, probabilities, supports_of(*model.backend));
   };
-  program_ = model.backend->prepare(graph_of(batch), {});
+  program_ = model.backend->prepare(graph_of(batch), {.fixed_weights = true});
   const auto buffer = [&](Storage storage) -> std::shared_ptr<Buffer>& {
     return memory_.buffers[static_cast<std::size_t>(storage)];
   };
@@ -114,18 +134,38 @@ void PreparedBatch::set_input(const void* samples, std::shared_ptr<void> owner) 
   owner_ = std::move(owner);
 }
 
-void PreparedBatch::run() {
-  std::vector<const void*> addresses;
-  for (std::size_t i = 0; i < ports_.size(); ++i) addresses.push_back(memory_of(i)->data());
-  if (other_input_ != nullptr) addresses[0] = other_input_;
-  run(addresses);
+void PreparedBatch::bind(std::size_t port, const void* address) {
+  if (address == ports_[port].bound) return;  // a program that is bound is captured anew
+  program_->bind(port, address);
+  ports_[port].bound = address;
 }
 
-void PreparedBatch::run(std::span<const void* const> addresses) {
+void PreparedBatch::run() {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (addresses[i] == ports_[i].bound) continue;  // a program that is bound is captured anew
-    program_->bind(i, addresses[i]);
-    ports_[i].bound = addresses[i];
+    bind(i, i == 0 && other_input_ != nullptr ? other_input_ : memory_of(i)->data());
+  }
+  run_bound();
+}
+
+void PreparedBatch::run(std::span<const std::span<const std::byte>> inputs,
+                        std::span<const std::span<std::byte>> outputs) {
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    const std::size_t output = i - inputs_;  // of no meaning below
+    if (i < inputs.size()) {
+      bind(i, inputs[i].data());
+    } else if (i >= inputs_ && output < outputs.size()) {
+      bind(i, outputs[output].data());
+    } else {
+      bind(i, memory_of(i)->data());
+    }
+  }
+  run_bound();
+}
+
+void PreparedBatch::run_bound() {
+  if (model_.weights_shared || weights_version_ != model_.weights_version) {
+    program_->weights_changed();
+    weights_version_ = model_.weights_version;
   }
   program_->run(step());
 }
@@ -135,14 +175,19 @@ StepInfo PreparedBatch::step() const {
   return {.records = records, .samples = records};
 }
 
-PreparedBatch& PredictorState::at(std::int64_t batch, DType dtype) {
+PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
   const bool ids = model.definition().inputs[0].dtype == DType::i32;
   require(ids ? dtype == DType::i32 : dtype == DType::f32 || dtype == DType::u8,
           "expected samples in {}; got {}", ids ? "i32" : "f32 or u8", to_string(dtype));
-  const auto found = prepared.find({batch, dtype});
-  if (found != prepared.end()) return found->second;
-  return prepared.try_emplace({batch, dtype}, model, batch, dtype, probabilities).first->second;
+  if (const auto found = prepared.find({batch, dtype}); found != prepared.end()) {
+    return found->second;
+  }
+  auto first = std::make_unique<PreparedBatch>(model, batch, dtype, probabilities);
+  Prepared& made = prepared[{batch, dtype}];
+  made.idle.push_back(first.get());
+  made.all.push_back(std::move(first));
+  return made;
 }
 
 void wait_for(const ModelState& model) {
@@ -159,15 +204,15 @@ Predictor::~Predictor() = default;
 Shape Predictor::input_shape() const { return state_->model.definition().inputs[0].sample; }
 Shape Predictor::output_shape() const { return state_->model.definition().output_sample(); }
 
-void Predictor::predict(std::span<const float> samples, std::span<float> outputs) {
+void Predictor::predict(std::span<const float> samples, std::span<float> outputs) const {
   predict_from_host(*state_, std::as_bytes(samples), outputs, DType::f32);
 }
 
-void Predictor::predict(std::span<const std::uint8_t> samples, std::span<float> outputs) {
+void Predictor::predict(std::span<const std::uint8_t> samples, std::span<float> outputs) const {
   predict_from_host(*state_, std::as_bytes(samples), outputs, DType::u8);
 }
 
-void Predictor::predict(std::span<const std::int32_t> samples, std::span<float> outputs) {
+void Predictor::predict(std::span<const std::int32_t> samples, std::span<float> outputs) const {
   predict_from_host(*state_, std::as_bytes(samples), outputs, DType::i32);
 }
 

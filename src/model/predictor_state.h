@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,8 +31,10 @@ class PreparedBatch {
   void set_input(const void* samples, std::shared_ptr<void> owner);
   /// From set_input()'s memory, or input(), to output().
   void run();
-  /// From and to memory that the device reads and writes: the inputs, then the outputs.
-  void run(std::span<const void* const> addresses);
+  /// From and to memory that the device reads and writes: the first inputs and outputs as given,
+  /// the others in memory of this batch.
+  void run(std::span<const std::span<const std::byte>> inputs,
+           std::span<const std::span<std::byte>> outputs);
   /// What a run is told; and what runs, bound to the addresses of the last run.
   StepInfo step() const;
   Program& program() { return *program_; }
@@ -44,6 +47,8 @@ class PreparedBatch {
     const void* bound = nullptr;
   };
   const std::shared_ptr<Buffer>& memory_of(std::size_t port);
+  void bind(std::size_t port, const void* address);
+  void run_bound();
 
   ModelState& model_;
   std::int64_t batch_;
@@ -53,19 +58,31 @@ class PreparedBatch {
   const void* other_input_ = nullptr;
   std::shared_ptr<void> owner_;
   std::unique_ptr<Program> program_;
+  std::uint64_t weights_version_ = 0;  ///< of the model, at the last run
 };
 
 struct PredictorState {
+  /// The programs of one batch size and type, as many as ever ran at the same time.
+  struct Prepared {
+    std::vector<std::unique_ptr<PreparedBatch>> all;  ///< the first: what input() and run() use
+    std::vector<PreparedBatch*> idle;
+  };
+
   ModelState& model;
   bool probabilities = false;
-  std::map<std::pair<std::int64_t, DType>, PreparedBatch> prepared = {};
+  std::map<std::pair<std::int64_t, DType>, Prepared> prepared = {};
+  std::int64_t output_elements = model.definition().output_sample().elements();
+  std::mutex mutex = {};  ///< over `prepared`; and over a device, which runs one at a time
 
-  /// Throws Error for a batch below 1 and a type that the network's first input does not take.
-  PreparedBatch& at(std::int64_t batch, DType dtype);
+  /// The first program; throws Error for a batch below 1 and a type that the network's first input
+  /// does not take.
+  PreparedBatch& at(std::int64_t batch, DType dtype) { return *sized(batch, dtype).all.front(); }
+  /// Has at least one program; throws as at().
+  Prepared& sized(std::int64_t batch, DType dtype);
 };
 
 /// Host memory to host memory, of all inputs and the first outputs: `count` records of each, the
-/// first input's in `dtype`.
+/// first input's in `dtype`. Threads may call it at the same time.
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs);

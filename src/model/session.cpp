@@ -22,6 +22,7 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
 }  // namespace
 
 void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
+  ++*weights_version;
   if (feed.stream != nullptr) return run_fed(first, begin, end);
   const std::uint64_t full = std::min(end, full_steps());
   const auto at = [&](std::uint64_t step) {
@@ -78,7 +79,8 @@ Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch,
                          const std::function<Graph(std::int64_t)>& graph_of) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   Sweep sweep{.batch = static_cast<std::uint64_t>(batch),
-              .samples = static_cast<std::uint64_t>(samples)};
+              .samples = static_cast<std::uint64_t>(samples),
+              .weights_version = &model_.weights_version};
   if (samples >= batch) sweep.full = add(batch, graph_of);
   if (samples % batch != 0) sweep.rest = add(samples % batch, graph_of);
   return sweep;

@@ -30,6 +30,7 @@ struct Sweep {
   Program* rest = nullptr;  ///< null if the batch divides the samples
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
+  std::uint64_t* weights_version = nullptr;  ///< the model's, counted up by each run
   Feed feed = {};  ///< no stream: the programs gather from a whole data set
 
   std::uint64_t full_steps() const { return samples / batch; }

@@ -21,11 +21,10 @@ std::size_t NetworkDefinition::bytes(bool trainable) const {
 }
 
 const NetworkInput& NetworkDefinition::only_input() const {
+  if (inputs.size() == 1) return inputs[0];
   std::vector<std::string> names;
   for (const NetworkInput& input : inputs) names.push_back(input.name);
-  require(inputs.size() == 1, "expected a network of one input; it has {}: {}", inputs.size(),
-          fmt::join(names, ", "));
-  return inputs[0];
+  fail("expected a network of one input; it has {}: {}", inputs.size(), fmt::join(names, ", "));
 }
 
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,

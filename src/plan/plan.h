@@ -28,6 +28,9 @@ struct Workspace {
 struct PlanOptions {
   bool reuse = true;     ///< values that never live together may share memory
   bool in_place = true;  ///< results may take over the memory of a dying operand
+  /// Whoever runs the program says when weights that it does not write have changed
+  /// (Program::weights_changed), so that kernels may keep what they derive from them.
+  bool fixed_weights = false;
 };
 
 /// A graph with every address decided. Immutable once made.

@@ -67,6 +67,9 @@ class Program {
   virtual void attach(const Memory& memory) = 0;
   /// Gives external slot `slot` an address, until bound again. Read and written during run().
   virtual void bind(std::size_t slot, const void* address) = 0;
+  /// Weights of PlanOptions::fixed_weights are others than at the last run: what was derived from
+  /// them is derived again.
+  virtual void weights_changed() {}
   /// Runs `steps` steps; the i-th with first.step + i and first.position + i * stride. Allocates
   /// nothing. Returns when done, or on a device when enqueued: Backend::download waits for what was
   /// enqueued before it. Throws Error for unbound slots.

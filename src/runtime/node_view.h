@@ -15,9 +15,13 @@ struct NodeView {
   std::span<const ValueType> outputs;
   /// Whether anything reads output i; a kernel may leave a dead output unwritten.
   std::vector<bool> output_read;
+  /// Whether operand i is a weight that stays as it is from run to run, until the program is told
+  /// (PlanOptions::fixed_weights); empty: none is.
+  std::vector<bool> input_fixed = {};
 
   const Shape& in(std::size_t i) const { return inputs[i].shape; }
   const Shape& out(std::size_t i) const { return outputs[i].shape; }
+  bool fixed(std::size_t i) const { return i < input_fixed.size() && input_fixed[i]; }
   template <class O>
   const auto& attrs() const {
     return static_cast<const O&>(op).attrs();
@@ -31,6 +35,27 @@ inline std::vector<bool> outputs_read(const Graph& graph, const Node& node) {
     read.push_back(graph.uses(v) > 0 || graph.info(v).storage != Storage::arena);
   }
   return read;
+}
+
+/// NodeView::input_fixed of a graph's node, where none of the graph writes weights.
+inline std::vector<bool> inputs_fixed(const Graph& graph, const Node& node) {
+  std::vector<bool> fixed;
+  for (Value v : node.inputs) {
+    const Storage storage = graph.info(v).storage;
+    fixed.push_back(storage == Storage::parameter || storage == Storage::state);
+  }
+  return fixed;
+}
+
+/// Whether any node writes weights or running statistics, as in training.
+inline bool writes_weights(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    const std::vector<bool> weights = inputs_fixed(graph, node);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (weights[i] && node.op->mutates(i)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace linnet

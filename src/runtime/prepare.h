@@ -13,17 +13,19 @@ namespace linnet {
 
 /// The kernels of a graph's nodes, in their order; a view has an empty one. `prepare` gives an
 /// optional Kernel for a NodeView. Throws Error naming the operator and layer that has none on
-/// `device`.
+/// `device`. fixed_weights: as PlanOptions.
 template <class Kernel, class Prepare>
 std::vector<Kernel> prepare_kernels(const Graph& graph, std::string_view device,
-                                    const Prepare& prepare) {
+                                    const Prepare& prepare, bool fixed_weights = false) {
   std::vector<Kernel> kernels;
   kernels.reserve(graph.nodes().size());
+  if (fixed_weights) fixed_weights = !writes_weights(graph);
   for (const Node& node : graph.nodes()) {
     const std::vector<ValueType> inputs = graph.types(node.inputs);
     const std::vector<ValueType> outputs = graph.types(node.outputs);
     std::optional<Kernel> kernel =
-        prepare(NodeView{*node.op, inputs, outputs, outputs_read(graph, node)});
+        prepare(NodeView{*node.op, inputs, outputs, outputs_read(graph, node),
+                         fixed_weights ? inputs_fixed(graph, node) : std::vector<bool>{}});
     require(kernel.has_value() || node.op->is_view(), "[{} '{}'] has no kernel on {} for {} {}",
             node.op->name(), node.name, device, to_string({}, inputs),
             to_string(node.op->attributes()));

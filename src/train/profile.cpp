@@ -102,6 +102,7 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
     sweep.hold_first(next);
     next.records = next.samples = static_cast<std::uint64_t>(batch);
   }
+  ++state.weights_version;
   // Always the same batch: what it holds changes no operator's time.
   Profile profile = watch(state, *sweep.full, next, batch, steps, [&](std::uint64_t count) {
     session.reset_counters();

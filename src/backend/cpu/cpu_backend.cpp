@@ -51,10 +51,10 @@ std::unique_ptr<Program> CpuBackend::prepare(Graph graph, const PlanOptions& opt
   const Choose choose = [&](const NodeView& node, const std::vector<Candidate>& candidates) {
     return tuner_.choose(node, candidates);
   };
-  std::vector<Kernel> kernels =
-      prepare_kernels<Kernel>(graph, "the CPU", [&](const NodeView& node) {
-        return registry_.prepare(node, products_, choose);
-      });
+  std::vector<Kernel> kernels = prepare_kernels<Kernel>(
+      graph, "the CPU",
+      [&](const NodeView& node) { return registry_.prepare(node, products_, choose); },
+      options.fixed_weights);
   const std::string unsaved = tuner_.save();
   Plan plan = plan_for(std::move(graph), kernels, options);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);

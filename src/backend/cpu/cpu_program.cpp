@@ -45,12 +45,16 @@ class CpuProgram::Run final : public StagedWork {
 
 CpuProgram::CpuProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<ThreadTeam> team)
     : plan_(std::move(plan)), kernels_(std::move(kernels)), team_(std::move(team)) {
+  std::size_t packed_bytes = 0;
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (!plan_.runs(n)) continue;
     scratch_stride_ = std::max(scratch_stride_, align_up(kernels_[n].scratch_bytes));
+    packed_bytes += align_up(kernels_[n].packed_bytes);
+    for (const Stage& stage : kernels_[n].packing) packing_.push_back({n, &stage});
     for (const Stage& stage : kernels_[n].stages) stages_.push_back({n, &stage});
   }
   scratch_ = allocate(scratch_stride_ * static_cast<std::size_t>(team_->threads()));
+  packed_ = allocate(packed_bytes);
   constants_ = allocate(plan_.bytes[static_cast<std::size_t>(Storage::constant)]);
   const std::vector<std::byte> constants = constant_bytes(plan_);
   if (!constants.empty()) std::memcpy(constants_->data(), constants.data(), constants.size());
@@ -63,10 +67,20 @@ std::byte* CpuProgram::scratch(int thread) const {
 void CpuProgram::attach(const Memory& memory) {
   operands_.attach(plan_, memory, constants_->data());
   args_.clear();
+  std::byte* packed = packed_->data();
   for (std::size_t n = 0; n < plan_.graph.nodes().size(); ++n) {
     const Operands::NodeOperands& node = operands_[n];
-    args_.push_back({node.inputs, node.outputs, node.workspace});
+    args_.push_back({node.inputs, node.outputs, node.workspace, packed});
+    if (plan_.runs(n)) packed += align_up(kernels_[n].packed_bytes);
   }
+  is_packed_ = false;
+}
+
+void CpuProgram::pack(const StepInfo& step) {
+  if (is_packed_ || packing_.empty()) return;
+  Run work(*this, packing_, step, 1, 0);
+  team_->run(work);
+  is_packed_ = true;
 }
 
 void CpuProgram::bind(std::size_t slot, const void* address) {
@@ -77,6 +91,7 @@ void CpuProgram::run(const StepInfo& first, std::uint64_t steps, std::uint64_t s
   LINNET_ASSERT(operands_.attached());
   operands_.require_bound(plan_);
   if (stages_.empty()) return;
+  pack(first);
   Run work(*this, stages_, first, steps, stride);
   team_->run(work);
 }
@@ -86,6 +101,7 @@ std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t s
   operands_.require_bound(plan_);
   using Clock = std::chrono::steady_clock;
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
+  pack(first);
   NodeTimes times;
   StepInfo step = first;
   for (; step.step < first.step + steps; ++step.step) {
@@ -116,6 +132,9 @@ void CpuProgram::poison_outputs(std::size_t n) const {
 void CpuProgram::run_checked(const StepInfo& step) {
   operands_.require_bound(plan_);
   verify_plan(plan_);
+  if (packed_->bytes() > 0) std::memset(packed_->data(), 0xFF, packed_->bytes());
+  is_packed_ = false;
+  pack(step);
   for (std::size_t n = 0; n < kernels_.size(); ++n) {
     if (!plan_.runs(n)) continue;
     poison_outputs(n);

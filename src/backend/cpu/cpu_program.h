@@ -17,9 +17,12 @@ class CpuProgram final : public Program {
   CpuProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<ThreadTeam> team);
 
   const Plan& plan() const override { return plan_; }
-  std::size_t private_bytes() const override { return constants_->bytes() + scratch_->bytes(); }
+  std::size_t private_bytes() const override {
+    return constants_->bytes() + scratch_->bytes() + packed_->bytes();
+  }
   void attach(const Memory& memory) override;
   void bind(std::size_t slot, const void* address) override;
+  void weights_changed() override { is_packed_ = false; }
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
   void run_checked(const StepInfo& step) override;
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
@@ -31,6 +34,7 @@ class CpuProgram final : public Program {
   };
   class Run;
 
+  void pack(const StepInfo& step);
   std::byte* scratch(int thread) const;
   void poison_outputs(std::size_t node) const;
 
@@ -39,9 +43,12 @@ class CpuProgram final : public Program {
   std::shared_ptr<ThreadTeam> team_;
   std::unique_ptr<Buffer> constants_;
   std::unique_ptr<Buffer> scratch_;
+  std::unique_ptr<Buffer> packed_;
   std::size_t scratch_stride_ = 0;
   Operands operands_;
   std::vector<Args> args_;  ///< by node
+  std::vector<BoundStage> packing_;
+  bool is_packed_ = false;
   std::vector<BoundStage> stages_;
 };
 

@@ -23,7 +23,8 @@ struct Args {
   std::span<void* const> inputs;
   std::span<void* const> outputs;
   std::byte* workspace =
-      nullptr;  ///< Kernel::workspace_bytes, shared by the node's tasks and stages
+      nullptr;                  ///< Kernel::workspace_bytes, shared by the node's tasks and stages
+  std::byte* packed = nullptr;  ///< Kernel::packed_bytes, written by its packing alone
 
   template <class T = float>
   const T* in(std::size_t i) const {
@@ -41,6 +42,10 @@ struct Args {
   template <class T = float>
   T* work(std::size_t byte_offset = 0) const {
     return reinterpret_cast<T*>(workspace + byte_offset);
+  }
+  template <class T = float>
+  T* pack(std::size_t byte_offset = 0) const {
+    return reinterpret_cast<T*>(packed + byte_offset);
   }
 };
 
@@ -64,7 +69,18 @@ struct Kernel {
   std::size_t workspace_bytes = 0;  ///< shared by the node's stages, planned in the arena
   std::size_t scratch_bytes = 0;    ///< per thread
   std::string engine = {};          ///< what was chosen, for dumps; empty at fp32
+
+  /// Stages before all others that write weights to Args::packed as the others read them; of the
+  /// operands they read `packed_operands` alone. Where NodeView::fixed() holds for all of these,
+  /// the program keeps what they wrote until weights change.
+  std::vector<Stage> packing = {};
+  std::size_t packed_bytes = 0;
+  std::vector<std::size_t> packed_operands = {};
 };
+
+/// The kernel with its packing among its stages, and what that writes in its workspace: for
+/// operands that change from run to run, and where keeping it is not worth the memory.
+Kernel packed_in_each_run(Kernel kernel);
 
 /// Null where the operator is not supported with these operands.
 using Prepare = std::optional<Kernel> (*)(const NodeView&);

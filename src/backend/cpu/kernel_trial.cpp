@@ -14,25 +14,27 @@
 namespace linnet::cpu {
 namespace {
 
-/// One kernel, once.
+/// Stages of one kernel, once.
 class OneRun final : public StagedWork {
  public:
-  OneRun(const Kernel& kernel, const Args& args, std::byte* scratch)
-      : kernel_(kernel), args_(args), scratch_(scratch) {}
+  OneRun(std::span<const Stage> stages, const Args& args, std::byte* scratch,
+         std::size_t scratch_bytes)
+      : stages_(stages), args_(args), scratch_(scratch), scratch_bytes_(scratch_bytes) {}
 
-  std::uint64_t stages() const override { return kernel_.stages.size(); }
+  std::uint64_t stages() const override { return stages_.size(); }
   std::uint32_t tasks(std::uint64_t stage) const override {
-    return static_cast<std::uint32_t>(kernel_.stages[stage].tasks);
+    return static_cast<std::uint32_t>(stages_[stage].tasks);
   }
   void run(std::uint64_t stage, std::uint32_t task, int thread) override {
-    std::byte* mine = scratch_ + align_up(kernel_.scratch_bytes) * static_cast<std::size_t>(thread);
-    kernel_.stages[stage].run(args_, {static_cast<int>(task), mine, &step_});
+    std::byte* mine = scratch_ + scratch_bytes_ * static_cast<std::size_t>(thread);
+    stages_[stage].run(args_, {static_cast<int>(task), mine, &step_});
   }
 
  private:
-  const Kernel& kernel_;
+  std::span<const Stage> stages_;
   const Args& args_;
   std::byte* scratch_;
+  std::size_t scratch_bytes_;  ///< a thread's
   StepInfo step_;
 };
 
@@ -63,9 +65,13 @@ std::byte* TrialOperands::reserve(std::unique_ptr<Buffer>& buffer, std::size_t b
 }
 
 double TrialOperands::seconds(const Kernel& kernel, ThreadTeam& team) {
-  const Args args{inputs_, outputs_, reserve(workspace_, kernel.workspace_bytes)};
-  const auto threads = static_cast<std::size_t>(team.threads());
-  OneRun run(kernel, args, reserve(scratch_, align_up(kernel.scratch_bytes) * threads));
+  const Args args{inputs_, outputs_, reserve(workspace_, kernel.workspace_bytes),
+                  reserve(packed_, kernel.packed_bytes)};
+  const std::size_t scratch_bytes = align_up(kernel.scratch_bytes);
+  std::byte* scratch = reserve(scratch_, scratch_bytes * static_cast<std::size_t>(team.threads()));
+  OneRun packing(kernel.packing, args, scratch, scratch_bytes);
+  team.run(packing);
+  OneRun run(kernel.stages, args, scratch, scratch_bytes);
   const auto start = std::chrono::steady_clock::now();
   team.run(run);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

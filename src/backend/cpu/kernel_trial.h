@@ -18,7 +18,7 @@ class TrialOperands {
   /// Throws OutOfMemory.
   explicit TrialOperands(const NodeView& node);
 
-  /// Seconds of one run on the team, workspace and scratch in place.
+  /// Seconds of one run on the team, workspace and scratch in place, weights packed.
   double seconds(const Kernel& kernel, ThreadTeam& team);
 
  private:
@@ -28,6 +28,7 @@ class TrialOperands {
   std::vector<void*> inputs_;
   std::vector<void*> outputs_;
   std::unique_ptr<Buffer> workspace_;
+  std::unique_ptr<Buffer> packed_;
   std::unique_ptr<Buffer> scratch_;
 };
 

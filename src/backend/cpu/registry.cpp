@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "backend/cpu/kernel.h"
 #include "backend/cpu/rounded_operands.h"
+#include "core/align.h"
 
 namespace linnet::cpu {
 
@@ -10,6 +13,40 @@ std::optional<Kernel> first_candidate(const NodeView& /*node*/,
     if (std::optional<Kernel> kernel = candidate.prepare()) return kernel;
   }
   return std::nullopt;
+}
+
+namespace {
+
+/// Keeps what is packed only from weights that stay.
+std::optional<Kernel> settled(const NodeView& node, std::optional<Kernel> kernel) {
+  if (!kernel) return kernel;
+  const std::vector<std::size_t>& packed = kernel->packed_operands;
+  const bool fixed =
+      std::all_of(packed.begin(), packed.end(), [&](std::size_t i) { return node.fixed(i); });
+  return fixed ? std::move(kernel) : packed_in_each_run(std::move(*kernel));
+}
+
+}  // namespace
+
+Kernel packed_in_each_run(Kernel kernel) {
+  if (kernel.packing.empty()) return kernel;
+  const std::size_t at = align_up(kernel.workspace_bytes);
+  std::vector<Stage> stages;
+  for (std::vector<Stage>* part : {&kernel.packing, &kernel.stages}) {
+    for (Stage& stage : *part) {
+      stages.push_back(
+          {stage.tasks, [at, run = std::move(stage.run)](const Args& args, const Task& task) {
+             Args inner = args;
+             inner.packed = args.workspace + at;
+             run(inner, task);
+           }});
+    }
+  }
+  kernel.packing.clear();
+  kernel.packed_operands.clear();
+  kernel.stages = std::move(stages);
+  kernel.workspace_bytes = at + std::exchange(kernel.packed_bytes, 0);
+  return kernel;
 }
 
 void Registry::add(std::string_view op, Prepare prepare) {
@@ -33,8 +70,14 @@ void Registry::add_fp32_only(std::string_view op, Candidates candidates) {
 }
 
 std::optional<Kernel> Registry::Entry::prepare(const NodeView& node, const Choose& choose) const {
-  if (const Prepare* only = std::get_if<Prepare>(&kernels)) return (*only)(node);
-  return choose(node, std::get<Candidates>(kernels)(node));
+  if (const Prepare* only = std::get_if<Prepare>(&kernels)) return settled(node, (*only)(node));
+  std::vector<Candidate> candidates = std::get<Candidates>(kernels)(node);
+  for (Candidate& candidate : candidates) {
+    candidate.prepare = [&node, prepare = std::move(candidate.prepare)] {
+      return settled(node, prepare());
+    };
+  }
+  return choose(node, candidates);
 }
 
 std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
@@ -47,10 +90,14 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
   }
   if (entry.in_bf16 == InBf16::none) return std::nullopt;
   static const std::vector<std::size_t> factors{0, 1};
+  NodeView rounded = node;  // in each run: what is derived from the rounded weights can't be kept
+  rounded.input_fixed.clear();
   std::optional<Kernel> kernel;
-  if (products == Products::bf16_native && entry.native != nullptr) kernel = entry.native(node);
+  if (products == Products::bf16_native && entry.native != nullptr) {
+    kernel = settled(rounded, entry.native(rounded));
+  }
   const bool native = kernel.has_value();
-  if (!native) kernel = entry.prepare(node, choose);
+  if (!native) kernel = entry.prepare(rounded, choose);
   if (!kernel) return std::nullopt;
   const std::string chosen = kernel->engine.empty() ? "" : "; " + kernel->engine;
   kernel =

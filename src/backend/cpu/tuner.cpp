@@ -71,9 +71,9 @@ std::string Tuner::key(const NodeView& node) const {
   const auto types = [](std::span<const ValueType> operands) {
     return linnet::to_string({}, {operands.begin(), operands.end()});
   };
-  return fmt::format("{}: {} {} {} -> {}", machine_, node.op.name(),
+  return fmt::format("{}: {} {} {} -> {}{}", machine_, node.op.name(),
                      linnet::to_string(node.op.attributes()), types(node.inputs),
-                     types(node.outputs));
+                     types(node.outputs), node.fixed(1) ? ", fixed weights" : "");
 }
 
 std::optional<Kernel> Tuner::choose(const NodeView& node,

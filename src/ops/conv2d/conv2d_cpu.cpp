@@ -65,8 +65,13 @@ std::optional<Kernel> native_grad_weight(const NodeView& node) {
 std::vector<Candidate> forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
-  const ConvTail tail{attrs.bias, attrs.activation};
-  return forward_candidates(s, [=](const ConvEngine& engine) { return engine.forward(s, tail); });
+  const ConvTail tail{.bias = attrs.bias,
+                      .activation = attrs.activation,
+                      .keeps_weights = node.fixed(1) && packing_counts(s)};
+  return forward_candidates(s, tail, [=](const ConvEngine& engine) {
+    std::optional<Kernel> kernel = engine.forward(s, tail);
+    return kernel && !tail.keeps_weights ? packed_in_each_run(std::move(*kernel)) : kernel;
+  });
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {
@@ -87,10 +92,12 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
 }  // namespace
 
 std::vector<Candidate> forward_candidates(
-    const ConvShape& shape,
+    const ConvShape& shape, const ConvTail& tail,
     const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare) {
   if (short_patches(shape)) return candidates(thin_first(), prepare);
-  return candidates(few_pixels(shape) ? Engines{&pointwise_engine()} : Engines{}, prepare);
+  return candidates(few_pixels(shape) && !tail.keeps_weights ? Engines{&pointwise_engine()}
+                                                             : Engines{},
+                    prepare);
 }
 
 void register_conv2d(Registry& registry) {

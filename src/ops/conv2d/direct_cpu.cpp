@@ -37,9 +37,10 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const PatchProduct product(all, s.co);
   const int packers = tasks_for(all.taps(), 1.5 * static_cast<double>(s.co));
   Kernel kernel;
-  kernel.workspace_bytes = sizeof(float) * product.panels();
+  kernel.packed_bytes = sizeof(float) * product.panels();
+  kernel.packed_operands = {1};
   kernel.scratch_bytes = product.scratch_bytes();
-  kernel.stages.push_back(
+  kernel.packing.push_back(
       {packers, [=](const Args& args, const Task& task) {
          const Range terms = split(all.taps(), packers, task.index);
          const std::int64_t segment = all.segment();
@@ -47,12 +48,12 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
            const std::int64_t k = t / segment;
            const std::int64_t end = std::min((k + 1) * segment, terms.end);
            const float* w = args.in(1) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
-           product.pack({w + t % segment, 1, s.taps()}, t, end, args.work());
+           product.pack({w + t % segment, 1, s.taps()}, t, end, args.pack());
            t = end;
          }
        }});
   kernel.stages.push_back({product.tasks(), [=](const Args& args, const Task& task) {
-                             product.run(args.in(0), args.work(), tail.bias ? args.in(2) : nullptr,
+                             product.run(args.in(0), args.pack(), tail.bias ? args.in(2) : nullptr,
                                          args.out(0), task.index, task.scratch, tail.activation,
                                          tail.residual ? args.in(3) : nullptr);
                            }});

@@ -10,7 +10,8 @@ namespace linnet::cpu {
 struct ConvTail {
   bool bias = false;
   Activation activation = Activation::none;
-  bool residual = false;  ///< whether operand 3, of y's shape, is added before the activation
+  bool residual = false;       ///< whether operand 3, of y's shape, is added before the activation
+  bool keeps_weights = false;  ///< their packing costs nothing: it is done once, not in each run
 };
 
 /// One way to compute convolutions. Operands are those of Conv2dOp (x, w, [b] -> y),
@@ -46,7 +47,15 @@ const ConvEngine& onednn_bf16_engine();
 /// Every engine as a candidate for a forward convolution, the one that is fastest as a rule first.
 /// `prepare` gives an engine's kernel.
 std::vector<Candidate> forward_candidates(
-    const ConvShape& shape, const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare);
+    const ConvShape& shape, const ConvTail& tail,
+    const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare);
+
+/// Whether packed weights should be kept where they are fixed: packing takes a part of the time
+/// only where each meets few pixels.
+inline bool packing_counts(const ConvShape& shape) {
+  constexpr std::int64_t kFewPixels = 2048;
+  return shape.n * shape.out_pixels() <= kFewPixels;
+}
 
 /// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
 inline double conv_cost(double flops) { return flops / 40; }

@@ -24,6 +24,7 @@ Data random_data(std::int64_t count, std::uint32_t seed) {
 Data run(const Kernel& kernel, const Data& a, const Data& b, std::int64_t outputs) {
   Data out(static_cast<std::size_t>(outputs), std::numeric_limits<float>::quiet_NaN());
   std::vector<std::byte> workspace(kernel.workspace_bytes + 64, std::byte{0xFF});
+  std::vector<std::byte> packed(kernel.packed_bytes + 64, std::byte{0xFF});
   std::vector<std::byte> scratch(kernel.scratch_bytes + 64, std::byte{0xFF});
   const Data bias = random_data(64, 4);  // a convolution's third operand
   std::vector<void*> inputs{const_cast<float*>(a.data()), const_cast<float*>(b.data()),
@@ -32,11 +33,13 @@ Data run(const Kernel& kernel, const Data& a, const Data& b, std::int64_t output
   const auto aligned = [](std::vector<std::byte>& bytes) {
     return bytes.data() + (64 - reinterpret_cast<std::uintptr_t>(bytes.data()) % 64) % 64;
   };
-  const Args args{inputs, results, aligned(workspace)};
+  const Args args{inputs, results, aligned(workspace), aligned(packed)};
   const StepInfo step;
-  for (const Stage& stage : kernel.stages) {
-    for (int task = 0; task < stage.tasks; ++task) {
-      stage.run(args, {task, aligned(scratch), &step});
+  for (const std::vector<Stage>* stages : {&kernel.packing, &kernel.stages}) {
+    for (const Stage& stage : *stages) {
+      for (int task = 0; task < stage.tasks; ++task) {
+        stage.run(args, {task, aligned(scratch), &step});
+      }
     }
   }
   return out;

@@ -115,14 +115,14 @@ std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Bl
   return state;
 }
 
-/// The first stage of forward and grad_input: the weights in oneDNN's layout at the workspace's
-/// start. One task, so the shared weights get their address before anyone reads them.
+/// The packing of forward and grad_input: the weights in oneDNN's layout. One task, so the shared
+/// weights get their address before anyone reads them.
 Stage reorder_weights(const std::shared_ptr<State>& state) {
   state->reorder = dnnl::reorder(state->plain, state->own);
   return {1, [state, stream = dnnl::stream(state->engine)](const Args& args, const Task&) {
             const SequentialOpenMp sequential;
             state->plain.set_data_handle(args.inputs[1]);
-            state->own.set_data_handle(args.workspace);
+            state->own.set_data_handle(args.packed);
             const std::array<dnnl_exec_arg_t, 2> arguments{
                 {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
             check_status(
@@ -144,9 +144,10 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
     if (tail.bias) b.call->operand(DNNL_ARG_BIAS, b.bias);
   }
   Kernel kernel;
-  kernel.workspace_bytes = state->weights.get_size();
+  kernel.packed_bytes = state->weights.get_size();
+  kernel.packed_operands = {1};
   kernel.scratch_bytes = state->scratchpad_bytes;
-  kernel.stages.push_back(reorder_weights(state));
+  kernel.packing.push_back(reorder_weights(state));
   kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
@@ -180,9 +181,9 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
   }
   Kernel kernel;
-  kernel.workspace_bytes = state->weights.get_size();
+  kernel.packed_bytes = state->weights.get_size();
   kernel.scratch_bytes = state->scratchpad_bytes;
-  kernel.stages.push_back(reorder_weights(state));
+  kernel.packing.push_back(reorder_weights(state));
   kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
@@ -194,7 +195,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
                              b.scratchpad.set_data_handle(task.scratch);
                              b.call->execute();
                            }});
-  return kernel;
+  return packed_in_each_run(std::move(kernel));
 }
 
 /// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace

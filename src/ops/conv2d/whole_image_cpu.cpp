@@ -59,18 +59,18 @@ bool takes(const ConvShape& s) {
          s.in_pixels() < spread.taps_met();
 }
 
-/// Spreads w into the workspace's beginning, and b, where there is one, behind.
+/// Packs w spread out, and b, where there is one, behind.
 Stage spread_stage(const Spread& spread, bool bias) {
   const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));
   return {tasks, [=](const Args& args, const Task& task) {
             const ConvShape& s = spread.s;
-            float* biases = args.work(spread.bytes());
+            float* biases = args.pack(spread.bytes());
             const Range rows = split(spread.outputs, tasks, task.index);
             for (std::int64_t row = rows.begin; row < rows.end; ++row) {
               const std::int64_t p = row / s.co;
               const std::int64_t o = row % s.co;
               if (bias) biases[row] = args.in(2)[o];
-              float* to = args.work() + row * spread.inputs;
+              float* to = args.pack() + row * spread.inputs;
               for (std::int64_t q = 0; q < s.in_pixels(); ++q, to += s.c) {
                 const std::int64_t tap = spread.tap(p, q);
                 if (tap < 0) {
@@ -88,20 +88,22 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const Spread spread(s);
   const ProductTasks tasks({s.n, spread.outputs, spread.inputs});
   Kernel kernel;
-  kernel.workspace_bytes =
+  kernel.packed_bytes =
       spread.bytes() + sizeof(float) * static_cast<std::size_t>(tail.bias ? spread.outputs : 0);
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(spread_stage(spread, tail.bias));
+  kernel.packing.push_back(spread_stage(spread, tail.bias));
+  kernel.packed_operands = {1};
+  if (tail.bias) kernel.packed_operands.push_back(2);
   kernel.stages.push_back(
       {tasks.count(), [=](const Args& args, const Task& task) {
          const auto [rows, columns] = tasks.block(task.index);
          float* y = args.out(0) + rows.begin * spread.outputs + columns.begin;
          gemm({rows.size(), columns.size(), spread.inputs},
               {args.in(0) + rows.begin * spread.inputs, spread.inputs},
-              {args.work() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
+              {args.pack() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
               task.scratch);
          add_bias_and_activate(y, rows.size(), columns.size(),
-                               tail.bias ? args.work(spread.bytes()) + columns.begin : nullptr,
+                               tail.bias ? args.pack(spread.bytes()) + columns.begin : nullptr,
                                tail.activation, spread.outputs);
        }});
   return kernel;
@@ -112,18 +114,18 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   const Spread spread(s);
   const ProductTasks tasks({s.n, spread.inputs, spread.outputs});
   Kernel kernel;
-  kernel.workspace_bytes = spread.bytes();
+  kernel.packed_bytes = spread.bytes();
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(spread_stage(spread, false));
+  kernel.packing.push_back(spread_stage(spread, false));
   kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
                              const auto [rows, columns] = tasks.block(task.index);
                              gemm({rows.size(), columns.size(), spread.outputs},
                                   {args.in(0) + rows.begin * spread.outputs, spread.outputs},
-                                  {args.work() + columns.begin, spread.inputs},
+                                  {args.pack() + columns.begin, spread.inputs},
                                   args.out(0) + rows.begin * spread.inputs + columns.begin,
                                   spread.inputs, task.scratch);
                            }});
-  return kernel;
+  return packed_in_each_run(std::move(kernel));
 }
 
 /// The gradient of the spread weights, then of every tap the sum of its places.

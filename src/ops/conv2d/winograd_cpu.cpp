@@ -71,13 +71,16 @@ struct Tiling {
   }
 };
 
-bool takes(const ConvShape& s) {
-  constexpr std::int64_t kFewTiles = 256;  // then the weights' transform costs too much
+/// The weights' transform wants more tiles than these; where it is kept, reading its result does.
+constexpr std::int64_t kFewTiles = 256;
+constexpr std::int64_t kFewTilesOfKept = 32;
+
+bool takes(const ConvShape& s, std::int64_t few_tiles = kFewTiles) {
   const Conv2dAttrs& a = s.attrs;
   return s.kh == 3 && s.kw == 3 && a.stride_h == 1 && a.stride_w == 1 && a.dilation_h == 1 &&
          a.dilation_w == 1 && a.groups == 1 && s.c >= kWinogradChannels &&
          s.co >= kWinogradChannels && s.oh >= 3 && s.ow >= 3 &&
-         s.n * ((s.oh + 1) / 2) * ((s.ow + 1) / 2) >= kFewTiles;
+         s.n * ((s.oh + 1) / 2) * ((s.ow + 1) / 2) >= few_tiles;
 }
 
 Tiling forward_tiling(const ConvShape& s) {
@@ -218,27 +221,29 @@ class Products {
   std::size_t panel_floats_ = 0;
 };
 
-/// `points` floats of transformed weights stand at the workspace's beginning, panels behind.
+/// The workspace holds the transformed weights until they are packed.
 Kernel products_kernel(const ConvShape& s, const Products& products, bool turned,
                        const ConvTail& tail) {
   const auto points = align_up(static_cast<std::size_t>(s.co * channel_points(s)));
   const int transformers = tasks_for(s.co, 6.0 * static_cast<double>(s.c));
   Kernel kernel;
-  kernel.workspace_bytes = sizeof(float) * (points + products.panels());
+  kernel.workspace_bytes = sizeof(float) * points;
+  kernel.packed_bytes = sizeof(float) * products.panels();
+  kernel.packed_operands = {1};
   kernel.scratch_bytes = products.scratch_bytes();
-  kernel.stages.push_back({transformers, [=](const Args& args, const Task& task) {
-                             transform_weights(s, args.in(1), turned,
-                                               split(s.co, transformers, task.index), args.work());
-                           }});
-  kernel.stages.push_back({static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
-                             const float* point = args.work() + task.index * point_stride(s.c);
-                             const std::int64_t channel = channel_points(s);
-                             const StridedMatrix b = turned ? StridedMatrix{point, channel, 1}
-                                                            : StridedMatrix{point, 1, channel};
-                             products.pack(task.index, b, args.work() + points);
-                           }});
+  kernel.packing.push_back({transformers, [=](const Args& args, const Task& task) {
+                              transform_weights(s, args.in(1), turned,
+                                                split(s.co, transformers, task.index), args.work());
+                            }});
+  kernel.packing.push_back({static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
+                              const float* point = args.work() + task.index * point_stride(s.c);
+                              const std::int64_t channel = channel_points(s);
+                              const StridedMatrix b = turned ? StridedMatrix{point, channel, 1}
+                                                             : StridedMatrix{point, 1, channel};
+                              products.pack(task.index, b, args.pack());
+                            }});
   kernel.stages.push_back({products.tasks(), [=](const Args& args, const Task& task) {
-                             products.run(args.in(0), args.work() + points, tail,
+                             products.run(args.in(0), args.pack(), tail,
                                           tail.bias ? args.in(2) : nullptr, args.out(0), task.index,
                                           task.scratch);
                            }});
@@ -246,13 +251,13 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
-  if (!takes(s)) return std::nullopt;
+  if (!takes(s, tail.keeps_weights ? kFewTilesOfKept : kFewTiles)) return std::nullopt;
   return products_kernel(s, {forward_tiling(s), s.c, s.co}, false, tail);
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
-  return products_kernel(s, {backward_tiling(s), s.co, s.c}, true, {});
+  return packed_in_each_run(products_kernel(s, {backward_tiling(s), s.co, s.c}, true, {}));
 }
 
 /// Sums over tiles of their points' products: the points of dw.

@@ -11,16 +11,28 @@
 namespace linnet::cpu {
 namespace {
 
-/// The workspace: folded weights, folded bias, then the engine's own.
+/// Folded weights and bias. The bias is packed, behind what the engine packs; the weights are in
+/// the workspace, behind the engine's own, until it has packed them, or else packed as they are.
 struct Folding {
   ConvShape shape;
   Conv2dNormAttrs attrs;
+  bool repacked = false;         ///< whether the engine packs weights
+  std::size_t workspace_at = 0;  ///< behind the engine's
+  std::size_t packed_at = 0;
 
-  std::size_t bias_at() const {
+  std::size_t weights_bytes() const {
     return align_up(sizeof(float) * static_cast<std::size_t>(shape.weights()));
   }
-  std::size_t end() const {
-    return bias_at() + align_up(sizeof(float) * static_cast<std::size_t>(shape.co));
+  float* weights(const Args& args) const {
+    return repacked ? args.work(workspace_at) : args.pack(packed_at);
+  }
+  float* bias(const Args& args) const {
+    return args.pack(packed_at + (repacked ? 0 : weights_bytes()));
+  }
+  std::size_t workspace_end() const { return workspace_at + (repacked ? weights_bytes() : 0); }
+  std::size_t packed_end() const {
+    return packed_at + (repacked ? 0 : weights_bytes()) +
+           align_up(sizeof(float) * static_cast<std::size_t>(shape.co));
   }
   /// The norm's first operand behind its x.
   std::size_t gamma() const { return attrs.conv.bias ? 3 : 2; }
@@ -32,20 +44,20 @@ struct Folding {
       const std::size_t g = gamma();
       const float factor = args.in(g)[o] / std::sqrt(args.in(g + 3)[o] + epsilon);
       const float before = attrs.conv.bias ? args.in(2)[o] : 0.0F;
-      args.work(bias_at())[o] = args.in(g + 1)[o] + (before - args.in(g + 2)[o]) * factor;
+      bias(args)[o] = args.in(g + 1)[o] + (before - args.in(g + 2)[o]) * factor;
       const float* w = args.in(1) + o * shape.taps();
-      float* folded = args.work() + o * shape.taps();
+      float* folded = weights(args) + o * shape.taps();
       for (std::int64_t t = 0; t < shape.taps(); ++t) folded[t] = w[t] * factor;
     }
   }
 
   /// A stage of a convolution's kernel on the folded operands.
   Stage on_folded(Stage stage) const {
-    return {stage.tasks, [run = std::move(stage.run), bias_at = bias_at(),
-                          end = end()](const Args& args, const Task& task) {
-              const std::array<void*, 4> inputs{args.inputs[0], args.workspace,
-                                                args.workspace + bias_at, args.inputs.back()};
-              run({inputs, args.outputs, args.workspace + end}, task);
+    return {stage.tasks,
+            [run = std::move(stage.run), folding = *this](const Args& args, const Task& task) {
+              const std::array<void*, 4> inputs{args.inputs[0], folding.weights(args),
+                                                folding.bias(args), args.inputs.back()};
+              run({inputs, args.outputs, args.workspace, args.packed}, task);
             }};
   }
 };
@@ -63,34 +75,46 @@ Stage add_residual(const ConvShape& s, Activation activation) {
           }};
 }
 
-std::optional<Kernel> folded_kernel(const Folding& folding, const ConvEngine& engine) {
+std::optional<Kernel> folded_kernel(Folding folding, const ConvEngine& engine, bool keeps_weights) {
   const ConvShape& s = folding.shape;
   const BatchNormAttrs& norm = folding.attrs.norm;
   const bool later = norm.residual && !engine.adds_residual;
   std::optional<Kernel> conv =
       engine.forward(s, {.bias = true,
                          .activation = later ? Activation::none : norm.activation,
-                         .residual = norm.residual && !later});
+                         .residual = norm.residual && !later,
+                         .keeps_weights = keeps_weights});
   if (!conv) return std::nullopt;
   const int folders = tasks_for(s.co, 0.2 * static_cast<double>(s.taps()));
   Kernel kernel;
   kernel.engine = conv->engine;
   kernel.scratch_bytes = conv->scratch_bytes;
-  kernel.workspace_bytes = folding.end() + conv->workspace_bytes;
-  kernel.stages.push_back({folders, [=](const Args& args, const Task& task) {
-                             folding.fold(args, split(s.co, folders, task.index));
-                           }});
+  folding.repacked = !conv->packing.empty();
+  folding.workspace_at = align_up(conv->workspace_bytes);
+  folding.packed_at = align_up(conv->packed_bytes);
+  kernel.workspace_bytes = folding.workspace_end();
+  kernel.packed_bytes = folding.packed_end();
+  kernel.packed_operands = {1};
+  if (folding.attrs.conv.bias) kernel.packed_operands.push_back(2);
+  for (std::size_t i = 0; i < 4; ++i) kernel.packed_operands.push_back(folding.gamma() + i);
+  kernel.packing.push_back({folders, [=](const Args& args, const Task& task) {
+                              folding.fold(args, split(s.co, folders, task.index));
+                            }});
+  for (Stage& stage : conv->packing) kernel.packing.push_back(folding.on_folded(std::move(stage)));
   for (Stage& stage : conv->stages) kernel.stages.push_back(folding.on_folded(std::move(stage)));
   if (later) kernel.stages.push_back(add_residual(s, norm.activation));
+  if (!keeps_weights) return packed_in_each_run(std::move(kernel));
   return kernel;
 }
 
 std::vector<Candidate> candidates(const NodeView& node) {
   const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
   const Folding folding{conv_shape(attrs.conv, node.in(0), node.in(1), ""), attrs};
-  return forward_candidates(folding.shape, [folding](const ConvEngine& engine) {
-    return folded_kernel(folding, engine);
-  });
+  const bool keeps_weights = node.fixed(1) && packing_counts(folding.shape);
+  return forward_candidates(folding.shape, {.keeps_weights = keeps_weights},
+                            [=](const ConvEngine& engine) {
+                              return folded_kernel(folding, engine, keeps_weights);
+                            });
 }
 
 }  // namespace

@@ -59,23 +59,25 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const int tasks = tasks_for(s.n, sample_cost(s));
   Kernel kernel;
   // Weights as (taps, C_out), then the bias.
-  kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
+  kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
+  kernel.packed_operands = {1};
+  if (attrs.conv.bias) kernel.packed_operands.push_back(2);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             for (std::int64_t o = 0; o < s.co; ++o) {
-                               for (std::int64_t t = 0; t < taps; ++t)
-                                 args.work()[t * s.co + o] = args.in(1)[o * taps + t];
-                               args.work()[taps * s.co + o] =
-                                   attrs.conv.bias ? args.in(2)[o] : 0.0F;
-                             }
-                           }});
+  kernel.packing.push_back({1, [=](const Args& args, const Task&) {
+                              for (std::int64_t o = 0; o < s.co; ++o) {
+                                for (std::int64_t t = 0; t < taps; ++t)
+                                  args.pack()[t * s.co + o] = args.in(1)[o * taps + t];
+                                args.pack()[taps * s.co + o] =
+                                    attrs.conv.bias ? args.in(2)[o] : 0.0F;
+                              }
+                            }});
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          auto* image = reinterpret_cast<float*>(task.scratch);
          const Range samples = split(s.n, tasks, task.index);
          for (std::int64_t n = samples.begin; n < samples.end; ++n) {
            pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
-           conv_pool_forward(images.sample, image, args.work(), args.work() + taps * s.co,
+           conv_pool_forward(images.sample, image, args.pack(), args.pack() + taps * s.co,
                              args.out(0) + n * outputs, args.out<std::uint8_t>(1) + n * outputs);
          }
        }});

@@ -135,22 +135,24 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   Kernel kernel;
   Floats memory;
   ForwardShared(s, memory);
-  kernel.workspace_bytes = memory.bytes();
+  kernel.packed_bytes = memory.bytes();
+  kernel.packed_operands = {2};
+  if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {3, 4});
   Floats scratch;
   scratch.take_bytes(input_product_bytes(s));
   scratch.take(block_rows(s) * sums_width(s));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
-  kernel.stages.push_back({1, [=](const Args& args, const Task& /*task*/) {
-                             Floats work(args.work());
-                             pack_forward(s, args.in(2), attrs.bias ? args.in(3) : nullptr,
-                                          attrs.bias ? args.in(4) : nullptr,
-                                          ForwardShared(s, work));
-                           }});
+  kernel.packing.push_back({1, [=](const Args& args, const Task& /*task*/) {
+                              Floats packed(args.pack());
+                              pack_forward(s, args.in(2), attrs.bias ? args.in(3) : nullptr,
+                                           attrs.bias ? args.in(4) : nullptr,
+                                           ForwardShared(s, packed));
+                            }});
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
-         Floats work(args.work());
-         const ForwardShared shared(s, work);
+         Floats packed(args.pack());
+         const ForwardShared shared(s, packed);
          for_blocks(s, tasks, task.index, [&](Range block) {
            const std::int64_t row = block.begin * s.steps;
            run_forward(s, block.size(), shared, args.in(0) + row * s.features, args.in(1),
