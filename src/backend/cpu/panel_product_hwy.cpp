@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "backend/cpu/panel_product.h"
 
@@ -19,10 +20,14 @@ namespace linnet::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-const hn::ScalableTag<float> kFloats;
-using Floats = hn::Vec<decltype(kFloats)>;
+using Whole = hn::ScalableTag<float>;
+using Half = hn::Half<Whole>;
+const Whole kFloats;
 
-HWY_INLINE std::int64_t lanes() { return static_cast<std::int64_t>(hn::Lanes(kFloats)); }
+template <class D = Whole>
+HWY_INLINE std::int64_t lanes() {
+  return static_cast<std::int64_t>(hn::Lanes(D()));
+}
 
 /// Sums in registers: 12 of 16 of them, or 24 of 32.
 constexpr int kSums = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 24 : 12;
@@ -35,74 +40,112 @@ constexpr std::int64_t kBlockTerms = 384;
 /// Floats of a line of the cache.
 constexpr std::int64_t kLine = 16;
 
-/// The vectors of columns of panel after panel: two, and for an odd rest three, or one.
+/// A panel of vectors, or of half a one.
+struct PanelWidth {
+  int vectors = 0;
+  bool half = false;
+  std::int64_t columns() const { return half ? lanes<Half>() : vectors * lanes(); }
+  explicit operator bool() const { return vectors > 0; }
+};
+
+/// The widths of panel after panel: two vectors, and for an odd rest three, or one; half a vector
+/// of 16 columns for a rest that it holds.
 class PanelWidths {
  public:
   explicit PanelWidths(std::int64_t columns, bool threes = true)
-      : left_((columns + lanes() - 1) / lanes()), threes_(threes) {}
-  /// 0 behind the last one.
-  int next() {
+      : left_(columns / lanes()), threes_(threes) {
+    constexpr std::int64_t kLong = 16;
+    const std::int64_t rest = columns % lanes();
+    half_ = lanes() >= kLong && rest > 0 && rest <= lanes<Half>();
+    if (rest > 0 && !half_) ++left_;
+  }
+  /// None behind the last one.
+  PanelWidth next() {
+    if (left_ == 0) return std::exchange(half_, false) ? PanelWidth{1, true} : PanelWidth{};
     const std::int64_t vectors = threes_ && left_ == 3 ? 3 : std::min<std::int64_t>(left_, 2);
     left_ -= vectors;
-    return static_cast<int>(vectors);
+    return {static_cast<int>(vectors), false};
   }
+  /// Of all that are left.
+  std::int64_t columns() const { return left_ * lanes() + (half_ ? lanes<Half>() : 0); }
 
  private:
   std::int64_t left_;
   bool threes_;
+  bool half_ = false;
 };
 
+/// A width that is known when compiling.
+template <class D, int kCount>
+struct Panel {
+  using Tag = D;
+  static constexpr int kVectors = kCount;
+};
+
+/// Calls f(Panel) for a width of at most kMost vectors.
+template <int kMost, class F>
+HWY_INLINE void for_width(PanelWidth width, F&& f) {
+  if (width.half) return f(Panel<Half, 1>{});
+  if (width.vectors == 1) f(Panel<Whole, 1>{});
+  if (width.vectors == 2) f(Panel<Whole, 2>{});
+  if constexpr (kMost > 2) {
+    if (width.vectors == 3) f(Panel<Whole, 3>{});
+  }
+}
+
 /// Vectors side by side. (Not an array, which GCC would leave in memory.)
-template <int kCount>
+template <class D, int kCount>
 struct Vectors {
-  static HWY_INLINE Vectors zero() { return {hn::Zero(kFloats), Vectors<kCount - 1>::zero()}; }
+  static constexpr std::size_t kMost = kCount * hn::MaxLanes(D());
+
+  static HWY_INLINE Vectors zero() { return {hn::Zero(D()), Vectors<D, kCount - 1>::zero()}; }
   static HWY_INLINE Vectors load(const float* from) {
-    return {hn::LoadU(kFloats, from), Vectors<kCount - 1>::load(from + lanes())};
+    return {hn::LoadU(D(), from), Vectors<D, kCount - 1>::load(from + lanes<D>())};
   }
   /// `columns` floats that need not be followed by others, and zeros.
   static HWY_INLINE Vectors load(const float* from, std::int64_t columns) {
-    if (columns == kCount * lanes()) return load(from);
-    HWY_ALIGN float padded[kCount * hn::MaxLanes(kFloats)] = {};
-    std::copy_n(from, std::min(columns, kCount * lanes()), padded);
+    if (columns == kCount * lanes<D>()) return load(from);
+    HWY_ALIGN float padded[kMost] = {};
+    std::copy_n(from, std::min(columns, kCount * lanes<D>()), padded);
     return load(padded);
   }
   HWY_INLINE void store(float* to) const {
-    hn::StoreU(first, kFloats, to);
-    rest.store(to + lanes());
+    hn::StoreU(first, D(), to);
+    rest.store(to + lanes<D>());
   }
   HWY_INLINE void store(float* to, std::int64_t columns) const {
-    if (columns == kCount * lanes()) return store(to);
-    HWY_ALIGN float padded[kCount * hn::MaxLanes(kFloats)];
+    if (columns == kCount * lanes<D>()) return store(to);
+    HWY_ALIGN float padded[kMost];
     store(padded);
-    std::copy_n(padded, std::min(columns, kCount * lanes()), to);
+    std::copy_n(padded, std::min(columns, kCount * lanes<D>()), to);
   }
-  HWY_INLINE void add(Floats x, const Vectors& b) {
+  HWY_INLINE void add(hn::Vec<D> x, const Vectors& b) {
     first = hn::MulAdd(x, b.first, first);
     rest.add(x, b.rest);
   }
 
-  Floats first;
-  Vectors<kCount - 1> rest;
+  hn::Vec<D> first;
+  Vectors<D, kCount - 1> rest;
 };
 
-template <>
-struct Vectors<0> {
+template <class D>
+struct Vectors<D, 0> {
   static HWY_INLINE Vectors zero() { return {}; }
   static HWY_INLINE Vectors load(const float*) { return {}; }
   HWY_INLINE void store(float*) const {}
-  HWY_INLINE void add(Floats, const Vectors&) {}
+  HWY_INLINE void add(hn::Vec<D>, const Vectors&) {}
 };
 
 /// The sums of a tile. `places` tell where its rows lie: at(i), and whether there is one: has(i).
-template <int kRows, int kVectors>
+template <int kRows, class D, int kVectors>
 struct Sums {
-  static HWY_INLINE Sums filled(const Vectors<kVectors>& row) {
-    return {Sums<kRows - 1, kVectors>::filled(row), row};
-  }
+  using Row = Vectors<D, kVectors>;
+  using Rest = Sums<kRows - 1, D, kVectors>;
+
+  static HWY_INLINE Sums filled(const Row& row) { return {Rest::filled(row), row}; }
   template <class Places>
   static HWY_INLINE Sums load(const Places& places, std::int64_t columns) {
-    return {Sums<kRows - 1, kVectors>::load(places, columns),
-            Vectors<kVectors>::load(places.at(kRows - 1), columns)};
+    return {Rest::load(places, columns), Row::load(places.at(kRows - 1), columns)};
   }
   template <class Places>
   HWY_INLINE void store(const Places& places, std::int64_t columns) const {
@@ -111,18 +154,20 @@ struct Sums {
   }
   /// One term: a(i, term) times the row of the panel is added to row i.
   template <class A>
-  HWY_INLINE void add(const A& a, std::int64_t term, const Vectors<kVectors>& b) {
+  HWY_INLINE void add(const A& a, std::int64_t term, const Row& b) {
     rest.add(a, term, b);
-    last.add(hn::Set(kFloats, a(kRows - 1, term)), b);
+    last.add(hn::Set(D(), a(kRows - 1, term)), b);
   }
 
-  Sums<kRows - 1, kVectors> rest;
-  Vectors<kVectors> last;
+  Rest rest;
+  Row last;
 };
 
-template <int kVectors>
-struct Sums<0, kVectors> {
-  static HWY_INLINE Sums filled(const Vectors<kVectors>&) { return {}; }
+template <class D, int kVectors>
+struct Sums<0, D, kVectors> {
+  using Row = Vectors<D, kVectors>;
+
+  static HWY_INLINE Sums filled(const Row&) { return {}; }
   template <class Places>
   static HWY_INLINE Sums load(const Places&, std::int64_t) {
     return {};
@@ -130,7 +175,7 @@ struct Sums<0, kVectors> {
   template <class Places>
   HWY_INLINE void store(const Places&, std::int64_t) const {}
   template <class A>
-  HWY_INLINE void add(const A&, std::int64_t, const Vectors<kVectors>&) {}
+  HWY_INLINE void add(const A&, std::int64_t, const Row&) {}
 };
 
 /// Rows from `first` on of `rows`, whose addresses stand in a list. Behind the last one it is
@@ -152,10 +197,9 @@ struct StridedPlaces {
 };
 
 /// Fetches the sums that the next tile begins with, while this one is summed.
-template <int kVectors>
-HWY_INLINE void prefetch(const StridedPlaces& next) {
+HWY_INLINE void prefetch(const StridedPlaces& next, std::int64_t columns) {
   for (int i = 0; i < kTileRows; ++i) {
-    for (std::int64_t j = 0; j < kVectors * lanes(); j += kLine) hwy::Prefetch(next.at(i) + j);
+    for (std::int64_t j = 0; j < columns; j += kLine) hwy::Prefetch(next.at(i) + j);
   }
 }
 
@@ -196,24 +240,25 @@ HWY_INLINE TermBlock next_block(const SegmentedRows& a, const Panels& b, std::in
 
 /// Adds `length` terms of kRows rows and of the panel at `b`, while rows `ahead` floats behind them
 /// are fetched.
-template <int kRows, int kVectors>
-HWY_INLINE const float* add_terms(Sums<kRows, kVectors>& sums, const RowAddresses<kRows>& from,
+template <int kRows, class D, int kVectors>
+HWY_INLINE const float* add_terms(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,
                                   std::int64_t length, std::int64_t ahead, const float* b) {
-  using Row = Vectors<kVectors>;
+  using Row = Vectors<D, kVectors>;
+  const std::int64_t width = kVectors * lanes<D>();
   std::int64_t t = 0;
   if (ahead != 0) {
     for (; t + kLine <= length; t += kLine) {
       for (const float* row : from.rows) hwy::Prefetch(row + t + ahead);
-      for (std::int64_t i = t; i < t + kLine; ++i, b += kVectors * lanes()) {
+      for (std::int64_t i = t; i < t + kLine; ++i, b += width) {
         sums.add(from, i, Row::load(b));
       }
     }
   }
-  for (; t < length; ++t, b += kVectors * lanes()) sums.add(from, t, Row::load(b));
+  for (; t < length; ++t, b += width) sums.add(from, t, Row::load(b));
   return b;
 }
 
-template <int kVectors>
+template <class D, int kVectors>
 struct PanelPass {
   /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
   /// `skipped` rows of the panel lie between two segments.
@@ -221,20 +266,20 @@ struct PanelPass {
                   const float* panel, std::int64_t skipped, std::int64_t columns,
                   const float* start, bool first, std::int64_t c_offset, float* const* c) const {
     constexpr int kRows = rows_of(kVectors);
-    const std::int64_t skip = skipped * kVectors * lanes();
-    using Row = Vectors<kVectors>;
+    const std::int64_t skip = skipped * kVectors * lanes<D>();
+    using Row = Vectors<D, kVectors>;
     const Row begun = start == nullptr ? Row::zero() : Row::load(start + c_offset, columns);
     for (std::int64_t i0 = 0; i0 < rows; i0 += kRows) {
       const ListedPlaces places{c, i0, rows, c_offset};
-      auto sums = Sums<kRows, kVectors>::filled(begun);
-      if (!first) sums = Sums<kRows, kVectors>::load(places, columns);
+      auto sums = Sums<kRows, D, kVectors>::filled(begun);
+      if (!first) sums = Sums<kRows, D, kVectors>::load(places, columns);
       RowAddresses<kRows> from;
       for (int i = 0; i < kRows; ++i) from.rows[i] = a.rows[places.row(i)] + block.offset;
       const float* b = panel;
       const std::int64_t ahead =
           c_offset == 0 ? a.rows[std::min(i0 + kRows, rows - 1)] - a.rows[i0] : 0;
       for (std::int64_t s = 0; s < block.segments; ++s) {
-        b = add_terms<kRows, kVectors>(sums, from, block.length, ahead, b);
+        b = add_terms<kRows, D, kVectors>(sums, from, block.length, ahead, b);
         for (auto& address : from.rows) address += a.stride;
         b += skip;
       }
@@ -243,19 +288,20 @@ struct PanelPass {
   }
 };
 
-template <int kVectors>
+template <class D, int kVectors>
 struct TilePass {
   void operator()(const TileShape& shape, const float* tiles, const float* panel,
                   std::int64_t columns, bool accumulate, float* c, std::int64_t c_stride) const {
-    using Row = Vectors<kVectors>;
+    using Row = Vectors<D, kVectors>;
+    const std::int64_t width = kVectors * lanes<D>();
     for (std::int64_t i0 = 0; i0 < shape.rows; i0 += kTileRows) {
       const StridedPlaces places{c, i0, shape.rows, c_stride};
-      auto sums = Sums<kTileRows, kVectors>::filled(Row::zero());
-      if (accumulate) sums = Sums<kTileRows, kVectors>::load(places, columns);
-      prefetch<kVectors>({c, i0 + kTileRows, shape.rows, c_stride});
+      auto sums = Sums<kTileRows, D, kVectors>::filled(Row::zero());
+      if (accumulate) sums = Sums<kTileRows, D, kVectors>::load(places, columns);
+      prefetch({c, i0 + kTileRows, shape.rows, c_stride}, columns);
       const TileAddress<kTileRows> from{tiles + i0 * shape.terms};
       const float* b = panel;
-      for (std::int64_t t = 0; t < shape.terms; ++t, b += kVectors * lanes()) {
+      for (std::int64_t t = 0; t < shape.terms; ++t, b += width) {
         sums.add(from, t, Row::load(b));
       }
       sums.store(places, columns);
@@ -269,8 +315,13 @@ HWY_INLINE void copy_vectors(const float* from, int vectors, float* to) {
   }
 }
 
+HWY_INLINE void copy_panel_row(const float* from, PanelWidth panel, float* to) {
+  if (panel.half) return hn::StoreU(hn::LoadU(Half(), from), Half(), to);
+  copy_vectors(from, panel.vectors, to);
+}
+
 std::size_t PanelFloats(std::int64_t terms, std::int64_t columns) {
-  return static_cast<std::size_t>(terms * ((columns + lanes() - 1) / lanes()) * lanes());
+  return static_cast<std::size_t>(terms * PanelWidths(columns).columns());
 }
 
 /// Terms of columns that lie one after the other become rows of a panel, a line of the cache of
@@ -294,8 +345,8 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
                 std::int64_t columns, float* panels) {
   PanelWidths widths(columns);
   std::int64_t column = 0;
-  while (const int vectors = widths.next()) {
-    const std::int64_t width = vectors * lanes();
+  while (const PanelWidth panel = widths.next()) {
+    const std::int64_t width = panel.columns();
     const std::int64_t used = std::min(width, columns - column);
     float* to = panels + column * terms + begin * width;
     const float* from = b.data + column * b.column_stride;
@@ -306,7 +357,7 @@ void PackPanels(const StridedMatrix& b, std::int64_t begin, std::int64_t end, st
     }
     for (std::int64_t t = begin; t < end; ++t, from += b.term_stride, to += width) {
       if (b.column_stride == 1 && used == width) {
-        copy_vectors(from, vectors, to);
+        copy_panel_row(from, panel, to);
         continue;
       }
       for (std::int64_t j = 0; j < used; ++j) to[j] = from[j * b.column_stride];
@@ -323,16 +374,16 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
     const TermBlock block = next_block(a, b, term);
     PanelWidths widths(columns);
     std::int64_t column = 0;
-    while (const int vectors = widths.next()) {
-      const float* panel = b.data + column * b.terms + block.panel_row * vectors * lanes();
-      const std::int64_t used = std::min(vectors * lanes(), columns - column);
-      const auto pass = [&](auto kernel) {
-        kernel(a, block, rows, panel, b.stride - a.length, used, start, term == 0, column, c);
-      };
-      if (vectors == 1) pass(PanelPass<1>{});
-      if (vectors == 2) pass(PanelPass<2>{});
-      if (vectors == 3) pass(PanelPass<3>{});
-      column += vectors * lanes();
+    while (const PanelWidth width = widths.next()) {
+      const float* panel = b.data + column * b.terms + block.panel_row * width.columns();
+      const std::int64_t used = std::min(width.columns(), columns - column);
+      for_width<3>(width, [&](auto kind) {
+        PanelPass<typename decltype(kind)::Tag, decltype(kind)::kVectors>()(a, block, rows, panel,
+                                                                            b.stride - a.length,
+                                                                            used, start, term == 0,
+                                                                            column, c);
+      });
+      column += width.columns();
     }
     term += block.terms();
   } while (term < terms);
@@ -374,14 +425,14 @@ void PackRowPanels(const float* const* b, std::int64_t offset, std::int64_t term
     const float* next = b[std::min(t + kTermsAhead, terms - 1)] + offset;
     PanelWidths widths(columns, false);
     std::int64_t column = 0;
-    while (const int vectors = widths.next()) {
-      const std::int64_t width = vectors * lanes();
+    while (const PanelWidth panel = widths.next()) {
+      const std::int64_t width = panel.columns();
       const std::int64_t used = std::min(width, columns - column);
       const float* from = b[t] + offset + column;
       float* to = panels + column * terms + t * width;
       hwy::Prefetch(next + column);
       if (used == width) {
-        copy_vectors(from, vectors, to);
+        copy_panel_row(from, panel, to);
       } else {
         std::copy_n(from, used, to);
         std::fill(to + used, to + width, 0.0F);
@@ -395,14 +446,13 @@ void TileProduct(const TileShape& shape, const float* tiles, const float* panels
                  float* c, std::int64_t c_stride) {
   PanelWidths widths(shape.columns, false);
   std::int64_t column = 0;
-  while (const int vectors = widths.next()) {
-    const std::int64_t used = std::min(vectors * lanes(), shape.columns - column);
-    const auto pass = [&](auto kernel) {
-      kernel(shape, tiles, panels + column * shape.terms, used, accumulate, c + column, c_stride);
-    };
-    if (vectors == 1) pass(TilePass<1>{});
-    if (vectors == 2) pass(TilePass<2>{});
-    column += vectors * lanes();
+  while (const PanelWidth width = widths.next()) {
+    const std::int64_t used = std::min(width.columns(), shape.columns - column);
+    for_width<2>(width, [&](auto kind) {
+      TilePass<typename decltype(kind)::Tag, decltype(kind)::kVectors>()(
+          shape, tiles, panels + column * shape.terms, used, accumulate, c + column, c_stride);
+    });
+    column += width.columns();
   }
 }
 
