@@ -16,19 +16,18 @@
 namespace linnet {
 namespace {
 
-constexpr std::uint32_t kTaskBits = 24;
-constexpr std::uint64_t kTaskMask = (std::uint64_t{1} << kTaskBits) - 1;
-constexpr std::uint64_t kClosed = ~std::uint64_t{0} & ~kTaskMask;  // no stage is open
-// The last ticket of all. Late threads move closed tickets on by a few, so the same ones come
-// again, and a sleeper that wakes between two of them sleeps on; this one none of them reaches.
-constexpr std::uint64_t kEnded = kClosed | (kTaskMask / 2);
+constexpr std::uint64_t kClosed = ~std::uint64_t{0};  // no stage is open
+constexpr std::uint64_t kEnded = kClosed - 1;         // nor ever will be
 constexpr int kSpins = 4000;  // about 50 microseconds, longer than most stages last
 
-std::uint64_t stage_of(std::uint64_t ticket) { return ticket >> kTaskBits; }
-std::uint32_t task_of(std::uint64_t ticket) {
-  return static_cast<std::uint32_t>(ticket & kTaskMask);
+bool closed(std::uint64_t stage) { return stage >= kEnded; }
+
+/// A Part's number: of a stage and of the tasks taken. 0 is before all stages.
+constexpr std::uint32_t kTaskBits = 24;
+std::uint64_t none_taken(std::uint64_t stage) { return (stage + 1) << kTaskBits; }
+std::uint32_t taken_of(std::uint64_t number) {
+  return static_cast<std::uint32_t>(number & ((std::uint64_t{1} << kTaskBits) - 1));
 }
-bool closed(std::uint64_t ticket) { return stage_of(ticket) == stage_of(kClosed); }
 
 void pause_processor() {
 #if defined(__x86_64__)
@@ -74,9 +73,10 @@ int available_processors() {
   return std::max(count, 1);
 }
 
-ThreadTeam::ThreadTeam(int threads) : ticket_(kClosed) {
+ThreadTeam::ThreadTeam(int threads) : stage_(kClosed) {
   require(threads >= 0 && threads <= 1024, "expected 0 to 1024 threads; got {}", threads);
   const int count = threads == 0 ? available_processors() : threads;
+  parts_ = std::vector<Part>(static_cast<std::size_t>(count));
   try {
     for (int i = 1; i < count; ++i) workers_.emplace_back([this, i] { worker(i); });
   } catch (const std::system_error& error) {  // a limit on processes, or no memory for a stack
@@ -106,6 +106,7 @@ void ThreadTeam::run(StagedWork& work) {
   work_ = &work;
   const std::uint64_t first = open_stage(0);
   if (closed(first)) return;
+  for (Part& part : parts_) part.taken.store(0);
   publish(first);
   active_.fetch_add(1);
   participate(0);
@@ -117,9 +118,9 @@ void ThreadTeam::run(StagedWork& work) {
 void ThreadTeam::worker(int thread) {
   const SignalsHeld held;
   while (!stopping_.load()) {
-    const std::uint64_t seen = ticket_.load();
-    if (closed(seen)) {
-      wait_for_change(seen);
+    const std::uint64_t stage = stage_.load();
+    if (closed(stage)) {
+      wait_for_change(stage);
       continue;
     }
     active_.fetch_add(1);  // run() does not return while anyone is active
@@ -130,22 +131,42 @@ void ThreadTeam::worker(int thread) {
 
 void ThreadTeam::participate(int thread) {
   while (true) {
-    std::uint64_t seen = ticket_.load();
-    if (closed(seen)) return;
-    if (task_of(seen) >= work_->tasks(stage_of(seen))) {
-      wait_for_change(seen);
-      continue;
+    const std::uint64_t stage = stage_.load();
+    if (closed(stage)) return;
+    take_tasks(stage, thread);
+    wait_for_change(stage);
+  }
+}
+
+void ThreadTeam::take_tasks(std::uint64_t stage, int thread) {
+  for (int i = 0; i < threads(); ++i) {
+    const int part = (thread + i) % threads();
+    while (true) {
+      const std::int64_t task = claim(stage, part);
+      if (task < 0) break;
+      execute(stage, static_cast<std::uint32_t>(task), thread);
+      if (done_.fetch_add(1) + 1 == work_->tasks(stage)) {
+        done_.store(0);
+        publish(open_stage(stage + 1));
+        return;
+      }
     }
-    const std::uint64_t mine = ticket_.fetch_add(1);
-    if (closed(mine)) return;
-    const std::uint64_t stage = stage_of(mine);
-    const std::uint32_t tasks = work_->tasks(stage);
-    if (task_of(mine) >= tasks) continue;
-    execute(stage, task_of(mine), thread);
-    if (done_.fetch_add(1) + 1 == tasks) {
-      done_.store(0);
-      publish(open_stage(stage + 1));
-    }
+  }
+}
+
+/// The next task of a thread's part of a stage, which nobody else gets; -1 where all are taken, as
+/// those of a stage that has ended.
+std::int64_t ThreadTeam::claim(std::uint64_t stage, int part) {
+  const std::int64_t tasks = work_->tasks(stage);
+  const std::int64_t begin = tasks * part / threads();
+  const std::int64_t size = tasks * (part + 1) / threads() - begin;
+  if (size == 0) return -1;
+  std::atomic<std::uint64_t>& taken = parts_[static_cast<std::size_t>(part)].taken;
+  std::uint64_t number = taken.load();
+  while (true) {
+    const std::uint64_t current = std::max(number, none_taken(stage));
+    if (current >= none_taken(stage + 1) || taken_of(current) >= size) return -1;
+    if (taken.compare_exchange_weak(number, current + 1)) return begin + taken_of(current);
   }
 }
 
@@ -162,26 +183,21 @@ void ThreadTeam::execute(std::uint64_t stage, std::uint32_t task, int thread) {
 std::uint64_t ThreadTeam::open_stage(std::uint64_t stage) const {
   const std::uint64_t stages = work_->stages();
   while (stage < stages && work_->tasks(stage) == 0) ++stage;
-  return stage < stages && !failed_.load() ? stage << kTaskBits : kClosed;
+  return stage < stages && !failed_.load() ? stage : kClosed;
 }
 
-void ThreadTeam::publish(std::uint64_t ticket) {
-  ticket_.store(ticket);
-  if (sleepers_.load() > 0) ticket_.notify_all();
+void ThreadTeam::publish(std::uint64_t stage) {
+  stage_.store(stage);
+  if (sleepers_.load() > 0) stage_.notify_all();
 }
 
-void ThreadTeam::wait_for_change(std::uint64_t seen) {
-  const std::uint64_t stage = stage_of(seen);
+void ThreadTeam::wait_for_change(std::uint64_t stage) {
   for (int spin = 0; spin < kSpins; ++spin) {
-    if (stage_of(ticket_.load(std::memory_order_relaxed)) != stage || stopping_.load()) return;
+    if (stage_.load(std::memory_order_relaxed) != stage || stopping_.load()) return;
     pause_processor();
   }
   sleepers_.fetch_add(1);
-  std::uint64_t now = ticket_.load();
-  while (stage_of(now) == stage && !stopping_.load()) {
-    ticket_.wait(now);
-    now = ticket_.load();
-  }
+  while (stage_.load() == stage && !stopping_.load()) stage_.wait(stage);
   sleepers_.fetch_sub(1);
 }
 

@@ -24,7 +24,9 @@ class StagedWork {
 ///
 /// A stage ends when its last task is done, not when every thread has arrived: a thread that the
 /// system has put aside delays nobody unless it holds a task. Waiting threads spin briefly, then
-/// sleep. Tasks are fixed by the work, so results don't depend on the number of threads.
+/// sleep. Every thread takes an equal part of a stage's tasks first, the same part in every stage
+/// and run, so that it finds in its caches and its memory node what it wrote there; then others'.
+/// Tasks are fixed by the work, so results don't depend on the number of threads.
 class ThreadTeam {
  public:
   /// `threads` counts the caller; 0 means all processors this process may use. Throws Error where
@@ -44,16 +46,24 @@ class ThreadTeam {
   void stop();
   void worker(int thread);
   void participate(int thread);
+  void take_tasks(std::uint64_t stage, int thread);
+  std::int64_t claim(std::uint64_t stage, int part);
   void execute(std::uint64_t stage, std::uint32_t task, int thread);
-  void publish(std::uint64_t ticket);
+  void publish(std::uint64_t stage);
   void wait_for_change(std::uint64_t seen);
-  /// The ticket of the first stage at or after `stage` that has a task.
+  /// The first stage at or after `stage` that has a task; closed if there is none.
   std::uint64_t open_stage(std::uint64_t stage) const;
+
+  /// How many tasks of a thread's part are taken, with the stage they belong to.
+  struct alignas(64) Part {
+    std::atomic<std::uint64_t> taken{0};
+  };
 
   std::vector<std::thread> workers_;
   std::mutex turn_;
   StagedWork* work_ = nullptr;
-  alignas(64) std::atomic<std::uint64_t> ticket_;  // stage in the high bits, next task in the low
+  std::vector<Part> parts_;  ///< by thread
+  alignas(64) std::atomic<std::uint64_t> stage_;
   alignas(64) std::atomic<std::uint32_t> done_{0};
   alignas(64) std::atomic<int> active_{0};
   std::atomic<int> sleepers_{0};
