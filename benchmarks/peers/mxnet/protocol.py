@@ -25,6 +25,14 @@ def pixels():
     return nn.HybridLambda(lambda F, x: F.cast(x, "float32") / 255)
 
 
+def imagenet_pixels():
+    """The same, less ImageNet's mean and divided by its deviation."""
+    found = nn.HybridSequential()
+    found.add(pixels(), gluon.data.vision.transforms.Normalize((0.485, 0.456, 0.406),
+                                                               (0.229, 0.224, 0.225)))
+    return found
+
+
 def cross_entropy():
     return gluon.loss.SoftmaxCrossEntropyLoss()
 
