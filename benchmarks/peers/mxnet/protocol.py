@@ -55,7 +55,10 @@ class Run:
         self.shuffle = np.random.default_rng(options.seed)
         self.network = network()
         self.network.initialize(GLOROT, self.context)
-        self.network.hybridize(static_alloc=True, static_shape=True)
+        # What fuses its operators on the CPU is for predictions alone.
+        fused = options.infer and self.context.device_type == "cpu"
+        self.network.hybridize(static_alloc=True, static_shape=True,
+                               backend="MKLDNN" if fused else None)
         self.outputs = self.network(self.samples[:1])  # shapes are known from here on
         found = self.network.collect_params()
         self.parameters = sum(each.data().size for each in found.values()
