@@ -25,6 +25,13 @@ def pixels(x):
     return x.astype(np.float32) / np.float32(255)
 
 
+def imagenet_pixels(x):
+    """The same, less ImageNet's mean and divided by its deviation."""
+    mean, deviation = (np.float32(values).reshape(3, 1, 1)
+                       for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+    return (pixels(x) - mean) / deviation
+
+
 class Run:
     """One network on resident data."""
 
