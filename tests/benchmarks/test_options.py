@@ -59,7 +59,7 @@ class Options(unittest.TestCase):
         self.assertEqual(folders, set(peer_python.installable()))
         few = ("mnist-cnn", "rosenbrock-mlp", "flux-cnn")
         for peer in engines.PEERS.values():
-            wanted = few if peer.folder in ("mxnet", "chainer", "flux") else jobs.DATA
+            wanted = few if peer.folder == "flux" else jobs.DATA
             wanted = ("rosenbrock-mlp",) if peer.runs_in == "built" else wanted
             for workload in () if peer.runs_in == "plain" else wanted:
                 self.assertTrue(peer.program(workload).exists(), peer.program(workload))
@@ -109,11 +109,11 @@ class Options(unittest.TestCase):
                 contextlib.redirect_stderr(io.StringIO()):
             why = peer_python.install("mxnet")
         self.assertRegex(why, "could not be installed into .*/mxnet: exit status 3 of venv$")
-        options = parsed("mnist-cnn", "gru-imdb", "--peers", "mxnet")
-        options.not_installed = {"mxnet": why}
-        reasons = [prepared.engines_of(job, options, "/data")["mxnet"][-1]
+        options = parsed("mnist-cnn", "gru-imdb", "--peers", "fake")
+        options.not_installed = {"fake": why}
+        reasons = [prepared.engines_of(job, options, "/data")["fake"][-1]
                    for job in jobs.jobs_of(options)]
-        self.assertEqual(reasons, [why, "there is no benchmarks/peers/mxnet/gru_imdb.py"])
+        self.assertEqual(reasons, [why, "there is no benchmarks/peers/fake/gru_imdb.py"])
 
     def test_what_is_pinned(self):
         for framework in peer_python.installable():

@@ -3,7 +3,8 @@
 from protocol import chainer
 
 F, L = chainer.functions, chainer.links
-HE = chainer.initializers.HeNormal()  # Linnet's first weights of their convolutions: N(0, 2 / fan in)
+# Linnet's first weights of their convolutions: N(0, 2 / fan in).
+HE = chainer.initializers.HeNormal()
 
 
 def convolution(inputs, outputs, kernel, stride=1):

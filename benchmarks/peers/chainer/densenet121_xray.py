@@ -42,9 +42,9 @@ def network():
 
 
 def resized_crops(x):
-    """At training torchvision's RandomResizedCrop (area 0.08 to 1, ratio 3/4 to 4/3) to the same size,
-    and flips, of a square batch (N, C, S, S); the functions' grid of [-1, 1] ends at the middles of the
-    outermost pixels."""
+    """At training torchvision's RandomResizedCrop (area 0.08 to 1, ratio 3/4 to 4/3) to the same
+    size, and flips, of a square batch (N, C, S, S); the functions' grid of [-1, 1] ends at the
+    middles of the outermost pixels."""
     if not chainer.config.train:
         return x
     size = x.shape[2]

@@ -16,6 +16,7 @@ import peer  # noqa: E402
 warnings.filterwarnings("ignore")  # of setuptools, about how Chainer looks for packages
 import chainer  # noqa: E402
 
+chainer.config.type_check = False  # of each function's inputs; its guides turn it off for speed
 PRECISIONS = ("auto", "fp32")
 GLOROT = chainer.initializers.GlorotUniform()  # Linnet's first weights; biases start at 0
 

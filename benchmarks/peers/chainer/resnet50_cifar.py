@@ -15,7 +15,7 @@ class Bottleneck(chainer.Chain):
             self.body = chainer.Sequential(
                 convolution(inputs, width, 1), active(width),
                 convolution(width, width, 3, stride), active(width),
-                convolution(width, outputs, 1), norm(outputs, silent=True))  # Linnet's first weights
+                convolution(width, outputs, 1), norm(outputs, silent=True))  # as Linnet starts
             self.shortcut = F.identity if stride == 1 and inputs == outputs else \
                 chainer.Sequential(convolution(inputs, outputs, 1, stride), norm(outputs))
 

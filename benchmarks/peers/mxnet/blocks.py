@@ -4,7 +4,8 @@ import mxnet as mx
 
 from protocol import nn
 
-HE = mx.init.MSRAPrelu("in", slope=0)  # Linnet's first weights of their convolutions: N(0, 2 / fan in)
+# Linnet's first weights of their convolutions: N(0, 2 / fan in).
+HE = mx.init.MSRAPrelu("in", slope=0)
 
 
 def convolution(channels, kernel, stride=1):

@@ -37,9 +37,9 @@ def body():
 
 
 def resized_crops(x):
-    """torchvision's RandomResizedCrop (area 0.08 to 1, ratio 3/4 to 4/3) to the same size, and flips,
-    of a square batch (N, C, S, S); the operators' grid of [-1, 1] ends at the middles of the outermost
-    pixels."""
+    """torchvision's RandomResizedCrop (area 0.08 to 1, ratio 3/4 to 4/3) to the same size, and
+    flips, of a square batch (N, C, S, S); the operators' grid of [-1, 1] ends at the middles of the
+    outermost pixels."""
     count, size = len(x), x.shape[2]
 
     def draw(low, high):
@@ -57,7 +57,7 @@ def resized_crops(x):
 
 
 class Network(gluon.Block):
-    """Crops are drawn outside what is hybridized, which is traced once, for training and without."""
+    """Crops are drawn outside what is hybridized, which is traced once for training and tests."""
 
     def __init__(self):
         super().__init__()
@@ -70,4 +70,4 @@ class Network(gluon.Block):
 
 if __name__ == "__main__":
     protocol.run("densenet121-xray", 64, 6968206, Network,
-                 protocol.gluon.loss.SigmoidBinaryCrossEntropyLoss(), mx.optimizer.Adam(1e-4))
+                 gluon.loss.SigmoidBinaryCrossEntropyLoss(), mx.optimizer.Adam(1e-4))
