@@ -129,9 +129,8 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   return kernel;
 }
 
-void clear_cropped(const ConvShape& s, const Correlation& all, float* dw) {
-  if (all.taps() < s.taps()) std::fill_n(dw, s.weights(), 0.0F);
-}
+/// Whether taps meet padding alone, whose gradients are zeros that nothing else writes.
+bool cropped(const ConvShape& s, const Correlation& all) { return all.taps() < s.taps(); }
 
 /// Few sums of many pixels: tasks take lines, and their sums are added. Otherwise tasks take
 /// columns of dw.
@@ -145,12 +144,16 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   Kernel kernel;
   kernel.scratch_bytes = gradient.scratch_bytes();
   constexpr std::int64_t kFewPixels = 8192;
-  if (pixels <= kFewPixels && gradient.part_count() >= 8) {
+  // Of cropped sums partial ones would be zeros for the most part.
+  const std::int64_t enough_parts = cropped(s, all) ? 4 : 8;
+  if (pixels <= kFewPixels && gradient.part_count() >= enough_parts) {
     const std::int64_t parts = gradient.part_count();
     const int tasks = tasks_for(parts, conv_cost(flops) / static_cast<double>(parts));
-    if (all.taps() < s.taps()) {
-      kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                                 clear_cropped(s, gradient.correlation(), args.out(0));
+    if (cropped(s, all)) {
+      const int clearers = tasks_for(s.weights(), 0.1);
+      kernel.stages.push_back({clearers, [=](const Args& args, const Task& task) {
+                                 const Range weights = split(s.weights(), clearers, task.index);
+                                 std::fill_n(args.out(0) + weights.begin, weights.size(), 0.0F);
                                }});
     }
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
@@ -165,7 +168,9 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              float* dw = args.work() + task.index * s.weights();
-                             clear_cropped(s, gradient.correlation(), dw);
+                             if (cropped(s, gradient.correlation())) {
+                               std::fill_n(dw, s.weights(), 0.0F);
+                             }
                              gradient.run(args.in(0), args.in(1),
                                           split(all.lines(), tasks, task.index),
                                           {0, gradient.part_count()}, dw, task.scratch);
