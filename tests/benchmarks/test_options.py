@@ -57,7 +57,7 @@ class Options(unittest.TestCase):
     def test_every_framework_has_its_workloads(self):
         folders = {peer.folder for peer in engines.PEERS.values() if peer.runs_in == "python"}
         self.assertEqual(folders, set(peer_python.installable()))
-        few = ("mnist-cnn", "rosenbrock-mlp", "flux-cnn")
+        few = ("mnist-cnn", "rosenbrock-mlp", "flux-cnn", "vgg-cifar10")
         for peer in engines.PEERS.values():
             wanted = few if peer.folder == "flux" else jobs.DATA
             wanted = ("rosenbrock-mlp",) if peer.runs_in == "built" else wanted

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the MXNet peers share: a Gluon network, hybridized with its memory planned once as MXNet's
-guides have it for speed, on resident data. A peer hands run() network(), which takes the samples as
-they are stored, but images as (N, C, H, W) u8; and a Gluon loss of each sample.
+guides have it for speed (--mode imperative: operator by operator), on resident data. A peer hands
+run() network(), which takes the samples as they are stored, but images as (N, C, H, W) u8; and a
+Gluon loss of each sample.
 """
 import sys
 import time
@@ -57,8 +58,9 @@ class Run:
         self.network.initialize(GLOROT, self.context)
         # What fuses its operators on the CPU is for predictions alone.
         fused = options.infer and self.context.device_type == "cpu"
-        self.network.hybridize(static_alloc=True, static_shape=True,
-                               backend="MKLDNN" if fused else None)
+        if options.mode == "hybrid":
+            self.network.hybridize(static_alloc=True, static_shape=True,
+                                   backend="MKLDNN" if fused else None)
         self.outputs = self.network(self.samples[:1])  # shapes are known from here on
         found = self.network.collect_params()
         self.parameters = sum(each.data().size for each in found.values()
@@ -114,6 +116,7 @@ class Run:
 def run(workload, batch, parameters, network, loss, optimizer=None):
     """A peer's whole program: `network` must have as many `parameters` as the workload says."""
     started = time.perf_counter()
-    options = peer.parser(workload, batch, "MXNet", ("hybrid",), precisions=PRECISIONS).parse_args()
+    options = peer.parser(workload, batch, "MXNet", ("hybrid", "imperative"),
+                          precisions=PRECISIONS).parse_args()
     peer.report(Run(options, network, parameters, loss, optimizer or mx.optimizer.Adam(1e-3)),
                 started)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend/cpu/kernel.h"
+
 #include <utility>
 
-#include "backend/cpu/kernel.h"
 #include "backend/cpu/rounded_operands.h"
+#include "base/check.h"
 #include "core/align.h"
 
 namespace linnet::cpu {
@@ -21,6 +23,7 @@ namespace {
 std::optional<Kernel> settled(const NodeView& node, std::optional<Kernel> kernel) {
   if (!kernel) return kernel;
   const std::vector<std::size_t>& packed = kernel->packed_operands;
+  LINNET_ASSERT(kernel->packing.empty() == packed.empty());
   const bool fixed =
       std::all_of(packed.begin(), packed.end(), [&](std::size_t i) { return node.fixed(i); });
   return fixed ? std::move(kernel) : packed_in_each_run(std::move(*kernel));
