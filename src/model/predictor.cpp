@@ -149,15 +149,11 @@ void PreparedBatch::run() {
 
 void PreparedBatch::run(std::span<const std::span<const std::byte>> inputs,
                         std::span<const std::span<std::byte>> outputs) {
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    const std::size_t output = i - inputs_;  // of no meaning below
-    if (i < inputs.size()) {
-      bind(i, inputs[i].data());
-    } else if (i >= inputs_ && output < outputs.size()) {
-      bind(i, outputs[output].data());
-    } else {
-      bind(i, memory_of(i)->data());
-    }
+  for (std::size_t i = 0; i < inputs_; ++i) {
+    bind(i, i < inputs.size() ? inputs[i].data() : memory_of(i)->data());
+  }
+  for (std::size_t i = 0; inputs_ + i < ports_.size(); ++i) {
+    bind(inputs_ + i, i < outputs.size() ? outputs[i].data() : memory_of(inputs_ + i)->data());
   }
   run_bound();
 }
