@@ -154,8 +154,6 @@ void ThreadTeam::take_tasks(std::uint64_t stage, int thread) {
   }
 }
 
-/// The next task of a thread's part of a stage, which nobody else gets; -1 where all are taken, as
-/// those of a stage that has ended.
 std::int64_t ThreadTeam::claim(std::uint64_t stage, int part) {
   const std::int64_t tasks = work_->tasks(stage);
   const std::int64_t begin = tasks * part / threads();

@@ -47,10 +47,12 @@ class ThreadTeam {
   void worker(int thread);
   void participate(int thread);
   void take_tasks(std::uint64_t stage, int thread);
+  /// The next task of a thread's part of a stage, which nobody else gets; -1 where all are taken,
+  /// as those of a stage that has ended.
   std::int64_t claim(std::uint64_t stage, int part);
   void execute(std::uint64_t stage, std::uint32_t task, int thread);
   void publish(std::uint64_t stage);
-  void wait_for_change(std::uint64_t seen);
+  void wait_for_change(std::uint64_t stage);
   /// The first stage at or after `stage` that has a task; closed if there is none.
   std::uint64_t open_stage(std::uint64_t stage) const;
 

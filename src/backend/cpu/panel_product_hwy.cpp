@@ -258,8 +258,11 @@ HWY_INLINE const float* add_terms(Sums<kRows, D, kVectors>& sums, const RowAddre
   return b;
 }
 
-template <class D, int kVectors>
+template <class Kind>
 struct PanelPass {
+  using D = typename Kind::Tag;
+  static constexpr int kVectors = Kind::kVectors;
+
   /// Columns [0, columns) of the panel for all rows; `c_offset` is the panel's first column.
   /// `skipped` rows of the panel lie between two segments.
   void operator()(const SegmentedRows& a, const TermBlock& block, std::int64_t rows,
@@ -288,8 +291,11 @@ struct PanelPass {
   }
 };
 
-template <class D, int kVectors>
+template <class Kind>
 struct TilePass {
+  using D = typename Kind::Tag;
+  static constexpr int kVectors = Kind::kVectors;
+
   void operator()(const TileShape& shape, const float* tiles, const float* panel,
                   std::int64_t columns, bool accumulate, float* c, std::int64_t c_stride) const {
     using Row = Vectors<D, kVectors>;
@@ -378,10 +384,8 @@ void PanelProduct(const SegmentedRows& a, std::int64_t rows, const Panels& b, st
       const float* panel = b.data + column * b.terms + block.panel_row * width.columns();
       const std::int64_t used = std::min(width.columns(), columns - column);
       for_width<3>(width, [&](auto kind) {
-        PanelPass<typename decltype(kind)::Tag, decltype(kind)::kVectors>()(a, block, rows, panel,
-                                                                            b.stride - a.length,
-                                                                            used, start, term == 0,
-                                                                            column, c);
+        PanelPass<decltype(kind)>()(a, block, rows, panel, b.stride - a.length, used, start,
+                                    term == 0, column, c);
       });
       column += width.columns();
     }
@@ -449,8 +453,8 @@ void TileProduct(const TileShape& shape, const float* tiles, const float* panels
   while (const PanelWidth width = widths.next()) {
     const std::int64_t used = std::min(width.columns(), shape.columns - column);
     for_width<2>(width, [&](auto kind) {
-      TilePass<typename decltype(kind)::Tag, decltype(kind)::kVectors>()(
-          shape, tiles, panels + column * shape.terms, used, accumulate, c + column, c_stride);
+      TilePass<decltype(kind)>()(shape, tiles, panels + column * shape.terms, used, accumulate,
+                                 c + column, c_stride);
     });
     column += width.columns();
   }

@@ -8,15 +8,6 @@
 #include "core/align.h"
 
 namespace linnet::cpu {
-
-std::optional<Kernel> first_candidate(const NodeView& /*node*/,
-                                      const std::vector<Candidate>& candidates) {
-  for (const Candidate& candidate : candidates) {
-    if (std::optional<Kernel> kernel = candidate.prepare()) return kernel;
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 /// Keeps what is packed only from weights that stay.
@@ -30,6 +21,14 @@ std::optional<Kernel> settled(const NodeView& node, std::optional<Kernel> kernel
 }
 
 }  // namespace
+
+std::optional<Kernel> first_candidate(const NodeView& /*node*/,
+                                      const std::vector<Candidate>& candidates) {
+  for (const Candidate& candidate : candidates) {
+    if (std::optional<Kernel> kernel = candidate.prepare()) return kernel;
+  }
+  return std::nullopt;
+}
 
 Kernel packed_in_each_run(Kernel kernel) {
   if (kernel.packing.empty()) return kernel;

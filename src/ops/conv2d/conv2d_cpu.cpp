@@ -18,6 +18,9 @@ bool short_patches(const ConvShape& s) { return s.attrs.groups > 1 || s.taps() <
 /// Packing the weights would cost more than oneDNN's slower sums.
 bool few_pixels(const ConvShape& s) { return s.n * s.out_pixels() < 512; }
 
+/// Packing weights takes a part of the time that is worth memory: each meets few pixels.
+bool packing_counts(const ConvShape& s) { return s.n * s.out_pixels() <= 2048; }
+
 /// oneDNN's weight gradient walks over pixels: it wants many of them.
 bool many_pixels(const ConvShape& s) { return s.out_pixels() >= 16; }
 
@@ -67,12 +70,10 @@ std::optional<Kernel> native_grad_weight(const NodeView& node) {
 std::vector<Candidate> forward(const NodeView& node) {
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
   const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
-  const ConvTail tail{.bias = attrs.bias,
-                      .activation = attrs.activation,
-                      .keeps_weights = node.fixed(1) && packing_counts(s)};
-  return forward_candidates(s, tail, [=](const ConvEngine& engine) {
-    std::optional<Kernel> kernel = engine.forward(s, tail);
-    return kernel && !tail.keeps_weights ? packed_in_each_run(std::move(*kernel)) : kernel;
+  return forward_candidates(s, node.fixed(1), [=](const ConvEngine& engine, bool keeps_weights) {
+    return engine.forward(s, {.bias = attrs.bias,
+                              .activation = attrs.activation,
+                              .keeps_weights = keeps_weights});
   });
 }
 
@@ -93,13 +94,16 @@ std::vector<Candidate> grad_weight(const NodeView& node) {
 
 }  // namespace
 
-std::vector<Candidate> forward_candidates(
-    const ConvShape& shape, const ConvTail& tail,
-    const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare) {
-  if (short_patches(shape)) return candidates(thin_first(), prepare);
-  return candidates(few_pixels(shape) && !tail.keeps_weights ? Engines{&pointwise_engine()}
-                                                             : Engines{},
-                    prepare);
+std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_weights,
+                                          const PrepareForward& prepare) {
+  const bool keeps_weights = fixed_weights && packing_counts(shape);
+  const auto kernel_of = [=](const ConvEngine& engine) {
+    std::optional<Kernel> kernel = prepare(engine, keeps_weights);
+    return kernel && !keeps_weights ? packed_in_each_run(std::move(*kernel)) : kernel;
+  };
+  if (short_patches(shape)) return candidates(thin_first(), kernel_of);
+  const bool packing_costs = few_pixels(shape) && !keeps_weights;
+  return candidates(packing_costs ? Engines{&pointwise_engine()} : Engines{}, kernel_of);
 }
 
 void register_conv2d(Registry& registry) {

@@ -44,18 +44,13 @@ const ConvEngine& onednn_engine();
 /// The same on operands 0 and 1 in bfloat16; none where the processor has no such arithmetic.
 const ConvEngine& onednn_bf16_engine();
 
+/// Gives an engine's kernel of a forward convolution, for ConvTail::keeps_weights.
+using PrepareForward =
+    std::function<std::optional<Kernel>(const ConvEngine& engine, bool keeps_weights)>;
 /// Every engine as a candidate for a forward convolution, the one that is fastest as a rule first.
-/// `prepare` gives an engine's kernel.
-std::vector<Candidate> forward_candidates(
-    const ConvShape& shape, const ConvTail& tail,
-    const std::function<std::optional<Kernel>(const ConvEngine&)>& prepare);
-
-/// Whether packed weights should be kept where they are fixed: packing takes a part of the time
-/// only where each meets few pixels.
-inline bool packing_counts(const ConvShape& shape) {
-  constexpr std::int64_t kFewPixels = 2048;
-  return shape.n * shape.out_pixels() <= kFewPixels;
-}
+/// Packed weights are kept where they are fixed and packing counts.
+std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_weights,
+                                          const PrepareForward& prepare);
 
 /// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
 inline double conv_cost(double flops) { return flops / 40; }

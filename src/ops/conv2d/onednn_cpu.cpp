@@ -115,8 +115,8 @@ std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Bl
   return state;
 }
 
-/// The packing of forward and grad_input: the weights in oneDNN's layout. One task, so the shared
-/// weights get their address before anyone reads them.
+/// Brings the weights into oneDNN's layout. One task, so the shared weights get their address
+/// before anyone reads them.
 Stage reorder_weights(const std::shared_ptr<State>& state) {
   state->reorder = dnnl::reorder(state->plain, state->own);
   return {1, [state, stream = dnnl::stream(state->engine)](const Args& args, const Task&) {
@@ -128,6 +128,16 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
             check_status(
                 dnnl_primitive_execute(state->reorder.get(), stream.get(), 2, arguments.data()));
           }};
+}
+
+/// The beginning of forward's and grad_input's kernel.
+Kernel with_packed_weights(const std::shared_ptr<State>& state) {
+  Kernel kernel;
+  kernel.packed_bytes = state->weights.get_size();
+  kernel.packed_operands = {1};
+  kernel.scratch_bytes = state->scratchpad_bytes;
+  kernel.packing.push_back(reorder_weights(state));
+  return kernel;
 }
 
 template <class T>
@@ -143,11 +153,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
     b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
     if (tail.bias) b.call->operand(DNNL_ARG_BIAS, b.bias);
   }
-  Kernel kernel;
-  kernel.packed_bytes = state->weights.get_size();
-  kernel.packed_operands = {1};
-  kernel.scratch_bytes = state->scratchpad_bytes;
-  kernel.packing.push_back(reorder_weights(state));
+  Kernel kernel = with_packed_weights(state);
   kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
@@ -180,10 +186,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     b.call->operand(DNNL_ARG_DIFF_DST, b.image_out);
     b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
   }
-  Kernel kernel;
-  kernel.packed_bytes = state->weights.get_size();
-  kernel.scratch_bytes = state->scratchpad_bytes;
-  kernel.packing.push_back(reorder_weights(state));
+  Kernel kernel = with_packed_weights(state);
   kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
@@ -195,7 +198,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
                              b.scratchpad.set_data_handle(task.scratch);
                              b.call->execute();
                            }});
-  return packed_in_each_run(std::move(kernel));
+  return kernel;
 }
 
 /// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace

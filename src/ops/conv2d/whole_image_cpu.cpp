@@ -117,6 +117,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   kernel.packed_bytes = spread.bytes();
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.packing.push_back(spread_stage(spread, false));
+  kernel.packed_operands = {1};
   kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
                              const auto [rows, columns] = tasks.block(task.index);
                              gemm({rows.size(), columns.size(), spread.outputs},
@@ -125,7 +126,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
                                   args.out(0) + rows.begin * spread.inputs + columns.begin,
                                   spread.inputs, task.scratch);
                            }});
-  return packed_in_each_run(std::move(kernel));
+  return kernel;
 }
 
 /// The gradient of the spread weights, then of every tap the sum of its places.

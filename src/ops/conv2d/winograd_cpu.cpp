@@ -257,7 +257,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!takes(s)) return std::nullopt;
-  return packed_in_each_run(products_kernel(s, {backward_tiling(s), s.co, s.c}, true, {}));
+  return products_kernel(s, {backward_tiling(s), s.co, s.c}, true, {});
 }
 
 /// Sums over tiles of their points' products: the points of dw.

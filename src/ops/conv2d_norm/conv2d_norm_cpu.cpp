@@ -103,16 +103,14 @@ std::optional<Kernel> folded_kernel(Folding folding, const ConvEngine& engine, b
   for (Stage& stage : conv->packing) kernel.packing.push_back(folding.on_folded(std::move(stage)));
   for (Stage& stage : conv->stages) kernel.stages.push_back(folding.on_folded(std::move(stage)));
   if (later) kernel.stages.push_back(add_residual(s, norm.activation));
-  if (!keeps_weights) return packed_in_each_run(std::move(kernel));
   return kernel;
 }
 
 std::vector<Candidate> candidates(const NodeView& node) {
   const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
   const Folding folding{conv_shape(attrs.conv, node.in(0), node.in(1), ""), attrs};
-  const bool keeps_weights = node.fixed(1) && packing_counts(folding.shape);
-  return forward_candidates(folding.shape, {.keeps_weights = keeps_weights},
-                            [=](const ConvEngine& engine) {
+  return forward_candidates(folding.shape, node.fixed(1),
+                            [=](const ConvEngine& engine, bool keeps_weights) {
                               return folded_kernel(folding, engine, keeps_weights);
                             });
 }
