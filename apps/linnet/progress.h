@@ -4,6 +4,7 @@
 #include <linnet/trainer.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace linnet::command {

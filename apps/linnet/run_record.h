@@ -3,6 +3,7 @@
 
 #include <linnet/model.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 
 #include <linnet/network.h>
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>

@@ -5,6 +5,7 @@
 #include <linnet/network.h>
 #include <linnet/trainer.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 
 #include <linnet/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>

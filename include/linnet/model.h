@@ -5,6 +5,7 @@
 #include <linnet/devices.h>
 #include <linnet/network.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>

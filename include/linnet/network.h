@@ -3,6 +3,7 @@
 
 #include <linnet/layers.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

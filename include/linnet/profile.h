@@ -4,6 +4,7 @@
 #include <linnet/model.h>
 #include <linnet/trainer.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

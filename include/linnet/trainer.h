@@ -7,6 +7,7 @@
 #include <linnet/model.h>
 #include <linnet/optimizer.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

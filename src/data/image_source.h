@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <lzma.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/check.h"
 

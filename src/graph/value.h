@@ -4,6 +4,7 @@
 #include <linnet/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 

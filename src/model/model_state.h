@@ -3,6 +3,7 @@
 
 #include <linnet/model.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "core/align.h"

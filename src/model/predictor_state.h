@@ -3,6 +3,7 @@
 
 #include <linnet/predictor.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>

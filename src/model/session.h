@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

@@ -5,6 +5,7 @@
 #include <linnet/trainer.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "nn/definition.h"

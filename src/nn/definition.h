@@ -3,6 +3,7 @@
 
 #include <linnet/layers.h>
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>

@@ -4,6 +4,7 @@
 #include <linnet/linnet.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "model/step_graph.h"

@@ -4,6 +4,7 @@
 #include <linnet/linnet.h>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>

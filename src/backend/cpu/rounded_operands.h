@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "backend/cpu/partial_sums.h"
 
 namespace linnet::cpu {

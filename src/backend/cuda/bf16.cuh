@@ -3,6 +3,7 @@
 
 // Rounding of matrices to bfloat16, the upper half of an f32.
 #include <bit>
+#include <cstdint>
 
 #include "backend/cuda/device.cuh"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"

@@ -3,6 +3,7 @@
 
 #include <cublasLt.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernel.h"

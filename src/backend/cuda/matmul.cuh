@@ -2,6 +2,8 @@
 #pragma once
 
 // The kernels behind MatmulPlan: tiles through shared memory, for whatever fills them.
+#include <cstdint>
+
 #include "backend/cuda/matmul_thin.cuh"
 
 namespace linnet::cuda {

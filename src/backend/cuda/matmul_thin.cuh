@@ -3,6 +3,8 @@
 
 // Products with few rows or columns, which would leave tiles half empty: memory is what they cost.
 // Included by backend/cuda/matmul.cuh, which is the header to use.
+#include <cstdint>
+
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/matmul.h"
 

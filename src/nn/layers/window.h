@@ -4,6 +4,7 @@
 #include <linnet/layers.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 

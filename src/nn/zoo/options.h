@@ -3,6 +3,7 @@
 
 #include <linnet/types.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/check.h"

@@ -2,6 +2,8 @@
 #pragma once
 
 // How the kernels of a batch norm go over a (rows, channels) matrix.
+#include <cstdint>
+
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/vectors.cuh"
 

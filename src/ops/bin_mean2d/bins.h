@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "ops/bin_mean2d/bin_mean2d.h"
 

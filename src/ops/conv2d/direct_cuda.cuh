@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/conv2d/geometry_cuda.cuh"
 
 // Convolutions of few products an output, without matrices: few channels a group, or one

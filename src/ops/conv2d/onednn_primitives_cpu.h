@@ -3,6 +3,7 @@
 
 #include <dnnl.hpp>
 
+#include <cstdint>
 #include <optional>
 
 #include "ops/conv2d/conv2d.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/conv2d/product_cuda.cuh"
 
 // A convolution and its gradients as matrix products (product_cuda.cuh). kVector: channels of a

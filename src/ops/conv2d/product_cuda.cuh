@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/conv2d/geometry_cuda.cuh"
 
 // C[m, n] = sum over k of A[m, k] B[k, n], a tile a block, where A and B are read from images and

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/conv2d/conv2d.h"
 #include "ops/pool2d/pool2d.h"
 

@@ -4,6 +4,7 @@
 #include <linnet/optimizer.h>
 
 #include <array>
+#include <cstdint>
 
 #include "graph/graph.h"
 

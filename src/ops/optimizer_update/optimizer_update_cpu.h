@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/optimizer_update/optimizer_update.h"
 
 namespace linnet::cpu {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "op_harness.h"
 #include "ops/cpu_kernels.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/small_cnn/small_cnn_cuda.cuh"
 
 namespace linnet::cuda {

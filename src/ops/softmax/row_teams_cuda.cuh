@@ -3,6 +3,7 @@
 
 // Kernels over the rows of a matrix: a team of threads takes a row.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "backend/cuda/device.cuh"
