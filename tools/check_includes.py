@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows every include that goes against the order of the layers.
+"""Shows every include that goes against the order of the layers, and every missing <cstdint>.
 
 A file of src/ may include headers of its own layer and of the layers that its linnet_layer() call
 names behind DEPENDS; include/linnet/ includes nothing from src/, and src/ nothing from apps/ or
@@ -10,6 +10,9 @@ A file belongs to the layer whose SOURCES names it, or names its .cpp; else to t
 takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
 *_hwy.* and what linnet_op() names behind CPU belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.*
 and *_cudnn.* to ops_cuda, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
+
+A header that names a fixed-width integer (std::int64_t) includes <cstdint>. Any other file does too, or
+one of the tree's headers that it includes: that another library's header brings it is chance.
 """
 import re
 import sys
@@ -18,6 +21,8 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
 TOP = ("backend/cuda/plugin.cpp",)  # files that join all layers
+FIXED_WIDTH = re.compile(r"\bu?int(?:_fast|_least)?(?:8|16|32|64|max|ptr)_t\b")
+FOLDERS = ("include", "src", "apps", "tests", "benchmarks", "examples", "tools")
 
 
 def arguments(text, function, keywords):
@@ -138,17 +143,53 @@ def check_public(root):
                        f"\"{header}\"; expected linnet/*.h or the standard library")
 
 
+class Cstdint:
+    """Which files of the tree have <cstdint>, of themselves or by the tree's headers."""
+
+    def __init__(self, root):
+        self.root = root
+        self.known = {}  # file: whether it has it
+
+    def direct(self, path):
+        return any(header == "cstdint" for _, header in includes(path))
+
+    def reached(self, path):
+        if path not in self.known:
+            self.known[path] = False  # while headers that include each other are walked
+            self.known[path] = self.direct(path) or any(
+                self.reached(found) for _, header in includes(path) for found in self._find(path, header))
+        return self.known[path]
+
+    def _find(self, path, header):
+        places = (path.parent, *(self.root / folder for folder in (*FOLDERS, "apps/linnet")))
+        return [(place / header).resolve() for place in places if (place / header).is_file()][:1]
+
+
+def check_integers(root):
+    cstdint = Cstdint(root)
+    for path in (p for folder in FOLDERS for p in sources(root / folder)):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            name = FIXED_WIDTH.search(line.split("//")[0])
+            if not name:
+                continue
+            header = path.suffix in (".h", ".cuh")
+            if not (cstdint.direct(path) if header else cstdint.reached(path.resolve())):
+                yield (f"{path.relative_to(root).as_posix()}:{number}: {name[0]} without "
+                       "#include <cstdint>")
+            break
+
+
 def check(root):
     """The sentences about everything that is wrong in the tree at `root`."""
     root = Path(root)
-    return [*check_layers(root), *check_public(root)]
+    return [*check_layers(root), *check_public(root), *check_integers(root)]
 
 
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     problems = check(root)
     print("\n".join(problems + [f"Includes: {len(problems)} wrong."]) if problems
-          else "Includes: every file keeps to its layer.")
+          else "Includes: every file keeps to its layer and has its integers.")
     return 1 if problems else 0
 
 

@@ -88,6 +88,20 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(self.problems({"src/odd/x.cpp": ""}),
                          ["src/odd/x.cpp: no CMakeLists.txt declares the layer 'odd'"])
 
+    def test_a_header_with_fixed_width_integers_includes_cstdint(self):
+        self.assertEqual(self.problems({
+            "src/base/check.h": "#include <string>\n// std::int8_t\nstd::int64_t count();\n",
+            "include/linnet/types.h": "#include <cstdint>\nstd::uint8_t byte();\n",
+        }), ["src/base/check.h:3: int64_t without #include <cstdint>"])
+
+    def test_another_file_may_have_it_from_the_trees_headers(self):
+        self.assertEqual(self.problems({
+            "include/linnet/types.h": "#include <cstdint>\n",
+            "src/base/check.h": "#include <linnet/types.h>\n",
+            "src/base/check.cpp": '#include "base/check.h"\nstd::int32_t x;\n',
+            "tests/base/check_test.cpp": "#include <vector>\nuint64_t x;\n",
+        }), ["tests/base/check_test.cpp:2: uint64_t without #include <cstdint>"])
+
 
 if __name__ == "__main__":
     unittest.main()
