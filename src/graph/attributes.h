@@ -28,17 +28,20 @@ class AttributeWriter {
   void operator()(std::string_view name, const T& field) {
     if constexpr (std::is_enum_v<T>) {
       const auto names = enum_names(T{});
-      out_.emplace_back(name, std::string(names[static_cast<std::size_t>(field)]));
+      add(name, std::string(names[static_cast<std::size_t>(field)]));
     } else if constexpr (std::is_same_v<T, bool> || std::is_class_v<T>) {
-      out_.emplace_back(name, field);
+      add(name, field);
     } else if constexpr (std::is_integral_v<T>) {
-      out_.emplace_back(name, static_cast<std::int64_t>(field));
+      add(name, static_cast<std::int64_t>(field));
     } else {
-      out_.emplace_back(name, static_cast<double>(field));
+      add(name, static_cast<double>(field));
     }
   }
 
  private:
+  /// Out of line: GCC 14 warns of overflows where the list's growth is inlined for every field.
+  void add(std::string_view name, AttributeValue value);
+
   Attributes& out_;
 };
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/op.h"
 
+#include <utility>
+
 #include "graph/graph.h"
 
 namespace linnet {
+
+void AttributeWriter::add(std::string_view name, AttributeValue value) {
+  out_.emplace_back(name, std::move(value));
+}
 
 std::vector<Value> Op::gradient(const GradientArgs& args) const {
   fail("[{} '{}'] has no gradient", name(), args.node.name);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent/recurrent.h"
 
+#include <utility>
+
 #include "graph/registry.h"
 
 namespace linnet {
 namespace {
 
 std::vector<std::string> operand_names(bool bias, bool saved, bool y, bool last) {
-  std::vector<std::string> names = {"x", "w_ih", "w_hh"};
-  if (bias) names.insert(names.end(), {"b_ih", "b_hh"});
-  if (saved) names.emplace_back("saved");
-  if (y) names.emplace_back("dy");
-  if (last) names.emplace_back("dlast");
+  const std::pair<const char*, bool> operands[] = {{"x", true},    {"w_ih", true}, {"w_hh", true},
+                                                   {"b_ih", bias}, {"b_hh", bias}, {"saved", saved},
+                                                   {"dy", y},      {"dlast", last}};
+  std::vector<std::string> names;
+  for (const auto& [name, present] : operands) {
+    if (present) names.emplace_back(name);
+  }
   return names;
 }
 
