@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Repeats ./dev commands on a bare Debian of another release, in a chroot, on a copy of the checkout.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+  cat <<'TEXT'
+Usage: tools/chroot.sh RELEASE COMMAND...    as root; needs debootstrap, which ./dev chroot installs
+
+RELEASE: bookworm (Debian 12), trixie (Debian 13), ... The chroot is made in .cache/RELEASE the first
+time (LINNET_CHROOT=FOLDER: there), and kept with what was built in it. Commands, one after another:
+
+  demo, test, build, lint   that of ./dev
+  compilers                 builds everything, warnings as errors, with each compiler of the release that
+                            LINNET_COMPILERS names (default: g++-13 g++-14 clang++-19)
+TEXT
+}
+die() { printf 'tools/chroot.sh: %s\n' "$*" >&2; exit 2; }
+
+# The mirror that this machine's packages come from; nothing, where it is not a Debian.
+mirror() {
+  command -v apt-get >/dev/null || return 0
+  apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+    sed -n 's/^Debian|Debian|//p' | head -n 1
+}
+
+make_chroot() {
+  [[ -e $root/etc/linnet-chroot ]] && return 0
+  command -v debootstrap >/dev/null || die "debootstrap is not installed"
+  local from
+  from=$(mirror)
+  mkdir -p "$root"
+  debootstrap --variant=minbase "$release" "$root" ${from:+"$from"} >"$root.log" 2>&1 ||
+    die "debootstrap could not make $root: $(tail -n 1 "$root.log")"
+  touch "$root/etc/linnet-chroot"
+}
+
+# The checkout's files as git knows them, changes and new files included; older builds stay.
+copy_checkout() {
+  mkdir -p "$root/root/linnet"
+  find "$root/root/linnet" -mindepth 1 -maxdepth 1 ! -name build ! -name runs -exec rm -rf {} +
+  git ls-files -z --cached --others --exclude-standard |
+    tar --null --files-from=- --ignore-failed-read --create 2>/dev/null |
+    tar --extract --no-same-owner --directory "$root/root/linnet"
+}
+
+inside() {
+  chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    PATH=/usr/sbin:/usr/bin:/sbin:/bin ${http_proxy:+http_proxy="$http_proxy"} \
+    ${CMAKE_BUILD_PARALLEL_LEVEL:+CMAKE_BUILD_PARALLEL_LEVEL="$CMAKE_BUILD_PARALLEL_LEVEL"} \
+    bash -c 'cd /root/linnet && "$@"' bash "$@"
+}
+
+compilers() {
+  local compiler packages
+  inside ./dev setup
+  for compiler in ${LINNET_COMPILERS:-g++-13 g++-14 clang++-19}; do
+    packages=("${compiler/clang++/clang}")
+    [[ $compiler == clang* ]] && packages+=("libomp-${compiler##*-}-dev")
+    inside apt-get install -y -q --no-install-recommends "${packages[@]}"
+    echo "== $compiler"
+    inside cmake --preset ci -B "build/$compiler" --log-level=WARNING -DLINNET_CUDA=OFF \
+      -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+    inside cmake --build "build/$compiler" -- -k 0
+  done
+}
+
+run_all() {
+  mount --bind /dev "$root/dev"
+  mount -t proc proc "$root/proc"
+  local command
+  for command in "${commands[@]}"; do
+    case $command in
+      compilers) compilers ;;
+      *) inside ./dev "$command" ;;
+    esac
+  done
+}
+
+[[ ${1:-} == -h || ${1:-} == --help ]] && { usage; exit 0; }
+[[ $# -ge 2 ]] || { usage >&2; exit 2; }
+release=$1
+commands=("${@:2}")
+[[ $release =~ ^[a-z]+$ ]] || die "expected a Debian release such as trixie; got '$release'"
+for command in "${commands[@]}"; do
+  [[ $command =~ ^(demo|test|build|lint|compilers)$ ]] || die "there is no command '$command'; see --help"
+done
+[[ $(id -u) == 0 ]] || die "making a chroot needs root"
+root=${LINNET_CHROOT:-$PWD/.cache/$release}
+# Mounts of a namespace of its own are gone with it, however this ends.
+if [[ ${LINNET_CHROOT_INSIDE:-} != 1 ]]; then
+  LINNET_CHROOT_INSIDE=1 exec unshare --mount --propagation private "$0" "$@"
+fi
+make_chroot
+cp --remove-destination --dereference /etc/resolv.conf "$root/etc/resolv.conf" || true
+copy_checkout
+run_all
