@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resident inference on the CPU and on the simulated device.
-#include <gtest/gtest.h>
+// Resident inference on the CPU and on the device.
 #include <linnet/predictor.h>
 
 #include <cmath>
-#include <cstring>
+#include <cstdint>
+#include <memory>
 
+#include "cuda_model.h"
 #include "message_of.h"
-#include "simulated_model.h"
+#include "model/model_state.h"
+#include "small_trainings.h"
 
 namespace linnet::testing {
 namespace {
 
-/// y = (x0 + 2 x1 + 10, 3 x0 - x1)
-Network affine() { return Network({2}, {Dense{.units = 2}}); }
-
-Model set_up(Model model) {
-  model.set_parameter("dense_1.weight", std::vector<float>{1, 2, 3, -1});
-  model.set_parameter("dense_1.bias", std::vector<float>{10, 0});
-  return model;
-}
-
-Model on(const std::string& device, Network network) {
-  if (device == "cuda") return simulated_model(std::move(network));
-  return Model(std::move(network), {.device = "cpu", .threads = 1});
-}
-
 class OnBoth : public ::testing::TestWithParam<const char*> {
  protected:
-  const MachineGuard machine_;
-  Model model_ = set_up(on(GetParam(), affine()));
+  static Model on(const std::string& device) {
+    if (device == "cuda") return cuda_model(affine_network());
+    return Model(affine_network(), {.device = "cpu", .threads = 1});
+  }
+
+  const DeviceGuard guard_;
+  Model model_ = affine(on(GetParam()));
   Predictor predictor_{model_};
 };
 INSTANTIATE_TEST_SUITE_P(Predictor, OnBoth, ::testing::Values("cpu", "cuda"),
@@ -67,34 +60,37 @@ TEST_P(OnBoth, RunsWhatLiesOnTheDevice) {
   const Floats in{1, 2, 3, 4};
   void* input = predictor_.input(2);
   float* output = predictor_.output(2);
-  std::memcpy(input, in.data(), sizeof(float) * 4);  // the simulated device's memory is the host's
+  copy(input, in.data(), sizeof(float) * 4);
   predictor_.run(2);
   predictor_.wait();
-  EXPECT_EQ(Floats(output, output + 4), (Floats{15, 1, 21, 5}));
+  EXPECT_EQ(copy_of(output, 4), (Floats{15, 1, 21, 5}));
   Floats between(4);
   predictor_.predict(Floats{0, 0, 0, 0}, between);
   predictor_.predict(Floats{1, 1}, std::span(between).first(2));
-  std::memcpy(input, in.data(), sizeof(float) * 4);
+  copy(input, in.data(), sizeof(float) * 4);
   predictor_.run(2);
   predictor_.wait();
   EXPECT_EQ(predictor_.output(2), output);
-  EXPECT_EQ(Floats(output, output + 4), (Floats{15, 1, 21, 5}));
+  EXPECT_EQ(copy_of(output, 4), (Floats{15, 1, 21, 5}));
 }
 
 TEST_P(OnBoth, ReadsOtherMemoryUntilToldElse) {
-  auto other = std::make_shared<Floats>(Floats{1, 2});
+  const Floats values{1, 2};
+  const Backend& backend = *model_.state().backend;
+  std::shared_ptr<Buffer> other = backend.allocate(sizeof(float) * 2);
+  backend.upload(*other, 0, std::as_bytes(std::span(values)));
   predictor_.set_input(1, DType::f32, other->data(), other);
   predictor_.run(1);
   predictor_.wait();
-  EXPECT_EQ(predictor_.output(1)[0], 15);
+  EXPECT_EQ(copy_of(predictor_.output(1), 1), Floats{15});
   EXPECT_EQ(other.use_count(), 2);
   predictor_.set_input(1, DType::f32, nullptr);
   EXPECT_EQ(other.use_count(), 1);
   const Floats own{0, 1};
-  std::memcpy(predictor_.input(1), own.data(), sizeof(float) * 2);
+  copy(predictor_.input(1), own.data(), sizeof(float) * 2);
   predictor_.run(1);
   predictor_.wait();
-  EXPECT_EQ(predictor_.output(1)[0], 12);
+  EXPECT_EQ(copy_of(predictor_.output(1), 1), Floats{12});
 }
 
 TEST_P(OnBoth, ErrorsNameTheShapes) {
@@ -124,39 +120,18 @@ TEST_P(OnBoth, GivesProbabilitiesIfAsked) {
   EXPECT_NEAR(out[0] + out[1], 1, 1e-6);
 }
 
-TEST(CudaPredictor, APreparedBatchIsOneLaunchWithoutAllocations) {
-  const MachineGuard machine;
-  Model model = set_up(simulated_model(affine()));
-  Predictor predictor(model);
-  Floats out(4);
-  predictor.predict(Floats{1, 2, 3, 4}, out);
-  predictor.predict(Floats{1, 2}, std::span(out).first(2));
-  cuda::sim::clear();
-  for (int i = 0; i < 3; ++i) predictor.predict(Floats{1, 2, 3, 4}, out);
-  predictor.predict(Floats{1, 2}, std::span(out).first(2));
-  cuda::sim::Counters counters = cuda::sim::counters();
-  EXPECT_EQ(counters.graph_launches, 4U);
-  EXPECT_EQ(counters.allocations, 0U);
-  EXPECT_EQ(counters.synchronizations, 8U);  // for what comes in and for what goes out
-  cuda::sim::clear();
-  for (int i = 0; i < 3; ++i) predictor.run(2);
-  counters = cuda::sim::counters();
-  EXPECT_EQ(counters.graph_launches, 3U);
-  EXPECT_EQ(counters.allocations + counters.synchronizations + counters.host_to_device.count, 0U);
-}
-
 TEST(CudaPredictor, GivesItsMemoryBack) {
-  const MachineGuard machine;
-  Model model = set_up(simulated_model(affine()));
-  const std::size_t before = cuda::sim::allocated_bytes();
+  const DeviceGuard guard;
+  Model model = affine(cuda_model(affine_network()));
+  const std::size_t before = device_bytes();
   {
     Predictor predictor(model);
     predictor.run(3);
     Predictor moved = std::move(predictor);
     moved.run(3);
-    EXPECT_GT(cuda::sim::allocated_bytes(), before);
+    EXPECT_GT(device_bytes(), before);
   }
-  EXPECT_EQ(cuda::sim::allocated_bytes(), before);
+  EXPECT_EQ(device_bytes(), before);
 }
 
 }  // namespace

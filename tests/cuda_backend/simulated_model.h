@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+// For *_simulated_test.cpp alone: what looks into the simulator.
+#include <cstddef>
 
-#include <gtest/gtest.h>
-#include <linnet/linnet.h>
-
-#include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/sim/sim.h"
+#include "cuda_model.h"
 #include "model/model_state.h"
-#include "ops/cuda_kernels.h"
 
 namespace linnet::testing {
-
-/// A model on the simulated device, with Linnet's own kernels.
-inline Model simulated_model(Network network, const CudaOptions& options = {},
-                             std::uint64_t seed = 0) {
-  cuda::Registry registry;
-  cuda::register_cuda_kernels(registry);
-  auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
-  return Model(make_state(std::move(network),
-                          std::make_unique<cuda::CudaBackend>(std::move(registry),
-                                                              std::move(device), options),
-                          seed));
-}
-
-/// The simulated machine as it was, however a test ends.
-class MachineGuard {
- public:
-  MachineGuard() {
-    cuda::sim::reset_device();
-    cuda::sim::clear();
-  }
-  ~MachineGuard() { cuda::sim::reset_device(); }
-  MachineGuard(const MachineGuard&) = delete;
-  MachineGuard& operator=(const MachineGuard&) = delete;
-};
 
 /// Trains, and compares History::planned_bytes with what the device has allocated meanwhile.
 inline void expect_planned_is_allocated(Model& model, const Dataset& data,

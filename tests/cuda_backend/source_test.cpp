@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples that are made on demand, through the ring of pinned batches.
-#include <gtest/gtest.h>
-
+#include <cstdint>
 #include <cstring>
 
 #include "../end_to_end/fixtures.h"
-#include "simulated_model.h"
+#include "cuda_model.h"
 
 namespace linnet::testing {
 namespace {
@@ -33,40 +32,41 @@ Dataset from_source(const Dataset& data, std::int64_t bad = -1) {
   return other;
 }
 
-std::vector<float> weights_of(const Dataset& data, const TrainingOptions& options) {
-  Model model =
-      simulated_model(Network({24, 26, 1}, {Rescale{}, Conv2d{.filters = 3}, ReLU{}, MaxPool2d{4},
-                                            Flatten{}, Dropout{.rate = 0.3}, Dense{.units = 10}}),
-                      {}, 5);
-  const History history = train(model, data, options);
-  std::vector<float> all(history.epochs.back().step_losses);
-  for (const std::string& name : model.parameter_names()) {
-    const std::vector<float> values = model.parameter(name);
+class CudaSources : public OnDevice {
+ protected:
+  /// The losses of the last epoch's steps, then the weights.
+  std::vector<float> learned(const Dataset& data, const TrainingOptions& options) const {
+    Model trained =
+        model(Network({24, 26, 1}, {Rescale{}, Conv2d{.filters = 3}, ReLU{}, MaxPool2d{4},
+                                    Flatten{}, Dropout{.rate = 0.3}, Dense{.units = 10}}),
+              {}, 5);
+    const History history = train(trained, data, options);
+    std::vector<float> all(history.epochs.back().step_losses);
+    const std::vector<float> values = weights(trained);
     all.insert(all.end(), values.begin(), values.end());
+    return all;
   }
-  return all;
-}
+};
+INSTANTIATE_TEST_SUITE_P(Engines, CudaSources, ::testing::ValuesIn(tested_engines()), engines_name);
 
-TEST(CudaSources, GiveTheBitsOfResidentData) {
-  const MachineGuard machine;
+TEST_P(CudaSources, GiveTheBitsOfResidentData) {
   const Dataset digits = make_digits(28, 0, 3).train;
   TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2), .validation = 0.2};
   options.augment = {.crop = true, .flip = 0.5, .contrast = 0.4, .cutout = 5, .mixup = 0.3};
-  const std::vector<float> resident = weights_of(digits, options);
+  const std::vector<float> resident = learned(digits, options);
   const Dataset source = from_source(digits);
   for (std::int64_t pool : {1, 3}) {
     options.pool = pool;
     options.decoders = static_cast<int>(pool) + 1;
-    EXPECT_EQ(weights_of(source, options), resident) << "a pool of " << pool;
+    EXPECT_EQ(learned(source, options), resident) << "a pool of " << pool;
   }
 }
 
-TEST(CudaSources, ABadRecordStopsTheTraining) {
-  const MachineGuard machine;
+TEST_P(CudaSources, ABadRecordStopsTheTraining) {
   const Dataset digits = make_digits(28, 0, 3).train;
   const TrainingOptions options{.epochs = 2, .batch = 8, .augment = {.crop = true}};
-  EXPECT_THROW(weights_of(from_source(digits, 5), options), Error);
-  EXPECT_NO_THROW(weights_of(from_source(digits), options));
+  EXPECT_THROW(learned(from_source(digits, 5), options), Error);
+  EXPECT_NO_THROW(learned(from_source(digits), options));
 }
 
 }  // namespace

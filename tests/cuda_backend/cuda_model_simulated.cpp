@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuda_backend_test: the simulated device, which has none of NVIDIA's libraries.
+#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/sim/sim.h"
+#include "cuda_model.h"
+#include "model/model_state.h"
+#include "ops/cuda_kernels.h"
+
+namespace linnet::testing {
+
+std::vector<Engines> tested_engines() { return {Engines::own}; }
+
+Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed,
+                 Engines /*engines*/) {
+  cuda::Registry registry;
+  cuda::register_cuda_kernels(registry);
+  auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
+  return Model(make_state(std::move(network),
+                          std::make_unique<cuda::CudaBackend>(std::move(registry),
+                                                              std::move(device), options),
+                          seed));
+}
+
+DeviceGuard::DeviceGuard() {
+  cuda::sim::reset_device();
+  cuda::sim::clear();
+}
+DeviceGuard::~DeviceGuard() { cuda::sim::reset_device(); }
+
+std::size_t device_bytes() { return cuda::sim::allocated_bytes(); }
+
+void reorder_threads(std::uint64_t seed) { cuda::sim::device().shuffle_seed = seed; }
+
+}  // namespace linnet::testing

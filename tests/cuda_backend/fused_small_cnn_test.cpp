@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// mnist-cnn as two fused launches learns what the CPU learns, and the same bits in any order.
+#include <cstdint>
+
+#include "cuda_model.h"
+
+namespace linnet::testing {
+namespace {
+
+TEST(FusedSmallCnn, TrainsLikeTheCpu) {
+  const DeviceGuard guard;
+  const DatasetPair digits = make_digits(20, 6, 3);  // two full batches and a rest
+  const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2)};
+  Model cpu(zoo::mnist_cnn(), {.device = "cpu", .seed = 5});
+  Model cuda = cuda_model(zoo::mnist_cnn(), {}, 5);
+  const History expected = train(cpu, digits.train, options, &digits.test);
+  const History actual = train(cuda, digits.train, options, &digits.test);
+  ASSERT_EQ(actual.epochs.size(), expected.epochs.size());
+  for (std::size_t e = 0; e < expected.epochs.size(); ++e) {
+    EXPECT_NEAR(actual.epochs[e].train.loss, expected.epochs[e].train.loss, 1e-5);
+    EXPECT_NEAR(actual.epochs[e].test.loss, expected.epochs[e].test.loss, 1e-5);
+    EXPECT_EQ(actual.epochs[e].train.accuracy, expected.epochs[e].train.accuracy);
+    EXPECT_EQ(actual.epochs[e].test.accuracy, expected.epochs[e].test.accuracy);
+  }
+}
+
+/// Threads and blocks in any order: a missing barrier would show.
+TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
+  const DeviceGuard guard;
+  const Dataset digits = make_digits(12, 0, 3).train;
+  const auto learned = [&](std::uint64_t seed) {
+    reorder_threads(seed);
+    Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
+    train(model, digits, {.epochs = 2, .batch = 6});
+    return weights(model);
+  };
+  const std::vector<float> in_order = learned(0);
+  EXPECT_EQ(learned(1), in_order);
+  EXPECT_EQ(learned(2), in_order);
+}
+
+}  // namespace
+}  // namespace linnet::testing

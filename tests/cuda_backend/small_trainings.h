@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Networks and options that the tests on both devices and those of the simulator share.
+#include <linnet/linnet.h>
+
+namespace linnet::testing {
+
+inline Network small_cnn() {
+  return Network({28, 28, 1}, {Rescale{}, Conv2d{.filters = 4, .padding = Padding2d::same()},
+                               ReLU{}, MaxPool2d{4}, Flatten{}, Dense{.units = 10}});
+}
+
+inline Network with_dropout() {
+  return Network({28, 28, 1},
+                 {Rescale{}, Conv2d{.filters = 3, .padding = Padding2d::same()}, ReLU{},
+                  MaxPool2d{4}, Flatten{}, Dropout{.rate = 0.3}, Dense{.units = 10}});
+}
+
+inline Network two_numbers() {
+  return Network({2}, {Dense{.units = 4}, Tanh{}, Dense{.units = 2}});
+}
+
+/// y = (x0 + 2 x1 + 10, 3 x0 - x1)
+inline Model affine(Model model) {
+  model.set_parameter("dense_1.weight", std::vector<float>{1, 2, 3, -1});
+  model.set_parameter("dense_1.bias", std::vector<float>{10, 0});
+  return model;
+}
+inline Network affine_network() { return Network({2}, {Dense{.units = 2}}); }
+
+inline TrainingOptions two_epochs() { return {.epochs = 2, .batch = 8, .optimizer = adam(1e-2)}; }
+
+/// 22 samples of 28 to train on: two full batches of 8 and a rest.
+inline TrainingOptions with_validation(bool shuffle) {
+  TrainingOptions options = two_epochs();
+  options.validation = 0.2;
+  options.shuffle = shuffle;
+  return options;
+}
+
+}  // namespace linnet::testing

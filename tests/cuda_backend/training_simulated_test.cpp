@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trainings as the simulator sees them: launches, waits, memory, and a device that can do less.
+#include <string>
+
+#include "simulated_model.h"
+#include "small_trainings.h"
+
+namespace linnet::testing {
+namespace {
+
+TEST(SimulatedTraining, ADeviceThatCannotLoopSaysSoAndGoesOn) {
+  const DeviceGuard guard;
+  const DatasetPair digits = make_digits(28, 0, 3);
+  Model looping = cuda_model(small_cnn(), {}, 5);
+  train(looping, digits.train, two_epochs());
+  cuda::sim::device().conditional_nodes = false;
+  Model unrolled = cuda_model(small_cnn(), {}, 5);
+  const History history = train(unrolled, digits.train, two_epochs());
+  EXPECT_EQ(weights(unrolled), weights(looping));
+  ASSERT_EQ(history.notes.size(), 1U);
+  EXPECT_NE(history.notes[0].find("can't loop over steps by itself"), std::string::npos)
+      << history.notes[0];
+}
+
+TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
+  const DeviceGuard guard;
+  const DatasetPair digits = make_digits(24, 0, 3);  // three full batches
+  const auto counts = [&](std::int64_t epochs) {
+    Model model = cuda_model(small_cnn());
+    cuda::sim::clear();
+    TrainingOptions options = two_epochs();
+    options.epochs = epochs;
+    train(model, digits.train, options);
+    return cuda::sim::counters();
+  };
+  const cuda::sim::Counters two = counts(2);
+  const cuda::sim::Counters three = counts(3);
+  EXPECT_EQ(three.graph_launches - two.graph_launches, 1U);
+  EXPECT_EQ(three.while_rounds - two.while_rounds, 3U);
+  // The counters are cleared before an epoch; they and the steps' losses are read behind it.
+  EXPECT_EQ(three.synchronizations - two.synchronizations, 3U);
+  EXPECT_EQ(three.allocations, two.allocations);
+}
+
+TEST(SimulatedTraining, PlannedBytesAreAllThatIsAllocated) {
+  const DeviceGuard guard;
+  const DatasetPair digits = make_digits(28, 0, 3);
+  Model model = cuda_model(small_cnn());
+  expect_planned_is_allocated(model, digits.train, two_epochs());
+}
+
+TEST(SimulatedTraining, ABatchThatDoesNotFitNamesOneThatDoes) {
+  const DeviceGuard guard;
+  const DatasetPair digits = make_digits(512, 0, 3);
+  Model model = cuda_model(small_cnn());
+  cuda::sim::device().memory = cuda::sim::allocated_bytes() + (std::size_t{4} << 20);
+  TrainingOptions options = two_epochs();
+  options.batch = 512;
+  std::string message;
+  try {
+    train(model, digits.train, options);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("a batch of 512 needs"), std::string::npos) << message;
+  EXPECT_NE(message.find("'conv2d_1' f32 (512, 28, 28, 4)"), std::string::npos) << message;
+  const std::size_t at = message.find("--batch ");
+  ASSERT_NE(at, std::string::npos) << message;
+  options.batch = std::stoll(message.substr(at + 8));
+  options.epochs = 1;
+  EXPECT_NO_THROW(train(model, digits.train, options)) << message;
+}
+
+}  // namespace
+}  // namespace linnet::testing
