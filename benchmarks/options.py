@@ -106,8 +106,8 @@ def arguments():
     parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
     parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
     parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",
-                        help="whose peers run in which; else --install-peers' own, "
-                        "/opt/FRAMEWORK/bin/python or python3")
+                        help="whose peers run in which; else --install-peers' own, or "
+                        "python3")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
     options = parser.parse_args()
     options.protocol = "quick" if options.quick else "full" if options.full else "reduced"

@@ -15,11 +15,9 @@ def cache():
 
 
 def find(framework):
-    """The one that --install-peers made, else one in /opt, else python3."""
-    for folder in (cache() / framework, Path("/opt", framework)):
-        if (folder / "bin/python").exists():
-            return str(folder / "bin/python")
-    return "python3"
+    """The one that --install-peers made, else python3."""
+    python = cache() / framework / "bin/python"
+    return str(python) if python.exists() else "python3"
 
 
 def installable():

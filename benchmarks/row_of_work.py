@@ -17,7 +17,7 @@ import prepared
 def run(job, options):
     """The row as the result has it."""
     row = {**dataclasses.asdict(job), "data": "", "synthetic": False, "failed": None, "engines": {},
-           "export": prepared.export_command(job, options, "$DATA"), "ratios": {},
+           "export": prepared.export_command(job, options, "$EXPORTED"), "ratios": {},
            "losses_differ": [], **{name: {} for name in conditions.ALL}, "first_step": {},
            "largest_batch": {}}
     with tempfile.TemporaryDirectory(prefix="linnet-bench-") as folder:
@@ -48,7 +48,7 @@ def run(job, options):
                             [*runs[name], *found[name]], job, options, spent))
     for name, (command, environment, _) in who.items():
         row["engines"][name] = {**figures.summary(runs[name]),
-                                "command": [part.replace(folder, "$DATA") for part in command],
+                                "command": [part.replace(folder, "$EXPORTED") for part in command],
                                 "environment": environment}
     for each, found in changed.items():
         row[each] = {name: conditions.summary(runs[name], found[name]) for name in found}

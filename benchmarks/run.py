@@ -20,6 +20,7 @@ import jobs
 import opennn
 import options as run_options
 import peer_python
+import portable
 import result_page
 import result_table
 import row_of_work
@@ -103,13 +104,15 @@ def main():
                            "accuracy": options.accuracy},
               "load": {}, "installed_bytes": installed_bytes(options),
               "footprint": footprint.disk(options.linnet), "workloads": []}
+    words = portable.Words(options)
     for job in jobs.jobs_of(options):
         result["workloads"].append(row_of_work.run(job, options))
         result["load"] = load_of(at_start, about["processors"], result["workloads"])
         # After each, since all of it takes long.
-        Path(f"{path}.json").write_text(json.dumps(result, indent=1) + "\n")
-        Path(f"{path}.md").write_text(result_table.markdown(result))
-        Path(f"{path}.html").write_text(result_page.page(result))
+        shown = words.result(result)
+        Path(f"{path}.json").write_text(json.dumps(shown, indent=1) + "\n")
+        Path(f"{path}.md").write_text(result_table.markdown(shown))
+        Path(f"{path}.html").write_text(result_page.page(shown))
     print(result_table.load_words(result["load"]), file=sys.stderr)
     print(f"{path}.md")
     return int(any(row["failed"] or row["engines"]["linnet"]["failed"]

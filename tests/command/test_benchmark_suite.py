@@ -69,6 +69,10 @@ class Suite(command.CommandTest):
         self.assertIn("failed: the loss does not fall: 2.3 to 2.3",
                       page.with_suffix(".html").read_text())
 
+        self.assertIn("benchmarks/peers/fake/mnist_cnn.py", fake["command"])
+        for ending in (".json", ".md", ".html"):
+            self.assertNotIn(f"{BENCHMARKS.parent}/", page.with_suffix(ending).read_text(), ending)
+
         again, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
                               "--peers", "none", "--repetitions", 1)
         self.assertNotEqual(again, out, "no result is written over")
@@ -104,7 +108,7 @@ os.execv(sys.executable, [sys.executable, fake, *sys.argv[5:]])
             row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
             return row["engines"]["flux"]["failed"]
         bare, with_julia = "/nowhere", f"{bin_folder}:{os.environ['PATH']}"
-        self.assertEqual(failed(bare), f"{project} is no Julia project: it has no Project.toml")
+        self.assertEqual(failed(bare), "$FLUX is no Julia project: it has no Project.toml")
         (project / "Project.toml").touch()
         self.assertEqual(failed(bare), "there is no julia on the PATH")
         julia.chmod(0o755)

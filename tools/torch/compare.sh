@@ -9,7 +9,7 @@ usage() {
 Usage: tools/torch/compare.sh [--data DIR] [--python PROGRAM] [--build DIR] [arguments]
 
   --data DIR        the four MNIST files, .gz (default: shared/data/mnist, here or beside the tree)
-  --python PROGRAM  a Python with torch and numpy (default: /opt/torch/bin/python, else python3)
+  --python PROGRAM  a Python with torch and numpy (default: that of ./dev bench --install-peers, else python3)
   --build DIR       where to build (default: build/release)
   other arguments go to compare_loss_curve.py: --optimizer NAME, --steps N, --batch N, --seed N,
                     --flip STEP,SAMPLE,CHANNEL,Y,X
@@ -43,18 +43,14 @@ fi
 [[ -f $data/train-images-idx3-ubyte.gz ]] ||
   die "there is no train-images-idx3-ubyte.gz in '$data'; name a folder with --data"
 if [[ -z $python ]]; then
-  python=/opt/torch/bin/python
+  python=${XDG_CACHE_HOME:-$HOME/.cache}/linnet/peers/torch/bin/python
   [[ -x $python ]] || python=python3
 fi
 "$python" -c 'import numpy, torch' 2>/dev/null ||
   die "'$python' has no torch and numpy; name another with --python"
 
 if [[ ! -f $build/CMakeCache.txt ]]; then
-  launcher=()
-  command -v ccache >/dev/null ||
-    launcher=(-DCMAKE_C_COMPILER_LAUNCHER= -DCMAKE_CXX_COMPILER_LAUNCHER=)
-  (cd "$root" &&
-    cmake --preset release -B "$build" --log-level=WARNING "${launcher[@]}" >/dev/null) ||
+  (cd "$root" && cmake --preset release -B "$build" --log-level=WARNING >/dev/null) ||
     die "cmake could not configure $build"
 fi
 cmake --build "$build" --target linnet_step_losses >&2 || die "the build in $build failed"
