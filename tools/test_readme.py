@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's C++ is the example that is built."""
+"""The README's C++ is the example that is built, and its workloads are those of the command."""
 import pathlib
 import re
 import unittest
@@ -16,6 +16,18 @@ class Readme(unittest.TestCase):
     def test_its_program_is_short(self):
         block = re.search(r"int main\(\) \{\n(.*?)\n\}", (ROOT / "README.md").read_text(), re.DOTALL)
         self.assertLessEqual(len(block.group(1).splitlines()), 15)
+
+    def test_it_is_short(self):
+        self.assertLess(len((ROOT / "README.md").read_text().splitlines()), 150)
+
+    def test_it_counts_and_names_every_workload(self):
+        numbers = dict(enumerate("zero one two three four five six seven eight nine ten eleven twelve".split()))
+        source = (ROOT / "apps/linnet/workloads.cpp").read_text()
+        names = re.findall(r'^      \{"([\w-]+)", ', source, re.MULTILINE)
+        self.assertIn("mnist-cnn", names)
+        count, listed = re.search(r"the (\w+) workloads: ([^;]*);", (ROOT / "README.md").read_text()).groups()
+        self.assertEqual(count, numbers[len(names)])
+        self.assertEqual(re.findall(r"`([^`]+)`", listed), names)
 
 
 if __name__ == "__main__":

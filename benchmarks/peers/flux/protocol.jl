@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the Flux peers share, as common/peer.py for those in Python: options, the data that `linnet
-# bench --export` wrote, whole timed epochs, and their JSON line. Never run by this project.
+# bench --export` wrote, whole timed epochs, and their JSON line.
 module Protocol
 
 using Flux, LinearAlgebra, Random, Statistics

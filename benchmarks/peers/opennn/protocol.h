@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the OpenNN peers share, as common/peer.py for those in Python: options, the data that
-// `linnet bench --export` wrote, whole timed epochs, their JSON line. Never run by this project.
+// `linnet bench --export` wrote, whole timed epochs, their JSON line.
 #pragma once
 
 #include <omp.h>
