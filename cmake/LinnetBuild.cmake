@@ -28,6 +28,15 @@ if(LINNET_SANITIZE)
   target_link_options(linnet_options INTERFACE -fsanitize=${LINNET_SANITIZE})
 endif()
 
+if(LINNET_CCACHE)
+  find_program(LINNET_CCACHE_PROGRAM ccache NO_CMAKE_SYSTEM_PATH)
+  foreach(language C CXX CUDA)
+    if(LINNET_CCACHE_PROGRAM AND NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${LINNET_CCACHE_PROGRAM})
+    endif()
+  endforeach()
+endif()
+
 # linnet_precompile(target REUSE other | HEADERS ...): the target's files find these headers parsed, where
 # LINNET_PRECOMPILE says so. Only the standard library's and others' headers: ours change. Files must
 # include what they use all the same; presets lint and debug see it. REUSE wants equal flags.
@@ -48,8 +57,9 @@ function(linnet_precompile target)
     target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
   endif()
 endfunction()
-if(LINNET_PRECOMPILE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL "ccache")
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ccache)
+if(LINNET_PRECOMPILE AND CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$")
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                      ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 # linnet_layer(name [OWN_FLAGS] SOURCES ... DEPENDS layers... LINK libraries...)

@@ -5,7 +5,6 @@
 Writes the files that the page shows, adds its line of CMake, runs its commands, makes its change and
 sees the tests fail.
 """
-import json
 import os
 import re
 import shutil
@@ -33,10 +32,6 @@ def copy_tree():
     for path in ROOT.glob("tests/op_*"):
         shutil.copy2(path, scratch / "tests" / path.name)
     (scratch / "tests/CMakeLists.txt").write_text("# The operator's own tests are all that is built.\n")
-    if shutil.which("ccache") is None:
-        presets = json.loads((scratch / "CMakePresets.json").read_text())
-        presets["configurePresets"][0]["cacheVariables"] = {}
-        (scratch / "CMakePresets.json").write_text(json.dumps(presets))
 
 
 def run(commands):
