@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ./dev installs unasked, and what it asks about, with an apt-get that installs nothing."""
+import os
+import pty
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGGED = '#!/bin/sh\necho "${0##*/} $*" >>"$LOG"\n'
+PROGRAMS = {"apt-get": LOGGED, "cmake": LOGGED, "dpkg-query": "#!/bin/sh\n",  # nothing is installed
+            "sudo": '#!/bin/sh\nexec "$@"\n', "nvidia-smi": "#!/bin/sh\nexit 1\n"}
+
+
+class Packages(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-dev-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        (self.folder / "tools").mkdir()
+        for name in ("dev", "CMakePresets.json", "tools/packages.txt"):
+            shutil.copy(ROOT / name, self.folder / name)
+        for name, text in PROGRAMS.items():
+            program = self.folder / "bin" / name
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(text)
+            program.chmod(0o755)
+        self.environment = {**os.environ, "LOG": str(self.folder / "log"),
+                            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        self.environment.pop("LINNET_NO_SETUP", None)
+
+    def dev(self, *arguments, answer=None, **environment):
+        """Runs ./dev, with a terminal where there is an answer: its status, its output, and what it
+        would have run."""
+        there = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        if answer is not None:
+            own, terminal = pty.openpty()
+            there = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+            os.write(own, f"{answer}\n".encode())
+        process = subprocess.run([self.folder / "dev", *arguments], check=False, text=True, timeout=60,
+                                 env={**self.environment, **environment}, **there)
+        out = process.stdout
+        if answer is not None:
+            out = os.read(own, 1 << 16).decode()
+            os.close(terminal)
+            os.close(own)
+        log = self.folder / "log"
+        ran = log.read_text() if log.exists() else ""
+        log.unlink(missing_ok=True)
+        return process.returncode, out, ran
+
+    def test_build_without_a_terminal_says_what_to_run(self):
+        for command in (("build",), ("bench",), ("install", "prefix")):
+            status, out, ran = self.dev(*command)
+            self.assertEqual((status, ran), (2, ""), out)
+            self.assertRegex(out, r"^\./dev: missing packages: \S[^\n]*ninja-build[^\n]*; run \./dev setup")
+
+    def test_build_asks_at_a_terminal(self):
+        for answer in ("", "n"):
+            status, out, ran = self.dev("build", answer=answer)
+            self.assertEqual((status, ran), (2, ""), out)
+            self.assertIn("Install these packages with apt-get: ", out)
+        status, out, ran = self.dev("build", answer="y")
+        self.assertEqual(status, 0, out)
+        self.assertRegex(ran, r"(?m)^apt-get install .*ninja-build")
+        self.assertRegex(ran, r"(?m)^cmake --build build/release$")
+
+    def test_build_goes_on_without_packages_where_it_is_told_to(self):
+        status, out, ran = self.dev("build", LINNET_NO_SETUP="1")
+        self.assertEqual(status, 0, out)
+        self.assertNotIn("apt-get", ran)
+        self.assertIn("cmake --build", ran)
+
+    def test_setup_test_and_demo_do_it_unasked(self):
+        for command in ("setup", "test", "demo"):
+            _, out, ran = self.dev(command)
+            self.assertRegex(ran, r"(?m)^apt-get install .*ninja-build", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
