@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 
@@ -18,10 +20,61 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kReadBlock = std::size_t{1} << 20;
+constexpr std::size_t kReadBlock = std::size_t{1} << 16;
+constexpr std::size_t kMostOfNoSize = std::size_t{64} << 20;
 
 [[noreturn]] void fail_with(const char* action, const fs::path& path, int error) {
   fail("cannot {} '{}': {}", action, path.string(), std::generic_category().message(error));
+}
+
+/// A link to nothing is named as such, since `ls` shows that it is there.
+[[noreturn]] void fail_to_find(const fs::path& path, int error) {
+  std::error_code none;
+  if (error == ENOENT && fs::is_symlink(path, none)) {
+    fail("cannot read '{}': it is a link to '{}', which does not exist", path.string(),
+         fs::read_symlink(path, none).string());
+  }
+  fail_with("read", path, error);
+}
+
+void require_regular(const fs::path& path, mode_t mode) {
+  if (S_ISREG(mode)) return;
+  if (S_ISDIR(mode)) fail_with("read", path, EISDIR);
+  const char* kind = S_ISFIFO(mode) ? "pipe (FIFO)" : S_ISSOCK(mode) ? "socket" : "device";
+  fail("cannot read '{}': it is a {}, not a regular file", path.string(), kind);
+}
+
+/// Bytes of memory of this machine, or the largest number where the system does not tell.
+std::uint64_t machine_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long size = ::sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || size <= 0) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
+}
+
+/// Fills `to`; returns fewer bytes only at the end.
+std::size_t read_all(const fs::path& path, int descriptor, std::span<char> to) {
+  std::size_t used = 0;
+  while (used < to.size()) {
+    const ssize_t count = ::read(descriptor, to.data() + used, to.size() - used);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_with("read", path, errno);
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
+  }
+  return used;
+}
+
+/// Appends what `read` gives to `content`; false where it is more than `most` bytes.
+template <class Read>
+bool read_up_to(std::size_t most, std::string& content, const Read& read) {
+  std::vector<char> block(kReadBlock);
+  while (true) {
+    const std::size_t count = read(std::span(block));
+    if (count > most - content.size()) return false;
+    content.append(block.data(), count);
+    if (count < block.size()) return true;
+  }
 }
 
 /// Closes on leaving a scope; close() itself reports what the destructor can't.
@@ -89,24 +142,59 @@ void write_in_place(const fs::path& path, std::span<const std::string_view> piec
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+InputFile::InputFile(fs::path path) : path_(std::move(path)) {
   struct stat status {};
-  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail_with("read", path, errno);
-  if (S_ISDIR(status.st_mode)) fail_with("read", path, EISDIR);
-  std::string content;
-  std::size_t used = 0;
-  // The size is a hint (a pipe has none): one byte more lets the end be seen without growing.
-  content.resize(status.st_size > 0 ? static_cast<std::size_t>(status.st_size) + 1 : kReadBlock);
-  while (true) {
-    if (used == content.size()) content.resize(content.size() + std::max(used / 2, kReadBlock));
-    const ssize_t count = ::read(file.get(), content.data() + used, content.size() - used);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_with("read", path, errno);
-    if (count == 0) break;
-    used += static_cast<std::size_t>(count);
+  // Before opening, since opening alone wakes a device or waits for a pipe's other end.
+  if (::stat(path_.c_str(), &status) != 0) fail_to_find(path_, errno);
+  require_regular(path_, status.st_mode);
+  // Non-blocking: another may have put a pipe there meanwhile.
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_with("read", path_, errno);
+  try {
+    require_regular(path_, status.st_mode);
+  } catch (const Error&) {
+    ::close(descriptor_);
+    throw;
   }
-  content.resize(used);
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+std::size_t InputFile::read(std::span<char> to) { return read_all(path_, descriptor_, to); }
+
+std::string read_file(const fs::path& path) {
+  InputFile file(path);
+  if (file.bytes() == 0) {
+    std::string content;
+    require(read_up_to(kMostOfNoSize, content, [&](std::span<char> to) { return file.read(to); }),
+            "cannot read '{}': it has no size and more than {} bytes", path.string(),
+            kMostOfNoSize);
+    return content;
+  }
+  std::string content;
+  try {
+    if (file.bytes() > machine_bytes()) throw std::bad_alloc();  // untouched pages would be granted
+    content.resize(file.bytes());
+  } catch (const std::bad_alloc&) {
+    fail("cannot read '{}': its {} bytes do not fit into memory", path.string(), file.bytes());
+  }
+  content.resize(file.read(content));
+  return content;
+}
+
+std::string read_text(const fs::path& path, std::size_t most) {
+  std::string content;
+  const auto read = [&](auto&& from) {
+    require(read_up_to(most, content, from), "cannot read '{}': it has more than {} bytes",
+            path.string(), most);
+  };
+  if (path == "-") {
+    read([&](std::span<char> to) { return read_all("standard input", STDIN_FILENO, to); });
+  } else {
+    InputFile file(path);
+    read([&](std::span<char> to) { return file.read(to); });
+  }
   return content;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -8,8 +9,35 @@
 
 namespace linnet {
 
-/// All bytes of a regular file. Throws Error: "cannot read 'x': No such file or directory".
+/// A regular file, open for reading: how every file that a user names is opened. A pipe, a socket
+/// or a device is never opened, since it may block or have no end.
+class InputFile {
+ public:
+  /// Throws Error: "cannot read 'x': No such file or directory", "... it is a pipe (FIFO), not a
+  /// regular file", "... it is a link to 'y', which does not exist".
+  explicit InputFile(std::filesystem::path path);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  const std::filesystem::path& path() const { return path_; }
+  /// The size when it was opened; 0 also for a file that the system makes as it is read (/proc).
+  std::uint64_t bytes() const { return bytes_; }
+  /// Fills `to` from where the last call ended; returns fewer bytes only at the end of the file.
+  std::size_t read(std::span<char> to);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t bytes_ = 0;
+};
+
+/// All bytes that a regular file has when it is opened; of one without a size at most 64 MiB.
+/// Throws Error as InputFile, and for a file that does not fit into memory.
 std::string read_file(const std::filesystem::path& path);
+
+/// The same of a text file of at most `most` bytes; "-" is standard input.
+std::string read_text(const std::filesystem::path& path, std::size_t most);
 
 /// Puts `content` in place of the file at `path`, whole or not at all: it is written beside it,
 /// brought to the disk, and renamed over it. A symbolic link is followed, an existing file's

@@ -104,6 +104,59 @@ TEST(Files, NamesTheFileAndTheReason) {
             "cannot write '/dev/full': No space left on device");
 }
 
+TEST(Files, OpensRegularFilesAlone) {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);  // nobody writes: opening it would wait for ever
+  const std::string link = (folder / "link").string();
+  std::filesystem::create_symlink(pipe, link);
+  const std::string dangling = (folder / "dangling").string();
+  std::filesystem::create_symlink("nothing", dangling);
+  const std::string is_a_pipe = "it is a pipe (FIFO), not a regular file";
+  for (const auto& [path, reason] : std::vector<std::pair<std::string, std::string>>{
+           {pipe, is_a_pipe},
+           {link, is_a_pipe},
+           {"/dev/zero", "it is a device, not a regular file"},
+           {"/dev/null", "it is a device, not a regular file"},
+           {dangling, "it is a link to 'nothing', which does not exist"}}) {
+    const std::string expected = "cannot read '" + path + "': " + reason;
+    EXPECT_EQ(message_of([&] { read_file(path); }), expected);
+    EXPECT_EQ(message_of([&] { read_text(path, 10); }), expected);
+    EXPECT_EQ(message_of([&] { InputFile{path}; }), expected);
+  }
+}
+
+TEST(Files, ReadsInPieces) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "file", "abcde");
+  InputFile file(folder / "file");
+  EXPECT_EQ(file.bytes(), 5U);
+  std::array<char, 3> piece{};
+  EXPECT_EQ(file.read(piece), 3U);
+  EXPECT_EQ(std::string_view(piece.data(), 3), "abc");
+  EXPECT_EQ(file.read(piece), 2U);
+  EXPECT_EQ(std::string_view(piece.data(), 2), "de");
+  EXPECT_EQ(file.read(piece), 0U);
+}
+
+TEST(Files, ReadsNoMoreTextThanIsAllowed) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "file").string();
+  write_file_atomically(path, "abc");
+  EXPECT_EQ(read_text(path, 3), "abc");
+  EXPECT_EQ(message_of([&] { read_text(path, 2); }),
+            "cannot read '" + path + "': it has more than 2 bytes");
+}
+
+TEST(Files, SaysThatAFileIsLargerThanTheMachine) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "file").string();
+  write_file_atomically(path, "");
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 42);  // takes no place on the disk
+  EXPECT_EQ(message_of([&] { read_file(path); }),
+            "cannot read '" + path + "': its 4398046511104 bytes do not fit into memory");
+}
+
 TEST(Files, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
   const TemporaryFolder folder;
   const std::string path = (folder / "file").string();
