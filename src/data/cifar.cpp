@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -54,7 +53,7 @@ void check_size(const fs::path& path, std::size_t bytes, const Version& version)
 
 /// How many records a file has.
 std::int64_t records_of(const fs::path& path, const Version& version) {
-  const auto bytes = static_cast<std::size_t>(fs::file_size(path));
+  const auto bytes = static_cast<std::size_t>(InputFile(path).bytes());
   check_size(path, bytes, version);
   return static_cast<std::int64_t>(bytes / (version.label_bytes + kPixels));
 }
@@ -78,20 +77,19 @@ void read_records(const std::vector<fs::path>& files, const Version& version, st
   const std::int64_t kept = samples > 0 ? std::min(samples, records) : records;
   data.bytes.reserve(static_cast<std::size_t>(kept) * kPixels);
   data.labels.reserve(static_cast<std::size_t>(kept));
-  std::vector<std::uint8_t> record(version.label_bytes + kPixels);
+  std::vector<char> record(version.label_bytes + kPixels);
   std::int64_t first = 0;  // of the file
   for (std::size_t f = 0; f < files.size(); first += counts[f++]) {
-    std::ifstream file(files[f], std::ios::binary);
+    InputFile file(files[f]);
     for (std::int64_t i = 0; i < counts[f]; ++i) {
-      file.read(reinterpret_cast<char*>(record.data()),
-                static_cast<std::streamsize>(record.size()));
-      require(file.good(), "cannot read '{}': it ends in record {}", files[f].string(), i);
-      const std::int32_t label = record[version.label];
+      require(file.read(record) == record.size(), "cannot read '{}': it ends in record {}",
+              files[f].string(), i);
+      const std::int32_t label = static_cast<std::uint8_t>(record[version.label]);
       require(label < version.classes, "label {} of record {} in '{}' is outside [0, {})", label, i,
               files[f].string(), version.classes);
       const std::int64_t next = std::ssize(data.labels);
       if (next < kept && kept_record(next, records, kept) == first + i) {
-        append_record(record.data(), version, data);
+        append_record(reinterpret_cast<const std::uint8_t*>(record.data()), version, data);
       }
     }
   }
@@ -123,7 +121,7 @@ bool holds_cifar(const fs::path& folder) {
 void check_cifar_batch(const fs::path& path) {
   const std::string name = path.filename().string();
   const bool ten = name.starts_with("data_batch_") || name == kCifar10.test_file;
-  check_size(path, read_file(path).size(), ten ? kCifar10 : kCifar100);
+  check_size(path, InputFile(path).bytes(), ten ? kCifar10 : kCifar100);
 }
 
 DatasetPair load_cifar(const fs::path& folder, const CifarOptions& options) {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/check.h"
 
 namespace linnet {
 namespace {
 
-constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
 constexpr int kGzipOnly = 16 + MAX_WBITS;
 
 /// zlib counts in 32 bits.
@@ -37,39 +37,41 @@ class Inflater {
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-std::string gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit) {
+void gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit,
+            const TakePiece& take) {
   Inflater inflater;
-  std::string result;
+  std::vector<char> window(std::min(limit, kPieceBytes));
   std::size_t used = 0;
   std::size_t read = 0;
   while (used < limit) {
-    if (used == result.size()) {
-      result.resize(std::min(limit, std::max(result.size() * 2, kFirstBlock)));
-    }
-    const uInt room = step_of(result.size() - used);
+    const uInt room = static_cast<uInt>(std::min(window.size(), limit - used));
     const uInt given = step_of(bytes.size() - read);
     inflater->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + read));
     inflater->avail_in = given;
-    inflater->next_out = reinterpret_cast<Bytef*>(result.data() + used);
+    inflater->next_out = reinterpret_cast<Bytef*>(window.data());
     inflater->avail_out = room;
     const int status = inflater.run();
+    const std::size_t made = room - inflater->avail_out;
     read += given - inflater->avail_in;
-    used += room - inflater->avail_out;
-    if (status == Z_STREAM_END) {
-      // A gzip file may be several members one after the other.
-      if (read == bytes.size()) break;
-      require(is_gzip(bytes.substr(read)), "'{}' has {} bytes after the end of its gzip data",
-              path.string(), bytes.size() - read);
-      inflater.next_member();
-    } else if (status == Z_BUF_ERROR ||
-               (status == Z_OK && read == bytes.size() && inflater->avail_out > 0)) {
+    used += made;
+    if (status == Z_BUF_ERROR ||
+        (status == Z_OK && read == bytes.size() && inflater->avail_out > 0)) {
       fail("'{}' is cut short: its gzip data ends after {} unpacked bytes", path.string(), used);
-    } else if (status != Z_OK) {
-      fail("'{}' is damaged: {}", path.string(), inflater->msg ? inflater->msg : "bad gzip data");
     }
+    require(status == Z_OK || status == Z_STREAM_END, "'{}' is damaged: {}", path.string(),
+            inflater->msg ? inflater->msg : "bad gzip data");
+    if (made > 0 && !take({window.data(), made})) return;
+    if (status != Z_STREAM_END) continue;
+    // A gzip file may be several members one after the other.
+    if (read == bytes.size()) return;
+    require(is_gzip(bytes.substr(read)), "'{}' has {} bytes after the end of its gzip data",
+            path.string(), bytes.size() - read);
+    inflater.next_member();
   }
-  result.resize(used);
-  return result;
+}
+
+std::string gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit) {
+  return joined([&](const TakePiece& take) { gunzip(bytes, path, limit, take); });
 }
 
 }  // namespace linnet

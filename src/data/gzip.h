@@ -6,14 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "data/pieces.h"
+
 namespace linnet {
 
 /// Whether the bytes begin like a gzip file (RFC 1952).
 bool is_gzip(std::string_view bytes);
 
-/// Unpacks at most `limit` bytes of a gzip file. Memory grows with what really comes out, never
-/// with what a header claims; where all of it fits, its check sum has been verified. Throws Error
+/// Unpacks a gzip file in pieces, until `take` has enough or `limit` bytes have come out, in the
+/// memory of one piece. Its check sum has been verified where it was read to its end. Throws Error
 /// naming `path`: "'x.gz' is damaged: incorrect data check", "'x.gz' is cut short".
+void gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit,
+            const TakePiece& take);
+/// The same as one string, in memory of its size.
 std::string gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace linnet

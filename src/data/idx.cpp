@@ -3,18 +3,23 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
-#include "data/gzip.h"
+#include "base/memory.h"
+#include "data/packed.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::uint32_t kUnsignedBytes = 0x08;
+constexpr std::size_t kMostPacking = 1032;
+constexpr std::size_t kMostElements = std::numeric_limits<std::int64_t>::max();
 
 std::uint32_t big_endian(std::string_view bytes, std::size_t offset) {
   std::uint32_t value = 0;
@@ -43,28 +48,65 @@ Header parse_header(std::string_view bytes, int rank, const std::filesystem::pat
   for (int axis = 0; axis < rank; ++axis) {
     const std::uint32_t extent = big_endian(bytes, 4 + 4 * static_cast<std::size_t>(axis));
     header.extents.push_back(extent);
-    require(extent == 0 || header.payload <= std::numeric_limits<std::int64_t>::max() / extent,
+    require(extent == 0 || header.payload <= kMostElements / extent,
             "'{}' claims more elements than memory can hold", path.string());
     header.payload *= extent;
   }
   return header;
 }
 
+/// Takes the header, then exactly the bytes that it calls for and one that is too many.
+class Collector {
+ public:
+  Collector(const std::filesystem::path& path, int rank, std::size_t most_bytes)
+      : path_(path), rank_(rank), most_bytes_(most_bytes) {}
+
+  bool take(std::string_view piece) {
+    const std::size_t wanted = 4 + 4 * static_cast<std::size_t>(rank_) - start_.size();
+    start_ += piece.substr(0, wanted);
+    if (piece.size() < wanted) return true;
+    if (wanted > 0) {
+      header_ = parse_header(start_, rank_, path_);
+      bytes_.reserve(std::min(header_.payload, most_bytes_));
+    }
+    piece.remove_prefix(wanted);
+    const std::size_t room = header_.payload - bytes_.size();
+    too_long_ = piece.size() > room;
+    piece = piece.substr(0, room);
+    bytes_.insert(bytes_.end(), piece.begin(), piece.end());
+    return !too_long_;
+  }
+
+  IdxArray finish() {
+    if (header_.extents.empty()) parse_header(start_, rank_, path_);  // says how short it is
+    require(!too_long_ && bytes_.size() == header_.payload,
+            "'{}' claims {} = {} bytes after its header, but {} {}", path_.string(),
+            fmt::join(header_.extents, " x "), header_.payload,
+            too_long_ ? "goes on to at least" : "has only", bytes_.size() + (too_long_ ? 1 : 0));
+    return {.extents = std::move(header_.extents), .bytes = std::move(bytes_)};
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  int rank_;
+  std::size_t most_bytes_;
+  std::string start_;
+  Header header_;
+  std::vector<std::uint8_t> bytes_;
+  bool too_long_ = false;
+};
+
 }  // namespace
 
 IdxArray read_idx(const std::filesystem::path& path, int rank) {
-  std::string content = read_file(path);
-  const std::size_t header_bytes = 4 + 4 * static_cast<std::size_t>(rank);
-  const bool packed = is_gzip(content);
-  Header header = parse_header(packed ? gunzip(content, path, header_bytes) : content, rank, path);
-  // One byte more than wanted tells a file that is too long, and lets gzip reach its check sum.
-  if (packed) content = gunzip(content, path, header_bytes + header.payload + 1);
-  const std::size_t found = content.size() - header_bytes;
-  require(found == header.payload, "'{}' claims {} = {} bytes after its header, but {} {}",
-          path.string(), fmt::join(header.extents, " x "), header.payload,
-          found < header.payload ? "has only" : "goes on to at least", found);
-  return {.extents = std::move(header.extents),
-          .bytes = {content.begin() + static_cast<std::ptrdiff_t>(header_bytes), content.end()}};
+  const std::uint64_t packed = InputFile(path).bytes();
+  // What a header claims is believed as far as the file can hold it: deflate packs 1032 to 1.
+  Collector collector(path, rank, static_cast<std::size_t>(packed) * kMostPacking);
+  return in_memory(fmt::format("'{}'", path.string()), [&] {
+    read_pieces(path, std::numeric_limits<std::size_t>::max(),
+                [&](std::string_view piece) { return collector.take(piece); });
+    return collector.finish();
+  });
 }
 
 }  // namespace linnet

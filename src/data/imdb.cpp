@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostText = std::size_t{1} << 30;
+constexpr std::size_t kMostLine = std::size_t{16} << 20;
+constexpr std::size_t kMostReviews = 4'000'000;  // each takes more memory than its text
 constexpr std::array<std::string_view, 2> kFolders{"neg", "pos"};  // in the order of the labels
 
 struct Reviews {
@@ -55,19 +57,30 @@ void add_line(std::string_view line, std::size_t number, const fs::path& path, R
   require(label == "0" || label == "1",
           "line {} of '{}' has the label '{}'; expected 0 (negative) or 1 (positive)", number,
           path.string(), label.substr(0, 40));
+  require(reviews.labels.size() < kMostReviews, "'{}' has more than {} reviews", path.string(),
+          kMostReviews);
   reviews.labels.push_back(label == "1" ? 1 : 0);
   reviews.texts.emplace_back(line.substr(line.rfind('\t') + 1));
 }
 
+/// Line by line: a small packed file may hold a long table, or none.
 Reviews read_table(const fs::path& path) {
-  const std::string content = read_unpacked(path, kMostText);
   Reviews reviews;
   std::size_t number = 0;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    add_line(std::string_view(content).substr(begin, end - begin), ++number, path, reviews);
-    begin = end + 1;
-  }
+  std::string cut;  // the start of a line whose end is still to come
+  const auto add = [&](std::string_view line) { add_line(line, ++number, path, reviews); };
+  read_pieces(path, kMostText, [&](std::string_view piece) {
+    for (std::size_t end; (end = piece.find('\n')) != std::string_view::npos;) {
+      add(cut.empty() ? piece.substr(0, end) : cut += piece.substr(0, end));
+      cut.clear();
+      piece.remove_prefix(end + 1);
+    }
+    cut += piece;
+    require(cut.size() <= kMostLine, "line {} of '{}' has more than {} bytes", number + 1,
+            path.string(), kMostLine);
+    return true;
+  });
+  if (!cut.empty()) add(cut);
   require(!reviews.labels.empty(), "'{}' holds no reviews", path.string());
   return reviews;
 }

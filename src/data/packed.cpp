@@ -1,20 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/packed.h"
 
+#include <limits>
+#include <vector>
+
 #include "base/check.h"
 #include "base/files.h"
 #include "data/gzip.h"
 #include "data/xz.h"
 
 namespace linnet {
+namespace {
+
+constexpr std::size_t kSignature = 6;  // bytes that tell gzip, xz or neither
+
+void read_plain(InputFile& file, std::vector<char>& window, std::size_t count,
+                const TakePiece& take) {
+  while (count > 0 && take({window.data(), count})) {
+    if (count < window.size()) return;  // the end
+    count = file.read(window);
+  }
+}
+
+}  // namespace
+
+void read_pieces(const std::filesystem::path& path, std::size_t limit, const TakePiece& take) {
+  std::size_t taken = 0;
+  const auto limited = [&](std::string_view piece) {
+    taken += piece.size();
+    require(taken <= limit, "'{}' has more than {} bytes unpacked", path.string(), limit);
+    return take(piece);
+  };
+  InputFile file(path);
+  std::vector<char> window(kPieceBytes);
+  const std::size_t count = file.read(window);
+  const std::string_view start(window.data(), std::min(count, kSignature));
+  const bool gzip = is_gzip(start);
+  if (!gzip && !is_xz(start)) return read_plain(file, window, count, limited);
+  const std::string packed = read_file(path);
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  if (gzip) {
+    gunzip(packed, path, kAll, limited);
+  } else {
+    unxz(packed, path, kAll, limited);
+  }
+}
 
 std::string read_unpacked(const std::filesystem::path& path, std::size_t limit) {
-  std::string content = read_file(path);
-  // One byte more than allowed tells a file that is too long.
-  if (is_gzip(content)) content = gunzip(content, path, limit + 1);
-  if (is_xz(content)) content = unxz(content, path, limit + 1);
-  require(content.size() <= limit, "'{}' has more than {} bytes unpacked", path.string(), limit);
-  return content;
+  return joined([&](const TakePiece& take) { read_pieces(path, limit, take); });
 }
 
 }  // namespace linnet

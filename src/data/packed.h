@@ -5,10 +5,16 @@
 #include <filesystem>
 #include <string>
 
+#include "data/pieces.h"
+
 namespace linnet {
 
-/// All bytes of a file that may be packed by gzip or xz, told by its content. Throws Error naming
+/// Hands the content of a file that may be packed by gzip or xz, told by its first bytes, to `take`
+/// until that has enough. Takes the memory of the packed file and of one piece. Throws Error naming
 /// it: it can't be read, is damaged, or has more than `limit` bytes unpacked.
+void read_pieces(const std::filesystem::path& path, std::size_t limit, const TakePiece& take);
+
+/// All of it as one string. Nothing is kept of a file with more than `limit` bytes.
 std::string read_unpacked(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace linnet

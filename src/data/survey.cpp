@@ -182,7 +182,7 @@ void check_file(const fs::path& path, DataKind kind) {
   } else if (kind == DataKind::cifar && name.ends_with(".bin")) {
     check_cifar_batch(path);
   } else if (name.ends_with(".xz") || name.ends_with(".gz")) {
-    read_unpacked(path, std::size_t{1} << 32);
+    read_pieces(path, std::size_t{1} << 32, [](std::string_view) { return true; });
   }
 }
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "base/check.h"
 
 namespace linnet {
 namespace {
 
-constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
 constexpr std::uint64_t kMostMemory = std::uint64_t{256} << 20;  // `xz -9` asks for 65 MiB
 
 class Decoder {
@@ -48,29 +48,33 @@ bool is_xz(std::string_view bytes) {
                        6));
 }
 
-std::string unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit) {
+void unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit,
+          const TakePiece& take) {
   Decoder decoder;
   decoder->next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
   decoder->avail_in = bytes.size();
-  std::string result;
+  std::vector<char> window(std::min(limit, kPieceBytes));
   std::size_t used = 0;
   while (used < limit) {
-    if (used == result.size()) {
-      result.resize(std::min(limit, std::max(result.size() * 2, kFirstBlock)));
-    }
-    decoder->next_out = reinterpret_cast<std::uint8_t*>(result.data() + used);
-    decoder->avail_out = result.size() - used;
+    const std::size_t room = std::min(window.size(), limit - used);
+    decoder->next_out = reinterpret_cast<std::uint8_t*>(window.data());
+    decoder->avail_out = room;
     const lzma_ret status = decoder.run();
-    used = result.size() - decoder->avail_out;
-    if (status == LZMA_STREAM_END) break;
+    const std::size_t made = room - decoder->avail_out;
+    used += made;
     require(status != LZMA_MEM_ERROR, "out of memory in unpacking '{}'", path.string());
     // All input was given at once: no room left is the only good reason to stop here.
     require(status != LZMA_BUF_ERROR && (status != LZMA_OK || decoder->avail_out == 0),
             "'{}' is cut short: its xz data ends after {} unpacked bytes", path.string(), used);
-    require(status == LZMA_OK, "'{}' is damaged: {}", path.string(), reason(status));
+    require(status == LZMA_OK || status == LZMA_STREAM_END, "'{}' is damaged: {}", path.string(),
+            reason(status));
+    if (made > 0 && !take({window.data(), made})) return;
+    if (status == LZMA_STREAM_END) return;
   }
-  result.resize(used);
-  return result;
+}
+
+std::string unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit) {
+  return joined([&](const TakePiece& take) { unxz(bytes, path, limit, take); });
 }
 
 }  // namespace linnet

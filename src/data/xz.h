@@ -6,14 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "data/pieces.h"
+
 namespace linnet {
 
 /// Whether the bytes begin like an .xz file (xz file format 1.1.0).
 bool is_xz(std::string_view bytes);
 
-/// Unpacks at most `limit` bytes of an .xz file; all check sums of what comes out are verified.
-/// Memory grows with what really comes out, and the decoder's own is limited to 256 MiB. Throws
-/// Error naming `path`: "'x.xz' is damaged: ...", "'x.xz' is cut short".
+/// Unpacks an .xz file in pieces, until `take` has enough or `limit` bytes have come out; all check
+/// sums of what comes out are verified. Takes the memory of one piece, and the decoder's own, which
+/// is limited to 256 MiB. Throws Error naming `path`: "'x.xz' is damaged: ...", "... is cut short".
+void unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit,
+          const TakePiece& take);
+/// The same as one string, in memory of its size.
 std::string unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace linnet

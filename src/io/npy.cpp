@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -15,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/memory.h"
 
 namespace linnet {
 namespace {
@@ -131,42 +133,61 @@ class HeaderReader {
   std::string_view text_;
 };
 
-/// Takes the magic string, the version and the header off the front of `file`.
-Header take_header(std::string_view& file) {
-  require(file.starts_with(kMagic) && file.size() >= kMagic.size() + 2,
+/// The next `count` bytes, or as many as are left.
+std::string take(InputFile& file, std::size_t count) {
+  std::string bytes(count, '\0');
+  bytes.resize(file.read(bytes));
+  return bytes;
+}
+
+/// Reads the magic string, the version and the header; `left` gets the bytes behind them.
+Header read_header(InputFile& file, std::uint64_t& left) {
+  left = file.bytes();
+  const std::string start = take(file, kMagic.size() + 2);
+  require(start.starts_with(kMagic) && start.size() == kMagic.size() + 2,
           "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
-  const int major = static_cast<unsigned char>(file[kMagic.size()]);
-  const int minor = static_cast<unsigned char>(file[kMagic.size() + 1]);
-  file.remove_prefix(kMagic.size() + 2);
+  const int major = static_cast<unsigned char>(start[kMagic.size()]);
+  const int minor = static_cast<unsigned char>(start[kMagic.size() + 1]);
   require(major >= 1 && major <= 3 && minor == 0, "expected version 1.0, 2.0 or 3.0; got {}.{}",
           major, minor);
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   std::uint32_t length = 0;
-  require(file.size() >= length_bytes, "it is cut within its header");
-  std::memcpy(&length, file.data(), length_bytes);
-  file.remove_prefix(length_bytes);
-  require(length <= file.size(), "it is cut: its header should have {} bytes, and {} are left",
-          length, file.size());
-  const std::string_view text = file.substr(0, length);
-  file.remove_prefix(length);
-  return HeaderReader(text).read();
+  const std::string number = take(file, length_bytes);
+  require(number.size() == length_bytes && left >= start.size() + length_bytes,
+          "it is cut within its header");
+  std::memcpy(&length, number.data(), length_bytes);
+  left -= start.size() + length_bytes;
+  require(length <= left, "it is cut: its header should have {} bytes, and {} are left", length,
+          left);
+  left -= length;
+  return HeaderReader(take(file, length)).read();
 }
 
-std::vector<std::byte> narrow(std::string_view data) {
-  const std::size_t count = data.size() / sizeof(std::int64_t);
-  std::vector<std::byte> bytes(count * sizeof(std::int32_t));
+/// Fills `to` from the file, whose size was known to be enough.
+void read_data(InputFile& file, std::span<std::byte> to) {
+  const std::size_t count = file.read({reinterpret_cast<char*>(to.data()), to.size()});
+  require(count == to.size(), "it became shorter while it was read");
+}
+
+/// 64-bit numbers that fit 32 bits, a block at a time.
+void read_narrow(InputFile& file, std::span<std::byte> to) {
+  constexpr std::size_t kBlock = 8192;
+  std::array<std::int64_t, kBlock> wide{};
+  const std::size_t count = to.size() / sizeof(std::int32_t);
   for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t wide = 0;
-    std::memcpy(&wide, data.data() + i * sizeof(wide), sizeof(wide));
-    const auto number = static_cast<std::int32_t>(wide);
-    require(number == wide, "element {} is {}, which does not fit 32 bits", i, wide);
-    std::memcpy(bytes.data() + i * sizeof(number), &number, sizeof(number));
+    const std::size_t at = i % kBlock;
+    if (at == 0) {
+      read_data(file, std::as_writable_bytes(std::span(wide).first(std::min(kBlock, count - i))));
+    }
+    const auto number = static_cast<std::int32_t>(wide[at]);
+    require(number == wide[at], "element {} is {}, which does not fit 32 bits", i, wide[at]);
+    std::memcpy(to.data() + i * sizeof(number), &number, sizeof(number));
   }
-  return bytes;
 }
 
-NpyArray parse(std::string_view file) {
-  const Header header = take_header(file);
+NpyArray parse(InputFile& file) {
+  std::uint64_t left = 0;
+  const Header header = read_header(file, left);
   std::optional<DType> dtype;
   for (const TypeName& type : kTypeNames) {
     if (type.name == header.descr) dtype = type.dtype;
@@ -180,24 +201,20 @@ NpyArray parse(std::string_view file) {
     require(!__builtin_mul_overflow(expected, static_cast<std::uint64_t>(dim), &expected),
             "its shape {} is impossible", to_string(Shape(header.dims)));
   }
-  require(expected == file.size(), "its shape {} asks for {} bytes of data; it has {}",
-          to_string(Shape(header.dims)), expected, file.size());
+  require(expected == left, "its shape {} asks for {} bytes of data; it has {}",
+          to_string(Shape(header.dims)), expected, left);
   NpyArray array{Shape(header.dims), dtype.value_or(DType::i32), {}};
-  if (wide) {
-    array.bytes = narrow(file);
-  } else {
-    const auto data = std::as_bytes(std::span(file));
-    array.bytes.assign(data.begin(), data.end());
-  }
+  array.bytes.resize(expected / (wide ? 2 : 1));
+  (wide ? read_narrow : read_data)(file, array.bytes);
   return array;
 }
 
 }  // namespace
 
 NpyArray read_npy(const std::filesystem::path& path) {
-  const std::string file = read_file(path);
+  InputFile file(path);
   try {
-    return parse(file);
+    return in_memory("it", [&] { return parse(file); });
   } catch (const Error& error) {
     fail("cannot read '{}': {}", path.string(), error.what());
   }
