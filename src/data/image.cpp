@@ -2,6 +2,7 @@
 #include "data/image.h"
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "data/image_formats.h"
 
 namespace linnet {
@@ -17,9 +18,12 @@ Image blank_image(std::int64_t height, std::int64_t width, std::int64_t channels
           path.string(), height, width);
   require(height <= kMostPixels / width, "'{}' claims {} x {} pixels; at most {} are read",
           path.string(), height, width, kMostPixels);
-  Image image{.height = height, .width = width, .channels = channels, .pixels = {}};
-  image.pixels.resize(static_cast<std::size_t>(height * width * channels));
-  return image;
+  return in_memory(
+      fmt::format("'{}', an image of {} x {} pixels,", path.string(), height, width), [&] {
+        Image image{.height = height, .width = width, .channels = channels, .pixels = {}};
+        image.pixels.resize(static_cast<std::size_t>(height * width * channels));
+        return image;
+      });
 }
 
 Image decode_image(std::string_view bytes, const std::filesystem::path& path) {

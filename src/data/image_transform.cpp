@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/memory.h"
 
 namespace linnet {
 namespace {
@@ -44,9 +46,50 @@ std::uint8_t to_byte(float value) {
   return static_cast<std::uint8_t>(std::clamp(value + 0.5F, 0.0F, 255.0F));
 }
 
+/// Makes the rows of an image of weighted sums of a higher one's rows, which come one by one. Only
+/// the sums that have begun and not ended are held: two or three where an image shrinks.
+class RowSums {
+ public:
+  RowSums(std::vector<Taps> taps, std::size_t columns, std::vector<std::uint8_t>& to)
+      : taps_(std::move(taps)), columns_(columns), to_(to) {
+    to_.reserve(taps_.size() * columns_);
+  }
+
+  void add(std::int64_t y, const std::vector<float>& row) {
+    while (next_ < taps_.size() && taps_[next_].first <= y) {
+      open_.emplace_back(columns_, 0.0F);
+      ++next_;
+    }
+    const std::size_t first = next_ - open_.size();
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      const Taps& taps = taps_[first + i];
+      const auto at = static_cast<std::size_t>(y - taps.first);
+      if (at >= taps.weights.size()) continue;
+      const float weight = taps.weights[at];
+      for (std::size_t x = 0; x < columns_; ++x) open_[i][x] += weight * row[x];
+    }
+    while (!open_.empty() && ends(taps_[next_ - open_.size()]) == y + 1) {
+      for (const float sum : open_.front()) to_.push_back(to_byte(sum));
+      open_.pop_front();
+    }
+  }
+
+ private:
+  static std::int64_t ends(const Taps& taps) { return taps.first + std::ssize(taps.weights); }
+
+  std::vector<Taps> taps_;
+  std::size_t columns_;
+  std::vector<std::uint8_t>& to_;
+  std::size_t next_ = 0;  // the first that has not begun
+  std::deque<std::vector<float>> open_;
+};
+
 }  // namespace
 
-Image read_image(const std::filesystem::path& path) { return decode_image(read_file(path), path); }
+Image read_image(const std::filesystem::path& path) {
+  return in_memory(fmt::format("'{}'", path.string()),
+                   [&] { return decode_image(read_file(path), path); });
+}
 
 Image with_channels(Image image, std::int64_t channels) {
   LINNET_ASSERT(channels == 1 || channels == 3);
@@ -72,15 +115,14 @@ Image resize_image(const Image& image, std::int64_t height, std::int64_t width) 
   require(height > 0 && width > 0, "an image can't be resized to {} x {}", height, width);
   if (image.height == height && image.width == width) return image;
   const auto channels = static_cast<std::size_t>(image.channels);
-  const auto columns = static_cast<std::size_t>(width) * channels;
   const std::vector<Taps> across = triangle_taps(image.width, width);
-  const std::vector<Taps> down = triangle_taps(image.height, height);
-
-  std::vector<float> narrow(static_cast<std::size_t>(image.height) * columns);
-  float* out = narrow.data();
+  std::vector<float> narrow(static_cast<std::size_t>(width) * channels);
+  Image result{height, width, image.channels, {}};
+  RowSums sums(triangle_taps(image.height, height), narrow.size(), result.pixels);
   for (std::int64_t y = 0; y < image.height; ++y) {
     const std::uint8_t* row =
         image.pixels.data() + static_cast<std::size_t>(y * image.width) * channels;
+    float* out = narrow.data();
     for (const Taps& taps : across) {
       for (std::size_t c = 0; c < channels; ++c) {
         const std::uint8_t* in = row + static_cast<std::size_t>(taps.first) * channels + c;
@@ -92,19 +134,7 @@ Image resize_image(const Image& image, std::int64_t height, std::int64_t width) 
         *out++ = sum;
       }
     }
-  }
-
-  Image result{height, width, image.channels, {}};
-  result.pixels.reserve(static_cast<std::size_t>(height) * columns);
-  std::vector<float> sums(columns);
-  for (const Taps& taps : down) {
-    std::fill(sums.begin(), sums.end(), 0.0F);
-    const float* in = narrow.data() + static_cast<std::size_t>(taps.first) * columns;
-    for (const float weight : taps.weights) {
-      for (std::size_t x = 0; x < columns; ++x) sums[x] += weight * in[x];
-      in += columns;
-    }
-    for (const float sum : sums) result.pixels.push_back(to_byte(sum));
+    sums.add(y, narrow);
   }
   return result;
 }

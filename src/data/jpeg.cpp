@@ -13,11 +13,15 @@
 namespace linnet {
 namespace {
 
+/// Photographs have about ten. Each scan goes over the whole picture, and a few bytes are one.
+constexpr int kMostScans = 100;
+
 /// libjpeg leaves by longjmp on an error. Each function below that calls it sets its own target and
 /// holds nothing with a destructor, so that no such jump passes one by.
 struct Reader {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
   std::jmp_buf target{};
   char message[JMSG_LENGTH_MAX] = {};
   bool damaged = false;
@@ -52,6 +56,15 @@ void on_message(j_common_ptr info, int level) {
 
 void on_output(j_common_ptr) {}
 
+/// Called for each row of blocks of each scan: what libjpeg-turbo's manual advises against files
+/// that take for ever.
+void on_progress(j_common_ptr info) {
+  auto* reader = static_cast<Reader*>(info->client_data);
+  if (reader->info.input_scan_number <= kMostScans) return;
+  std::snprintf(reader->message, sizeof(reader->message), "it has more than %d scans", kMostScans);
+  std::longjmp(reader->target, 1);
+}
+
 bool read_header(Reader* reader, const unsigned char* bytes, std::size_t size) {
   reader->info.err = jpeg_std_error(&reader->errors);
   reader->errors.error_exit = on_error;
@@ -60,6 +73,8 @@ bool read_header(Reader* reader, const unsigned char* bytes, std::size_t size) {
   reader->info.client_data = reader;
   if (setjmp(reader->target) != 0) return false;
   jpeg_create_decompress(&reader->info);
+  reader->progress.progress_monitor = on_progress;
+  reader->info.progress = &reader->progress;
   jpeg_mem_src(&reader->info, bytes, size);
   jpeg_read_header(&reader->info, TRUE);
   return true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "data/chest_xray.h"
 #include "data/cifar.h"
 #include "data/folder.h"
@@ -114,7 +115,8 @@ DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
           to_string(found.kind));
   require(options.train_samples >= 0, "expected a number of training samples; got {}",
           options.train_samples);
-  DatasetPair parts = load_found(found, options);
+  DatasetPair parts = in_memory(fmt::format("the data set '{}'", found.folder.string()),
+                                [&] { return load_found(found, options); });
   thin_out(parts.train, options.train_samples);
   if (!options.test) parts.test = {};
   return parts;

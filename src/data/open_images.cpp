@@ -53,7 +53,8 @@ void open(Part& part, const Shape& record, const DatasetOptions& options) {
   if (options.streamed) {
     part.data.source = source();
   } else {
-    part.data.bytes.resize(part.files.size() * bytes);
+    const auto files = static_cast<std::int64_t>(part.files.size());
+    part.data.bytes.resize(static_cast<std::size_t>(record.batched(files).elements()));
     const auto bad =
         read_records(*source(), bytes, std::as_writable_bytes(std::span(part.data.bytes)),
                      options.threads);

@@ -150,7 +150,8 @@ TEST(ImageFolder, NamesAFileThatIsDamagedOrUnreadable) {
   std::filesystem::remove(bad);
   std::filesystem::create_symlink("nowhere", bad);
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
-            std::string("cannot read ") + quoted(bad) + ": No such file or directory");
+            std::string("cannot read ") + quoted(bad) +
+                ": it is a link to 'nowhere', which does not exist");
 }
 
 }  // namespace
