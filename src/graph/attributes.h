@@ -67,7 +67,10 @@ class AttributeReader {
     } else if constexpr (std::is_same_v<T, bool> || std::is_class_v<T>) {
       field = get<T>(name, value);
     } else if constexpr (std::is_integral_v<T>) {
-      field = static_cast<T>(get<std::int64_t>(name, value));
+      const auto number = get<std::int64_t>(name, value);
+      require(std::in_range<T>(number), "[{}] attribute '{}' is out of range: {}", op_, name,
+              number);
+      field = static_cast<T>(number);
     } else {
       const auto* integer = std::get_if<std::int64_t>(&value);
       field = static_cast<T>(integer != nullptr ? static_cast<double>(*integer)

@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/check.h"
 
 namespace linnet {
 
 Value Graph::add_value(std::string name, ValueType type, Storage storage, std::size_t offset) {
+  require_possible(type);
+  uses_.push_back(0);
   values_.push_back(
       {.type = std::move(type), .name = std::move(name), .storage = storage, .offset = offset});
   return {static_cast<int>(values_.size()) - 1};
@@ -24,6 +28,7 @@ std::vector<Value> Graph::add(OpPtr op, std::vector<Value> inputs, std::string n
   std::vector<ValueType> output_types;
   try {
     output_types = op->infer(types(inputs));
+    for (const ValueType& type : output_types) require_possible(type);
   } catch (const Error& error) {
     fail("[{} '{}'] {}", op->name(), name, error.what());
   }
@@ -32,6 +37,7 @@ std::vector<Value> Graph::add(OpPtr op, std::vector<Value> inputs, std::string n
     node.outputs.push_back(add_value(node.name, std::move(type), Storage::arena));
     info(node.outputs.back()).producer = static_cast<int>(nodes_.size());
   }
+  count_uses(node, 1);
   nodes_.push_back(std::move(node));
   return nodes_.back().outputs;
 }
@@ -64,11 +70,12 @@ const Node* Graph::producer(Value value) const {
 }
 
 int Graph::uses(Value value) const {
-  int count = 0;
-  for (const Node& node : nodes_) {
-    for (Value input : node.inputs) count += input == value ? 1 : 0;
-  }
-  return count;
+  LINNET_ASSERT(value.id >= 0 && static_cast<std::size_t>(value.id) < uses_.size());
+  return uses_[static_cast<std::size_t>(value.id)];
+}
+
+void Graph::count_uses(const Node& node, int by) {
+  for (const Value input : node.inputs) uses_[static_cast<std::size_t>(input.id)] += by;
 }
 
 void Graph::replace_uses(Value from, Value to) {
@@ -77,6 +84,9 @@ void Graph::replace_uses(Value from, Value to) {
       if (input == from) input = to;
     }
   }
+  if (from == to) return;
+  int& moved = uses_[static_cast<std::size_t>(from.id)];
+  uses_[static_cast<std::size_t>(to.id)] += std::exchange(moved, 0);
 }
 
 void Graph::rewrite(std::size_t node, OpPtr op, std::vector<Value> inputs,
@@ -85,8 +95,10 @@ void Graph::rewrite(std::size_t node, OpPtr op, std::vector<Value> inputs,
   Node& target = nodes_[node];
   for (Value output : target.outputs) info(output).producer = -1;
   for (Value output : outputs) info(output).producer = static_cast<int>(node);
+  count_uses(target, -1);
   target.op = std::move(op);
   target.inputs = std::move(inputs);
+  count_uses(target, 1);
   target.outputs = std::move(outputs);
 }
 
@@ -102,7 +114,11 @@ void Graph::erase_nodes(const std::function<bool(std::size_t)>& dead) {
     for (Value output : nodes_[i].outputs) {
       if (info(output).producer == static_cast<int>(i)) info(output).producer = drop ? -1 : index;
     }
-    if (!drop) kept.push_back(std::move(nodes_[i]));
+    if (drop) {
+      count_uses(nodes_[i], -1);
+    } else {
+      kept.push_back(std::move(nodes_[i]));
+    }
   }
   nodes_ = std::move(kept);
 }

@@ -63,7 +63,10 @@ class Graph {
   void verify() const;
 
  private:
+  void count_uses(const Node& node, int by);
+
   std::vector<ValueInfo> values_;
+  std::vector<int> uses_;  ///< of each value
   std::vector<Node> nodes_;
 };
 

@@ -6,6 +6,7 @@ namespace linnet {
 std::vector<ValueType> SumOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 2 && inputs[0] == inputs[1], "expected two operands of one type; got {}",
           to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {inputs[0]};
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,25 @@ enum class Storage : std::uint8_t {
 inline constexpr std::size_t kStorages = 7;
 std::string_view to_string(Storage storage);
 
+/// What one value may take: the address space of today's processors. So no sum of sizes overflows.
+inline constexpr std::size_t kMostBytes = std::size_t{1} << 47;
+/// Axes of a value; files might ask for millions.
+inline constexpr std::size_t kMostAxes = 32;
+
 /// An element type and a static shape.
 struct ValueType {
   DType dtype = DType::f32;
   Shape shape;
 
-  std::size_t bytes() const { return size_of(dtype) * static_cast<std::size_t>(shape.elements()); }
+  /// Throws Error for a negative extent, and for more than kMostBytes.
+  std::size_t bytes() const;
   bool operator==(const ValueType&) const = default;
 };
+
+/// Throws Error for a type that no value of a graph may have: see bytes(); too many axes.
+void require_possible(const ValueType& type);
+/// Throws Error "expected f32 operands; got f32 (8, 3), i32 (5, 3)" unless all are f32.
+void require_f32(std::span<const ValueType> types);
 
 /// "f32 (128, 28, 28, 1)"
 std::string to_string(const ValueType& type);

@@ -5,7 +5,17 @@
 #include <limits>
 #include <numeric>
 
+#include "base/check.h"
+#include "graph/value.h"
+
 namespace linnet {
+namespace {
+
+[[noreturn]] void fail_too_large() {
+  fail("the program's values are larger than any machine's memory; a smaller batch needs less");
+}
+
+}  // namespace
 
 std::size_t assign_offsets(std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());
@@ -17,6 +27,7 @@ std::size_t assign_offsets(std::vector<Interval>& intervals) {
   std::size_t peak = 0;
   for (std::size_t index : order) {
     Interval& wanted = intervals[index];
+    if (wanted.bytes > kMostBytes) fail_too_large();
     const std::size_t size = align_up(wanted.bytes);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     std::size_t best_gap = best;
@@ -34,6 +45,7 @@ std::size_t assign_offsets(std::vector<Interval>& intervals) {
     }
     wanted.offset = best_gap != std::numeric_limits<std::size_t>::max() ? best : end;
     peak = std::max(peak, wanted.offset + size);
+    if (peak > kMostBytes) fail_too_large();
     const auto position =
         std::upper_bound(placed.begin(), placed.end(), wanted.offset,
                          [](std::size_t offset, const Interval* i) { return offset < i->offset; });

@@ -23,16 +23,18 @@ class AliasGroups {
     }
   }
 
-  std::size_t root(Value value) const { return roots_[index_of(value)]; }
+  std::size_t root(Value value) const {
+    std::size_t id = index_of(value);
+    while (roots_[id] != id) id = roots_[id] = roots_[roots_[id]];  // halves the way for the next
+    return id;
+  }
   std::size_t last_use(Value value) const { return live_[root(value)].last; }
   std::size_t first_use(Value value) const { return live_[root(value)].first; }
 
   void join(Value output, Value input) {
     const std::size_t from = root(output);
     const std::size_t to = root(input);
-    for (std::size_t& r : roots_) {
-      if (r == from) r = to;
-    }
+    roots_[from] = to;
     live_[to].last = std::max(live_[to].last, live_[from].last);
   }
 
@@ -41,7 +43,7 @@ class AliasGroups {
     std::size_t first = 0;
     std::size_t last = 0;
   };
-  std::vector<std::size_t> roots_;
+  mutable std::vector<std::size_t> roots_;  // each the next on the way to its group's
   std::vector<Life> live_;
 };
 

@@ -56,6 +56,7 @@ void ActivationOp::reference(const ReferenceArgs& args) const {
 std::vector<ValueType> ActivationGradOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 2 && inputs[0] == inputs[1], "expected two operands of one type; got {}",
           to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {inputs[0]};
 }
 

@@ -156,6 +156,7 @@ std::vector<ValueType> BatchNormGradOp::infer(std::span<const ValueType> inputs)
             "expected statistics of {} channels; got {}", inputs[0].shape[-1],
             to_string(statistic));
   }
+  require_f32(inputs);
   std::vector<ValueType> outputs{inputs[0], inputs[2], inputs[2]};
   if (attrs().residual) outputs.push_back(inputs[0]);
   return outputs;

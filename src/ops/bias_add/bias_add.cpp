@@ -10,6 +10,7 @@ std::vector<ValueType> BiasAddOp::infer(std::span<const ValueType> inputs) const
               inputs[0].shape[-1] == inputs[1].shape[0],
           "expected a bias as long as the last axis; got {}",
           to_string({"x", "b"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {inputs[0]};
 }
 
@@ -28,7 +29,8 @@ void BiasAddOp::reference(const ReferenceArgs& args) const {
 
 std::vector<ValueType> BiasGradOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[0].shape.rank() >= 1, "expected one operand with an axis");
-  return {{inputs[0].dtype, Shape{inputs[0].shape[-1]}}};
+  require_f32(inputs);
+  return {{DType::f32, Shape{inputs[0].shape[-1]}}};
 }
 
 void BiasGradOp::reference(const ReferenceArgs& args) const {

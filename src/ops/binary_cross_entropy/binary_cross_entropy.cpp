@@ -37,6 +37,7 @@ std::vector<ValueType> BceWithLogitsGradOp::infer(std::span<const ValueType> inp
               inputs[2] == ValueType{DType::f32, Shape{}},
           "expected logits, targets and dloss (); got {}",
           to_string({"logits", "target", "dloss"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {inputs[0]};
 }
 

@@ -9,6 +9,8 @@
 namespace linnet {
 namespace {
 
+constexpr std::int64_t kMost = std::int64_t{1} << 31;  // a file may say anything; no overflow
+
 std::string operands(std::vector<std::string> names, std::span<const ValueType> inputs) {
   return to_string(names, {inputs.begin(), inputs.end()});
 }
@@ -44,10 +46,10 @@ ConvShape conv_shape(const Conv2dAttrs& a, const Shape& x, const Shape& w,
   require(a.pad_top >= 0 && a.pad_bottom >= 0 && a.pad_left >= 0 && a.pad_right >= 0,
           "expected no negative padding; got top {}, bottom {}, left {}, right {}", a.pad_top,
           a.pad_bottom, a.pad_left, a.pad_right);
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;  // a file may say anything; no overflow
   require(std::max({a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.pad_top, a.pad_bottom,
-                    a.pad_left, a.pad_right, w[1], w[2]}) < kMost,
-          "expected strides, dilations, padding and kernel below {}; got {}", kMost, operands);
+                    a.pad_left, a.pad_right, a.groups, x[1], x[2], w[1], w[2], w[3]}) < kMost,
+          "expected strides, dilations, padding, groups, image and kernel below {}; got {}", kMost,
+          operands);
   require(w.elements() > 0, "expected a kernel with elements; got {}", operands);
   require(x[3] == w[3] * a.groups, "expected {} input channels; got {}", w[3] * a.groups, operands);
   require(w[0] % a.groups == 0, "expected a multiple of {} output channels (groups); got {}",
@@ -78,6 +80,7 @@ std::vector<ValueType> Conv2dOp::infer(std::span<const ValueType> inputs) const 
   require(inputs.size() == (attrs().bias ? 3U : 2U) &&
               (!attrs().bias || inputs[2].shape == Shape{s.co}),
           "expected {} of {} channels; got {}", attrs().bias ? "a bias" : "no bias", s.co, got);
+  require_f32(inputs);
   return {{DType::f32, Shape{s.n, s.oh, s.ow, s.co}}};
 }
 
@@ -108,7 +111,10 @@ Cost Conv2dOp::cost(std::span<const ValueType> inputs, std::span<const ValueType
 }
 
 ConvShape Conv2dGradInputOp::shape(const Shape& dz, const Shape& w) const {
-  const Shape x{dz[0], attrs().in_h, attrs().in_w, w[3] * attrs().conv.groups};
+  const std::int64_t groups = attrs().conv.groups;
+  require(groups >= 1 && groups < kMost && w[3] < kMost, "expected 1 to {} groups; got {}", kMost,
+          groups);
+  const Shape x{dz[0], attrs().in_h, attrs().in_w, w[3] * groups};
   return conv_shape(attrs().conv, x, w,
                     "dz=" + to_string(dz) + ", w=" + to_string(w) + ", x=" + to_string(x));
 }
@@ -120,6 +126,7 @@ std::vector<ValueType> Conv2dGradInputOp::infer(std::span<const ValueType> input
   const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
   require(inputs[0].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
           to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
+  require_f32(inputs);
   return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
 }
 
@@ -142,6 +149,7 @@ std::vector<ValueType> Conv2dGradWeightOp::infer(std::span<const ValueType> inpu
   const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
   require(inputs[1].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
           to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
+  require_f32(inputs);
   return {{DType::f32, Shape{s.co, s.kh, s.kw, s.group_in()}}};
 }
 

@@ -33,6 +33,7 @@ std::vector<ValueType> DenseOp::infer(std::span<const ValueType> inputs) const {
               (!attrs().bias || inputs[2].shape == Shape{inputs[1].shape[0]}),
           "expected a bias of {} units; got {}", inputs[1].shape[0],
           to_string({"x", "w", "b"}, types));
+  require_f32(inputs);
   return {{DType::f32, Shape{inputs[0].shape[0], inputs[1].shape[0]}}};
 }
 
@@ -75,6 +76,7 @@ std::vector<ValueType> DenseGradInputOp::infer(std::span<const ValueType> inputs
   require(matrices(inputs) && inputs[0].shape[1] == inputs[1].shape[0],
           "expected dz (N, units) and w (units, features); got {}",
           to_string({"dz", "w"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {{DType::f32, Shape{inputs[0].shape[0], inputs[1].shape[1]}}};
 }
 
@@ -101,6 +103,7 @@ std::vector<ValueType> DenseGradWeightOp::infer(std::span<const ValueType> input
   require(matrices(inputs) && inputs[0].shape[0] == inputs[1].shape[0],
           "expected dz (N, units) and x (N, features); got {}",
           to_string({"dz", "x"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {{DType::f32, Shape{inputs[0].shape[1], inputs[1].shape[1]}}};
 }
 

@@ -16,7 +16,7 @@ std::vector<ValueType> MetricsOp::infer(std::span<const ValueType> inputs) const
           "expected counters ({}) and a scalar loss; got {}", kCounters + attrs().history,
           to_string({"counters", "loss", "scores", "labels"}, types));
   require(!attrs().classification ||
-              (inputs[2].shape.rank() == 2 &&
+              (inputs[2].dtype == DType::f32 && inputs[2].shape.rank() == 2 &&
                inputs[3] == ValueType{DType::i32, Shape{inputs[2].shape[0]}}),
           "expected scores (N, C) and labels (N); got {}",
           to_string({"counters", "loss", "scores", "labels"}, types));

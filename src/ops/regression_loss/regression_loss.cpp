@@ -40,6 +40,7 @@ std::vector<ValueType> RegressionLossGradOp::infer(std::span<const ValueType> in
               inputs[2] == ValueType{DType::f32, Shape{}},
           "expected outputs, targets and dloss (); got {}",
           to_string({"y", "target", "dloss"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {inputs[0]};
 }
 

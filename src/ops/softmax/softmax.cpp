@@ -21,6 +21,7 @@ std::vector<ValueType> infer_gradient(std::span<const ValueType> inputs) {
   require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].shape.rank() >= 1,
           "expected two operands of one type; got {}",
           to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
+  require_f32(inputs);
   return {inputs[0]};
 }
 
