@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -15,17 +16,38 @@ class OpRegistry {
  public:
   template <class O>
   void add() {
-    readers_[std::string(O::kName)] = &O::read;
+    entries_[std::string(O::kName)] = {&O::read, part_of_networks<O>()};
   }
   /// Throws Error for an unknown name or attributes that don't fit.
   OpPtr read(std::string_view name, const Attributes& attributes) const {
-    const auto found = readers_.find(std::string(name));
-    require(found != readers_.end(), "unknown operator '{}'", name);
-    return found->second(attributes);
+    return find(name).read(attributes);
+  }
+  /// The same for an operator of a file: throws Error also unless it says that networks are made of
+  /// it, by `static constexpr bool kInNetworks = true`. Gradients, losses and whatever else
+  /// training adds itself have no place there.
+  OpPtr read_of_network(std::string_view name, const Attributes& attributes) const {
+    const Entry& entry = find(name);
+    require(entry.in_networks, "the operator '{}' is no part of networks", name);
+    return entry.read(attributes);
   }
 
  private:
-  std::map<std::string, OpPtr (*)(const Attributes&)> readers_;
+  struct Entry {
+    OpPtr (*read)(const Attributes&);
+    bool in_networks;
+  };
+  template <class O>
+  static constexpr bool part_of_networks() {
+    if constexpr (requires { O::kInNetworks; }) return O::kInNetworks;
+    return false;
+  }
+  const Entry& find(std::string_view name) const {
+    const auto found = entries_.find(name);
+    require(found != entries_.end(), "unknown operator '{}'", name);
+    return found->second;
+  }
+
+  std::map<std::string, Entry, std::less<>> entries_;
 };
 
 }  // namespace linnet

@@ -13,6 +13,8 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/json.h"
+#include "base/memory.h"
 
 namespace linnet {
 namespace {
@@ -24,7 +26,7 @@ static_assert(std::endian::native == std::endian::little, "the file's bytes are 
 constexpr const char* kMetadata = "__metadata__";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own limit
-constexpr int kMaxDepth = 3;                       // the header, a tensor, its shape or offsets
+constexpr std::size_t kMaxDepth = 3;               // the header, a tensor, its shape or offsets
 
 struct TypeName {
   DType dtype;
@@ -53,31 +55,10 @@ std::optional<std::uint64_t> bytes_of(DType dtype, const Shape& shape) {
   return bytes;
 }
 
-/// Parses JSON and refuses what the library would let pass: repeated names and deep nesting.
 Json parse_header(std::string_view text) {
   require(text.starts_with('{') && text.find('\0') == std::string_view::npos,
           "its header is no JSON object");
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start) {
-      require(depth < kMaxDepth, "its header is nested too deeply");
-    }
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key) {
-      require(keys.back().insert(value.get<std::string>()).second, "its header names '{}' twice",
-              value.get<std::string>());
-    }
-    return true;
-  };
-  try {
-    return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
-    fail("its header is no valid JSON (byte {})", error.byte);
-  } catch (const Json::exception&) {
-    fail("its header is no valid JSON");
-  }
+  return parse_json<Json>(text, kMaxDepth, "its header");
 }
 
 /// A list of whole numbers that fit an int64, or nothing.
@@ -190,23 +171,25 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   file.bytes_ = std::make_shared<const std::string>(read_file(path));
   const std::string_view bytes = *file.bytes_;
   try {
-    require(bytes.size() >= kLengthBytes, "it has {} bytes, too few for a safetensors file",
-            bytes.size());
-    std::uint64_t length = 0;
-    std::memcpy(&length, bytes.data(), kLengthBytes);
-    require(length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
-            "it is cut or no safetensors file: its header should have {} bytes, and {} are left",
-            length, bytes.size() - kLengthBytes);
-    const Json header = parse_header(bytes.substr(kLengthBytes, length));
-    const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
-    for (const auto& [name, value] : header.items()) {
-      if (name == kMetadata) {
-        file.metadata_ = read_metadata(value);
-      } else {
-        file.tensors_.push_back(read_tensor(name, value, data));
+    in_memory("its header", [&] {
+      require(bytes.size() >= kLengthBytes, "it has {} bytes, too few for a safetensors file",
+              bytes.size());
+      std::uint64_t length = 0;
+      std::memcpy(&length, bytes.data(), kLengthBytes);
+      require(length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
+              "it is cut or no safetensors file: its header should have {} bytes, and {} are left",
+              length, bytes.size() - kLengthBytes);
+      const Json header = parse_header(bytes.substr(kLengthBytes, length));
+      const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
+      for (const auto& [name, value] : header.items()) {
+        if (name == kMetadata) {
+          file.metadata_ = read_metadata(value);
+        } else {
+          file.tensors_.push_back(read_tensor(name, value, data));
+        }
       }
-    }
-    require_cover(file.tensors_, data);
+      require_cover(file.tensors_, data);
+    });
   } catch (const Error& error) {
     fail("cannot read '{}': {}", path.string(), error.what());
   }

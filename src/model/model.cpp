@@ -12,11 +12,10 @@
 namespace linnet {
 namespace {
 
-const ParameterSpec& find_parameter(const NetworkDefinition& network, const std::string& name) {
-  for (const ParameterSpec& spec : network.parameters) {
-    if (spec.name == name) return spec;
-  }
-  fail("the model has no parameter '{}'", name);
+const ParameterSpec& find_parameter(const ModelState& state, const std::string& name) {
+  const auto found = state.parameter_index.find(name);
+  require(found != state.parameter_index.end(), "the model has no parameter '{}'", name);
+  return state.definition().parameters[found->second];
 }
 
 void upload(ModelState& state, const ParameterSpec& spec, std::span<const float> values) {
@@ -60,6 +59,7 @@ std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
   std::vector<float> values;
   for (std::size_t i = 0; i < s.definition().parameters.size(); ++i) {
     const ParameterSpec& spec = s.definition().parameters[i];
+    s.parameter_index.emplace(spec.name, i);
     initialize(spec, i, seed, values);
     upload(s, spec, values);
   }
@@ -91,11 +91,11 @@ std::vector<std::string> Model::parameter_names() const {
 }
 
 Shape Model::parameter_shape(const std::string& name) const {
-  return find_parameter(state_->definition(), name).shape;
+  return find_parameter(*state_, name).shape;
 }
 
 std::vector<float> Model::parameter(const std::string& name) const {
-  const ParameterSpec& spec = find_parameter(state_->definition(), name);
+  const ParameterSpec& spec = find_parameter(*state_, name);
   std::vector<float> values(static_cast<std::size_t>(spec.shape.elements()));
   state_->backend->download(state_->buffer_of(spec), spec.offset,
                             std::as_writable_bytes(std::span(values)));
@@ -103,7 +103,7 @@ std::vector<float> Model::parameter(const std::string& name) const {
 }
 
 void Model::set_parameter(const std::string& name, std::span<const float> values) {
-  const ParameterSpec& spec = find_parameter(state_->definition(), name);
+  const ParameterSpec& spec = find_parameter(*state_, name);
   require(static_cast<std::int64_t>(values.size()) == spec.shape.elements(),
           "parameter '{}' is {}, {} elements; got {}", name, to_string(spec.shape),
           spec.shape.elements(), values.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/model.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/check.h"
+#include "base/json.h"
+#include "base/memory.h"
 #include "io/safetensors.h"
 #include "model/model_state.h"
 
@@ -14,7 +14,7 @@ constexpr const char* kNetworkKey = "linnet.network";
 constexpr const char* kClassesKey = "linnet.classes";
 
 std::vector<std::string> classes_from(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = parse_json<nlohmann::json>(text, 1, "its list of class names");
   require(json.is_array(), "its class names are damaged");
   std::vector<std::string> names;
   for (const auto& name : json) {
@@ -30,20 +30,19 @@ Network network_from(const SafetensorsFile& file) {
   return Network::from_json(found->second);
 }
 
-void read_parameters(Model& model, const SafetensorsFile& file) {
-  std::size_t read = 0;
-  for (const std::string& name : model.parameter_names()) {
-    const TensorView* tensor = file.find(name);
-    require(tensor != nullptr, "the weight '{}' is missing", name);
-    require(tensor->dtype == DType::f32 && tensor->shape == model.parameter_shape(name),
-            "the weight '{}' should be f32 {}; got {} {}", name,
-            to_string(model.parameter_shape(name)), to_string(tensor->dtype),
-            to_string(tensor->shape));
-    model.set_parameter(name, to_floats(*tensor));
-    ++read;
+/// Throws Error unless the tensors, whose bytes are there, are the network's weights: before any
+/// memory is taken for these.
+void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file) {
+  for (const ParameterSpec& spec : network.parameters) {
+    const TensorView* tensor = file.find(spec.name);
+    require(tensor != nullptr, "the weight '{}' is missing", spec.name);
+    require(tensor->dtype == DType::f32 && tensor->shape == spec.shape,
+            "the weight '{}' should be f32 {}; got {} {}", spec.name, to_string(spec.shape),
+            to_string(tensor->dtype), to_string(tensor->shape));
   }
-  require(read == file.tensors().size(), "it holds {} tensors, but the network has {} weights",
-          file.tensors().size(), read);
+  require(network.parameters.size() == file.tensors().size(),
+          "it holds {} tensors, but the network has {} weights", file.tensors().size(),
+          network.parameters.size());
 }
 
 }  // namespace
@@ -63,11 +62,17 @@ void Model::save(const std::filesystem::path& path) const {
 Model Model::load(const std::filesystem::path& path, ModelOptions options) {
   const SafetensorsFile file = read_safetensors(path);
   try {
-    Model model(network_from(file), std::move(options));
-    read_parameters(model, file);
-    const auto classes = file.metadata().find(kClassesKey);
-    if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));
-    return model;
+    return in_memory("it", [&] {
+      Network network = network_from(file);
+      check_tensors(network.definition(), file);
+      Model model(std::move(network), std::move(options));
+      for (const TensorView& tensor : file.tensors()) {
+        model.set_parameter(tensor.name, to_floats(tensor));
+      }
+      const auto classes = file.metadata().find(kClassesKey);
+      if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));
+      return model;
+    });
   } catch (const Error& error) {
     fail("cannot load the model '{}': {}", path.string(), error.what());
   }

@@ -4,7 +4,10 @@
 #include <linnet/model.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "core/align.h"
 #include "nn/definition.h"
@@ -24,6 +27,7 @@ struct ModelState {
   std::vector<std::string> class_names;
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
   bool weights_shared = false;        ///< others hold their addresses and may write at any time
+  std::map<std::string, std::size_t, std::less<>> parameter_index = {};  ///< places by name
 
   const NetworkDefinition& definition() const { return network.definition(); }
   std::size_t counters_offset() const { return definition().bytes(false); }

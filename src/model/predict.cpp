@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "model/predictor_state.h"
 #include "model/record_reader.h"
 #include "model/step_graph.h"
@@ -23,7 +24,11 @@ std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::
   std::vector<std::size_t> width(wanted);  // floats of a sample
   for (std::size_t i = 0; i < wanted; ++i) {
     width[i] = static_cast<std::size_t>(network.output_sample(i).elements());
-    results[i].resize(static_cast<std::size_t>(data.size()) * width[i]);
+    results[i] =
+        in_memory(fmt::format("the output of {} samples, {} numbers each,", data.size(), width[i]),
+                  [&] {
+                    return std::vector<float>(static_cast<std::size_t>(data.size()) * width[i]);
+                  });
   }
   Predictor predictor(model, probabilities);
   // The samples alone may come from a source; they are then read batch by batch.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "model/memory_report.h"
 #include "model/predictor_state.h"
 #include "model/step_graph.h"
@@ -96,7 +97,9 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
   const auto graph_of = [&](std::int64_t n) {
     return prediction_step(network, dtype, n, probabilities, supports_of(*model.backend));
   };
-  program_ = model.backend->prepare(graph_of(batch), {.fixed_weights = true});
+  program_ = in_memory(fmt::format("the program that predicts {} samples at once", batch), [&] {
+    return model.backend->prepare(graph_of(batch), {.fixed_weights = true});
+  });
   const auto buffer = [&](Storage storage) -> std::shared_ptr<Buffer>& {
     return memory_.buffers[static_cast<std::size_t>(storage)];
   };

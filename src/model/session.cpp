@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "model/memory_report.h"
 
 namespace linnet {
@@ -71,7 +72,9 @@ Evaluation Counters::evaluation(bool classification) const {
 }
 
 Program* Session::add(std::int64_t batch, const std::function<Graph(std::int64_t)>& graph_of) {
-  programs_.push_back({model_.backend->prepare(graph_of(batch), {}), batch, graph_of});
+  programs_.push_back(in_memory(fmt::format("the program of a batch of {}", batch), [&] {
+    return Entry{model_.backend->prepare(graph_of(batch), {}), batch, graph_of};
+  }));
   return programs_.back().program.get();
 }
 

@@ -64,6 +64,7 @@ Value NetworkBuilder::statistic(const std::string& layer, std::string_view role,
 Value NetworkBuilder::add(const std::string& layer, std::string_view role, ParameterSpec spec) {
   spec.name = fmt::format("{}.{}", layer, role);
   spec.offset = network_.bytes(spec.trainable);
+  require(spec.offset <= kMostBytes, "the weights are larger than any machine's memory");
   spec.value = graph().add_value(spec.name, {DType::f32, spec.shape},
                                  spec.trainable ? Storage::parameter : Storage::state, spec.offset);
   network_.parameters.push_back(spec);

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
@@ -12,12 +13,11 @@
 namespace linnet {
 
 std::size_t NetworkDefinition::bytes(bool trainable) const {
-  std::size_t end = 0;
-  for (const ParameterSpec& spec : parameters) {
-    if (spec.trainable != trainable) continue;
-    end = spec.offset + align_up(sizeof(float) * static_cast<std::size_t>(spec.shape.elements()));
-  }
-  return end;
+  // The last one ends where all do; a builder asks for each weight.
+  const auto last = std::find_if(parameters.rbegin(), parameters.rend(),
+                                 [&](const auto& spec) { return spec.trainable == trainable; });
+  if (last == parameters.rend()) return 0;
+  return last->offset + align_up(ValueType{DType::f32, last->shape}.bytes());
 }
 
 const NetworkInput& NetworkDefinition::only_input() const {
@@ -61,8 +61,41 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
     for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];
   }
   std::vector<Value> outputs;
-  for (const NetworkOutput& output : network.outputs) outputs.push_back(mapped(output.value));
+  for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+    outputs.push_back(mapped(network.outputs[i].value));
+    const ValueType wanted{DType::f32, network.output_sample(i).batched(graph.shape(x.front())[0])};
+    require(graph.type(outputs.back()) == wanted, "expected the output '{}' as {}; got {}",
+            network.outputs[i].name, to_string(wanted), to_string(graph.type(outputs.back())));
+  }
   return outputs;
+}
+
+void check_instances(const NetworkDefinition& network) {
+  for (const Node& node : network.graph.nodes()) {
+    for (const Value value : node.outputs) {
+      require(network.graph.shape(value).elements() > 0,
+              "[{} '{}'] gives {}, which has no elements", node.op->name(), node.name,
+              to_string(network.graph.type(value)));
+    }
+  }
+  for (const NetworkOutput& output : network.outputs) {
+    const Shape& shape = network.graph.shape(output.value);
+    require(shape.rank() >= 1 && shape[0] == kTemplateBatch,
+            "expected the output '{}' with the batch as its first axis; got {} at a batch of {}",
+            output.name, to_string(shape), kTemplateBatch);
+  }
+  const auto instance = [&](std::int64_t batch, Mode mode) {
+    Graph graph;
+    std::vector<Value> x;
+    for (const NetworkInput& input : network.inputs) {
+      x.push_back(graph.add_value(input.name, {input.dtype, input.sample.batched(batch)},
+                                  Storage::external, x.size()));
+    }
+    std::vector<Value> parameters;
+    instantiate(network, graph, x, mode, parameters);
+  };
+  for (const std::int64_t batch : {1, 2, 3}) instance(batch, Mode::inference);
+  instance(kTemplateBatch + 1, Mode::training);
 }
 
 void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed,

@@ -64,9 +64,14 @@ enum class Mode : std::uint8_t { training, inference };
 
 /// Adds the network to `graph` behind its inputs `x`, (N, ...) of any N, with its parameters as
 /// values of Storage::parameter and Storage::state; returns its outputs. `parameters` gets the
-/// values of the specs, in order (empty ones for statistics that inference does not read).
+/// values of the specs, in order (empty ones for statistics that inference does not read). Throws
+/// Error unless each output is f32 and has as many rows as the inputs: memory is sized by that.
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
                                std::span<const Value> x, Mode mode, std::vector<Value>& parameters);
+
+/// What instantiate() checks, at several batches in both modes, and that no value is empty: of a
+/// network that came from a file. Throws Error naming the output or the operator.
+void check_instances(const NetworkDefinition& network);
 
 /// Writes the initial values of parameter `index`: a function of the seed, the index and the
 /// element alone.

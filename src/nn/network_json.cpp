@@ -2,19 +2,26 @@
 #include <linnet/network.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/check.h"
+#include "base/json.h"
 #include "nn/builder.h"
 #include "ops/ops.h"
 
 namespace linnet {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // as it is written
+using Parsed = nlohmann::json;        // finds a name without looking at all
 
 /// 1, which is still read: one input and one output without a name.
 constexpr int kFormat = 2;
+// The network, its nodes, a node, its attributes, a list.
+constexpr std::size_t kMaxDepth = 5;
+constexpr std::size_t kMostPorts = 256;  // inputs, and outputs
+
+using Known = std::map<std::string, Value, std::less<>>;
 
 std::string operand_name(const NetworkDefinition& network, Value value) {
   const ValueInfo& info = network.graph.info(value);
@@ -26,19 +33,37 @@ std::string operand_name(const NetworkDefinition& network, Value value) {
   throw InternalError("a value that its producer does not know");
 }
 
-AttributeValue attribute_from(const Json& json) {
+/// A whole number that fits; the library would wrap a larger one around.
+std::int64_t integer_from(const Parsed& json) {
+  if (!json.is_number_integer() ||
+      (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))) {
+    fail("expected a whole number below 2^63; got {}", json.dump());
+  }
+  return json.get<std::int64_t>();
+}
+
+std::vector<std::int64_t> integers_from(const Parsed& json) {
+  require(json.is_array(), "expected a list of whole numbers; got a {}", json.type_name());
+  std::vector<std::int64_t> numbers;
+  for (const Parsed& number : json) numbers.push_back(integer_from(number));
+  return numbers;
+}
+
+AttributeValue attribute_from(const Parsed& json) {
   if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
+  if (json.is_number_integer()) return integer_from(json);
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
   const bool integers =
-      std::all_of(json.begin(), json.end(), [](const Json& x) { return x.is_number_integer(); });
-  if (integers) return json.get<std::vector<std::int64_t>>();
+      std::all_of(json.begin(), json.end(), [](const Parsed& x) { return x.is_number_integer(); });
+  if (integers) return integers_from(json);
   return json.get<std::vector<double>>();
 }
 
-Shape shape_from(const Json& json) {
-  const Shape shape(json.get<std::vector<std::int64_t>>());
+Shape shape_from(const Parsed& json) {
+  const Shape shape(integers_from(json));
+  require(shape.rank() <= kMostAxes, "a shape has {} axes; expected at most {}", shape.rank(),
+          kMostAxes);
   double elements = 1;
   for (std::int64_t dim : shape.dims()) {
     require(dim > 0, "the shape {} has an extent below 1", to_string(shape));
@@ -48,60 +73,87 @@ Shape shape_from(const Json& json) {
   return shape;
 }
 
-Value known_value(const std::map<std::string, Value>& known, const Json& json) {
-  const auto name = json.get<std::string>();
+void add_known(Known& known, const std::string& name, Value value) {
+  require(known.emplace(name, value).second, "two values are named '{}'", name);
+}
+
+Value known_value(const Known& known, const Parsed& json) {
+  const auto& name = json.get_ref<const std::string&>();
   const auto found = known.find(name);
   require(found != known.end(), "the operand '{}' is not known", name);
   return found->second;
 }
 
-void read_inputs(const Json& json, NetworkBuilder& builder, std::map<std::string, Value>& known) {
-  for (const Json& input : json) {
+/// A network has few of them; each costs a look at every operator when memory is bound.
+void require_few(const Parsed& json, std::string_view what) {
+  require(json.size() <= kMostPorts, "expected at most {} {}; got {}", kMostPorts, what,
+          json.size());
+}
+
+void read_inputs(const Parsed& json, NetworkBuilder& builder, Known& known) {
+  require_few(json, "inputs");
+  for (const Parsed& input : json) {
     const auto name = input.at("name").get<std::string>();
-    known[name] = builder.add_input(name, shape_from(input.at("shape")),
-                                    dtype_from_string(input.at("type").get<std::string>()));
+    add_known(known, name,
+              builder.add_input(name, shape_from(input.at("shape")),
+                                dtype_from_string(input.at("type").get<std::string>())));
   }
 }
 
-void read_parameters(const Json& json, NetworkBuilder& builder,
-                     std::map<std::string, Value>& known) {
-  for (const Json& p : json) {
+void read_outputs(const Parsed& json, const Known& known, std::vector<NetworkOutput>& outputs) {
+  require_few(json, "outputs");
+  for (const Parsed& output : json) {
+    const auto name = output.at("name").get<std::string>();
+    require(std::none_of(outputs.begin(), outputs.end(),
+                         [&](const NetworkOutput& other) { return other.name == name; }),
+            "two outputs are named '{}'", name);
+    outputs.push_back({name, known_value(known, output.at("value"))});
+  }
+}
+
+Initializer initializer_from(const Parsed& parameter, const std::string& name) {
+  const std::int64_t kind = integer_from(parameter.at("init"));
+  require(kind >= 0 && kind <= static_cast<std::int64_t>(Initializer::Kind::he_normal),
+          "parameter '{}' has an unknown initializer", name);
+  return {static_cast<Initializer::Kind>(kind), parameter.at("value").get<double>()};
+}
+
+void read_parameters(const Parsed& json, NetworkBuilder& builder, Known& known) {
+  for (const Parsed& p : json) {
     const auto name = p.at("name").get<std::string>();
     const auto dot = name.rfind('.');
     require(dot != std::string::npos && known.count(name) == 0,
             "the parameter name '{}' is not valid", name);
-    const Initializer init{static_cast<Initializer::Kind>(p.at("init").get<int>()),
-                           p.at("value").get<double>()};
-    require(init.kind <= Initializer::Kind::he_normal, "parameter '{}' has an unknown initializer",
-            name);
+    const Initializer init = initializer_from(p, name);
     const std::string layer = name.substr(0, dot);
     const std::string role = name.substr(dot + 1);
     const Shape shape = shape_from(p.at("shape"));
-    known[name] = p.at("trainable").get<bool>()
-                      ? builder.weight(layer, role, shape, init, p.at("fan_in").get<std::int64_t>(),
-                                       p.at("fan_out").get<std::int64_t>())
-                      : builder.statistic(layer, role, shape, init);
+    add_known(known, name,
+              p.at("trainable").get<bool>()
+                  ? builder.weight(layer, role, shape, init, integer_from(p.at("fan_in")),
+                                   integer_from(p.at("fan_out")))
+                  : builder.statistic(layer, role, shape, init));
   }
 }
 
-void read_nodes(const Json& json, NetworkBuilder& builder, std::map<std::string, Value>& known) {
+void read_nodes(const Parsed& json, NetworkBuilder& builder, Known& known) {
   OpRegistry registry;
   register_ops(registry);
   std::size_t index = 0;
-  for (const Json& n : json) {
+  for (const Parsed& n : json) {
     Attributes attributes;
     for (const auto& [key, value] : n.at("attributes").items()) {
       attributes.emplace_back(key, attribute_from(value));
     }
     std::vector<Value> inputs;
-    for (const Json& input : n.at("inputs")) {
+    for (const Parsed& input : n.at("inputs")) {
       inputs.push_back(known_value(known, input));
     }
+    OpPtr op = registry.read_of_network(n.at("op").get_ref<const std::string&>(), attributes);
     const std::vector<Value> outputs =
-        builder.graph().add(registry.read(n.at("op").get<std::string>(), attributes),
-                            std::move(inputs), n.at("name").get<std::string>());
+        builder.graph().add(std::move(op), std::move(inputs), n.at("name").get<std::string>());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      known[fmt::format("#{}.{}", index, i)] = outputs[i];
+      add_known(known, fmt::format("#{}.{}", index, i), outputs[i]);
     }
     ++index;
   }
@@ -151,14 +203,15 @@ std::string Network::to_json() const {
 
 Network Network::from_json(const std::string& text) {
   try {
-    const Json json = Json::parse(text);
-    const int format = json.at("format").get<int>();
+    const Parsed json = parse_json<Parsed>(text, kMaxDepth, "it");
+    const std::int64_t format = integer_from(json.at("format"));
     require(format == kFormat || format == 1, "format {} is not known to this version", format);
     auto network = std::make_unique<NetworkDefinition>();
     NetworkBuilder builder(*network);
-    std::map<std::string, Value> known;
+    Known known;
     if (format == 1) {
-      known["input"] = builder.add_input("input", shape_from(json.at("input")), DType::f32);
+      add_known(known, "input",
+                builder.add_input("input", shape_from(json.at("input")), DType::f32));
     } else {
       read_inputs(json.at("inputs"), builder, known);
     }
@@ -167,17 +220,15 @@ Network Network::from_json(const std::string& text) {
     if (format == 1) {
       network->outputs.push_back({"output", known_value(known, json.at("output"))});
     } else {
-      for (const Json& output : json.at("outputs")) {
-        network->outputs.push_back(
-            {output.at("name").get<std::string>(), known_value(known, output.at("value"))});
-      }
+      read_outputs(json.at("outputs"), known, network->outputs);
     }
     require(!network->inputs.empty() && !network->outputs.empty(),
             "expected at least one input and one output");
+    check_instances(*network);
     return Network(std::move(network));
   } catch (const Error& error) {
     fail("the network description is damaged: {}", error.what());
-  } catch (const Json::exception& error) {
+  } catch (const Parsed::exception& error) {
     fail("the network description is damaged: {}", error.what());
   } catch (const InternalError&) {  // an operator met what no builder would have made
     fail("the network description is damaged: an operator does not fit its operands");

@@ -216,9 +216,10 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST(Network, JsonNamesTheOutputOfAnOperator) {
-  const std::string text =
-      replaced(Network({4}, {BatchNorm{}}).to_json(), R"("value":"#0.0")", R"("value":"#0.1")");
+  const std::string text = replaced(Network({3, 2}, {GRU{.units = 4}}).to_json(),
+                                    R"("value":"#0.1")", R"("value":"#0.0")");
   EXPECT_EQ(Network::from_json(text).to_json(), text);
+  EXPECT_EQ(Network::from_json(text).output_shape(), (Shape{3, 4}));
 }
 
 TEST(Network, AnUnknownInitializerIsAnError) {

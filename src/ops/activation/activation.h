@@ -36,6 +36,7 @@ struct ActivationAttrs {
 class ActivationOp final : public OpBase<ActivationOp, ActivationAttrs> {
  public:
   static constexpr std::string_view kName = "activation";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

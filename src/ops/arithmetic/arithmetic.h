@@ -37,6 +37,7 @@ struct ArithmeticAttrs {
 class ArithmeticOp final : public OpBase<ArithmeticOp, ArithmeticAttrs> {
  public:
   static constexpr std::string_view kName = "arithmetic";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -77,6 +78,7 @@ struct ScaleAttrs {
 class ScaleOp final : public OpBase<ScaleOp, ScaleAttrs> {
  public:
   static constexpr std::string_view kName = "scale";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -30,6 +30,7 @@ struct BatchNormAttrs {
 class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -9,6 +9,7 @@ namespace linnet {
 class BiasAddOp final : public OpBase<BiasAddOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "bias_add";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -38,6 +38,7 @@ struct BinMean2dAttrs {
 class BinMean2dOp final : public OpBase<BinMean2dOp, BinMean2dAttrs> {
  public:
   static constexpr std::string_view kName = "bin_mean2d";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

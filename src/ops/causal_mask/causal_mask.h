@@ -20,6 +20,7 @@ struct CausalMaskAttrs {
 class CausalMaskOp final : public OpBase<CausalMaskOp, CausalMaskAttrs> {
  public:
   static constexpr std::string_view kName = "causal_mask";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -24,6 +24,7 @@ struct ChannelScaleAttrs {
 class ChannelScaleOp final : public OpBase<ChannelScaleOp, ChannelScaleAttrs> {
  public:
   static constexpr std::string_view kName = "channel_scale";
+  static constexpr bool kInNetworks = true;
   static constexpr std::int64_t kMostChannels = 16;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;

@@ -20,6 +20,7 @@ struct ConcatAttrs {
 class ConcatOp final : public OpBase<ConcatOp, ConcatAttrs> {
  public:
   static constexpr std::string_view kName = "concat";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

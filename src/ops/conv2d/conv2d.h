@@ -85,6 +85,7 @@ ConvShape conv_shape(const Conv2dAttrs& attrs, const Shape& x, const Shape& w,
 class Conv2dOp final : public OpBase<Conv2dOp, Conv2dAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

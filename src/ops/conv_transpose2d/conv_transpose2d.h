@@ -14,6 +14,7 @@ namespace linnet {
 class ConvTranspose2dOp final : public OpBase<ConvTranspose2dOp, Conv2dGradInputAttrs> {
  public:
   static constexpr std::string_view kName = "conv_transpose2d";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

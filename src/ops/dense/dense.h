@@ -21,6 +21,7 @@ struct DenseAttrs {
 class DenseOp final : public OpBase<DenseOp, DenseAttrs> {
  public:
   static constexpr std::string_view kName = "dense";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

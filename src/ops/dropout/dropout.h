@@ -26,6 +26,7 @@ struct DropoutAttrs {
 class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
  public:
   static constexpr std::string_view kName = "dropout";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

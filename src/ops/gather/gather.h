@@ -13,6 +13,7 @@ namespace linnet {
 class GatherOp final : public OpBase<GatherOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "gather";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -11,6 +11,7 @@ namespace linnet {
 class GlobalAvgPoolOp final : public OpBase<GlobalAvgPoolOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "global_avg_pool";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -22,6 +23,7 @@ class GlobalAvgPoolOp final : public OpBase<GlobalAvgPoolOp, NoAttributes> {
 class GlobalMaxPoolOp final : public OpBase<GlobalMaxPoolOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "global_max_pool";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -51,6 +51,7 @@ GroupNormShape group_norm_shape(const GroupNormAttrs& attrs, const Shape& x);
 class GroupNormOp final : public OpBase<GroupNormOp, GroupNormAttrs> {
  public:
   static constexpr std::string_view kName = "group_norm";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -24,6 +24,7 @@ struct MatmulAttrs {
 class MatmulOp final : public OpBase<MatmulOp, MatmulAttrs> {
  public:
   static constexpr std::string_view kName = "matmul";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -62,6 +62,7 @@ constexpr DType winner_type(const Pool2dAttrs& attrs) {
 class MaxPool2dOp final : public OpBase<MaxPool2dOp, Pool2dAttrs> {
  public:
   static constexpr std::string_view kName = "max_pool2d";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -72,6 +73,7 @@ class MaxPool2dOp final : public OpBase<MaxPool2dOp, Pool2dAttrs> {
 class AvgPool2dOp final : public OpBase<AvgPool2dOp, Pool2dAttrs> {
  public:
   static constexpr std::string_view kName = "avg_pool2d";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

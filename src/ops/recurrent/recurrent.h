@@ -58,6 +58,7 @@ struct RecurrentAttrs {
 class RecurrentOp final : public OpBase<RecurrentOp, RecurrentAttrs> {
  public:
   static constexpr std::string_view kName = "recurrent";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -32,6 +32,7 @@ struct ReduceAttrs {
 class ReduceOp final : public OpBase<ReduceOp, ReduceAttrs> {
  public:
   static constexpr std::string_view kName = "reduce";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

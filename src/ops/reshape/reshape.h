@@ -21,6 +21,7 @@ struct ReshapeAttrs {
 class ReshapeOp final : public OpBase<ReshapeOp, ReshapeAttrs> {
  public:
   static constexpr std::string_view kName = "reshape";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

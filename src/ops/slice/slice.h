@@ -25,6 +25,7 @@ struct SliceAttrs {
 class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
  public:
   static constexpr std::string_view kName = "slice";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

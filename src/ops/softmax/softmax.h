@@ -10,6 +10,7 @@ namespace linnet {
 class SoftmaxOp final : public OpBase<SoftmaxOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "softmax";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -31,6 +32,7 @@ class SoftmaxGradOp final : public OpBase<SoftmaxGradOp, NoAttributes> {
 class LogSoftmaxOp final : public OpBase<LogSoftmaxOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "log_softmax";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

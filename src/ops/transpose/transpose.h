@@ -22,6 +22,7 @@ struct TransposeAttrs {
 class TransposeOp final : public OpBase<TransposeOp, TransposeAttrs> {
  public:
   static constexpr std::string_view kName = "transpose";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -65,6 +65,7 @@ constexpr bool slope_from_output(Unary kind) {
 class UnaryOp final : public OpBase<UnaryOp, UnaryAttrs> {
  public:
   static constexpr std::string_view kName = "unary";
+  static constexpr bool kInNetworks = true;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
