@@ -16,6 +16,7 @@ namespace linnet::command {
 namespace {
 
 constexpr std::ptrdiff_t kMostDots = 10'000;
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
 /// The parts of one file, each table at most once.
 class Config {
@@ -24,7 +25,8 @@ class Config {
       : root_(root), path_(path), file_(path.string()), top_(root, file_, "the file") {}
 
   Job read() {
-    Job job{.name = path_.stem().string(), .network = network()};
+    // "-" is standard input, whose paths are relative to the working folder.
+    Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = network()};
     data(job);
     optimizer(job.training.optimizer);
     schedule(job.training.optimizer.schedule);
@@ -173,7 +175,7 @@ class Config {
 }  // namespace
 
 Job read_config(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_text(path, kMostBytes);
   // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
   require(std::count(text.begin(), text.end(), '.') <= kMostDots,
           "'{}' has more than {} dots; that is no configuration", path.string(), kMostDots);

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -21,9 +20,8 @@ namespace fs = std::filesystem;
 enum class Kind : std::uint8_t { picture, idx, npy };
 
 Kind kind_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
   std::string start(6, '\0');
-  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  InputFile(path).read(start);
   if (start == "\x93NUMPY") return Kind::npy;
   const bool gzip = start.compare(0, 2, "\x1f\x8b") == 0;
   const bool idx = start.compare(0, 3, std::string("\0\0\x08", 3)) == 0;

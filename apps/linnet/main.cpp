@@ -9,8 +9,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <new>
 
+#include "base/memory.h"
 #include "commit.h"
 #include "json.h"
 #include "nearest.h"
@@ -114,11 +114,11 @@ int main(int argc, char** argv) {
   occupy_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large fails in write(), with a sentence
   try {
-    return run(argc, argv);
+    // Whatever is known to be large says so itself.
+    return linnet::in_memory(fmt::format("what `linnet {}` needs", argc > 1 ? argv[1] : ""),
+                             [&] { return run(argc, argv); });
   } catch (const linnet::Error& error) {
     return report(kUserError, error.what());
-  } catch (const std::bad_alloc&) {
-    return report(kUserError, "out of memory; a smaller --batch needs less");
   } catch (const std::exception& error) {
     return report(kInternalError,
                   fmt::format("internal error, please report it: {}", error.what()));

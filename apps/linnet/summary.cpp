@@ -26,7 +26,7 @@ struct SummaryOptions {
 
 Job job_of(const SummaryOptions& options) {
   const std::filesystem::path file = options.file;
-  if (options.file.empty() || file.extension() == ".toml") {
+  if (options.file.empty() || options.file == "-" || file.extension() == ".toml") {
     return job_from(options.file, options.workload, "linnet summary");
   }
   require(options.workload.empty(),

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "config.h"
+#include "data/folder.h"
 #include "nearest.h"
 
 namespace linnet::command {
@@ -143,8 +144,8 @@ Job job_from(const std::string& config, const std::string& workload_name,
           config, workload_name);
   // A word that is no file is meant as a workload's name.
   const std::filesystem::path path(config);
-  const bool word = !path.has_parent_path() && !path.has_extension();
-  if (!config.empty() && word && !std::filesystem::is_regular_file(path)) return workload(config);
+  const bool word = config != "-" && !path.has_parent_path() && !path.has_extension();
+  if (word && !config.empty() && !is_file(path)) return workload(config);
   if (!config.empty()) return read_config(config);
   require(!workload_name.empty(),
           "{} needs a configuration file or a workload, e.g. `{} mnist-cnn`", command, command);

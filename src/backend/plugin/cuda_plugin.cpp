@@ -6,9 +6,9 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/check.h"
+#include "base/files.h"
 
 namespace linnet {
 namespace {
@@ -40,13 +40,14 @@ std::string find_library(const std::string& wanted) {
 /// dlopen() maps what the header promises; reading a file that was cut then ends the process.
 void require_whole(const std::string& file) {
   Elf64_Ehdr header{};
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!in || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;  // dlopen() says why
+  std::error_code none;
+  if (!fs::exists(file, none)) return;  // dlopen() says so
+  InputFile in(file);                   // dlopen() would wait for a pipe's other end
+  const std::size_t read = in.read({reinterpret_cast<char*>(&header), sizeof header});
+  if (read < sizeof header || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
   const std::uint64_t end =  // the section headers stand last
       header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
-  std::error_code none;
-  const std::uintmax_t bytes = fs::file_size(file, none);
+  const std::uint64_t bytes = in.bytes();
   require(end <= bytes, "CUDA is not usable: {} is cut: it has {} bytes of {}", file, bytes, end);
 }
 
