@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model files that somebody made by hand: refused at load, or harmless at every batch.
+#include <fmt/format.h>
+#include <linnet/linnet.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data/data_files.h"
+#include "io/safetensors.h"
+#include "nn/builder.h"
+#include "ops/reshape/reshape.h"
+
+namespace linnet::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A model file of a network's JSON with weights of ones that fit what it declares.
+class ModelFile : public ::testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& network, const Json& parameters) {
+    std::vector<std::vector<float>> values;
+    std::vector<TensorView> tensors;
+    for (const Json& p : parameters) {
+      const Shape shape(p.at("shape").get<std::vector<std::int64_t>>());
+      values.emplace_back(static_cast<std::size_t>(shape.elements()), 1.0F);
+      tensors.push_back({p.at("name"), DType::f32, shape, std::as_bytes(std::span(values.back()))});
+    }
+    write_safetensors(path_, tensors, {{"linnet.network", network}});
+    return path_;
+  }
+  /// What loading says, without the path.
+  std::string refusal(const Json& network) {
+    return refusal(network.dump(), network.at("parameters"));
+  }
+  std::string refusal(const std::string& network, const Json& parameters = Json::array()) {
+    write(network, parameters);
+    const std::string start =
+        "cannot load the model " + quoted(path_) + ": the network description is damaged: ";
+    const std::string text = error_of([&] { Model::load(path_, {.threads = 1}); });
+    return text.starts_with(start) ? text.substr(start.size()) : text;
+  }
+  /// Loads the file and predicts batches of several sizes; outputs that were sized wrongly would be
+  /// written past their end.
+  void predict(const Json& network) {
+    write(network.dump(), network.at("parameters"));
+    Model model = Model::load(path_, {.threads = 1});
+    const auto sample = static_cast<std::size_t>(model.network().input_shape().elements());
+    for (const std::int64_t batch : {1, 2, 3, 7}) {
+      const auto records = static_cast<std::size_t>(batch);
+      Dataset data;
+      data.sample_shape = model.network().input_shape();
+      data.sample_dtype = DType::f32;
+      data.floats.assign(records * sample, 0.5F);
+      data.labels.assign(records, 0);
+      for (const std::int64_t at_once : {1, 2, 5}) {
+        for (const Column& column : model.predict_all(data, at_once)) {
+          EXPECT_EQ(std::ssize(column.floats), batch * column.shape.elements());
+        }
+      }
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_ / "model.safetensors";
+};
+
+/// input (4) -> dense 'd' of two units; as many rows as the template's batch.
+Json dense() { return Json::parse(Network({4}, {Dense{.units = 2, .name = "d"}}).to_json()); }
+
+Json node(const char* op, std::vector<std::string> inputs, const Json& attributes) {
+  return {{"op", op}, {"name", "n"}, {"inputs", inputs}, {"attributes", attributes}};
+}
+
+/// The network with one more node, whose first result is its output.
+Json ending(Json network, const Json& last) {
+  const std::string value = fmt::format("#{}.0", network["nodes"].size());
+  network["nodes"].push_back(last);
+  network["outputs"][0]["value"] = value;
+  return network;
+}
+
+Json reshaped(const std::vector<std::int64_t>& shape) {
+  return ending(dense(), node("reshape", {"#0.0"}, {{"shape", shape}}));
+}
+
+TEST_F(ModelFile, TheFilesThatAreChangedHereLoadUnchanged) { predict(dense()); }
+
+TEST_F(ModelFile, AnOutputThatIsAWeightIsRefused) {
+  Json network = dense();
+  network["outputs"][0]["value"] = "d.weight";
+  EXPECT_EQ(refusal(network), "expected the output 'output' as f32 (1, 4); got f32 (2, 4)");
+  network["outputs"][0]["value"] = "d.bias";
+  EXPECT_EQ(refusal(network), "expected the output 'output' as f32 (1); got f32 (2)");
+}
+
+TEST_F(ModelFile, AnOutputThatMixesTheBatchIntoItsShapeIsRefused) {
+  EXPECT_EQ(refusal(reshaped({-1, 1})),
+            "expected the output 'output' with the batch as its first axis; got (4, 1) at a batch "
+            "of 2");
+  EXPECT_EQ(refusal(reshaped({2, -1})),
+            "expected the output 'output' as f32 (1, 2); got f32 (2, 1)");
+  EXPECT_EQ(refusal(reshaped({-1})),
+            "expected the output 'output' with the batch as its first axis; got (4) at a batch of "
+            "2");
+  EXPECT_EQ(refusal(reshaped({4, 1})),
+            "expected the output 'output' with the batch as its first axis; got (4, 1) at a batch "
+            "of 2");
+  // Two rows at a batch of 2, one at 1; it fits nowhere else.
+  EXPECT_EQ(refusal(reshaped({2, 2})),
+            "[reshape 'n'] 2 elements don't fit into the shape (2, 2); "
+            "got x=(1, 2)");
+}
+
+TEST(PreparedBatch, ChecksItsOutputsWhereverTheNetworkCameFrom) {
+  auto definition = std::make_unique<NetworkDefinition>();
+  NetworkBuilder builder(*definition);
+  const Value x = builder.add_input("input", Shape{6}, DType::f32);
+  // Two rows at the template's batch of 2, and at every other.
+  definition->outputs.push_back({"output", builder.graph().emit(ReshapeOp({{2, -1}}), {x}, "r")});
+  Model model(Network(std::move(definition)), {.threads = 1});
+  Predictor predictor(model);
+  std::vector<float> out(18);
+  EXPECT_NO_THROW(predictor.predict(std::vector<float>(12), std::span(out).first(12)));
+  EXPECT_EQ(error_of([&] { predictor.predict(std::vector<float>(18), out); }),
+            "expected the output 'output' as f32 (3, 6); got f32 (2, 9)");
+}
+
+TEST_F(ModelFile, AReshapeThatKeepsTheBatchIsTaken) {
+  predict(reshaped({-1, 2}));
+  predict(reshaped({-1, 1, 2, 1}));
+}
+
+TEST_F(ModelFile, AxisZeroIsNoOperatorsToTouch) {
+  const auto error = [&](const char* op, const Json& attributes) {
+    return refusal(ending(dense(), node(op, {"#0.0"}, attributes))).substr(0, 20);
+  };
+  EXPECT_EQ(error("transpose", {{"permutation", {1, 0}}}), "[transpose 'n'] expe");
+  EXPECT_EQ(error("slice", {{"axis", 0}, {"begin", 0}, {"end", 1}}), "[slice 'n'] expected");
+  EXPECT_EQ(error("concat", {{"axis", 0}}), "[concat 'n'] expecte");
+  EXPECT_EQ(error("reduce", {{"kind", "sum"}, {"axes", {0}}, {"keep_dims", false}}),
+            "[reduce 'n'] expecte");
+}
+
+TEST_F(ModelFile, ChangedPaddingIsAnotherNetworkOfFittingSizes) {
+  Json network = Json::parse(
+      Network({6, 6, 1}, {Conv2d{.filters = 2, .kernel = {3, 3}, .name = "c"}}).to_json());
+  predict(network);
+  for (const char* side : {"pad_top", "pad_left"}) network["nodes"][0]["attributes"][side] = 2;
+  predict(network);
+  network["nodes"][0]["attributes"]["pad_top"] = 0x40000000;
+  network["nodes"][0]["attributes"]["pad_left"] = 0x40000000;
+  EXPECT_NE(refusal(network).find("is larger than any machine's memory"), std::string::npos);
+  network["nodes"][0]["attributes"]["groups"] = 0x4000000000000000;
+  EXPECT_NE(refusal(network).find("[conv2d 'c'] expected strides"), std::string::npos);
+}
+
+TEST_F(ModelFile, ResultsThatInferenceDoesNotHaveAreRefused) {
+  Json network = Json::parse(Network({2}, {BatchNorm{.name = "b"}}).to_json());
+  predict(network);
+  network["outputs"][0]["value"] = "#0.1";  // the mean, (2), of training
+  EXPECT_EQ(refusal(network), "an operator does not fit its operands");
+}
+
+TEST_F(ModelFile, OutputsOfWholeNumbersAreRefused) {
+  Json network = Json::parse(Network({4, 4, 1}, {GlobalMaxPool2d{}}).to_json());
+  predict(network);
+  network["outputs"][0]["value"] = "#0.1";  // where the largest pixel stands
+  EXPECT_EQ(refusal(network), "expected the output 'output' as f32 (1, 1); got i32 (1, 1)");
+}
+
+TEST_F(ModelFile, OperatorsOfTrainingAreRefused) {
+  for (const char* op :
+       {"optimizer_update", "gather_batch", "metrics", "small_cnn", "augment", "dense_grad_input",
+        "conv2d_grad_weight", "relu_grad", "cross_entropy", "softmax_cross_entropy", "table",
+        "copy", "sum", "mix_batch", "batch_norm_inference", "conv2d_pool", "conv2d_norm"}) {
+    const std::string error = refusal(ending(dense(), node(op, {"#0.0"}, Json::object())));
+    EXPECT_TRUE(error == fmt::format("the operator '{}' is no part of networks", op) ||
+                error == fmt::format("unknown operator '{}'", op))
+        << error;
+  }
+  EXPECT_EQ(refusal(ending(dense(),
+                           node("gather_batch", {"#0.0"},
+                                {{"batch", 9}, {"shuffle", false}, {"scale", 1}, {"shift", 0}}))),
+            "the operator 'gather_batch' is no part of networks");
+}
+
+TEST_F(ModelFile, ElementTypesThatKernelsDoNotReadAreRefused) {
+  Json network = dense();
+  network["inputs"][0]["type"] = "i32";
+  EXPECT_EQ(refusal(network), "[dense 'd'] expected f32 operands; got i32 (2, 4), f32 (2, 4)");
+  Json images = Json::parse(
+      Network({6, 6, 1}, {Conv2d{.filters = 2, .kernel = {3, 3}, .name = "c"}}).to_json());
+  images["inputs"][0]["type"] = "i32";
+  EXPECT_NE(refusal(images).find("[conv2d 'c'] expected f32 operands; got i32 (2, 6, 6, 1)"),
+            std::string::npos);
+  network["nodes"][0]["op"] = "bias_add";
+  network["nodes"][0]["inputs"] = {"input", "d.bias"};
+  network["nodes"][0]["attributes"] = Json::object();
+  network["inputs"][0]["shape"] = {2};
+  EXPECT_EQ(refusal(network), "[bias_add 'd'] expected f32 operands; got i32 (2, 2), f32 (2)");
+}
+
+TEST_F(ModelFile, SizesThatWrapAroundAreRefused) {
+  Json network = dense();
+  network["inputs"][0]["shape"] = {std::int64_t{1} << 39};
+  network["nodes"] = Json::array();
+  network["parameters"] = Json::array();
+  network["outputs"][0]["value"] = "input";
+  // 2^40 elements of 4 bytes are double in each node: 2^62 elements have no bytes that fit 64 bits.
+  for (int i = 0; i < 23; ++i) {
+    const std::string value = i == 0 ? "input" : fmt::format("#{}.0", i - 1);
+    network["nodes"].push_back(node("concat", {value, value}, {{"axis", 1}}));
+    network["outputs"][0]["value"] = fmt::format("#{}.0", i);
+  }
+  EXPECT_EQ(refusal(network),
+            "[concat 'n'] a value of f32 (2, 35184372088832) is larger than any machine's memory");
+}
+
+TEST_F(ModelFile, NumbersOutOfRangeAreRefused) {
+  Json network = dense();
+  for (const char* number :
+       {"0", "-4", "9223372036854775808", "1099511627776", "4.5", "\"4\"", "null", "[4]"}) {
+    network["inputs"][0]["shape"] = Json::parse(fmt::format("[{}]", number));
+    EXPECT_NE(refusal(network), "") << number;
+  }
+  network["inputs"][0]["shape"] = std::vector<int>(33, 1);
+  EXPECT_EQ(refusal(network), "a shape has 33 axes; expected at most 32");
+  EXPECT_EQ(refusal(
+                ending(dense(), node("concat", {"#0.0"}, {{"axis", (std::int64_t{1} << 32) + 1}}))),
+            "[concat] attribute 'axis' is out of range: 4294967297");
+  EXPECT_EQ(refusal(
+                ending(dense(), node("slice", {"#0.0"}, {{"axis", 1}, {"begin", 1}, {"end", 1}}))),
+            "[slice 'n'] gives f32 (2, 0), which has no elements");
+}
+
+TEST_F(ModelFile, NamesAreTakenOnce) {
+  Json network = dense();
+  network["inputs"][0]["name"] = "#0.0";
+  network["nodes"][0]["inputs"][0] = "#0.0";
+  EXPECT_EQ(refusal(network), "two values are named '#0.0'");
+  network = dense();
+  network["outputs"].push_back(network["outputs"][0]);
+  EXPECT_EQ(refusal(network), "two outputs are named 'output'");
+  network = dense();
+  network["parameters"].push_back(network["parameters"][0]);
+  EXPECT_EQ(refusal(network.dump(), dense()["parameters"]),
+            "the parameter name 'd.weight' is not valid");
+}
+
+TEST_F(ModelFile, SeveralOutputsOfOneValueAreTaken) {
+  Json network = dense();
+  for (const char* name : {"again", "input"}) {
+    network["outputs"].push_back(
+        {{"name", name}, {"value", name == std::string("again") ? "#0.0" : "input"}});
+  }
+  predict(network);
+}
+
+TEST_F(ModelFile, JsonThatIsMadeToHurtIsRefused) {
+  EXPECT_EQ(refusal(std::string(100'000, '[')), "it is nested too deeply");
+  EXPECT_EQ(refusal(std::string("{\"format\":2,\"format\":2}")), "it names 'format' twice");
+  EXPECT_EQ(refusal(std::string("{\"format\":2")), "it is no valid JSON (byte 12)");
+  Json network = dense();
+  for (int i = 0; i < 300; ++i) {
+    network["outputs"].push_back({{"name", fmt::format("o{}", i)}, {"value", "#0.0"}});
+  }
+  EXPECT_EQ(refusal(network), "expected at most 256 outputs; got 301");
+}
+
+TEST_F(ModelFile, ManyNodesAndWeightsTakeNoLongerEach) {
+  // Took a minute when each looked at all others; ctest's limit of time is what would tell.
+  Json network = dense();
+  for (int i = 0; i < 30'000; ++i) {
+    network["parameters"].push_back({{"name", fmt::format("b{}.bias", i)},
+                                     {"shape", {2}},
+                                     {"trainable", true},
+                                     {"init", 0},
+                                     {"value", 0},
+                                     {"fan_in", 1},
+                                     {"fan_out", 1}});
+    network["nodes"].push_back(
+        node("bias_add", {fmt::format("#{}.0", i), fmt::format("b{}.bias", i)}, Json::object()));
+  }
+  network["outputs"][0]["value"] = "#30000.0";
+  predict(network);
+}
+
+}  // namespace
+}  // namespace linnet::test
