@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ./dev installs unasked, and what it asks about, with an apt-get that installs nothing."""
+"""What ./dev installs unasked, and what it asks about, with an apt-get that installs nothing; and what
+git ignores of what it makes."""
 import os
 import pty
 import shutil
@@ -77,6 +78,18 @@ class Packages(unittest.TestCase):
         for command in ("setup", "test", "demo"):
             _, out, ran = self.dev(command)
             self.assertRegex(ran, r"(?m)^apt-get install .*ninja-build", out)
+
+
+class Ignored(unittest.TestCase):
+    def test_links_to_builds_and_runs_elsewhere_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(ROOT / ".gitignore", folder)
+            for name in ("build", "runs"):
+                Path(folder, name).symlink_to("/tmp")
+            for command in (["init", "-q"], ["status", "--porcelain"]):
+                out = subprocess.run(["git", "-C", folder, *command], check=True, text=True,
+                                     stdout=subprocess.PIPE).stdout
+            self.assertEqual(out, "?? .gitignore\n")
 
 
 if __name__ == "__main__":

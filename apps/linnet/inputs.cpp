@@ -5,9 +5,12 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <new>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "data/folder.h"
 #include "data/idx.h"
 #include "data/image.h"
 #include "io/npy.h"
@@ -41,7 +44,7 @@ class Collector {
   explicit Collector(const Shape& sample) { inputs_.data.sample_shape = sample; }
 
   void add(const fs::path& path) {
-    if (fs::is_directory(path)) return add_folder(path);
+    if (is_folder(path)) return add_folder(path);
     switch (kind_of(path)) {
       case Kind::npy: return add_npy(path);
       case Kind::idx: return add_idx(path);
@@ -59,12 +62,11 @@ class Collector {
 
   void add_folder(const fs::path& folder) {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file() && is_picture_name(entry.path())) files.push_back(entry.path());
+    for (const fs::path& file : files_below(folder)) {
+      if (is_picture_name(file)) files.push_back(file);
     }
     require(!files.empty(), "the folder '{}' holds no pictures (png, jpg, jpeg, bmp)",
             folder.string());
-    std::sort(files.begin(), files.end());
     for (const fs::path& file : files) add_picture(file);
   }
 
@@ -173,12 +175,10 @@ Inputs read_inputs(const std::vector<std::string>& paths, const Shape& sample) {
 void read_paths(const std::vector<std::string>& paths,
                 const std::function<void(const fs::path&)>& read) {
   for (const std::string& path : paths) {
-    std::error_code none;
-    require(fs::exists(path, none), "cannot read '{}': No such file or directory", path);
     try {
       read(path);
-    } catch (const fs::filesystem_error& error) {
-      fail("cannot read '{}': {}", path, error.code().message());
+    } catch (const std::bad_alloc&) {
+      fail("out of memory while reading '{}': predict fewer files at a time", path);
     }
   }
 }

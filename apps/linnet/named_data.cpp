@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 #include "base/check.h"
@@ -41,10 +42,11 @@ struct KeptData {
   std::string_view folder;  // in the cache folder
   std::string_view files;   // what a user puts there
 };
+constexpr std::string_view kCoarse = "cifar100-coarse";
 constexpr std::array<KeptData, 5> kKeptData{
     {{"cifar10", "cifar10", "binary batches"},
      {"cifar100", "cifar100", "binary batches"},
-     {"cifar100-coarse", "cifar100", "binary batches"},
+     {kCoarse, "cifar100", "binary batches"},
      {"imdb", "imdb", "reviews (train.tsv and test.tsv, or the folders of aclImdb)"},
      {"chest-xray", "chest-xray", "images and Data_Entry_2017.csv"}}};
 
@@ -52,6 +54,18 @@ const KeptData* kept_data(const std::string& name) {
   const auto found = std::find_if(kKeptData.begin(), kKeptData.end(),
                                   [&](const KeptData& data) { return data.name == name; });
   return found == kKeptData.end() ? nullptr : found;
+}
+
+/// A link that leads nowhere, or a path that can't be followed, is said to be so.
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  const bool found = fs::exists(path, error);
+  std::error_code none;
+  if (!error && !found && fs::is_symlink(path, none)) {
+    error = std::make_error_code(std::errc::no_such_file_or_directory);
+  }
+  require(!error, "cannot read '{}': {}", path.string(), error.message());
+  return found;
 }
 
 bool is_made(const std::string& name) {
@@ -99,7 +113,8 @@ fs::path cache_folder() {
     return fs::path(cache) / "linnet";
   }
   const char* home = std::getenv("HOME");
-  return (home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path()) /
+  std::error_code none;  // without a temporary folder either, it is the working directory's
+  return (home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path(none)) /
          ".cache" / "linnet";
 }
 
@@ -115,16 +130,20 @@ const std::vector<std::string>& data_names() {
 
 std::optional<fs::path> data_folder(const std::string& name) {
   if (is_made(name)) return std::nullopt;
-  std::error_code none;
-  if (fs::exists(name, none)) return name;
+  if (is_there(name)) return name;
   const KeptData* kept = kept_data(name);
-  require(kept != nullptr, "'{}' is neither a folder nor a known data set{}", name,
-          did_you_mean(name, data_names()));
+  if (kept == nullptr) {
+    const std::string near = did_you_mean(name, data_names());
+    fail("'{}' is neither a folder nor a known data set{}", name,
+         near.empty() ? "; expected a folder, " + listed(data_names()) : near);
+  }
   const fs::path folder = cache_folder() / kept->folder;
-  require(fs::exists(folder, none),
-          "{} is not here: give the folder of its {} by --data, or put them into '{}'", name,
-          kept->files, folder.string());
-  return folder;
+  if (is_there(folder)) return folder;
+  // A folder that --data names has the fine labels.
+  require(name != kCoarse, "{} is not here: put the {} of CIFAR-100 into '{}'", name, kept->files,
+          folder.string());
+  fail("{} is not here: give the folder of its {} by --data, or put them into '{}'", name,
+       kept->files, folder.string());
 }
 
 bool holds_image_files(const std::string& name) {
@@ -145,10 +164,17 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
     return made;
   }
   DatasetOptions asked = options;
-  asked.coarse_labels = name == "cifar100-coarse" && *folder != fs::path(name);
-  LoadedData data{load_dataset(*folder, asked), ""};
-  data.note = bad_files_note(data.parts);
-  return data;
+  asked.coarse_labels = name == kCoarse && *folder != fs::path(name);
+  try {
+    LoadedData data{load_dataset(*folder, asked), ""};
+    data.note = bad_files_note(data.parts);
+    return data;
+  } catch (const std::bad_alloc&) {
+    fail(
+        "out of memory while reading the data in '{}': the samples do not fit beside the program; "
+        "image files need less with --streamed or a smaller --image-size",
+        folder->string());
+  }
 }
 
 LoadedData load_data(const std::string& name, std::uint64_t seed) {

@@ -52,8 +52,10 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
   path_ = wanted.has_filename() ? wanted : wanted.parent_path();
   made_ = make_folder(path_);
   for (const fs::path& file : {model(), history(), summary(), report(), vocabulary()}) {
-    require(!fs::exists(file), "the folder '{}' holds a run already ({}); name another with --out",
-            path_.string(), file.filename().string());
+    std::error_code error;  // a link that leads nowhere is something too
+    require(fs::symlink_status(file, error).type() == fs::file_type::not_found,
+            "the folder '{}' holds a run already ({}); name another with --out", path_.string(),
+            file.filename().string());
   }
 }
 

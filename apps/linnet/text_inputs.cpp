@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "data/folder.h"
 #include "data/packed.h"
 #include "data/vocabulary.h"
 #include "inputs.h"
@@ -32,7 +33,7 @@ class Collector {
 
   void add(const fs::path& path) {
     const std::string name = path.filename().string();
-    if (fs::is_directory(path)) return add_folder(path);
+    if (is_folder(path)) return add_folder(path);
     if (name.ends_with(".npy")) return add_npy(path);
     const std::string text = read_unpacked(path, kMostText);
     require(text.find('\0') == std::string::npos,
@@ -48,13 +49,10 @@ class Collector {
  private:
   void add_folder(const fs::path& folder) {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-      if (entry.is_regular_file() && entry.path().extension() == ".txt") {
-        files.push_back(entry.path());
-      }
+    for (const fs::path& file : files_below(folder)) {
+      if (file.extension() == ".txt") files.push_back(file);
     }
     require(!files.empty(), "the folder '{}' holds no texts (*.txt)", folder.string());
-    std::sort(files.begin(), files.end());
     for (const fs::path& file : files) add(file);
   }
 

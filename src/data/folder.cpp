@@ -11,6 +11,39 @@
 namespace linnet {
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Links to folders are not followed: they may lead back.
+void add_files_below(const fs::path& folder, std::vector<fs::path>& files) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->symlink_status(ignored).type() == fs::file_type::directory) {
+      add_files_below(entry->path(), files);
+    } else if (!fs::is_directory(entry->path(), ignored)) {
+      files.push_back(entry->path());
+    }
+  }
+  require(!error, "cannot read '{}': {}", folder.string(), error.message());
+}
+
+}  // namespace
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  add_files_below(folder, files);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  require(!error, "cannot read '{}': {}", path.string(), error.message());
+  return type == fs::file_type::directory;
+}
+
 Listing list_folder(const fs::path& folder) {
   Listing listing;
   std::error_code error;

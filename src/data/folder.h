@@ -18,6 +18,14 @@ struct Listing {
 /// Throws Error: "cannot read 'x': No such file or directory".
 Listing list_folder(const std::filesystem::path& folder);
 
+/// Every file below a folder, in folders of it too, sorted by path. Links to folders are left out;
+/// a dangling link is a file, so that reading it says what is wrong. Throws Error as list_folder().
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+
+/// Whether a folder is there, or something else. Throws Error where nothing is, or where it can't
+/// be seen: "cannot read 'x': Too many levels of symbolic links".
+bool is_folder(const std::filesystem::path& path);
+
 /// Whether something is there that is no folder; false where it can't be seen.
 bool is_file(const std::filesystem::path& path);
 

@@ -108,8 +108,10 @@ void save_cifar(const DatasetPair& pair, const StagedFolder& folder, const SaveO
   }
   folder.write(ten ? "test_batch.bin" : "test.bin", cifar_records(pair.test, 0, pair.test.size()));
   save_class_names(train, folder);
-  std::filesystem::rename(folder.path() / "classes.txt",
-                          folder.path() / (ten ? "batches.meta.txt" : "fine_label_names.txt"));
+  const char* names = ten ? "batches.meta.txt" : "fine_label_names.txt";
+  std::error_code error;
+  std::filesystem::rename(folder.path() / "classes.txt", folder.path() / names, error);
+  require(!error, "cannot write '{}': {}", names, error.message());
   report(options, count + pair.test.size(), pair);
 }
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 bool is_free(const fs::path& target) {
   std::error_code error;
-  if (!fs::exists(fs::symlink_status(target, error))) return true;
+  if (fs::symlink_status(target, error).type() == fs::file_type::not_found) return true;
   return fs::is_directory(target, error) && fs::is_empty(target, error) && !error;
 }
 
