@@ -37,31 +37,26 @@ class Bytes {
   const std::filesystem::path& path_;
 };
 
-struct Palette {
-  std::array<std::array<std::uint8_t, 3>, 256> colours{};  // red, green, blue
-  std::size_t count = 0;
-  bool grey = true;
+/// What the two headers say of the pixels.
+struct Layout {
+  std::size_t offset;  // of the pixels in the file
+  std::size_t bits;    // a pixel
+  std::int64_t width, height;
+  bool top_down;
+  bool wide_green;  // 16 bits are 5, 6, 5 of red, green, blue; else 5 of each
+
+  // Rows are padded to four bytes. A negative width has no meaning and blank_image() refuses it.
+  std::size_t stride() const {
+    return width > 0 ? (static_cast<std::size_t>(width) * bits + 31) / 32 * 4 : 0;
+  }
 };
 
-Palette read_palette(const Bytes& file, std::size_t offset, std::uint32_t claimed,
-                     const std::filesystem::path& path) {
-  Palette palette;
-  palette.count = claimed == 0 ? 256 : claimed;
-  require(palette.count <= 256, "'{}' is a damaged BMP: its palette claims {} colours",
-          path.string(), palette.count);
-  const std::uint8_t* bytes = file.at(offset, palette.count * 4);
-  for (std::size_t i = 0; i < palette.count; ++i, bytes += 4) {
-    palette.colours[i] = {bytes[2], bytes[1], bytes[0]};
-    palette.grey = palette.grey && bytes[0] == bytes[1] && bytes[1] == bytes[2];
-  }
-  return palette;
+/// Bit fields name the order of bits in a pixel: many programs write the usual one so.
+bool fields_are(const Bytes& file, std::uint32_t red, std::uint32_t green, std::uint32_t blue) {
+  return file.u32(54) == red && file.u32(58) == green && file.u32(62) == blue;
 }
 
-}  // namespace
-
-Image decode_bmp(std::string_view content, const std::filesystem::path& path) {
-  const Bytes file(content, path);
-  const std::size_t pixel_offset = file.u32(10);
+Layout read_layout(const Bytes& file, const std::filesystem::path& path) {
   const std::size_t header = file.u32(14);
   require(header >= kInfoHeader && header <= 124,
           "'{}' is a BMP with a header of {} bytes; expected 40 to 124", path.string(), header);
@@ -69,38 +64,96 @@ Image decode_bmp(std::string_view content, const std::filesystem::path& path) {
   const auto signed_height = static_cast<std::int32_t>(file.u32(22));
   const std::uint32_t bits = file.u16(28);
   const std::uint32_t compression = file.u32(30);
-  require(bits == 8 || bits == 24 || bits == 32,
-          "'{}' is a BMP of {} bits a pixel; 8, 24 and 32 are read", path.string(), bits);
-  // Many programs write 32 bits as bit fields that name the usual order of bytes.
-  const bool usual_fields = compression == kBitFields && bits == 32 && file.u32(54) == 0xFF0000U &&
-                            file.u32(58) == 0xFF00U && file.u32(62) == 0xFFU;
-  require(compression == kUncompressed || usual_fields,
+  require(bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32,
+          "'{}' is a BMP of {} bits a pixel; 1, 4, 8, 16, 24 and 32 are read", path.string(), bits);
+  const bool fields = compression == kBitFields;
+  const bool wide_green = fields && bits == 16 && fields_are(file, 0xF800U, 0x7E0U, 0x1FU);
+  const bool usual =
+      fields && ((bits == 32 && fields_are(file, 0xFF0000U, 0xFF00U, 0xFFU)) ||
+                 (bits == 16 && (wide_green || fields_are(file, 0x7C00U, 0x3E0U, 0x1FU))));
+  require(compression == kUncompressed || usual,
           "'{}' is a BMP of compression {}; only uncompressed ones are read", path.string(),
           compression);
+  const std::int64_t height = signed_height;
+  return {.offset = file.u32(10),
+          .bits = bits,
+          .width = width,
+          .height = height < 0 ? -height : height,
+          .top_down = height < 0,
+          .wide_green = wide_green};
+}
 
+struct Palette {
+  std::array<std::array<std::uint8_t, 3>, 256> colours{};  // red, green, blue
+  std::size_t count = 0;
+  bool grey = true;
+};
+
+Palette read_palette(const Bytes& file, std::size_t bits, const std::filesystem::path& path) {
+  const std::uint32_t claimed = file.u32(46);
   Palette palette;
-  if (bits == 8) palette = read_palette(file, kFileHeader + header, file.u32(46), path);
-  const std::size_t channels = bits == 8 && palette.grey ? 1 : 3;
-  const bool top_down = signed_height < 0;
-  const std::int64_t height = top_down ? -static_cast<std::int64_t>(signed_height) : signed_height;
-  const std::size_t bytes_a_pixel = bits / 8;
-  // Rows are padded to four bytes. A negative width has no meaning and blank_image() refuses it.
-  const std::size_t stride =
-      width > 0 ? (static_cast<std::size_t>(width) * bytes_a_pixel + 3) / 4 * 4 : 0;
-  file.at(pixel_offset, stride * static_cast<std::size_t>(height));
-  Image image = blank_image(height, width, static_cast<std::int64_t>(channels), path);
+  palette.count = claimed == 0 ? std::size_t{1} << bits : claimed;
+  require(palette.count <= 256, "'{}' is a damaged BMP: its palette claims {} colours",
+          path.string(), palette.count);
+  const std::uint8_t* bytes = file.at(kFileHeader + file.u32(14), palette.count * 4);
+  for (std::size_t i = 0; i < palette.count; ++i, bytes += 4) {
+    palette.colours[i] = {bytes[2], bytes[1], bytes[0]};
+    palette.grey = palette.grey && bytes[0] == bytes[1] && bytes[1] == bytes[2];
+  }
+  return palette;
+}
+
+/// A pixel of less than a byte stands in its highest free bits.
+std::size_t index_at(const std::uint8_t* row, std::size_t x, std::size_t bits) {
+  const std::size_t at = x * bits;
+  return row[at / 8] >> (8 - bits - at % 8) & ((1U << bits) - 1);
+}
+
+/// `level` of `most` as one of 255, rounded down as Pillow does.
+std::uint8_t of_255(unsigned level, unsigned most) {
+  return static_cast<std::uint8_t>(level * 255 / most);
+}
+
+void read_colours(const std::uint8_t* in, const Layout& layout, std::uint8_t* out) {
+  const std::size_t step = layout.bits / 8;
+  for (std::int64_t x = 0; x < layout.width; ++x, in += step, out += 3) {
+    if (layout.bits == 16) {
+      const unsigned pixel = in[0] | static_cast<unsigned>(in[1]) << 8;
+      const unsigned above = pixel >> 5;
+      out[0] = of_255(layout.wide_green ? above >> 6 & 31 : above >> 5 & 31, 31);
+      out[1] = layout.wide_green ? of_255(above & 63, 63) : of_255(above & 31, 31);
+      out[2] = of_255(pixel & 31, 31);
+    } else {
+      out[0] = in[2], out[1] = in[1], out[2] = in[0];
+    }
+  }
+}
+
+}  // namespace
+
+Image decode_bmp(std::string_view content, const std::filesystem::path& path) {
+  const Bytes file(content, path);
+  const Layout layout = read_layout(file, path);
+  const bool indexed = layout.bits <= 8;
+  const Palette palette = indexed ? read_palette(file, layout.bits, path) : Palette{};
+  const std::size_t channels = indexed && palette.grey ? 1 : 3;
+  const std::size_t stride = layout.stride();
+  file.at(layout.offset, stride * static_cast<std::size_t>(layout.height));
+  Image image = blank_image(layout.height, layout.width, static_cast<std::int64_t>(channels), path);
   std::uint8_t* out = image.pixels.data();
-  for (std::int64_t y = 0; y < height; ++y) {
-    const auto row = static_cast<std::size_t>(top_down ? y : height - 1 - y);
-    const std::uint8_t* in = file.at(pixel_offset + row * stride, stride);
-    for (std::int64_t x = 0; x < width; ++x, in += bytes_a_pixel, out += channels) {
-      if (bits != 8) {
-        out[0] = in[2], out[1] = in[1], out[2] = in[0];
-        continue;
-      }
-      require(in[0] < palette.count, "'{}' is a damaged BMP: colour {} of a palette of {}",
-              path.string(), in[0], palette.count);
-      for (std::size_t c = 0; c < channels; ++c) out[c] = palette.colours[in[0]][c];
+  const auto width = static_cast<std::size_t>(layout.width);
+  for (std::int64_t y = 0; y < layout.height; ++y, out += width * channels) {
+    const auto row = static_cast<std::size_t>(layout.top_down ? y : layout.height - 1 - y);
+    const std::uint8_t* in = file.at(layout.offset + row * stride, stride);
+    if (!indexed) {
+      read_colours(in, layout, out);
+      continue;
+    }
+    for (std::size_t x = 0; x < width; ++x) {
+      const std::size_t index = index_at(in, x, layout.bits);
+      require(index < palette.count, "'{}' is a damaged BMP: colour {} of a palette of {}",
+              path.string(), index, palette.count);
+      for (std::size_t c = 0; c < channels; ++c) out[x * channels + c] = palette.colours[index][c];
     }
   }
   return image;

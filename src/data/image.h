@@ -18,8 +18,8 @@ struct Image {
 };
 
 /// Decodes PNG, JPEG or BMP, told apart by content. A PNG's alpha is dropped, its 16-bit samples
-/// become 8-bit; a picture whose file says grey has 1 channel, any other 3. A JPEG's EXIF
-/// orientation is not applied. `path` is for messages only.
+/// become 8-bit; CMYK becomes RGB as Pillow has it; a picture whose file says grey has 1 channel,
+/// any other 3. A JPEG's EXIF orientation is not applied. `path` is for messages only.
 /// Throws Error naming `path`: unknown format, damaged or cut short, too large, an unsupported
 /// kind.
 Image decode_image(std::string_view bytes, const std::filesystem::path& path);

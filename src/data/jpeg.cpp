@@ -80,12 +80,28 @@ bool read_header(Reader* reader, const unsigned char* bytes, std::size_t size) {
   return true;
 }
 
-bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t row_bytes) {
+/// Cyan, magenta, yellow and black of `width` pixels as red, green and blue, by Pillow's formula.
+/// As there, the file is taken to say how much of an ink is not there: Adobe's programs write it
+/// so.
+void to_colours(const unsigned char* ink, std::size_t width, unsigned char* out) {
+  for (std::size_t x = 0; x < width; ++x, ink += 4, out += 3) {
+    const unsigned light = ink[3];
+    for (int c = 0; c < 3; ++c) {
+      const unsigned product = (255U - ink[c]) * light + 128;
+      out[c] = static_cast<unsigned char>(light - ((product >> 8) + product) / 256);
+    }
+  }
+}
+
+/// Rows of `row_bytes` one behind the other; rows of ink come by way of `ink`, which holds one.
+bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t row_bytes, unsigned char* ink) {
   if (setjmp(reader->target) != 0) return false;
   jpeg_start_decompress(&reader->info);
   while (reader->info.output_scanline < reader->info.output_height) {
-    JSAMPROW row = pixels + reader->info.output_scanline * row_bytes;
+    unsigned char* out = pixels + reader->info.output_scanline * row_bytes;
+    JSAMPROW row = ink != nullptr ? ink : out;
     jpeg_read_scanlines(&reader->info, &row, 1);
+    if (ink != nullptr) to_colours(ink, row_bytes / 3, out);
   }
   jpeg_finish_decompress(&reader->info);
   return !reader->damaged;
@@ -98,16 +114,17 @@ Image decode_jpeg(std::string_view bytes, const std::filesystem::path& path) {
   require(read_header(&reader, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()),
           "'{}' is a damaged JPEG: {}", path.string(), reader.message);
   jpeg_decompress_struct& info = reader.info;
-  require(info.num_components == 1 || info.num_components == 3,
-          "'{}' is a JPEG of {} colour components; expected 1 (grey) or 3 (colour)", path.string(),
-          info.num_components);
-  const bool grey = info.num_components == 1;
-  info.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
+  const int components = info.num_components;
+  require(components == 1 || components == 3 || components == 4,
+          "'{}' is a JPEG of {} colour components; expected 1 (grey), 3 (colour) or 4 (CMYK)",
+          path.string(), components);
+  info.out_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
   info.dct_method = JDCT_ISLOW;
-  Image image = blank_image(info.image_height, info.image_width, grey ? 1 : 3, path);
+  Image image = blank_image(info.image_height, info.image_width, components == 1 ? 1 : 3, path);
   const auto row_bytes = static_cast<std::size_t>(image.width * image.channels);
-  require(read_pixels(&reader, image.pixels.data(), row_bytes), "'{}' is a damaged JPEG: {}",
-          path.string(), reader.message);
+  std::vector<unsigned char> ink(components == 4 ? row_bytes / 3 * 4 : 0);
+  require(read_pixels(&reader, image.pixels.data(), row_bytes, ink.empty() ? nullptr : ink.data()),
+          "'{}' is a damaged JPEG: {}", path.string(), reader.message);
   return image;
 }
 

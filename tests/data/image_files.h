@@ -5,9 +5,12 @@
 
 #include <jpeglib.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "data/data_files.h"
 #include "data/image.h"
@@ -23,9 +26,10 @@ inline Image picture(std::int64_t height, std::int64_t width, std::int64_t chann
   return image;
 }
 
-/// A JPEG of one colour throughout, which the format keeps to within a unit or two.
-inline std::string jpeg(std::uint8_t level, int height, int width, int channels,
-                        bool cmyk = false) {
+/// A JPEG of rows that are all like `row`; one, two, three or four channels: grey, two of no
+/// meaning, red, green, blue, or inks as they stand in the file.
+inline std::string jpeg_of_rows(std::vector<unsigned char> row, int height, int width, int channels,
+                                int quality) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
@@ -36,22 +40,36 @@ inline std::string jpeg(std::uint8_t level, int height, int width, int channels,
   info.image_height = static_cast<JDIMENSION>(height);
   info.image_width = static_cast<JDIMENSION>(width);
   info.input_components = channels;
-  info.in_color_space = cmyk ? JCS_CMYK : channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  constexpr std::array kSpaces{JCS_GRAYSCALE, JCS_UNKNOWN, JCS_RGB, JCS_CMYK};
+  info.in_color_space = kSpaces.at(static_cast<std::size_t>(channels) - 1);
   jpeg_set_defaults(&info);
-  jpeg_set_quality(&info, 95, TRUE);
+  jpeg_set_quality(&info, quality, TRUE);
   jpeg_start_compress(&info, TRUE);
-  std::vector<unsigned char> pixels(static_cast<std::size_t>(width * channels), level);
   while (info.next_scanline < info.image_height) {
-    // A pattern, so that the coded data is long enough to be cut.
-    for (std::size_t i = 0; i < pixels.size() && channels == 3; i += 3) pixels[i] = 200;
-    JSAMPROW row = pixels.data();
-    jpeg_write_scanlines(&info, &row, 1);
+    JSAMPROW pixels = row.data();
+    jpeg_write_scanlines(&info, &pixels, 1);
   }
   jpeg_finish_compress(&info);
   jpeg_destroy_compress(&info);
   std::string file(reinterpret_cast<char*>(buffer), size);
   std::free(buffer);
   return file;
+}
+
+/// A JPEG of one colour throughout, which the format keeps to within a unit or two; in colour its
+/// red is 200.
+inline std::string jpeg(std::uint8_t level, int height, int width, int channels) {
+  std::vector<unsigned char> row(static_cast<std::size_t>(width * channels), level);
+  for (std::size_t i = 0; i < row.size() && channels == 3; i += 3) row[i] = 200;
+  return jpeg_of_rows(std::move(row), height, width, channels, 95);
+}
+
+/// A JPEG of one colour of inks throughout.
+inline std::string jpeg_of(const std::array<std::uint8_t, 4>& stored, int height, int width,
+                           int quality) {
+  std::vector<unsigned char> row;
+  for (int x = 0; x < width; ++x) row.insert(row.end(), stored.begin(), stored.end());
+  return jpeg_of_rows(std::move(row), height, width, 4, quality);
 }
 
 /// A BMP's two headers for pixels that follow at once, or after `between` more bytes.

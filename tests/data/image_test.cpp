@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/image.h"
 
+#include <algorithm>
+#include <array>
+
 #include "data/image_files.h"
 
 namespace linnet::test {
@@ -92,8 +95,35 @@ TEST(Jpeg, RefusesDamage) {
   wrong[tables + 2] = 0;
   wrong[tables + 3] = 1;  // a Huffman table shorter than its own length
   EXPECT_EQ(decode_error(wrong), "'a/b.img' is a damaged JPEG: Bogus marker length");
-  EXPECT_EQ(decode_error(jpeg(77, 8, 8, 4, true)),
-            "'a/b.img' is a JPEG of 4 colour components; expected 1 (grey) or 3 (colour)");
+  EXPECT_EQ(
+      decode_error(jpeg(77, 8, 8, 2)),
+      "'a/b.img' is a JPEG of 2 colour components; expected 1 (grey), 3 (colour) or 4 (CMYK)");
+  const std::string ink = jpeg(77, 64, 64, 4);
+  EXPECT_EQ(decode_error(ink.substr(0, ink.size() - 20)),
+            "'a/b.img' is a damaged JPEG: Premature end of JPEG file");
+}
+
+/// Pillow 13.0's Image.convert("RGB") of the same colours: Image.new("CMYK", (8, 8), ink) saved
+/// with quality 100, where one level of each ink goes over into the file as 255 - ink.
+TEST(Jpeg, ReadsCmykAsPillowDoes) {
+  struct Case {
+    std::array<std::uint8_t, 4> ink;
+    Pixels expected;
+  };
+  for (const Case& c :
+       {Case{{0, 0, 0, 0}, {255, 255, 255}}, Case{{255, 0, 0, 0}, {0, 255, 255}},
+        Case{{10, 200, 30, 40}, {207, 46, 190}}, Case{{178, 178, 178, 178}, {23, 23, 23}},
+        Case{{0, 0, 0, 255}, {0, 0, 0}}, Case{{120, 7, 250, 90}, {87, 160, 3}}}) {
+    std::array<std::uint8_t, 4> stored;
+    std::transform(c.ink.begin(), c.ink.end(), stored.begin(),
+                   [](std::uint8_t level) { return static_cast<std::uint8_t>(255 - level); });
+    const Image image = decode_image(jpeg_of(stored, 8, 8, 100), "x");
+    EXPECT_EQ(image.channels, 3);
+    ASSERT_EQ(image.pixels.size(), 8U * 8 * 3);
+    for (std::size_t i = 0; i < image.pixels.size(); ++i) {
+      ASSERT_EQ(image.pixels[i], c.expected[i % 3]) << i;
+    }
+  }
 }
 
 TEST(Bmp, ReadsRowsFromTheBottomWithPadding) {
@@ -124,6 +154,61 @@ TEST(Bmp, ReadsPalettes) {
             "'a/b.img' is a damaged BMP: its palette claims 300 colours");
 }
 
+/// The expected pixels of these are Pillow 13.0's, Image.open().convert("RGB"), of the same bytes.
+TEST(Bmp, ReadsOneBitAsPillowDoes) {
+  const std::string rows("\xb2\x40\0\0\x01\x80\0\0", 8);  // 10 pixels of each of two rows
+  const Image bw =
+      decode_image(bmp_header(10, 2, 1, 0, 8) + std::string("\0\0\0\0\xff\xff\xff\0", 8) + rows,
+                   "x");
+  EXPECT_EQ(bw.channels, 1);
+  EXPECT_EQ(bw.pixels, (Pixels{0,   0, 0,   0,   0, 0, 0,   255, 255, 0,  //
+                               255, 0, 255, 255, 0, 0, 255, 0,   0,   255}));
+  const Image colour = decode_image(bmp_header(10, -2, 1, 0, 8, 2) +
+                                        std::string("\x10\x20\x30\0\xf0\xe0\xd0\0", 8) + rows,
+                                    "x");
+  EXPECT_EQ(colour.channels, 3);
+  EXPECT_EQ(Pixels(colour.pixels.begin(), colour.pixels.begin() + 9),
+            (Pixels{208, 224, 240, 48, 32, 16, 208, 224, 240}));
+  EXPECT_EQ(Pixels(colour.pixels.end() - 9, colour.pixels.end()),
+            (Pixels{208, 224, 240, 208, 224, 240, 48, 32, 16}));
+}
+
+TEST(Bmp, ReadsFourBitsAsPillowDoes) {
+  std::string palette;
+  std::string greys;
+  for (int i = 0; i < 16; ++i) {
+    for (const int factor : {3, 5, 7, 0}) palette += static_cast<char>(i * factor);
+    for (const int factor : {17, 17, 17, 0}) greys += static_cast<char>(i * factor);
+  }
+  const std::string rows("\x0f\x73\xa0\0\x12\x34\x50\0", 8);  // 5 pixels of each of two rows
+  EXPECT_EQ(decode_image(bmp_header(5, 2, 4, 0, 64) + palette + rows, "x").pixels,
+            (Pixels{7, 5, 3, 14,  10, 6,  21, 15, 9,  28, 20, 12, 35, 25, 15,  //
+                    0, 0, 0, 105, 75, 45, 49, 35, 21, 21, 15, 9,  70, 50, 30}));
+  const Image grey = decode_image(bmp_header(5, 2, 4, 0, 64, 16) + greys + rows, "x");
+  EXPECT_EQ(grey.channels, 1);
+  EXPECT_EQ(grey.pixels, (Pixels{17, 34, 51, 68, 85, 0, 255, 119, 51, 170}));
+}
+
+TEST(Bmp, ReadsSixteenBitsAsPillowDoes) {
+  const auto words = [](const std::vector<std::uint32_t>& values, int bytes) {
+    std::string text;
+    for (const std::uint32_t value : values) text += number(value, bytes, false);
+    return text;
+  };
+  const Pixels fives{255, 82, 172, 0, 255, 24, 255, 255, 255};
+  const std::string pixels = words({0x7D55, 0x03E3, 0x7FFF}, 2) + "__";
+  EXPECT_EQ(decode_image(bmp_header(3, 1, 16) + pixels, "x").pixels, fives);
+  EXPECT_EQ(decode_image(bmp_header(3, 1, 16, 3, 12) + words({0x7C00, 0x3E0, 0x1F}, 4) + pixels,
+                         "x")
+                .pixels,
+            fives);
+  EXPECT_EQ(decode_image(bmp_header(3, 1, 16, 3, 12) + words({0xF800, 0x7E0, 0x1F}, 4) +
+                             words({0xF81F, 0x17F4, 0xABCD}, 2) + "__",
+                         "x")
+                .pixels,
+            (Pixels{255, 0, 255, 16, 255, 164, 172, 121, 106}));
+}
+
 TEST(Bmp, ReadsThirtyTwoBits) {
   EXPECT_EQ(decode_image(bmp_header(1, 1, 32) + "\x01\x02\x03\x04", "x").pixels, (Pixels{3, 2, 1}));
   const std::string masks =
@@ -144,8 +229,14 @@ TEST(Bmp, RefusesDamageAndOtherKinds) {
             "'a/b.img' is a damaged BMP: 2 bytes at 18 lie behind its end at 19");
   EXPECT_EQ(decode_error(bmp_header(-1, 1, 24) + "abcd"),
             "'a/b.img' is an image of 1 x -1 pixels; expected at least one");
-  EXPECT_EQ(decode_error(bmp_header(1, 1, 4) + "abcd"),
-            "'a/b.img' is a BMP of 4 bits a pixel; 8, 24 and 32 are read");
+  EXPECT_EQ(decode_error(bmp_header(1, 1, 2) + "abcd"),
+            "'a/b.img' is a BMP of 2 bits a pixel; 1, 4, 8, 16, 24 and 32 are read");
+  EXPECT_EQ(decode_error(bmp_header(9, 1, 1, 0, 8) + std::string(11, '\0')),
+            "'a/b.img' is a damaged BMP: 4 bytes at 62 lie behind its end at 65");
+  EXPECT_EQ(decode_error(bmp_header(1, 1, 4, 0, 4, 1) + std::string(4, '\0') + "\x10___"),
+            "'a/b.img' is a damaged BMP: colour 1 of a palette of 1");
+  EXPECT_EQ(decode_error(bmp_header(1, 1, 16, 3, 12) + std::string(16, '\1')),
+            "'a/b.img' is a BMP of compression 3; only uncompressed ones are read");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 8, 1) + "abcd"),
             "'a/b.img' is a BMP of compression 1; only uncompressed ones are read");
   std::string old = bmp_header(1, 1, 24) + "abcd";
@@ -174,7 +265,9 @@ TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
 // Every cut and many flipped bytes: an image or an Error, and nothing else (run under ASan).
 TEST(Image, SurvivesDamageAnywhere) {
   const std::vector<std::string> files{encode_png(picture(6, 6, 3)), jpeg(77, 16, 16, 3),
-                                       bmp_header(3, 3, 8, 0, 8, 2) + std::string(8 + 12, '\1')};
+                                       bmp_header(3, 3, 8, 0, 8, 2) + std::string(8 + 12, '\1'),
+                                       bmp_header(9, 3, 1, 0, 8) + std::string(8 + 12, '\1'),
+                                       bmp_header(9, 3, 16) + std::string(60, '\1')};
   for (const std::string& file : files) {
     ASSERT_NO_THROW(decode_image(file, "whole"));
     int refused = 0;
