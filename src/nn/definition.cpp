@@ -12,6 +12,22 @@
 
 namespace linnet {
 
+std::string batch_named(const std::string& message) {
+  const std::string number = std::to_string(kTemplateBatch);
+  const auto is_digit = [&](std::size_t at) {
+    return at < message.size() && message[at] >= '0' && message[at] <= '9';
+  };
+  std::string named;
+  std::size_t done = 0;
+  for (std::size_t at = message.find(number); at != std::string::npos;
+       at = message.find(number, at + number.size())) {
+    if ((at > 0 && is_digit(at - 1)) || is_digit(at + number.size())) continue;  // a longer number
+    named.append(message, done, at - done) += 'N';
+    done = at + number.size();
+  }
+  return named.append(message, done);
+}
+
 std::size_t NetworkDefinition::bytes(bool trainable) const {
   // The last one ends where all do; a builder asks for each weight.
   const auto last = std::find_if(parameters.rbegin(), parameters.rend(),

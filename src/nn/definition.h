@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/error.h>
 #include <linnet/layers.h>
 
 #include <cstdint>
@@ -25,9 +26,22 @@ struct ParameterSpec {
   Value value;             ///< in the template graph
 };
 
-/// The batch at which a network's shapes are checked as it is built. Two, since one sample has no
-/// deviation for a batch norm.
-inline constexpr std::int64_t kTemplateBatch = 2;
+/// The batch at which a network's shapes are checked as it is built: nothing is computed at it. A
+/// prime that no layer has for an extent of its own, so that messages can call it N.
+inline constexpr std::int64_t kTemplateBatch = 65521;
+
+/// A message with N for the template's batch.
+std::string batch_named(const std::string& message);
+
+/// Runs `build`, a part of building a template; errors name its batch N: "got x=(N, 28, 28, 1)".
+template <class F>
+auto with_batch_named(F&& build) {
+  try {
+    return build();
+  } catch (const Error& error) {
+    throw Error(batch_named(error.what()));
+  }
+}
 
 /// What a network reads, and what it gives, by name.
 struct NetworkInput {

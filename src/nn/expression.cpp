@@ -75,7 +75,7 @@ Expression operator|(const Expression& x, const Layer& layer) {
   NetworkBuilder* builder = x.scope()->builder;
   require(builder != nullptr, "a loss has no layers: expected operators alone");
   builder->set_current({x.value()});
-  layer.build(*builder);
+  with_batch_named([&] { layer.build(*builder); });
   return {x.scope(), builder->current().id, true};
 }
 
@@ -172,7 +172,9 @@ Expression concat(const std::vector<Expression>& parts, int axis) {
   const auto& scope = parts[0].scope();
   const std::string name =
       scope->name.empty() ? scope->builder->layer_name("", ConcatOp::kName) : scope->name;
-  return {scope, scope->graph.emit(ConcatOp({.axis = axis + 1}), std::move(inputs), name).id, true};
+  const Value y = with_batch_named(
+      [&] { return scope->graph.emit(ConcatOp({.axis = axis + 1}), std::move(inputs), name); });
+  return {scope, y.id, true};
 }
 
 Expression linear(const Expression& x, const Expression& weight) {

@@ -29,7 +29,8 @@ Expression emit(O op, std::initializer_list<Expression> operands) {
   }
   const std::string name =
       scope->name.empty() ? scope->builder->layer_name("", O::kName) : scope->name;
-  const Value y = scope->graph.emit(std::move(op), std::move(inputs), name);
+  const auto add = [&] { return scope->graph.emit(std::move(op), std::move(inputs), name); };
+  const Value y = scope->builder != nullptr ? with_batch_named(add) : add();
   return {scope, y.id, batched};
 }
 

@@ -31,7 +31,7 @@ Network& Network::add(const Layer& layer) {
           definition_->outputs.size());
   NetworkDefinition grown = *definition_;  // a layer that does not fit leaves the network as it was
   NetworkBuilder builder(grown);
-  layer.build(builder);
+  with_batch_named([&] { layer.build(builder); });
   *definition_ = std::move(grown);
   return *this;
 }

@@ -227,7 +227,7 @@ Network Network::from_json(const std::string& text) {
     check_instances(*network);
     return Network(std::move(network));
   } catch (const Error& error) {
-    fail("the network description is damaged: {}", error.what());
+    fail("the network description is damaged: {}", batch_named(error.what()));
   } catch (const Parsed::exception& error) {
     fail("the network description is damaged: {}", error.what());
   } catch (const InternalError&) {  // an operator met what no builder would have made

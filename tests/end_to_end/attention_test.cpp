@@ -108,7 +108,7 @@ TEST(Attention, SaysWhatDoesNotFit) {
   EXPECT_EQ(error({4, 6}, MultiHeadAttention{.heads = 4, .name = "a"}),
             "[multi_head_attention 'a'] expected heads that divide 6 features; got 4");
   EXPECT_EQ(error({6}, MultiHeadAttention{.name = "a"}),
-            "[multi_head_attention 'a'] expected sequences (N, T, features); got (2, 6)");
+            "[multi_head_attention 'a'] expected sequences (N, T, features); got (N, 6)");
 }
 
 std::vector<std::string> parameter_names(const Network& network) {

@@ -56,7 +56,7 @@ TEST(Concat, SaysWhatDoesNotFit) {
   EXPECT_EQ(network_error({Concat{}}), "[concat 'concat_1'] expected at least one branch");
   EXPECT_EQ(network_error({Concat{.branches = {{}, {MaxPool2d{}}}, .name = "c"}}),
             "[concat 'c'] expected f32 operands that differ in axis 3 (behind the batch) alone; "
-            "got x0=(2, 8, 8, 4), x1=(2, 4, 4, 4)");
+            "got x0=(N, 8, 8, 4), x1=(N, 4, 4, 4)");
 }
 
 /// What an input gets from several branches and from itself is a sum of gradients.

@@ -131,19 +131,19 @@ TEST(LayerVariants, ErrorsNameTheLayerAndTheShapes) {
   EXPECT_EQ(network_error({4, 3}, {GroupNorm{.groups = 2}}),
             "[group_norm 'group_norm_1'] expected groups that divide 3 channels; got 2");
   EXPECT_EQ(network_error({4, 3}, {LayerNorm{.axes = 3}}),
-            "[layer_norm 'layer_norm_1'] expected 1 to 2 axes of (2, 4, 3); got 3");
+            "[layer_norm 'layer_norm_1'] expected 1 to 2 axes of (N, 4, 3); got 3");
   EXPECT_EQ(network_error({4, 3}, {LayerNorm{.epsilon = 0}}),
             "[layer_norm 'layer_norm_1'] expected an epsilon above 0; got 0");
   EXPECT_EQ(network_error({4, 3}, {GroupNorm{.epsilon = -1}}),
             "[group_norm 'group_norm_1'] expected an epsilon above 0; got -1");
   EXPECT_EQ(network_error({4, 4, 3}, {Conv1d{.filters = 2}}),
-            "[conv1d 'conv1d_1'] expected sequences (N, T, C); got (2, 4, 4, 3)");
+            "[conv1d 'conv1d_1'] expected sequences (N, T, C); got (N, 4, 4, 3)");
   EXPECT_EQ(network_error({4, 3}, {Conv1d{.filters = 2, .groups = 2}}),
             "[conv1d 'conv1d_1'] expected groups that divide 3 channels and 2 filters; got 2");
   EXPECT_EQ(network_error({4}, {MaxPool1d{}}),
-            "[max_pool1d 'max_pool1d_1'] expected sequences (N, T, C); got (2, 4)");
+            "[max_pool1d 'max_pool1d_1'] expected sequences (N, T, C); got (N, 4)");
   EXPECT_EQ(network_error({4, 3}, {ConvTranspose2d{.filters = 2}}),
-            "[conv_transpose2d 'conv_transpose2d_1'] expected images (N, H, W, C); got (2, 4, 3)");
+            "[conv_transpose2d 'conv_transpose2d_1'] expected images (N, H, W, C); got (N, 4, 3)");
   EXPECT_EQ(network_error({4, 4, 3},
                           {ConvTranspose2d{.filters = 2, .stride = 2, .output_padding = 2}}),
             "[conv_transpose2d 'conv_transpose2d_1'] expected an output padding below the strides "

@@ -103,14 +103,14 @@ TEST(Recurrent, NetworksLearnWhatCameLast) {
 
 TEST(Recurrent, LayersNameWhatTheyExpect) {
   EXPECT_EQ(message_of([] { Network({7}, {GRU{.units = 5, .name = "words"}}); }),
-            "[gru 'words'] expected (N, steps, features); got (2, 7)");
+            "[gru 'words'] expected (N, steps, features); got (N, 7)");
   EXPECT_EQ(message_of([] {
               Network({7, 3}, {LSTM{}});
             }),
             "[lstm 'lstm_1'] expected at least one unit; got 0");
   EXPECT_EQ(
       message_of([] { Network({7}, {Embedding{.vocabulary = 9, .features = 2}}); }),
-      "[embedding 'embedding_1'] expected ids (N, ...) of i32; got f32 (2, 7): it comes first "
+      "[embedding 'embedding_1'] expected ids (N, ...) of i32; got f32 (N, 7): it comes first "
       "in a network whose input is i32");
   EXPECT_EQ(message_of([] {
               Network({7, 3}, {Bidirectional{GRU{.units = 5, .reverse = true}}});

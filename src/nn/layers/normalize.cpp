@@ -37,6 +37,11 @@ void Normalize::build(NetworkBuilder& builder) const {
   if (all_equal(attrs.scale) && all_equal(attrs.shift)) {
     builder.apply(ScaleOp({.alpha = attrs.scale[0], .beta = attrs.shift[0]}), layer);
   } else {
+    require(
+        std::ssize(attrs.scale) <= ChannelScaleOp::kMostChannels,
+        "[normalize '{}'] expected at most {} channels, or the same mean and deviation for all; "
+        "got {}",
+        layer, ChannelScaleOp::kMostChannels, to_string(builder.shape()));
     builder.apply(ChannelScaleOp(attrs), layer);
   }
 }
