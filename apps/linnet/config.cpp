@@ -183,7 +183,10 @@ Job read_config(const std::filesystem::path& path) {
   try {
     root = toml::parse(text, path.string());
   } catch (const toml::parse_error& error) {
-    throw Error(place_of(path.string(), error.source()) + std::string(error.description()));
+    const std::string why(error.description());
+    const bool dot = why.ends_with("saw '.'");  // as C++ writes it: { .epochs = 1 }
+    throw Error(place_of(path.string(), error.source()) + why +
+                (dot ? "; keys have no dot before them: { epochs = 1 }" : ""));
   }
   return Config(root, path).read();
 }

@@ -12,14 +12,14 @@ namespace linnet::command {
 namespace {
 
 /// An integer, or [height, width].
-Size2d size(Section& section, std::string_view key, Size2d otherwise) {
+Size2d size(Section& section, std::string_view key, Size2d otherwise, std::int64_t least = 1) {
   const toml::node* found = section.node(key);
   if (found == nullptr) return otherwise;
-  if (found->is_integer()) return section.integer(key, 0, 1);
+  if (found->is_integer()) return section.integer(key, 0, least);
   if (!found->is_array() || found->as_array()->size() != 2) {
     section.refuse_type(key, "an integer or [height, width]");
   }
-  const std::vector<std::int64_t> both = section.integers(key);
+  const std::vector<std::int64_t> both = section.integers(key, least);
   return {both[0], both[1]};
 }
 
@@ -81,7 +81,7 @@ Layer conv_transpose2d(Section& s) {
   layer.kernel = size(s, "kernel", layer.kernel);
   layer.stride = size(s, "stride", layer.stride);
   layer.padding = padding(s);
-  layer.output_padding = size(s, "output_padding", layer.output_padding);
+  layer.output_padding = size(s, "output_padding", layer.output_padding, 0);
   layer.dilation = size(s, "dilation", layer.dilation);
   layer.groups = s.integer("groups", layer.groups, 1);
   layer.bias = s.flag("bias", layer.bias);
@@ -120,7 +120,7 @@ template <class Pool>
 Layer pool(Section& s) {
   Pool layer;
   layer.size = size(s, "size", layer.size);
-  layer.stride = size(s, "stride", layer.stride);
+  layer.stride = size(s, "stride", layer.stride, 0);  // 0: the size
   layer.padding = padding(s);
   if constexpr (requires { layer.count_include_pad; }) {
     layer.count_include_pad = s.flag("count_include_pad", layer.count_include_pad);
@@ -133,7 +133,7 @@ template <class Pool>
 Layer pool1d(Section& s) {
   Pool layer;
   layer.size = s.integer("size", layer.size, 1);
-  layer.stride = s.integer("stride", layer.stride, 1);
+  layer.stride = s.integer("stride", layer.stride);  // 0: the size
   layer.padding = padding(s);
   layer.name = s.text("name", "");
   return layer;
@@ -376,6 +376,13 @@ Layer read_layer(const toml::table& table, const std::string& file, const std::s
                                near.empty() ? fmt::format("; expected {}", listed(names)) : near));
   }
   Layer layer = found->second(section);
+  // As in other libraries; here it is a layer of its own.
+  if (section.has("activation") && !section.knows("activation")) {
+    const std::string name = section.text("activation", "");
+    section.refuse("activation",
+                   fmt::format("{} takes no 'activation'; put a layer {{ type = \"{}\" }} after it",
+                               type, readers().contains(name) ? name : "relu"));
+  }
   section.close();
   return layer;
 }

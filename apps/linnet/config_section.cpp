@@ -30,6 +30,10 @@ std::string place_of(const std::string& file, const toml::source_region& source)
 Section::Section(const toml::table& table, std::string file, std::string where)
     : table_(table), file_(std::move(file)), where_(std::move(where)) {}
 
+bool Section::knows(std::string_view key) const {
+  return std::find(known_.begin(), known_.end(), key) != known_.end();
+}
+
 const toml::node* Section::node(std::string_view key) {
   known_.emplace_back(key);
   return table_.get(key);
@@ -91,16 +95,16 @@ std::size_t Section::choice(std::string_view key, std::size_t otherwise,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-std::vector<std::int64_t> Section::integers(std::string_view key) {
+std::vector<std::int64_t> Section::integers(std::string_view key, std::int64_t least) {
   const toml::node* found = node(key);
   if (found == nullptr) return {};
   if (!found->is_array()) refuse_type(key, "an array of integers");
   std::vector<std::int64_t> values;
   for (const toml::node& item : *found->as_array()) {
     const auto value = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
-    if (!value || *value < 1 || *value > kMostExtent) {
-      refuse(key,
-             fmt::format("'{}' in {} must hold integers from 1 to {}", key, where_, kMostExtent));
+    if (!value || *value < least || *value > kMostExtent) {
+      refuse(key, fmt::format("'{}' in {} must hold integers from {} to {}", key, where_, least,
+                              kMostExtent));
     }
     values.push_back(*value);
   }
@@ -110,7 +114,7 @@ std::vector<std::int64_t> Section::integers(std::string_view key) {
 void Section::close() const {
   for (auto&& [key, value] : table_) {
     const std::string name(key.str());
-    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    if (knows(name)) continue;
     fail("{}unknown key '{}' in {}{}", place_of(file_, key.source()), name, where_,
          did_you_mean(name, known_));
   }

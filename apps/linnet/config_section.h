@@ -22,6 +22,8 @@ class Section {
   Section(const toml::table& table, std::string file, std::string where);
 
   bool has(std::string_view key) const { return table_.contains(key); }
+  /// Whether a getter has asked for the key.
+  bool knows(std::string_view key) const;
   double number(std::string_view key, double otherwise);
   /// An integer of at least `least`.
   std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t least = 0,
@@ -31,8 +33,8 @@ class Section {
   /// The index of the key's text in `names`; an unknown name is an error with the nearest one.
   std::size_t choice(std::string_view key, std::size_t otherwise,
                      const std::vector<std::string>& names);
-  /// An array of integers of at least 1.
-  std::vector<std::int64_t> integers(std::string_view key);
+  /// An array of integers of at least `least`.
+  std::vector<std::int64_t> integers(std::string_view key, std::int64_t least = 1);
   /// The value itself, or null; for keys of several types.
   const toml::node* node(std::string_view key);
   /// Marks a key as needed; close() complains where it is missing.

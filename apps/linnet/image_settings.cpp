@@ -63,13 +63,21 @@ T number_of(const std::string& text, std::string_view what) {
   return value;
 }
 
+constexpr std::int64_t kMostSide = 1'000'000;
+
 /// "224" or "224x192" (height x width).
 Shape size_of_images(const std::string& text) {
-  const std::size_t cut = text.find('x');
-  const auto height = number_of<std::int64_t>(text.substr(0, cut), "--image-size");
-  const auto width = cut == std::string::npos
-                         ? height
-                         : number_of<std::int64_t>(text.substr(cut + 1), "--image-size");
+  const char* const end = text.data() + text.size();
+  std::int64_t height = 0;
+  std::from_chars_result read = std::from_chars(text.data(), end, height);
+  std::int64_t width = height;
+  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == 'x') {
+    read = std::from_chars(read.ptr + 1, end, width);
+  }
+  require(read.ec == std::errc{} && read.ptr == end && std::min(height, width) >= 1 &&
+              std::max(height, width) <= kMostSide,
+          "--image-size: expected pixels, such as 224, or HEIGHTxWIDTH, such as 224x192; got '{}'",
+          text);
   return {height, width};
 }
 

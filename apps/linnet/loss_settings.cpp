@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loss_settings.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/check.h"
@@ -92,8 +93,12 @@ void read_loss(Section& section, Job& job) {
 TrainingOptions with_class_weights(const Job& job, const Dataset& train) {
   TrainingOptions options = job.training;
   if (job.balanced_classes) {
-    options.loss_options.class_weights =
-        balanced_class_weights(train, options.loss_options.ignore_index);
+    std::vector<double>& weights = options.loss_options.class_weights;
+    weights = balanced_class_weights(train, options.loss_options.ignore_index);
+    // An output without a class of the data, an ignored label's say, is one that never occurs.
+    const Shape outputs = job.network.output_shape();
+    const auto count = static_cast<std::size_t>(outputs.rank() > 0 ? outputs[-1] : 1);
+    weights.resize(std::max(weights.size(), count), 0.0);
   }
   return options;
 }

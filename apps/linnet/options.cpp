@@ -31,7 +31,9 @@ CLI::Validator at_least(long long least, long long most) {
     if (error == std::errc() && stop == end && value >= least && value <= most) {
       return {};
     }
-    if (error == std::errc() && stop == end && value > most) {
+    const bool whole =
+        stop == end && (error == std::errc() || error == std::errc::result_out_of_range);
+    if (whole && given[0] != '-' && (error != std::errc() || value > most)) {
       return fmt::format("expected an integer of at most {}; got '{}'", most, given);
     }
     return fmt::format("expected an integer of at least {}; got '{}'", least, given);

@@ -188,20 +188,25 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   return json;
 }
 
-std::string percent(const Json& part) {
-  const double value = part.is_number() ? part.get<double>() : ReportEpoch::kNone;
-  return std::isfinite(value) ? fmt::format("{:.2f} %", 100 * value) : std::string("–");
+/// ("test accuracy", "98.31 %"), or the loss where there is no accuracy; of "test" or "train".
+std::pair<std::string, std::string> result_of(const Json& summary, const std::string& part) {
+  const std::string words = part == "train" ? "training" : part;
+  const auto number = [&](const char* what) {
+    const Json& value = summary[part + what];
+    return value.is_number() ? value.get<double>() : ReportEpoch::kNone;
+  };
+  if (std::isfinite(number("_accuracy"))) {
+    return {words + " accuracy", fmt::format("{:.2f} %", 100 * number("_accuracy"))};
+  }
+  if (!std::isfinite(number("_loss"))) return {words + " loss", "–"};
+  return {words + " loss", fmt::format("{:.4f}", number("_loss"))};
 }
 
-/// "test accuracy 98.31 %", or the loss where there is no accuracy.
+/// "test accuracy 98.31 %"; of the training where no samples are held out for a test.
 std::string test_result(const Json& summary) {
-  const Json& loss = summary["test_loss"];
-  const Json& accuracy = summary["test_accuracy"];
-  const bool known = accuracy.is_number() && std::isfinite(accuracy.get<double>());
-  if (known || !loss.is_number()) {
-    return "test accuracy " + percent(accuracy);
-  }
-  return fmt::format("test loss {:.4f}", loss.get<double>());
+  const bool tested = summary["test_loss"].is_number() || summary["test_accuracy"].is_number();
+  const auto [what, value] = result_of(summary, tested ? "test" : "train");
+  return what + " " + value;
 }
 
 std::pair<std::string, std::string> device_fact(const Model& model, const Json& summary) {
@@ -228,8 +233,8 @@ void write_report(const Job& job, const Json& summary, const History& history, c
     return summary[key].is_string() ? summary[key].get<std::string>() : summary[key].dump();
   };
   report.facts = {
-      {"test accuracy", percent(summary["test_accuracy"])},
-      {"training accuracy", percent(summary["train_accuracy"])},
+      result_of(summary, "test"),
+      result_of(summary, "train"),
       {"samples per second", fmt::format("{:.0f}", summary["samples_per_second"].get<double>())},
       {"median epoch", fmt::format("{:.3f} s", summary["epoch_seconds"]["median"].get<double>())},
       {"start-up", fmt::format("{:.3f} s", history.startup_seconds)},

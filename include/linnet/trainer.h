@@ -28,6 +28,9 @@ struct OutputLoss {
   CustomLoss custom = {};    ///< in the loss's place
 };
 
+/// Braces alone, train(model, data, {.epoch = 1}), leave the compiler to say no more than "no
+/// matching function"; with the type, TrainingOptions{.epoch = 1}, it names the field and the one
+/// that was meant.
 struct TrainingOptions {
   std::int64_t epochs = 5;
   std::int64_t batch = 128;

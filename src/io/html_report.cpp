@@ -332,20 +332,30 @@ std::string images_html(const Report& report) {
   return out + "</div></section>\n";
 }
 
+/// Columns of accuracies stand there for a classifier alone.
 std::string epochs_html(const Report& report) {
   if (report.epochs.empty()) return {};
-  std::string out = fmt::format(
-      "<section><h2>Epochs</h2>\n<div class=\"wide\"><table "
-      "class=\"rows\"><thead><tr><th>epoch</th>"
-      "<th>training loss</th><th>training accuracy</th><th>{0} loss</th><th>{0} accuracy</th>"
-      "<th>seconds</th><th>samples/s</th></tr></thead><tbody>\n",
-      escape(report.held_out));
+  const bool accurate =
+      std::any_of(report.epochs.begin(), report.epochs.end(), [](const ReportEpoch& e) {
+        return std::isfinite(e.train_accuracy) || std::isfinite(e.test_accuracy);
+      });
+  const std::string held_out = escape(report.held_out);
+  const auto pair = [&](std::string_view tag, const std::string& loss,
+                        const std::string& accuracy) {
+    return fmt::format("<{0}>{1}</{0}>", tag, loss) +
+           (accurate ? fmt::format("<{0}>{1}</{0}>", tag, accuracy) : std::string());
+  };
+  std::string out =
+      "<section><h2>Epochs</h2>\n<div class=\"wide\"><table class=\"rows\"><thead><tr>"
+      "<th>epoch</th>";
+  out += pair("th", "training loss", "training accuracy") +
+         pair("th", held_out + " loss", held_out + " accuracy") +
+         "<th>seconds</th><th>samples/s</th></tr></thead><tbody>\n";
   for (const ReportEpoch& e : report.epochs) {
-    out += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{:.3f}</td><td>{:.0f}</td>"
-        "</tr>\n",
-        e.epoch, figure(e.train_loss), percent(e.train_accuracy), figure(e.test_loss),
-        percent(e.test_accuracy), e.seconds, e.samples_per_second);
+    out += fmt::format("<tr><td>{}</td>{}{}<td>{:.3f}</td><td>{:.0f}</td></tr>\n", e.epoch,
+                       pair("td", figure(e.train_loss), percent(e.train_accuracy)),
+                       pair("td", figure(e.test_loss), percent(e.test_accuracy)), e.seconds,
+                       e.samples_per_second);
   }
   return out + "</tbody></table></div></section>\n";
 }

@@ -53,9 +53,15 @@ std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
   ModelState& s = *state;
   s.device = s.backend->name();
   s.threads = s.backend->threads();
-  s.parameters = s.backend->allocate(s.definition().bytes(true));
-  s.statistics = s.backend->allocate(s.counters_offset() +
-                                     align_up(sizeof(double) * (kCounters + kLossHistory)));
+  try {
+    s.parameters = s.backend->allocate(s.definition().bytes(true));
+    s.statistics = s.backend->allocate(s.counters_offset() +
+                                       align_up(sizeof(double) * (kCounters + kLossHistory)));
+  } catch (const OutOfMemory& error) {
+    throw OutOfMemory(fmt::format("{}: the weights of a network of {} parameters", error.what(),
+                                  s.network.parameters()),
+                      error.wanted, error.free);
+  }
   std::vector<float> values;
   for (std::size_t i = 0; i < s.definition().parameters.size(); ++i) {
     const ParameterSpec& spec = s.definition().parameters[i];

@@ -78,6 +78,7 @@ TEST(HtmlReport, DrawsTwoCurvesInEachChart) {
   EXPECT_EQ(count(html, "<circle"), 12);
   EXPECT_TRUE(holds(html, "epoch 3, test: 0.3333"));
   EXPECT_TRUE(holds(html, "epoch 1, training: 75.00 %"));
+  EXPECT_TRUE(holds(html, "<th>training accuracy</th>"));
 }
 
 TEST(HtmlReport, LeavesOutWhatWasNotMeasured) {
@@ -88,6 +89,7 @@ TEST(HtmlReport, LeavesOutWhatWasNotMeasured) {
   const std::string html = html_report(report);
   EXPECT_EQ(count(html, "<svg"), 1);
   EXPECT_EQ(count(html, "<polyline"), 1);
+  EXPECT_FALSE(holds(html, "accuracy</th>"));
   EXPECT_FALSE(holds(html, "nan"));
 }
 

@@ -2,19 +2,34 @@
 #include "backend/cpu/memory.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
 
 #include "base/check.h"
 
 namespace linnet::cpu {
 namespace {
 
+/// What the limit of this process's addresses (ulimit -v) leaves.
+std::size_t bytes_below_limit(std::size_t page) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, pages * page);
+}
+
 /// Of the machine's memory; 0 where the system does not tell.
 std::size_t free_bytes() {
   const long pages = sysconf(_SC_AVPHYS_PAGES);
   const long size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && size > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size)
-                               : 0;
+  if (pages <= 0 || size <= 0) return 0;
+  const auto page = static_cast<std::size_t>(size);
+  return std::min(static_cast<std::size_t>(pages) * page, bytes_below_limit(page));
 }
 
 class HostBuffer final : public Buffer {
