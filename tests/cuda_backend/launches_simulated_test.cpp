@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What training steps launch: mnist-cnn with the whole network fused and without, ResNet-50,
 // DenseNet-121, the perceptron and the GRU (recorded without computing), and what the pass that
-// fuses mnist-cnn takes. The launches stand in *_launches.txt beside this file; the disabled test
-// writes them anew:
-// --gtest_also_run_disabled_tests --gtest_filter=Launches.DISABLED_Write.
+// fuses mnist-cnn takes. The launches stand in *_launches.txt beside this file;
+// LINNET_WRITE_GOLDEN=1 before the test writes them anew.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -115,15 +115,13 @@ constexpr std::array kGoldens{Golden{"mnist_cnn", launches_of_mnist_cnn},
 
 TEST(Launches, AreThoseOfTheFiles) {
   for (const Golden& golden : kGoldens) {
+    const std::string found = golden.launches();
+    if (std::getenv("LINNET_WRITE_GOLDEN") != nullptr) std::ofstream(golden.file()) << found;
     std::ifstream file(golden.file());
     std::stringstream expected;
     expected << file.rdbuf();
-    EXPECT_EQ(golden.launches(), expected.str()) << golden.workload;
+    EXPECT_EQ(found, expected.str()) << golden.workload;
   }
-}
-
-TEST(Launches, DISABLED_Write) {
-  for (const Golden& golden : kGoldens) std::ofstream(golden.file()) << golden.launches();
 }
 
 TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
@@ -135,6 +133,36 @@ TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
   EXPECT_FALSE(cuda::sim::launches().empty());
   for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
     EXPECT_NE(launch.name, "gather_batch");
+  }
+}
+
+TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
+  const DeviceGuard guard;
+  const Dataset digits = make_digits(20, 0, 3).train;
+  cuda::sim::device().record_launches = true;
+  struct Run {
+    bool fused = false;
+    std::vector<float> weights = {};
+  };
+  const auto run = [&](const std::vector<std::string>& disabled) {
+    cuda::sim::clear();
+    Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
+    train(model, digits,
+          {.epochs = 2, .batch = 8, .optimizer = adam(1e-2), .disabled_passes = disabled});
+    Run result;
+    for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
+      result.fused = result.fused || launch.name.starts_with("small_cnn");
+    }
+    result.weights = weights(model);
+    return result;
+  };
+  const Run fused = run({});
+  const Run parts = run({"fuse_small_cnn"});
+  EXPECT_TRUE(fused.fused);
+  EXPECT_FALSE(parts.fused);
+  ASSERT_EQ(fused.weights.size(), parts.weights.size());
+  for (std::size_t i = 0; i < fused.weights.size(); ++i) {
+    ASSERT_NEAR(fused.weights[i], parts.weights[i], 1e-4) << i;
   }
 }
 

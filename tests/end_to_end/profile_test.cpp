@@ -88,6 +88,7 @@ TEST(Profile, OperatorsOfOneStepFollowEachOther) {
   Model model(perceptron(), {.device = "cpu", .threads = 2});
   const Profile profile = profile_training(model, sums_data(kBatch), kBatch, 1, unshuffled());
   double end = 0;
+  ASSERT_GT(profile.operators.size(), 1U);
   for (const OperatorProfile& op : profile.operators) {
     EXPECT_GE(op.start, end) << op.name;
     end = op.start + op.seconds;

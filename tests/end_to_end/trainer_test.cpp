@@ -254,7 +254,13 @@ TEST(Trainer, EveryEpochSeesEverySampleOnceInAnotherOrder) {
   Model model(line());
   const History history = train(model, data, {.epochs = 3, .batch = 8, .optimizer = sgd(0)});
   const double whole = evaluate(model, data).loss;
+  ASSERT_EQ(history.epochs.size(), 3U);
   for (const EpochReport& epoch : history.epochs) EXPECT_NEAR(epoch.train.loss, whole, 1e-6);
+  EXPECT_NE(history.epochs[0].step_losses, history.epochs[1].step_losses);
+  EXPECT_NE(history.epochs[1].step_losses, history.epochs[2].step_losses);
+  const History in_order =
+      train(model, data, {.epochs = 2, .batch = 8, .optimizer = sgd(0), .shuffle = false});
+  EXPECT_EQ(in_order.epochs[0].step_losses, in_order.epochs[1].step_losses);
 }
 
 TEST(Trainer, TheValidationPartIsHeldOut) {
