@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows every call of std::filesystem that throws its own exception instead of taking an error code.
+"""Shows every call of std::filesystem that throws its own exception and takes no error code.
 
-Its text ("filesystem error: status: ...") is no sentence for a user, who would read "internal error".
-A call passes when its last argument is a std::error_code that the file declares. Looked at are
-functions of std::filesystem, queries of directory entries, loops over and steps of its iterators, and
-names brought in without their namespace.
+Its text ("filesystem error: status: ...") is no sentence for a user, who would read "internal
+error". A call passes when its last argument is a std::error_code that the file declares. Looked at
+are functions of std::filesystem, queries of directory entries, loops over and steps of its
+iterators, and names brought in without their namespace.
 """
 import re
 import sys
 from pathlib import Path
 
 FOLDERS = ("src", "include", "apps", "examples")
-FUNCTIONS = ("absolute", "canonical", "weakly_canonical", "relative", "proximate", "copy", "copy_file",
-             "copy_symlink", "create_directory", "create_directories", "create_directory_symlink",
-             "create_hard_link", "create_symlink", "current_path", "directory_entry",
-             "directory_iterator", "recursive_directory_iterator", "equivalent", "exists", "file_size",
-             "hard_link_count", "is_block_file", "is_character_file", "is_directory", "is_empty",
-             "is_fifo", "is_other", "is_regular_file", "is_socket", "is_symlink", "last_write_time",
-             "permissions", "read_symlink", "remove", "remove_all", "rename", "resize_file", "space",
-             "status", "symlink_status", "temp_directory_path")
+FUNCTIONS = ("absolute", "canonical", "weakly_canonical", "relative", "proximate", "copy",
+             "copy_file", "copy_symlink", "create_directory", "create_directories",
+             "create_directory_symlink", "create_hard_link", "create_symlink", "current_path",
+             "directory_entry", "directory_iterator", "recursive_directory_iterator", "equivalent",
+             "exists", "file_size", "hard_link_count", "is_block_file", "is_character_file",
+             "is_directory", "is_empty", "is_fifo", "is_other", "is_regular_file", "is_socket",
+             "is_symlink", "last_write_time", "permissions", "read_symlink", "remove", "remove_all",
+             "rename", "resize_file", "space", "status", "symlink_status", "temp_directory_path")
 MEMBERS = ("file_size", "hard_link_count", "is_block_file", "is_character_file", "is_directory",
            "is_fifo", "is_other", "is_regular_file", "is_socket", "is_symlink", "last_write_time",
            "symlink_status", "increment")
@@ -58,7 +58,7 @@ def check_text(text):
     namespace = "(?:" + "|".join(map(re.escape, aliases)) + ")"
     found = []
     names = "|".join(FUNCTIONS)
-    # A type that declares a variable (`fs::directory_iterator entry(folder, error)`) counts as well.
+    # A type that declares a variable counts as well: `fs::directory_iterator entry(folder, error)`.
     calls = re.compile(rf"(?<![\w:]){namespace}::({names})\b(?:\s+\w+)?\s*([({{])"
                        rf"|(?:\.|->)({'|'.join(MEMBERS)})\s*(\()")
     for match in calls.finditer(text):
@@ -72,7 +72,8 @@ def check_text(text):
     for name in re.findall(rf"{namespace}::\w*directory_iterator\s+(\w+)", text):
         for match in re.finditer(rf"\+\+\s*{name}\b|\b{name}\s*\+\+", text):
             found.append((match.start(), f"++{name}"))
-    for match in re.finditer(r"\busing\s+(?:namespace\s+std::filesystem|std::filesystem::\w+)", text):
+    names = r"\busing\s+(?:namespace\s+std::filesystem|std::filesystem::\w+)"
+    for match in re.finditer(names, text):
         found.append((match.start(), match.group()))
     return sorted({(text.count("\n", 0, at) + 1, what) for at, what in found})
 
@@ -82,8 +83,8 @@ def check(root):
     root = Path(root)
     paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*"))
              if path.suffix in (".cpp", ".h", ".cu", ".cuh")]
-    return [f"{path.relative_to(root).as_posix()}:{line}: {what} throws std::filesystem's own error; "
-            "give it a std::error_code last and say what failed"
+    return [f"{path.relative_to(root).as_posix()}:{line}: {what} throws std::filesystem's own "
+            "error; give it a std::error_code last and say what failed"
             for path in paths for line, what in check_text(path.read_text())]
 
 

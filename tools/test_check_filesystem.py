@@ -18,22 +18,24 @@ class CheckFilesystem(unittest.TestCase):
             path.parent.mkdir(parents=True)
             path.write_text("\nif (std::filesystem::exists(path)) f();\n")
             self.assertEqual(check_filesystem.check(folder),
-                             ["src/a/b.cpp:2: exists() throws std::filesystem's own error; give it a "
-                              "std::error_code last and say what failed"])
+                             ["src/a/b.cpp:2: exists() throws std::filesystem's own error; give it "
+                              "a std::error_code last and say what failed"])
 
     def test_calls_without_an_error_code(self):
-        for code in ("fs::exists(path)", "std::filesystem::rename(a, b);", "fs::file_size(f(path, error))",
-                     "fs::remove(path / name(error, 1))", "fs::temp_directory_path()",
+        for code in ("fs::exists(path)", "std::filesystem::rename(a, b);",
+                     "fs::file_size(f(path, error))", "fs::remove(path / name(error, 1))",
+                     "fs::temp_directory_path()",
                      "fs::directory_iterator entry(folder);", "fs::directory_entry entry{folder};",
-                     "fs::create_directories(\n    folder,\n    other);", "fs::is_empty(path, none)",
+                     "fs::create_directories(\n    folder,\n    other);",
+                     "fs::is_empty(path, none)",
                      "entry.is_regular_file()", "entry->file_size()", "entry.increment(other)"):
             self.assertEqual(len(self.found(code)), 1, code)
 
     def test_loops_and_steps_of_iterators(self):
         self.assertIn("a loop over directory_iterator",
-                      self.found("for (const auto& e : fs::recursive_directory_iterator(p, error)) f(e);"))
-        self.assertEqual(self.found("fs::directory_iterator it(p, error);\nwhile (true) ++it;"), ["++it"])
-        self.assertEqual(self.found("fs::directory_iterator it(p, error);\nwhile (true) it++;"), ["++it"])
+                      self.found("for (auto& e : fs::recursive_directory_iterator(p, error)) f();"))
+        for step in ("++it", "it++"):
+            self.assertEqual(self.found("fs::directory_iterator it(p, error);\n" + step), ["++it"])
 
     def test_names_without_their_namespace(self):
         self.assertEqual(len(self.found("using namespace std::filesystem;")), 1)
@@ -47,7 +49,8 @@ class CheckFilesystem(unittest.TestCase):
             "entry->is_regular_file(error);\n"
             "void f(std::error_code& given) { fs::remove(path, given); }\n"
             "fs::path p = fs::path(x) / y; p.lexically_normal(); other::exists(p); exists(p);\n"
-            '// fs::exists(path)\n/* fs::exists(path) */ say("fs::exists(path)"); char c = \'"\';\n'), [])
+            '// fs::exists(path)\n/* fs::exists(path) */ say("fs::exists(path)"); char c = \'"\';'),
+            [])
 
     def test_the_tree_has_none(self):
         self.assertEqual(check_filesystem.check(Path(__file__).resolve().parent.parent), [])

@@ -21,8 +21,8 @@ class CheckPaths(unittest.TestCase):
                          [f"a.txt:2: the path '{HOME}/me/mnist' is one of a single machine"])
 
     def test_finds_them_in_quotes_brackets_and_assignments(self):
-        for text in (f'"{WORK}/data"', f"({OPT}/torch/bin/python)", f"PATH={OPT}/x/bin", f"`{HOME}/x`",
-                     f"--project={HOME}/x", f"a:{WORK}/b",
+        for text in (f'"{WORK}/data"', f"({OPT}/torch/bin/python)", f"PATH={OPT}/x/bin",
+                     f"`{HOME}/x`", f"--project={HOME}/x", f"a:{WORK}/b",
                      f"<pre>{HOME}/x</pre>"):
             self.assertEqual(len(self.problems(text)), 1, text)
 

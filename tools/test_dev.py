@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ./dev installs unasked, and what it asks about, with an apt-get that installs nothing; and what
-git ignores of what it makes."""
+"""What ./dev installs unasked, and what it asks about, with an apt-get that installs nothing; and
+what git ignores of what it makes."""
 import os
 import pty
 import shutil
@@ -35,13 +35,14 @@ class Packages(unittest.TestCase):
     def dev(self, *arguments, answer=None, **environment):
         """Runs ./dev, with a terminal where there is an answer: its status, its output, and what it
         would have run."""
-        there = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        there = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                 "stderr": subprocess.STDOUT}
         if answer is not None:
             own, terminal = pty.openpty()
             there = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
             os.write(own, f"{answer}\n".encode())
-        process = subprocess.run([self.folder / "dev", *arguments], check=False, text=True, timeout=60,
-                                 env={**self.environment, **environment}, **there)
+        process = subprocess.run([self.folder / "dev", *arguments], check=False, text=True,
+                                 timeout=60, env={**self.environment, **environment}, **there)
         out = process.stdout
         if answer is not None:
             out = os.read(own, 1 << 16).decode()
@@ -56,7 +57,8 @@ class Packages(unittest.TestCase):
         for command in (("build",), ("bench",), ("install", "prefix")):
             status, out, ran = self.dev(*command)
             self.assertEqual((status, ran), (2, ""), out)
-            self.assertRegex(out, r"^\./dev: missing packages: \S[^\n]*ninja-build[^\n]*; run \./dev setup")
+            self.assertRegex(
+                out, r"^\./dev: missing packages: \S[^\n]*ninja-build[^\n]*; run \./dev setup")
 
     def test_build_asks_at_a_terminal(self):
         for answer in ("", "n"):

@@ -46,13 +46,13 @@ class Words(unittest.TestCase):
         self.check(named=(HOME / "sets/mnist", "$DATA/mnist"),
                    inside=(HOME / "sets/x.bin", "$DATA/cifar10/x.bin"),
                    relative=("imdb", "imdb"),
-                   sentence=(f"'{HOME}/sets/mnist' holds no data set", "'$DATA/mnist' holds no data set"),
+                   sentence=(f"'{HOME}/sets/mnist' is empty", "'$DATA/mnist' is empty"),
                    other=(HOME / "settee", "~/settee"))
 
     def test_a_whole_result(self):
-        result = {"n": 1, "x": None, "rows": [{"command": ("linnet", f"{HOME}/a"), "runs": [0.5, True]}]}
-        self.assertEqual(self.words.result(result),
-                         {"n": 1, "x": None, "rows": [{"command": ["linnet", "~/a"], "runs": [0.5, True]}]})
+        result = {"n": 1, "x": None, "rows": [{"command": ("linnet", f"{HOME}/a"), "runs": [True]}]}
+        self.assertEqual(self.words.result(result), {
+            "n": 1, "x": None, "rows": [{"command": ["linnet", "~/a"], "runs": [True]}]})
 
 
 if __name__ == "__main__":
