@@ -103,12 +103,12 @@ void store_gradient(Graph& graph, Value gradient, const ParameterSpec& spec) {
 
 void add_update(Graph& graph, const NetworkDefinition& network, const OptimizerAttrs& optimizer) {
   const auto length = static_cast<std::int64_t>(network.bytes(true) / sizeof(float));
-  const ValueType flat{DType::f32, Shape{length}};
-  const Value gradients = graph.add_value("gradients", flat, Storage::gradient);
-  std::vector<Value> operands{graph.add_value("parameters", flat, Storage::parameter), gradients};
+  const auto flat = [&] { return ValueType{DType::f32, Shape{length}}; };
+  const Value gradients = graph.add_value("gradients", flat(), Storage::gradient);
+  std::vector<Value> operands{graph.add_value("parameters", flat(), Storage::parameter), gradients};
   for (int m = 0; m < moments(optimizer); ++m) {
-    operands.push_back(graph.add_value(fmt::format("moment{}", m + 1), flat, Storage::optimizer,
-                                       static_cast<std::size_t>(m) * align_up(flat.bytes())));
+    operands.push_back(graph.add_value(fmt::format("moment{}", m + 1), flat(), Storage::optimizer,
+                                       static_cast<std::size_t>(m) * align_up(flat().bytes())));
   }
   if (optimizer.clip_norm > 0) {
     operands.push_back(graph.emit(GlobalNormOp(), {gradients}, "optimizer"));

@@ -25,12 +25,12 @@ Model cuda_model(Network network, const CudaOptions& options = {}, std::uint64_t
                  Engines engines = Engines::own);
 
 /// The device as it was, however a test ends; on a GPU the test fails if it leaves an error behind.
-class DeviceGuard {
+class MachineGuard {
  public:
-  DeviceGuard();
-  ~DeviceGuard();
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  MachineGuard();
+  ~MachineGuard();
+  MachineGuard(const MachineGuard&) = delete;
+  MachineGuard& operator=(const MachineGuard&) = delete;
 };
 
 /// Bytes that the backend holds on the device now, once everything that was enqueued is done.
@@ -54,7 +54,7 @@ class OnDevice : public ::testing::TestWithParam<Engines> {
   }
 
  private:
-  const DeviceGuard guard_;
+  const MachineGuard machine_;
 };
 std::string engines_name(const ::testing::TestParamInfo<Engines>& info);
 

@@ -41,8 +41,8 @@ Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed
                  seed));
 }
 
-DeviceGuard::DeviceGuard() = default;
-DeviceGuard::~DeviceGuard() {
+MachineGuard::MachineGuard() = default;
+MachineGuard::~MachineGuard() {
   const cudaError_t synchronized = cudaDeviceSynchronize();
   EXPECT_EQ(synchronized, cudaSuccess) << cudaGetErrorString(synchronized);
   const cudaError_t left = cudaGetLastError();

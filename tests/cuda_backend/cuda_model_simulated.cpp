@@ -21,11 +21,11 @@ Model cuda_model(Network network, const CudaOptions& options, std::uint64_t seed
                           seed));
 }
 
-DeviceGuard::DeviceGuard() {
+MachineGuard::MachineGuard() {
   cuda::sim::reset_device();
   cuda::sim::clear();
 }
-DeviceGuard::~DeviceGuard() { cuda::sim::reset_device(); }
+MachineGuard::~MachineGuard() { cuda::sim::reset_device(); }
 
 std::size_t device_bytes() { return cuda::sim::allocated_bytes(); }
 

@@ -10,7 +10,7 @@ namespace linnet::testing {
 namespace {
 
 TEST(SimulatedDevice, NoDriverIsOneSentence) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   cuda::sim::device().count = 0;
   EXPECT_EQ(message_of([] { cuda::find_device(""); }),
             "CUDA is not usable: no NVIDIA driver is installed, or it is too old for CUDA runtime "
@@ -18,7 +18,7 @@ TEST(SimulatedDevice, NoDriverIsOneSentence) {
 }
 
 TEST(SimulatedDevice, NoGpuIsOneSentence) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   cuda::sim::device().count = 0;
   cuda::sim::device().missing = cudaErrorNoDevice;
   EXPECT_EQ(message_of([] { cuda::find_device(""); }),
@@ -26,7 +26,7 @@ TEST(SimulatedDevice, NoGpuIsOneSentence) {
 }
 
 TEST(SimulatedDevice, IsFoundByIndexAndUuid) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   cuda::sim::device().count = 2;
   const std::vector<CudaDevice> devices = cuda::list_devices();
   ASSERT_EQ(devices.size(), 2U);
@@ -37,7 +37,7 @@ TEST(SimulatedDevice, IsFoundByIndexAndUuid) {
 }
 
 TEST(SimulatedDevice, AnUnknownOneNamesThoseThatAreThere) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const std::string message = message_of([] { cuda::find_device("3"); });
   EXPECT_NE(message.find("there is no device 'cuda:3'; there is cuda:0 (Simulated H200, GPU-"),
             std::string::npos)
@@ -45,7 +45,7 @@ TEST(SimulatedDevice, AnUnknownOneNamesThoseThatAreThere) {
 }
 
 TEST(SimulatedDevice, OldArchitecturesAreRefused) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   cuda::sim::device().major = 6;
   cuda::sim::device().minor = 1;
   const std::string message = message_of([] { const cuda::Device device(cuda::find_device("")); });

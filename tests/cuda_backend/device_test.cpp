@@ -11,7 +11,7 @@ namespace linnet::testing {
 namespace {
 
 TEST(CudaDevice, TheFirstIsFoundByIndexAndUuid) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const std::vector<CudaDevice> devices = cuda::list_devices();
   ASSERT_FALSE(devices.empty());
   EXPECT_EQ(cuda::find_device("").index, 0);
@@ -23,13 +23,13 @@ TEST(CudaDevice, TheFirstIsFoundByIndexAndUuid) {
 }
 
 TEST(CudaDevice, AnUnknownOneNamesThoseThatAreThere) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const std::string message = message_of([] { cuda::find_device("99"); });
   EXPECT_TRUE(message.starts_with("there is no device 'cuda:99'; there is cuda:0 (")) << message;
 }
 
 TEST(CudaDevice, GivesBackTheBytesThatItWasGiven) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const auto device = std::make_shared<cuda::Device>(cuda::find_device(""));
   const std::size_t before = device_bytes();
   for (std::size_t size : {std::size_t{1}, std::size_t{255}, std::size_t{3} << 20}) {

@@ -52,7 +52,7 @@ class DlpackOnBoth : public ::testing::TestWithParam<const char*> {
   DLDeviceType device() const { return std::string(GetParam()) == "cuda" ? kDLCUDA : kDLCPU; }
   const Backend& backend() const { return *model_->state().backend; }
 
-  const DeviceGuard guard_;
+  const MachineGuard machine_;
   std::optional<Model> model_ = on(GetParam());
   std::optional<Predictor> predictor_{std::in_place, *model_};
 };

@@ -8,7 +8,7 @@ namespace linnet::testing {
 namespace {
 
 TEST(FusedSmallCnn, TrainsLikeTheCpu) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const DatasetPair digits = make_digits(20, 6, 3);  // two full batches and a rest
   const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2)};
   Model cpu(zoo::mnist_cnn(), {.device = "cpu", .seed = 5});
@@ -26,7 +26,7 @@ TEST(FusedSmallCnn, TrainsLikeTheCpu) {
 
 /// Threads and blocks in any order: a missing barrier would show.
 TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const Dataset digits = make_digits(12, 0, 3).train;
   const auto learned = [&](std::uint64_t seed) {
     reorder_threads(seed);

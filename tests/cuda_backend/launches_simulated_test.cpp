@@ -29,7 +29,7 @@ std::string to_text(dim3 d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z);
 /// The launches of one step on the whole data set as a batch, one a line.
 std::string launches_of_a_step(const Network& network, const Dataset& data,
                                TrainingOptions options = {}) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   Model model = cuda_model(network, {.graph_steps = 0});
   cuda::sim::device().record_launches = true;
   cuda::sim::device().compute = false;
@@ -125,7 +125,7 @@ TEST(Launches, AreThoseOfTheFiles) {
 }
 
 TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
   cuda::sim::device().record_launches = true;
   const DatasetPair digits = make_digits(20, 6, 3);

@@ -13,7 +13,7 @@ namespace linnet::testing {
 namespace {
 
 TEST(SimulatedPredictor, APreparedBatchIsOneLaunchWithoutAllocations) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   Model model = affine(cuda_model(affine_network()));
   Predictor predictor(model);
   std::vector<float> out(4);
@@ -34,7 +34,7 @@ TEST(SimulatedPredictor, APreparedBatchIsOneLaunchWithoutAllocations) {
 }
 
 TEST(SimulatedPredictor, AnExportedOutputAloneKeepsItsMemory) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   std::optional<Model> model = affine(cuda_model(affine_network()));
   std::optional<Predictor> predictor(std::in_place, *model);
   predictor->run(2);

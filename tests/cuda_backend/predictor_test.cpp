@@ -21,7 +21,7 @@ class OnBoth : public ::testing::TestWithParam<const char*> {
     return Model(affine_network(), {.device = "cpu", .threads = 1});
   }
 
-  const DeviceGuard guard_;
+  const MachineGuard machine_;
   Model model_ = affine(on(GetParam()));
   Predictor predictor_{model_};
 };
@@ -121,7 +121,7 @@ TEST_P(OnBoth, GivesProbabilitiesIfAsked) {
 }
 
 TEST(CudaPredictor, GivesItsMemoryBack) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   Model model = affine(cuda_model(affine_network()));
   const std::size_t before = device_bytes();
   {

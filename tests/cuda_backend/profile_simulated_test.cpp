@@ -16,13 +16,13 @@ std::size_t graph_launches(const CudaOptions& options) {
 }
 
 TEST(SimulatedProfile, EveryWatchedStepIsOneLaunch) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   EXPECT_EQ(graph_launches({}), 2U + kProfileSteps);  // a loop before and after
   EXPECT_EQ(graph_launches({.graph_steps = 0}), 0U);
 }
 
 TEST(SimulatedProfile, EventsThatGraphsRefuseAreRecordedInTheStream) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   Model graph = cuda_model(perceptron(), {}, 5);
   profile_of(graph);
   cuda::sim::device().event_nodes = false;

@@ -4,6 +4,10 @@
 // Networks and options that the tests on both devices and those of the simulator share.
 #include <linnet/linnet.h>
 
+#include <vector>
+
+#include "cuda_model.h"
+
 namespace linnet::testing {
 
 inline Network small_cnn() {
@@ -37,6 +41,24 @@ inline TrainingOptions with_validation(bool shuffle) {
   options.validation = 0.2;
   options.shuffle = shuffle;
   return options;
+}
+
+/// What a training leaves: its weights, and the losses of every epoch.
+struct Trained {
+  std::vector<float> weights;
+  std::vector<double> losses;
+  bool operator==(const Trained&) const = default;
+};
+
+inline Trained trained(Model model, const Dataset& data, const Dataset* test,
+                       const TrainingOptions& options) {
+  const History history = train(model, data, options, test);
+  Trained result{weights(model), {}};
+  for (const EpochReport& epoch : history.epochs) {
+    result.losses.insert(result.losses.end(),
+                         {epoch.train.loss, epoch.validation.loss, epoch.test.loss});
+  }
+  return result;
 }
 
 }  // namespace linnet::testing

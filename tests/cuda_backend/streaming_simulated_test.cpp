@@ -11,7 +11,7 @@ namespace linnet::testing {
 namespace {
 
 TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   Model model = cuda_model(two_numbers());
   const Dataset sums = sums_data(22);  // five batches of 4 and one of 2
   Session session(model.state());
@@ -39,7 +39,7 @@ TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
 }
 
 TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const DatasetPair digits = make_digits(28, 0, 3);
   Model model = cuda_model(with_dropout());
   const std::size_t before = cuda::sim::allocated_bytes();
@@ -50,7 +50,7 @@ TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
 }
 
 TEST(SimulatedStreaming, ADataSetThatDoesNotFitNamesTheOption) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const std::vector<float> samples(64 * 32 * 32 * 16, 0.5F);  // 4 MiB
   const std::vector<std::int32_t> labels(64, 1);
   Dataset data = make_dataset({32, 32, 16}, std::span<const float>(samples), labels);

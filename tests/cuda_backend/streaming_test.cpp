@@ -13,23 +13,6 @@
 namespace linnet::testing {
 namespace {
 
-struct Trained {
-  std::vector<float> weights;
-  std::vector<double> losses;
-  bool operator==(const Trained&) const = default;
-};
-
-Trained trained(Model model, const Dataset& data, const Dataset* test,
-                const TrainingOptions& options) {
-  const History history = train(model, data, options, test);
-  Trained result{weights(model), {}};
-  for (const EpochReport& epoch : history.epochs) {
-    result.losses.insert(result.losses.end(),
-                         {epoch.train.loss, epoch.validation.loss, epoch.test.loss});
-  }
-  return result;
-}
-
 class Streaming : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Engines, Streaming, ::testing::ValuesIn(tested_engines()), engines_name);
 
@@ -127,7 +110,7 @@ class Ring : public ::testing::Test {
     return values;
   }
 
-  const DeviceGuard guard_;
+  const MachineGuard machine_;
   Model model_ = cuda_model(two_numbers());
   const std::size_t without_ = device_bytes();
   std::unique_ptr<BatchStream> stream_ = model_.state().backend->stream_batches(

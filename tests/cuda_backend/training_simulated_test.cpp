@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings as the simulator sees them: launches, waits, memory, and a device that can do less.
 #include <string>
+#include <vector>
 
 #include "simulated_model.h"
 #include "small_trainings.h"
@@ -8,22 +9,27 @@
 namespace linnet::testing {
 namespace {
 
-TEST(SimulatedTraining, ADeviceThatCannotLoopSaysSoAndGoesOn) {
-  const DeviceGuard guard;
+std::vector<float> trained_weights(const CudaOptions& options, History* history = nullptr) {
   const DatasetPair digits = make_digits(28, 0, 3);
-  Model looping = cuda_model(small_cnn(), {}, 5);
-  train(looping, digits.train, two_epochs());
+  Model model = cuda_model(small_cnn(), options, 5);
+  const History h = train(model, digits.train, two_epochs());
+  if (history != nullptr) *history = h;
+  return weights(model);
+}
+
+TEST(SimulatedTraining, ADeviceThatCannotLoopSaysSoAndGoesOn) {
+  const MachineGuard machine;
+  const std::vector<float> loop = trained_weights({});
   cuda::sim::device().conditional_nodes = false;
-  Model unrolled = cuda_model(small_cnn(), {}, 5);
-  const History history = train(unrolled, digits.train, two_epochs());
-  EXPECT_EQ(weights(unrolled), weights(looping));
+  History history;
+  EXPECT_EQ(trained_weights({}, &history), loop);
   ASSERT_EQ(history.notes.size(), 1U);
   EXPECT_NE(history.notes[0].find("can't loop over steps by itself"), std::string::npos)
       << history.notes[0];
 }
 
 TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const DatasetPair digits = make_digits(24, 0, 3);  // three full batches
   const auto counts = [&](std::int64_t epochs) {
     Model model = cuda_model(small_cnn());
@@ -43,14 +49,14 @@ TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
 }
 
 TEST(SimulatedTraining, PlannedBytesAreAllThatIsAllocated) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const DatasetPair digits = make_digits(28, 0, 3);
   Model model = cuda_model(small_cnn());
   expect_planned_is_allocated(model, digits.train, two_epochs());
 }
 
 TEST(SimulatedTraining, ABatchThatDoesNotFitNamesOneThatDoes) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const DatasetPair digits = make_digits(512, 0, 3);
   Model model = cuda_model(small_cnn());
   cuda::sim::device().memory = cuda::sim::allocated_bytes() + (std::size_t{4} << 20);

@@ -100,7 +100,7 @@ TEST_P(CudaTraining, EveryWayToLaunchStepsGivesTheSameBits) {
 }
 
 TEST(CudaTraining, NothingStaysAllocated) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const auto train_once = [] {
     Model model = cuda_model(small_cnn(), {}, 5);
     train(model, make_digits(28, 0, 3).train, two_epochs());

@@ -91,7 +91,7 @@ CUgraphNode_st& sim::add_captured(CUstream_st& stream, cudaGraphNodeType type) {
   auto node = std::make_shared<CUgraphNode_st>();
   node->type = type;
   node->dependencies = stream.tail;
-  stream.tail = {node.get()};
+  stream.tail.assign(1, node.get());
   stream.capture->graph->nodes.push_back(node);
   return *node;
 }
