@@ -54,12 +54,18 @@ struct Dataset {
   std::shared_ptr<const RecordSource> source = {};
   /// Files that were left out because they could not be read: path and reason.
   std::vector<std::string> bad_files = {};
+  /// The files whose records these are, one for one, so that errors can name them; empty: none.
+  std::filesystem::path samples_file = {};
+  std::filesystem::path targets_file = {};
 
   std::int64_t size() const;
   std::int64_t classes() const { return static_cast<std::int64_t>(class_names.size()); }
-  /// Throws Error where sizes disagree or a label is outside [0, classes). The label that a loss
-  /// ignores (LossOptions::ignore_index) may be outside.
+  /// Throws Error where sizes disagree, a label is outside [0, classes), or a class name is not
+  /// UTF-8. The label that a loss ignores (LossOptions::ignore_index) may be outside.
   void validate(std::optional<std::int32_t> ignored_label = {}) const;
+  /// The part of validate() that concerns the samples and `more_inputs`; returns their number. The
+  /// data set needs no targets.
+  std::int64_t validate_inputs() const;
 };
 
 /// A training part and a test part, and what is held out while training where the data say which

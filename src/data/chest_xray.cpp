@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "base/utf8.h"
 #include "data/chest_xray.h"
 #include "data/csv.h"
 #include "data/folder.h"
@@ -109,8 +110,14 @@ Table read_labels(const fs::path& path) {
   Table table;
   std::vector<std::size_t> columns;
   for (std::size_t c = 0; c < csv.columns.size(); ++c) {
-    if (is_fact(csv.columns[c])) continue;
-    table.labels.push_back(csv.columns[c]);
+    const std::string& name = csv.columns[c];
+    if (is_fact(name)) continue;
+    require(is_utf8(name),
+            "column {} of '{}' is called '{}', which is not UTF-8; convert the file to UTF-8",
+            c + 1, path.string(), escaped(name));
+    require(std::find(table.labels.begin(), table.labels.end(), name) == table.labels.end(),
+            "'{}' has two columns '{}'", path.string(), name);
+    table.labels.push_back(name);
     columns.push_back(c);
   }
   require(!columns.empty(), "'{}' has no column of a label", path.string());

@@ -98,7 +98,7 @@ void read_records(const std::vector<fs::path>& files, const Version& version, st
 std::vector<std::string> class_names(const fs::path& folder, const Version& version) {
   const fs::path path = folder / version.names_file;
   if (is_file(path)) {
-    std::vector<std::string> names = read_names(path);
+    std::vector<std::string> names = read_class_names(path);
     require(static_cast<std::int64_t>(names.size()) == version.classes,
             "'{}' names {} classes; expected the {} of {}", path.string(), names.size(),
             version.classes, version.name);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace linnet {
 namespace {
@@ -85,7 +86,7 @@ std::int64_t Dataset::size() const {
   return elements > 0 ? stored_samples(*this) / elements : 0;
 }
 
-void Dataset::validate(std::optional<std::int32_t> ignored_label) const {
+std::int64_t Dataset::validate_inputs() const {
   require(is_sample_type(sample_dtype), "the samples of '{}' must be u8, f32 or i32; got {}", name,
           to_string(sample_dtype));
   auto stored = stored_samples(*this);
@@ -104,6 +105,17 @@ void Dataset::validate(std::optional<std::int32_t> ignored_label) const {
           "'{}' holds {} sample elements, which is no multiple of the {} of a sample {}", name,
           stored, elements, to_string(sample_shape));
   const std::int64_t count = stored / elements;
+  for (const Column& column : more_inputs) check_column(column, count, name);
+  return count;
+}
+
+void Dataset::validate(std::optional<std::int32_t> ignored_label) const {
+  const std::int64_t count = validate_inputs();
+  for (std::size_t c = 0; c < class_names.size(); ++c) {
+    require(is_utf8(class_names[c]),
+            "the name '{}' of class {} in '{}' is not UTF-8, which a saved model could not hold",
+            escaped(class_names[c]), c, name);
+  }
   require(labels.empty() || values.empty(), "'{}' has both labels and values; expected one of them",
           name);
   require(count == 0 || !labels.empty() || !values.empty(),
@@ -122,7 +134,6 @@ void Dataset::validate(std::optional<std::int32_t> ignored_label) const {
     require((labels[i] >= 0 && labels[i] < classes()) || labels[i] == ignored_label,
             "label {} of sample {} in '{}' is outside [0, {})", labels[i], i, name, classes());
   }
-  for (const Column& column : more_inputs) check_column(column, count, name);
   for (const Column& column : more_targets) {
     check_column(column, count, name);
     require(column.dtype == DType::f32 || (column.dtype == DType::i32 && column.shape.rank() == 0),

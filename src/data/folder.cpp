@@ -2,11 +2,14 @@
 #include "data/folder.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/utf8.h"
 
 namespace linnet {
 namespace fs = std::filesystem;
@@ -26,6 +29,29 @@ void add_files_below(const fs::path& folder, std::vector<fs::path>& files) {
     }
   }
   require(!error, "cannot read '{}': {}", folder.string(), error.message());
+}
+
+struct Line {
+  std::size_t number;  // from 1
+  std::string text;
+};
+
+/// The lines that hold anything, without spaces at both ends.
+std::vector<Line> read_lines(const fs::path& path) {
+  constexpr std::string_view kSpace = " \t\r";
+  const std::string content = read_file(path);
+  std::vector<Line> lines;
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < content.size();) {
+    const std::size_t end = std::min(content.find('\n', begin), content.size());
+    std::string_view line = std::string_view(content).substr(begin, end - begin);
+    line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
+    line = line.substr(0, line.find_last_not_of(kSpace) + 1);
+    ++number;
+    if (!line.empty()) lines.push_back({number, std::string(line)});
+    begin = end + 1;
+  }
+  return lines;
 }
 
 }  // namespace
@@ -75,16 +101,22 @@ std::string folder_name(const fs::path& folder) {
 }
 
 std::vector<std::string> read_names(const fs::path& path) {
-  constexpr std::string_view kSpace = " \t\r";
-  const std::string content = read_file(path);
   std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < content.size();) {
-    const std::size_t end = std::min(content.find('\n', begin), content.size());
-    std::string_view line = std::string_view(content).substr(begin, end - begin);
-    line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
-    line = line.substr(0, line.find_last_not_of(kSpace) + 1);
-    if (!line.empty()) names.emplace_back(line);
-    begin = end + 1;
+  for (Line& line : read_lines(path)) names.push_back(std::move(line.text));
+  return names;
+}
+
+std::vector<std::string> read_class_names(const fs::path& path) {
+  std::vector<std::string> names;
+  std::map<std::string, std::size_t> lines;  // of the names so far
+  for (Line& line : read_lines(path)) {
+    require(is_utf8(line.text),
+            "line {} of '{}' names the class '{}', which is not UTF-8; convert the file to UTF-8",
+            line.number, path.string(), escaped(line.text));
+    const auto [before, first] = lines.emplace(line.text, line.number);
+    require(first, "'{}' names the class '{}' twice, in lines {} and {}", path.string(), line.text,
+            before->second, line.number);
+    names.push_back(std::move(line.text));
   }
   return names;
 }

@@ -36,6 +36,10 @@ std::string folder_name(const std::filesystem::path& folder);
 /// be read.
 std::vector<std::string> read_names(const std::filesystem::path& path);
 
+/// The same of a list of classes. Throws Error naming the line of a name that is not UTF-8, which a
+/// model file could not hold, or that stood there before.
+std::vector<std::string> read_class_names(const std::filesystem::path& path);
+
 /// "0", "1", ... for classes that have no names.
 std::vector<std::string> numbered_names(std::int64_t classes);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "data/folder.h"
 
 namespace linnet {
@@ -44,10 +45,16 @@ Trees find_trees(const fs::path& root) {
 
 std::vector<std::string> class_names(const fs::path& root, const std::vector<fs::path>& folders) {
   std::vector<std::string> found;
-  for (const fs::path& folder : folders) found.push_back(folder.filename().string());
+  for (const fs::path& folder : folders) {
+    found.push_back(folder.filename().string());
+    require(is_utf8(found.back()),
+            "the name of the class folder '{}' is not UTF-8, which a saved model could not hold; "
+            "rename it",
+            escaped(folder.string()));
+  }
   const fs::path list = root / "classes.txt";
   if (!is_file(list)) return found;
-  std::vector<std::string> names = read_names(list);
+  std::vector<std::string> names = read_class_names(list);
   for (const std::string& name : found) {
     require(std::find(names.begin(), names.end(), name) != names.end(),
             "'{}' does not name the class folder '{}'", list.string(), name);

@@ -48,6 +48,8 @@ Dataset load_part(const fs::path& folder, std::string_view part) {
           images.extents[1], images.extents[2]);
   Dataset data;
   data.name = folder_name(folder);
+  data.samples_file = image_path;
+  data.targets_file = label_path;
   data.sample_shape = {images.extents[1], images.extents[2], 1};
   data.bytes = std::move(images.bytes);
   data.labels.assign(labels.bytes.begin(), labels.bytes.end());
@@ -77,7 +79,7 @@ DatasetPair load_mnist(const fs::path& folder) {
   const std::int64_t classes = std::max(classes_of(pair.train), classes_of(pair.test));
   std::vector<std::string> names = numbered_names(classes);
   if (const fs::path list = folder / "classes.txt"; is_file(list)) {
-    names = read_names(list);
+    names = read_class_names(list);
     require(static_cast<std::int64_t>(names.size()) >= classes,
             "'{}' names {} classes but the labels beside it go up to {}", list.string(),
             names.size(), classes - 1);

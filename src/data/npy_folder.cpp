@@ -103,6 +103,8 @@ Dataset load_part(const fs::path& folder, std::string_view part,
           x_path.string(), x.shape[0], y_path.string(), y.shape[0]);
   Dataset data;
   data.name = folder_name(folder);
+  data.samples_file = x_path;
+  data.targets_file = y_path;
   set_samples(x_path, x, data);
   set_targets(y_path, y, ignored, data);
   return data;
@@ -117,7 +119,7 @@ void name_classes(const fs::path& folder, std::optional<std::int32_t> ignored, D
   }
   std::vector<std::string> names = numbered_names(classes);
   if (const fs::path list = folder / "classes.txt"; is_file(list)) {
-    names = read_names(list);
+    names = read_class_names(list);
     const std::int64_t values = pair.train.value_shape.rank() == 1 ? pair.train.value_shape[0] : 0;
     const std::int64_t wanted = pair.train.values.empty() ? classes : values;
     require(static_cast<std::int64_t>(names.size()) >= wanted,

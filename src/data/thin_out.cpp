@@ -28,6 +28,8 @@ void thin_out(Dataset& data, std::int64_t samples) {
   if (samples == 0 || samples >= records) return;
   require(data.source == nullptr,
           "a part of the samples is taken of data in memory; '{}' is read from files", data.name);
+  data.samples_file.clear();  // its rows are other ones now
+  data.targets_file.clear();
   keep_records(data.bytes, records, samples);
   keep_records(data.floats, records, samples);
   keep_records(data.ids, records, samples);

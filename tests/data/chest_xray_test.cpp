@@ -156,6 +156,17 @@ TEST(ChestXray, ReadsATableOfColumns) {
             "line 2 of " + quoted(csv) + " has the split 'dev'; expected train, valid or test");
 }
 
+TEST(ChestXray, ColumnsAreNamedOnceInUtf8) {
+  const TemporaryFolder folder;
+  folder.write("a.png", encode_png(picture(4, 4, 1)));
+  const auto csv = folder.write("labels.csv", "file,patient,A,caf\xE9\na.png,1,1,0\n");
+  EXPECT_EQ(error_of_index(folder),
+            "column 4 of " + quoted(csv) +
+                " is called 'caf\\xE9', which is not UTF-8; convert the file to UTF-8");
+  folder.write("labels.csv", "file,patient,A,B,A\na.png,1,1,0,0\n");
+  EXPECT_EQ(error_of_index(folder), quoted(csv) + " has two columns 'A'");
+}
+
 TEST(ChestXray, NamesWhatIsWrongOrMissing) {
   const TemporaryFolder folder;
   const auto csv = folder.write("Data_Entry_2017.csv", kHeader + "a.png,Mass|Cold,0,1,58,M\n");

@@ -47,6 +47,29 @@ TEST(ImageFolder, TrainBesideTestOrVal) {
   }
 }
 
+TEST(ImageFolder, NamesOfClassesAreUtf8) {
+  const TemporaryFolder folder;
+  folder.write("caf\xC3\xA9/1.png", grey_png());
+  EXPECT_EQ(load_dataset(folder.path()).train.class_names,
+            (std::vector<std::string>{"caf\xC3\xA9"}));
+  folder.write("caf\xE9/1.png", grey_png());
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            "the name of the class folder '" + (folder / "caf\\xE9").string() +
+                "' is not UTF-8, which a saved model could not hold; rename it");
+}
+
+TEST(ImageFolder, ClassesTxtNamesEachClassOnceInUtf8) {
+  const TemporaryFolder folder;
+  folder.write("cat/1.png", grey_png());
+  const auto list = folder.write("classes.txt", "cat\n\nemu\n cat \n");
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            quoted(list) + " names the class 'cat' twice, in lines 1 and 4");
+  folder.write("classes.txt", "cat\n\ncaf\xE9\n");
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
+            "line 3 of " + quoted(list) +
+                " names the class 'caf\\xE9', which is not UTF-8; convert the file to UTF-8");
+}
+
 TEST(ImageFolder, ClassesTxtSaysTheirOrder) {
   const TemporaryFolder folder;
   folder.write("train/cat/1.png", grey_png());
