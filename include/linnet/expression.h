@@ -103,7 +103,8 @@ class LayerWeights {
  public:
   LayerWeights(NetworkBuilder& builder, std::shared_ptr<const ExpressionScope> scope)
       : builder_(builder), scope_(std::move(scope)) {}
-  /// A trained weight "<layer>.<role>" of this shape, which has no batch.
+  /// A trained weight "<layer>.<role>" of this shape, which has no batch. Throws Error for a role
+  /// that the layer has already.
   Expression add(const std::string& role, const Shape& shape, const Initializer& initializer = {},
                  std::int64_t fan_in = 1, std::int64_t fan_out = 1);
 

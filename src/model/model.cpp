@@ -6,6 +6,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "backend/plugin/cuda_plugin.h"
 #include "base/check.h"
+#include "base/utf8.h"
 #include "model/model_state.h"
 #include "ops/cpu_kernels.h"
 
@@ -44,6 +45,8 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
 
 std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
                                        std::uint64_t seed) {
+  // What no file could hold is refused now, not when hours of training are to be saved.
+  static_cast<void>(network.to_json());
   std::unique_ptr<ModelState> state(new ModelState{.network = std::move(network),
                                                    .backend = std::move(backend),
                                                    .device = {},
@@ -87,6 +90,10 @@ std::map<std::string, std::string> Model::engine_choices() const {
 }
 const std::vector<std::string>& Model::class_names() const { return state_->class_names; }
 void Model::set_class_names(std::vector<std::string> names) {
+  for (const std::string& name : names) {
+    require(is_utf8(name), "the class name '{}' is not UTF-8, which a saved model could not hold",
+            escaped(name));
+  }
   state_->class_names = std::move(names);
 }
 

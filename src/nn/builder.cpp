@@ -61,6 +61,12 @@ Value NetworkBuilder::statistic(const std::string& layer, std::string_view role,
   return add(layer, role, std::move(spec));
 }
 
+bool NetworkBuilder::has_parameter(const std::string& layer, std::string_view role) const {
+  const std::string name = fmt::format("{}.{}", layer, role);
+  return std::ranges::any_of(network_.parameters,
+                             [&](const ParameterSpec& spec) { return spec.name == name; });
+}
+
 Value NetworkBuilder::add(const std::string& layer, std::string_view role, ParameterSpec spec) {
   spec.name = fmt::format("{}.{}", layer, role);
   spec.offset = network_.bytes(spec.trainable);

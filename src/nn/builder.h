@@ -38,6 +38,9 @@ class NetworkBuilder {
   Value statistic(const std::string& layer, std::string_view role, Shape shape,
                   const Initializer& initializer);
 
+  /// Whether there is a weight or statistic "<layer>.<role>".
+  bool has_parameter(const std::string& layer, std::string_view role) const;
+
   /// Appends an operator of one operand and one output.
   template <class O>
   void apply(O op, const std::string& name) {

@@ -184,6 +184,9 @@ Expression linear(const Expression& x, const Expression& weight) {
 Expression LayerWeights::add(const std::string& role, const Shape& shape,
                              const Initializer& initializer, std::int64_t fan_in,
                              std::int64_t fan_out) {
+  require(!builder_.has_parameter(scope_->name, role),
+          "the layer '{}' has a weight '{}' already; each of its weights needs a role of its own",
+          scope_->name, role);
   const Value weight = builder_.weight(scope_->name, role, shape, initializer, fan_in, fan_out);
   return {scope_, weight.id, false};
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/network.h>
 
+#include <cmath>
+#include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "nn/builder.h"
 #include "ops/ops.h"
 
@@ -49,15 +55,53 @@ std::vector<std::int64_t> integers_from(const Parsed& json) {
   return numbers;
 }
 
+/// JSON has no infinities: they are these texts, which no enumeration of an operator's uses. A NaN
+/// is no setting and is refused.
+constexpr std::string_view kInfinity = "inf";
+constexpr std::string_view kMinusInfinity = "-inf";
+
+Json json_of(double number, std::string_view owner) {
+  require(!std::isnan(number), "'{}' has a setting that is NaN", owner);
+  if (std::isinf(number)) return number > 0 ? kInfinity : kMinusInfinity;
+  return number;
+}
+
+double number_from(const Parsed& json) {
+  if (json == kInfinity) return std::numeric_limits<double>::infinity();
+  if (json == kMinusInfinity) return -std::numeric_limits<double>::infinity();
+  return json.get<double>();
+}
+
+Json json_of(const AttributeValue& value, std::string_view owner) {
+  if (const auto* number = std::get_if<double>(&value)) return json_of(*number, owner);
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+    Json array = Json::array();
+    for (const double number : *numbers) array.push_back(json_of(number, owner));
+    return array;
+  }
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+/// Names go into JSON, which is UTF-8.
+const std::string& utf8(const std::string& name) {
+  require(is_utf8(name),
+          "the name '{}' in a network is not UTF-8, which a model file could not hold",
+          escaped(name));
+  return name;
+}
+
 AttributeValue attribute_from(const Parsed& json) {
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return integer_from(json);
   if (json.is_number()) return json.get<double>();
+  if (json == kInfinity || json == kMinusInfinity) return number_from(json);
   if (json.is_string()) return json.get<std::string>();
   const bool integers =
       std::all_of(json.begin(), json.end(), [](const Parsed& x) { return x.is_number_integer(); });
   if (integers) return integers_from(json);
-  return json.get<std::vector<double>>();
+  std::vector<double> numbers;
+  for (const Parsed& number : json) numbers.push_back(number_from(number));
+  return numbers;
 }
 
 Shape shape_from(const Parsed& json) {
@@ -115,7 +159,7 @@ Initializer initializer_from(const Parsed& parameter, const std::string& name) {
   const std::int64_t kind = integer_from(parameter.at("init"));
   require(kind >= 0 && kind <= static_cast<std::int64_t>(Initializer::Kind::he_normal),
           "parameter '{}' has an unknown initializer", name);
-  return {static_cast<Initializer::Kind>(kind), parameter.at("value").get<double>()};
+  return {static_cast<Initializer::Kind>(kind), number_from(parameter.at("value"))};
 }
 
 void read_parameters(const Parsed& json, NetworkBuilder& builder, Known& known) {
@@ -167,16 +211,17 @@ std::string Network::to_json() const {
   json["format"] = kFormat;
   json["inputs"] = Json::array();
   for (const NetworkInput& input : network.inputs) {
-    json["inputs"].push_back(
-        {{"name", input.name}, {"shape", input.sample.dims()}, {"type", to_string(input.dtype)}});
+    json["inputs"].push_back({{"name", utf8(input.name)},
+                              {"shape", input.sample.dims()},
+                              {"type", to_string(input.dtype)}});
   }
   json["parameters"] = Json::array();
   for (const ParameterSpec& spec : network.parameters) {
-    json["parameters"].push_back({{"name", spec.name},
+    json["parameters"].push_back({{"name", utf8(spec.name)},
                                   {"shape", spec.shape.dims()},
                                   {"trainable", spec.trainable},
                                   {"init", static_cast<int>(spec.initializer.kind)},
-                                  {"value", spec.initializer.value},
+                                  {"value", json_of(spec.initializer.value, spec.name)},
                                   {"fan_in", spec.fan_in},
                                   {"fan_out", spec.fan_out}});
   }
@@ -184,19 +229,19 @@ std::string Network::to_json() const {
   for (const Node& node : network.graph.nodes()) {
     Json attributes = Json::object();
     for (const auto& [key, value] : node.op->attributes()) {
-      std::visit([&, k = key](const auto& v) { attributes[k] = v; }, value);
+      attributes[key] = json_of(value, node.name);
     }
     Json inputs = Json::array();
     for (Value v : node.inputs) inputs.push_back(operand_name(network, v));
     json["nodes"].push_back({{"op", node.op->name()},
-                             {"name", node.name},
+                             {"name", utf8(node.name)},
                              {"inputs", std::move(inputs)},
                              {"attributes", std::move(attributes)}});
   }
   json["outputs"] = Json::array();
   for (const NetworkOutput& output : network.outputs) {
     json["outputs"].push_back(
-        {{"name", output.name}, {"value", operand_name(network, output.value)}});
+        {{"name", utf8(output.name)}, {"value", operand_name(network, output.value)}});
   }
   return json.dump();
 }

@@ -135,6 +135,15 @@ TEST(CustomLayer, ErrorsNameTheLayer) {
             "[bad 'bad_1'] expected the function to return an expression of its input");
 }
 
+TEST(CustomLayer, ARoleIsGivenOnce) {
+  const Layer twice = CustomLayer{"twice", [](const Expression& x, LayerWeights& weights) {
+                                    return x * weights.add("w", {2}) + weights.add("w", {2});
+                                  }};
+  EXPECT_EQ(message_of([&] { Network({2}, {twice}); }),
+            "the layer 'twice_1' has a weight 'w' already; each of its weights needs a role of its "
+            "own");
+}
+
 TEST(Expression, OperatorsComputeWhatTheyAreCalled) {
   FunctionalNetwork functional;
   const Expression x = functional.input("x", {2, 3});
