@@ -229,7 +229,9 @@ struct Normalize {
 inline Normalize imagenet_pixels() { return {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}; }
 
 /// Over the last axis; statistics and defaults are PyTorch's: running = (1 - momentum) * running +
-/// momentum * batch (Keras writes 1 - momentum for it).
+/// momentum * batch (Keras writes 1 - momentum for it). One value per channel has no variance:
+/// where a batch of the training, the last one too, gives it no more, train() throws Error before
+/// the first step, as PyTorch does in it.
 struct BatchNorm {
   double epsilon = 1e-5;
   double momentum = 0.1;

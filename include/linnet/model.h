@@ -40,7 +40,8 @@ class Model {
   ~Model();
 
   /// A safetensors file: every weight by name, the network and the class names in its metadata.
-  /// The file appears whole or not at all. Throws Error, e.g. where the disk is full.
+  /// The file appears whole or not at all. Throws Error, e.g. where the disk is full, and for a
+  /// weight that is NaN or infinite: a good file is never overwritten by ruined weights.
   void save(const std::filesystem::path& path) const;
   /// Throws Error for a file that is cut, damaged, or holds no Linnet network.
   static Model load(const std::filesystem::path& path, ModelOptions options = {});

@@ -45,6 +45,9 @@ struct TrainingOptions {
   /// Stops when the held-out (or else test) loss has not improved for so many epochs; 0: never.
   std::int64_t patience = 0;
   bool shuffle = true;
+  /// Leaves out of each epoch the samples beyond its last whole batch; with `shuffle` other ones
+  /// every time.
+  bool drop_last = false;
   std::uint64_t seed = 0;  ///< of shuffle, split and dropout
   /// Leaves the data set in host memory: each batch is copied to the device while that computes the
   /// one before, in `pool` buffers (at least 1). The same results to the bit; for data sets that
@@ -90,29 +93,50 @@ struct Progress {
   double seconds_left = 0;        ///< of the whole training, estimated
 };
 
+/// How far a pass over a validation or test set is.
+struct EvaluationProgress {
+  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t epochs = 0;
+  std::int64_t samples_done = 0;
+  std::int64_t samples = 0;
+};
+
 /// Watches a training; every function is called on the thread that trains, between steps.
 class Callback {
  public:
   virtual ~Callback() = default;
   /// Several times a second.
   virtual void on_progress(const Progress& /*progress*/) {}
+  /// Several times a second while a long evaluation goes on.
+  virtual void on_evaluation(const EvaluationProgress& /*progress*/) {}
+  /// After the epoch's evaluations. The weights are finite, and so are the losses.
   virtual void on_epoch(const EpochReport& /*report*/) {}
-  /// Asked as often as on_progress; true ends the training after the current step.
+  /// Asked as often as on_progress and on_evaluation; true ends the training after the current step
+  /// or evaluation.
   virtual bool stop_requested() { return false; }
+  /// Once, as soon as a stop was requested: the weights are finite, and nothing is evaluated before
+  /// this returns. The time to save, since what asked for the stop may not wait for on_epoch.
+  virtual void on_stop() {}
 };
 
 struct History {
   std::vector<EpochReport> epochs;
   bool stopped_early = false;      ///< patience ran out
-  bool interrupted = false;        ///< a callback asked to stop; the last epoch is incomplete
+  bool interrupted = false;        ///< a callback asked to stop; the last epoch may be incomplete
   double startup_seconds = 0;      ///< from the call to the first step: compiling and preparing
   std::size_t planned_bytes = 0;   ///< all memory of training, decided before the first step
   std::vector<std::string> notes;  ///< sentences on what the device could not do
 };
 
-/// Trains `model` on `data`. The last incomplete batch of an epoch is trained on as it is. Results
-/// depend on the options, the seeds and the data alone, not on threads.
-/// Throws Error for data that do not fit the network, and when the loss is no longer finite.
+/// Trains `model` on `data`. The last incomplete batch of an epoch is trained on as it is, unless
+/// TrainingOptions::drop_last leaves it out. Results depend on the options, the seeds and the data
+/// alone, not on threads.
+///
+/// Before the first step it throws Error for data that do not fit the network; for samples or
+/// targets that are NaN or infinite, ids outside an embedding, and labels that are all ignored; and
+/// for a batch, the last one too, that gives a batch norm a single value per channel: its variance
+/// is not defined (PyTorch refuses it as well). Later it throws where the loss, an evaluation's
+/// loss or a weight is no longer finite.
 History train(Model& model, const Dataset& data, const TrainingOptions& options = {},
               const Dataset* test = nullptr, Callback* callback = nullptr);
 

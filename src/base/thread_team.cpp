@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -94,8 +95,9 @@ void ThreadTeam::stop() {
   for (std::thread& thread : workers_) thread.join();
 }
 
-void ThreadTeam::run(StagedWork& work) {
-  const SignalsHeld held;
+void ThreadTeam::run(StagedWork& work, Signals signals) {
+  std::optional<SignalsHeld> held;
+  if (signals == Signals::held) held.emplace();
   if (workers_.empty()) {
     for (std::uint64_t stage = 0; stage < work.stages(); ++stage) {
       for (std::uint32_t task = 0; task < work.tasks(stage); ++task) work.run(stage, task, 0);

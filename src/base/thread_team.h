@@ -20,6 +20,10 @@ class StagedWork {
   virtual void run(std::uint64_t stage, std::uint32_t task, int thread) = 0;
 };
 
+/// What happens to signals while staged work runs. They may be delivered in work of our own code
+/// alone: long work, such as the decoding of all images, could not be interrupted otherwise.
+enum class Signals : std::uint8_t { held, delivered };
+
 /// A team of threads that goes through staged work in one parallel region.
 ///
 /// A stage ends when its last task is done, not when every thread has arrived: a thread that the
@@ -39,8 +43,9 @@ class ThreadTeam {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
   /// Runs all stages and returns; rethrows the first exception of a task (the others are skipped).
   /// One call at a time: callers take turns, but for a team of one thread, where each runs its own
-  /// work as thread 0. Signals of the process wait until the work is done.
-  void run(StagedWork& work);
+  /// work as thread 0. Signals of the process wait until the work is done, or with
+  /// Signals::delivered reach the caller in it.
+  void run(StagedWork& work, Signals signals = Signals::held);
 
  private:
   void stop();

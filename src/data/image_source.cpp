@@ -79,7 +79,7 @@ std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSourc
                                                                std::span<std::byte> to,
                                                                int threads) {
   ReadAll work(source, record_bytes, to);
-  ThreadTeam(threads).run(work);
+  ThreadTeam(threads).run(work, Signals::delivered);
   return work.bad();
 }
 

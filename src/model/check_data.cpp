@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "model/augment_graph.h"
+#include "model/check_values.h"
 #include "model/loss_graph.h"
 #include "model/step_graph.h"
 
@@ -50,10 +51,26 @@ void check_input(const NetworkInput& input, DType dtype, const Shape& shape, boo
 
 /// One target, which belongs to an output of shape `outputs`.
 struct TargetData {
+  std::string what;                 ///< "targets", or the column
+  std::filesystem::path file = {};  ///< that holds it, if that is known
   bool labels = false;
-  std::int64_t classes = 0;  ///< of labels
-  Shape shape;               ///< of values
+  std::int64_t classes = 0;                            ///< of labels
+  std::span<const std::int32_t> ids = {};              ///< the labels
+  std::optional<std::int32_t> ignored = std::nullopt;  ///< the label that needs no output
+  Shape shape = {};                                    ///< of values
 };
+
+/// "; row 12, column 0 of ... is the label 7" for the first label without an output, if any.
+std::string label_without_output(const TargetData& target, std::int64_t outputs,
+                                 const Dataset& data) {
+  const auto found = std::ranges::find_if(target.ids, [&](std::int32_t id) {
+    return id >= outputs && id != target.ignored;
+  });
+  if (found == target.ids.end()) return "";
+  const auto row = static_cast<std::size_t>(found - target.ids.begin());
+  return fmt::format("; {} is the label {}", place_of(row, {}, target.file, target.what, data),
+                     *found);
+}
 
 /// The loss in the place of Loss::automatic.
 Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, const Dataset& data) {
@@ -64,9 +81,10 @@ Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, con
     require(outputs.rank() == 1, "{} wants outputs (N, classes); the network gives {}",
             loss == Loss::cross_entropy ? "cross-entropy" : "a loss of labels",
             to_string(outputs.batched(data.size())));
-    require(target.classes <= outputs[0],
-            "the network ends in {} outputs but the data set '{}' has {} classes", outputs[0],
-            data.name, target.classes);
+    if (target.classes > outputs[0]) {
+      fail("the network ends in {} outputs but the data set '{}' has {} classes{}", outputs[0],
+           data.name, target.classes, label_without_output(target, outputs[0], data));
+    }
   } else {
     require(target.shape == outputs,
             "the network gives {} a sample but the data set '{}' has values of {}",
@@ -76,7 +94,8 @@ Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, con
 }
 
 /// Losses of probabilities want values that are some.
-void check_values(Loss loss, std::span<const std::byte> bytes, const Dataset& data) {
+void check_values(Loss loss, std::span<const std::byte> bytes, const TargetData& target,
+                  const Dataset& data) {
   std::string_view name;
   if (loss == Loss::cross_entropy) name = "cross-entropy wants labels or values";
   if (loss == Loss::kl_divergence) name = "the KL divergence wants values";
@@ -85,20 +104,25 @@ void check_values(Loss loss, std::span<const std::byte> bytes, const Dataset& da
   if (name.empty()) return;
   const auto* values = reinterpret_cast<const float*>(bytes.data());
   for (std::size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
-    require(values[i] >= 0 && values[i] <= 1,
-            "{} in [0, 1], but the data set '{}' has the value {}", name, data.name, values[i]);
+    if (values[i] >= 0 && values[i] <= 1) continue;
+    fail("{} in [0, 1], but the data set '{}' has the value {}: {}", name, data.name, values[i],
+         place_of(i, target.shape, target.file, target.what, data));
   }
 }
 
 TargetData target_of(const Column& column, std::optional<std::int32_t> ignored) {
-  if (column.dtype != DType::i32) return {.shape = column.shape};
-  std::int32_t largest = -1;
-  for (const std::int32_t label : column.ids) {
+  TargetData target{.what = fmt::format("column '{}'", column.name),
+                    .labels = column.dtype == DType::i32,
+                    .ids = column.ids,
+                    .ignored = ignored,
+                    .shape = column.shape};
+  for (std::size_t row = 0; row < column.ids.size(); ++row) {
+    const std::int32_t label = column.ids[row];
     if (label == ignored) continue;
-    require(label >= 0, "a label of '{}' is negative: {}", column.name, label);
-    largest = std::max(largest, label);
+    require(label >= 0, "the label {} of row {} in the {} is negative", label, row, target.what);
+    target.classes = std::max<std::int64_t>(target.classes, label + std::int64_t{1});
   }
-  return {.labels = true, .classes = largest + 1, .shape = {}};
+  return target;
 }
 
 }  // namespace
@@ -194,13 +218,21 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     OutputLoss loss = loss_of(options, network, output);
     loss.loss = check_target(loss.loss, target, network.output_sample(output), data);
     check_loss_options(loss.loss, loss.options, target.labels, network.output_sample(output));
-    if (!target.labels && !loss.custom) check_values(loss.loss, bytes, data);
+    if (!target.labels && !loss.custom) check_values(loss.loss, bytes, target, data);
     step.targets.push_back({output, std::move(loss)});
     const ValueType record = target.labels ? ValueType{DType::i32, Shape{1}}
                                            : ValueType{DType::f32, target.shape.batched(1)};
     step.parts.push_back({std::move(name), record, bytes});
   };
-  add(0, {!data.labels.empty(), data.classes(), data.value_shape}, "targets", target_bytes(data));
+  add(0,
+      {.what = "targets",
+       .file = data.targets_file,
+       .labels = !data.labels.empty(),
+       .classes = data.classes(),
+       .ids = data.labels,
+       .ignored = ignored_label(loss_of(options, network, 0)),
+       .shape = data.value_shape},
+      "targets", target_bytes(data));
   for (const Column& column : data.more_targets) {
     const auto output = std::ranges::find(network.outputs, column.name, &NetworkOutput::name);
     require(output != network.outputs.end(),

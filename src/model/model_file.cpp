@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "io/safetensors.h"
+#include "model/finite.h"
 #include "model/model_state.h"
 
 namespace linnet {
@@ -52,6 +53,10 @@ void Model::save(const std::filesystem::path& path) const {
   std::vector<TensorView> tensors;
   for (const std::string& name : parameter_names()) {
     const std::vector<float>& data = values.emplace_back(parameter(name));
+    const std::size_t bad = first_not_finite(data);
+    require(bad == data.size(),
+            "cannot save the model to '{}': element {} of the weight '{}' is {}", path.string(),
+            bad, name, bad < data.size() ? data[bad] : 0);
     tensors.push_back({name, DType::f32, parameter_shape(name), std::as_bytes(std::span(data))});
   }
   write_safetensors(path, tensors,

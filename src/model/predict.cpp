@@ -20,6 +20,7 @@ std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.state().definition();
   const std::vector<StepData::Part> inputs = step_inputs(network, data);
+  data.validate_inputs();  // a column shorter than the samples would be read beyond its end
   std::vector<std::vector<float>> results(wanted);
   std::vector<std::size_t> width(wanted);  // floats of a sample
   for (std::size_t i = 0; i < wanted; ++i) {

@@ -64,7 +64,7 @@ void RecordReader::read(const StepInfo& first, bool shuffle, std::uint64_t posit
   }
   if (team_ == nullptr) return;
   ReadBatch work(parts_, index, count, to);
-  team_->run(work);
+  team_->run(work, Signals::delivered);
   work.rethrow();
 }
 

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string_view>
 
 #include "base/check.h"
+#include "model/check_values.h"
+#include "model/finite.h"
 #include "model/session.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
@@ -49,10 +52,11 @@ class Training {
   /// `held_out`: a part of its own in the place of `options.validation`; the test part is then
   /// evaluated at the end alone.
   Training(Model& model, const Dataset& data, const TrainingOptions& options,
-           const Dataset* held_out, const Dataset* test, Callback& callback)
+           const Dataset* held_out, const Dataset* test, Callback* callback)
       : model_(model.state()),
         options_(options),
-        callback_(callback),
+        watched_(callback != nullptr),
+        callback_(watched_ ? *callback : silent_),
         session_(model_, options.decoders),
         data_name_(data.name) {
     check_options(options);
@@ -77,6 +81,7 @@ class Training {
     if (test != nullptr && test->size() > 0) {
       test_ = {.data = data_of(*test), .samples = test->size(), .sweep = {}};
     }
+    check_samples(data, held_out, test);
     build();
     if (!data.class_names.empty()) model.set_class_names(data.class_names);
   }
@@ -90,18 +95,20 @@ class Training {
     for (std::int64_t epoch = 1; epoch <= options_.epochs; ++epoch) {
       EpochReport report;
       report.epoch = epoch;
-      history.interrupted = !train_epoch(report);
-      if (report.train.samples > 0) {
-        report.validation = evaluate(validation_);
-        if (tests_every_epoch_) report.test = evaluate(test_);
-        history.stopped_early = !history.interrupted && patience.should_stop(report);
-        const bool last = history.interrupted || history.stopped_early || epoch == options_.epochs;
-        if (last && !tests_every_epoch_) report.test = evaluate(test_);
-        history.epochs.push_back(report);
-        callback_.on_epoch(report);
-      }
-      if (history.interrupted || history.stopped_early) break;
+      train_epoch(report);
+      // Otherwise the next epoch's loss tells, and the device need not wait for the host.
+      if (watched_ || options_.patience > 0 || epoch == options_.epochs) check_weights(epoch);
+      hear_stop();
+      report.validation = evaluate(validation_, epoch, "validation");
+      if (tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
+      history.stopped_early = !stopping_ && patience.should_stop(report);
+      const bool last = stopping_ || history.stopped_early || epoch == options_.epochs;
+      if (last && !tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
+      history.epochs.push_back(report);
+      callback_.on_epoch(report);
+      if (stopping_ || history.stopped_early) break;
     }
+    history.interrupted = stopping_;
     history.notes = session_.notes();
     return history;
   }
@@ -111,22 +118,42 @@ class Training {
     return step_data(model_.definition(), data, options_);
   }
 
+  /// What is known to be useless before the first step.
+  void check_samples(const Dataset& data, const Dataset* held_out, const Dataset* test) const {
+    const NetworkDefinition& network = model_.definition();
+    check_training_values(network, data);
+    check_counted_labels(train_.data, data, "training", 0, train_.samples);
+    const Dataset& validation = held_out != nullptr && held_out->size() > 0 ? *held_out : data;
+    if (&validation != &data) check_training_values(network, validation);
+    check_counted_labels(validation_.data, validation, "validation",
+                         static_cast<std::int64_t>(validation_.begin), validation_.samples);
+    if (test_.samples == 0) return;
+    check_training_values(network, *test);
+    check_counted_labels(test_.data, *test, "test", 0, test_.samples);
+  }
+
   void build() {
     const NetworkDefinition& network = model_.definition();
     const Supports supports = session_.supports();
-    const std::int64_t steps = (train_.samples + options_.batch - 1) / options_.batch;
+    const std::int64_t trained =
+        options_.drop_last ? train_.samples - train_.samples % options_.batch : train_.samples;
+    require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
+            train_.samples, options_.batch);
+    const std::int64_t steps = (trained + options_.batch - 1) / options_.batch;
     optimizer_ = resolve(options_.optimizer, options_.epochs, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
       if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
       part->stream = session_.stream(part->data, options_.batch, options_.pool);
     }
-    train_.sweep = session_.add_sweep(train_.samples, options_.batch, [&](std::int64_t batch) {
-      return training_step(network, train_.data,
-                           {.batch = batch,
-                            .shuffle = options_.shuffle && train_.stream == nullptr,
-                            .optimizer = optimizer_,
-                            .disabled_passes = options_.disabled_passes},
-                           supports);
+    train_.sweep = session_.add_sweep(trained, options_.batch, [&](std::int64_t batch) {
+      Graph step = training_step(network, train_.data,
+                                 {.batch = batch,
+                                  .shuffle = options_.shuffle && train_.stream == nullptr,
+                                  .optimizer = optimizer_,
+                                  .disabled_passes = options_.disabled_passes},
+                                 supports);
+      check_batch_norms(step, train_.samples, options_.batch);
+      return step;
     });
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;
@@ -164,8 +191,8 @@ class Training {
     }
   }
 
-  /// False if it was interrupted.
-  bool train_epoch(EpochReport& report) {
+  /// A whole epoch, or what of it was done when a stop was requested.
+  void train_epoch(EpochReport& report) {
     session_.reset_counters();
     const std::uint64_t steps = train_.sweep.steps();
     StepInfo first = train_.first_step(options_.seed);
@@ -174,7 +201,7 @@ class Training {
     const Clock::time_point start = Clock::now();
     bool stopped = false;
     std::uint64_t step = 0;
-    for (Chunks chunks(steps, whole_epochs()); step < steps && !stopped;) {
+    for (Chunks chunks(steps, whole_epochs(train_)); step < steps && !stopped;) {
       const std::uint64_t end = chunks.next(step);
       train_.sweep.run(first, step, end);
       step = end;
@@ -187,42 +214,86 @@ class Training {
       report.train = counters.evaluation(train_.data.classification());
       report.seconds = seconds_since(start);
       callback_.on_progress(progress(report));
-      stopped = callback_.stop_requested();
+      stopped = stop_requested();
     }
     report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
     report.step_losses = session_.step_losses(first.step, first.step + step);
     report.learning_rate = learning_rate_at(optimizer_, first.step + step - 1);
-    return !stopped;
+  }
+
+  /// The loss shows what the updates before a step have done, but not what the last one did.
+  void check_weights(std::int64_t epoch) const {
+    const std::string ruined = ruined_weight(model_);
+    require(ruined.empty(),
+            "the weight '{}' became NaN or infinite in epoch {}; a lower learning rate, gradient "
+            "clipping or scaled inputs may help",
+            ruined, epoch);
+  }
+
+  bool stop_requested() {
+    requested_ = requested_ || callback_.stop_requested();
+    return requested_;
+  }
+
+  /// The first time that a stop is requested there is something to save.
+  void hear_stop() {
+    if (stopping_ || !stop_requested()) return;
+    stopping_ = true;
+    callback_.on_stop();
   }
 
   /// A host that feeds an epoch batch by batch can look up in between.
-  bool whole_epochs() const {
-    return model_.backend->runs_whole_epochs() && train_.stream == nullptr;
+  bool whole_epochs(const Part& part) const {
+    return model_.backend->runs_whole_epochs() && part.stream == nullptr;
   }
 
   Progress progress(const EpochReport& report) const {
-    const auto done =
-        static_cast<double>((report.epoch - 1) * train_.samples + report.train.samples);
-    const auto total = static_cast<double>(options_.epochs * train_.samples);
+    const auto samples = static_cast<std::int64_t>(train_.sweep.samples);
+    const auto done = static_cast<double>((report.epoch - 1) * samples + report.train.samples);
+    const auto total = static_cast<double>(options_.epochs * samples);
     return {.epoch = report.epoch,
             .epochs = options_.epochs,
             .samples_done = report.train.samples,
-            .samples = train_.samples,
+            .samples = samples,
             .loss = report.train.loss,
             .accuracy = report.train.accuracy,
             .samples_per_second = static_cast<double>(report.train.samples) / report.seconds,
             .seconds_left = seconds_since(training_start_) * (total - done) / done};
   }
 
-  Evaluation evaluate(const Part& part) {
+  /// In runs of about a tenth of a second, so that a stop is heard; the whole pass all the same.
+  Evaluation evaluate(const Part& part, std::int64_t epoch, std::string_view name) {
     if (part.samples == 0) return {};
     session_.reset_counters();
-    part.sweep.run(part.first_step(options_.seed), 0, part.sweep.steps());
-    return session_.counters().evaluation(train_.data.classification());
+    const std::uint64_t steps = part.sweep.steps();
+    Counters counters;
+    std::uint64_t step = 0;
+    for (Chunks chunks(steps, whole_epochs(part)); step < steps;) {
+      const std::uint64_t end = chunks.next(step);
+      part.sweep.run(part.first_step(options_.seed), step, end);
+      step = end;
+      counters = session_.counters();
+      if (step < steps) {
+        callback_.on_evaluation({.epoch = epoch,
+                                 .epochs = options_.epochs,
+                                 .samples_done = static_cast<std::int64_t>(counters.samples),
+                                 .samples = part.samples});
+      }
+      hear_stop();
+    }
+    // Weights that were saved when a stop was requested are no longer to be kept from a file.
+    require(counters.not_finite == 0 || stopping_,
+            "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
+            "have grown too large; a lower learning rate, gradient clipping or scaled inputs may "
+            "help",
+            name, epoch);
+    return counters.evaluation(train_.data.classification());
   }
 
   ModelState& model_;
   const TrainingOptions& options_;
+  bool watched_;  ///< somebody may save after an epoch
+  Callback silent_;
   Callback& callback_;
   Session session_;
   std::string data_name_;
@@ -231,6 +302,8 @@ class Training {
   Part validation_;
   Part test_;
   bool tests_every_epoch_ = true;
+  bool requested_ = false;
+  bool stopping_ = false;  ///< and the callback knows
   Clock::time_point training_start_;
 };
 
@@ -239,17 +312,14 @@ class Training {
 History train(Model& model, const Dataset& data, const TrainingOptions& options,
               const Dataset* test, Callback* callback) {
   const Clock::time_point start = Clock::now();
-  Callback silent;
-  Training training(model, data, options, nullptr, test, callback != nullptr ? *callback : silent);
+  Training training(model, data, options, nullptr, test, callback);
   return training.run(start);
 }
 
 History train(Model& model, const DatasetPair& parts, const TrainingOptions& options,
               Callback* callback) {
   const Clock::time_point start = Clock::now();
-  Callback silent;
-  Training training(model, parts.train, options, &parts.validation, &parts.test,
-                    callback != nullptr ? *callback : silent);
+  Training training(model, parts.train, options, &parts.validation, &parts.test, callback);
   return training.run(start);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "../end_to_end/fixtures.h"
+#include "../message_of.h"
 #include "cuda_model.h"
 #include "small_trainings.h"
 
@@ -58,6 +59,22 @@ class CudaTraining : public OnDevice {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, CudaTraining, ::testing::ValuesIn(tested_engines()),
                          engines_name);
+
+TEST_P(CudaTraining, ABatchNormOfOneRowIsRefusedBeforeTheFirstStep) {
+  const Network network({2}, {Dense{.units = 4}, BatchNorm{.name = "norm"}, Dense{.units = 2}});
+  for (const std::int64_t batch : {1, 8}) {
+    Model cuda = model(network, {}, 5);
+    const std::vector<float> before = weights(cuda);
+    const std::string message =
+        message_of([&] { train(cuda, sums_data(33), {.epochs = 1, .batch = batch}); });
+    EXPECT_EQ(message.find("[batch_norm 'norm'] expected more than 1 value per channel"), 0U)
+        << message;
+    EXPECT_EQ(weights(cuda), before);
+  }
+  Model cuda = model(network, {}, 5);
+  const History history = train(cuda, sums_data(33), {.epochs = 1, .batch = 8, .drop_last = true});
+  EXPECT_EQ(history.epochs[0].train.samples, 32);
+}
 
 TEST_P(CudaTraining, OfAConvolutionalNetworkFollowsTheCpu) {
   const DatasetPair digits = make_digits(20, 6, 3);  // two full batches and a rest

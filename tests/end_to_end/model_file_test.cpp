@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
+#include "../message_of.h"
 #include "base/files.h"
 #include "fixtures.h"
 #include "io/safetensors.h"
@@ -51,6 +54,64 @@ TEST(ModelFile, KeepsRunningStatistics) {
   model.save(path);
   EXPECT_EQ(Model::load(path).parameter("norm.running_mean"), mean);
   EXPECT_EQ(Model::load(path).parameter("norm.running_var"), variance);
+}
+
+TEST(ModelFile, KeepsInfiniteSettings) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Layer ramp =
+      CustomLayer{"ramp", [=](const Expression& x, LayerWeights&) { return clip(x, 0, infinity); }};
+  const Network network({3}, {Dense{.units = 4}, ramp, Dense{.units = 4},
+                              HardTanh{.low = -infinity, .high = 0.5}, Dense{.units = 4},
+                              HardTanh{.low = -infinity, .high = infinity}, Dense{.units = 2}});
+  const std::vector<float> samples{-1, 2, 3, 4, -5, 6, 7, 8, -9};
+  const std::vector<std::int32_t> labels{0, 1, 0};
+  const Dataset data = make_dataset({3}, std::span<const float>(samples), labels);
+  Model model(network, {.device = "cpu", .seed = 4});
+  train(model, data, {.epochs = 2, .batch = 3});
+  const std::string path = path_of("infinite.safetensors");
+  model.save(path);
+  Model loaded = Model::load(path, {.device = "cpu"});
+  EXPECT_EQ(loaded.predict(data), model.predict(data));
+  EXPECT_EQ(loaded.network().to_json(), network.to_json());
+  // And it goes on as the first one would.
+  train(model, data, {.epochs = 2, .batch = 3});
+  train(loaded, data, {.epochs = 2, .batch = 3});
+  EXPECT_EQ(loaded.predict(data), model.predict(data));
+}
+
+TEST(ModelFile, WhatNoFileCouldHoldIsRefusedWithTheModel) {
+  const Layer power =
+      CustomLayer{"power", [](const Expression& x, LayerWeights&) { return pow(x, std::nan("")); }};
+  EXPECT_EQ(message_of([&] { Model(Network({3}, {power}), {.device = "cpu"}); }),
+            "'power_1' has a setting that is NaN");
+  EXPECT_EQ(message_of([] { Model(Network({3}, {Dense{.units = 2, .name = "caf\xE9"}})); }),
+            "the name 'caf\\xE9.weight' in a network is not UTF-8, which a model file could not "
+            "hold");
+  Model model(Network({3}, {Dense{.units = 2}}), {.device = "cpu"});
+  EXPECT_EQ(message_of([&] {
+              model.set_class_names({"cat", "caf\xE9"});
+            }),
+            "the class name 'caf\\xE9' is not UTF-8, which a saved model could not hold");
+}
+
+TEST(ModelFile, RuinedWeightsDoNotReplaceGoodOnes) {
+  Model model(Network({3}, {Dense{.units = 2, .name = "d"}, BatchNorm{.name = "norm"}}),
+              {.device = "cpu"});
+  const std::string path = path_of("good.safetensors");
+  model.save(path);
+  const std::string before = read_file(path);
+  const std::string start = "cannot save the model to '" + path + "': ";
+  std::vector<float> weight = model.parameter("d.weight");
+  weight[4] = std::nanf("");
+  model.set_parameter("d.weight", weight);
+  EXPECT_EQ(message_of([&] { model.save(path); }),
+            start + "element 4 of the weight 'd.weight' is nan");
+  weight[4] = 0;
+  model.set_parameter("d.weight", weight);
+  model.set_parameter("norm.running_var", std::vector<float>{1, -INFINITY});
+  EXPECT_EQ(message_of([&] { model.save(path); }),
+            start + "element 1 of the weight 'norm.running_var' is -inf");
+  EXPECT_EQ(read_file(path), before);
 }
 
 TEST(ModelFile, ACutFileIsAnErrorWhereverItIsCut) {

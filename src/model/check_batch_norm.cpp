@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/check.h"
+#include "model/step_graph.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "plan/passes/match.h"
+
+namespace linnet {
+namespace {
+
+/// The nearest larger batch size whose last batch has not one sample; of at least 2 samples.
+std::int64_t other_batch(std::int64_t samples, std::int64_t batch) {
+  do ++batch;
+  while (samples % batch == 1);
+  return batch;
+}
+
+}  // namespace
+
+void check_batch_norms(const Graph& step, std::int64_t samples, std::int64_t batch) {
+  for (const Node& node : step.nodes()) {
+    if (op_as<BatchNormOp>(&node) == nullptr) continue;
+    const Shape& x = step.shape(node.inputs[0]);
+    if (x.elements() != x[-1]) continue;
+    constexpr std::string_view kExpected = "expected more than 1 value per channel when training";
+    require(samples > 1, "[batch_norm '{}'] {}; there is 1 training sample", node.name, kExpected);
+    require(batch > 1,
+            "[batch_norm '{}'] {}; a batch of 1 sample gives it {}: choose a larger batch",
+            node.name, kExpected, to_string(x));
+    fail(
+        "[batch_norm '{}'] {}; the last batch of {} samples in batches of {} has 1: choose another "
+        "batch size, such as {}, or drop_last (--drop-last), which leaves that sample out",
+        node.name, kExpected, samples, batch, other_batch(samples, batch));
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/check_values.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "model/finite.h"
+#include "ops/gather/gather.h"
+#include "ops/reshape/reshape.h"
+#include "plan/passes/match.h"
+
+namespace linnet {
+namespace {
+
+/// An embedding that reads a network's input.
+struct Reader {
+  std::string layer;
+  std::int64_t rows = std::numeric_limits<std::int64_t>::max();
+};
+
+/// The input that `ids` are, perhaps under another shape.
+Value read_from(const Graph& graph, Value ids) {
+  for (const Node* node = graph.producer(ids);
+       op_as<ReshapeOp>(node) != nullptr || op_as<CopyOp>(node) != nullptr;
+       node = graph.producer(ids)) {
+    ids = node->inputs[0];
+  }
+  return ids;
+}
+
+/// The smallest embedding that reads an input; none: nothing limits its ids.
+std::optional<Reader> embedding_of(const NetworkDefinition& network, const NetworkInput& input) {
+  std::optional<Reader> smallest;
+  for (const Node& node : network.graph.nodes()) {
+    if (node.op->name() != GatherOp::kName) continue;
+    if (read_from(network.graph, node.inputs[1]) != input.value) continue;
+    const std::int64_t rows = network.graph.shape(node.inputs[0])[0];
+    if (!smallest || rows < smallest->rows) smallest = {node.name, rows};
+  }
+  return smallest;
+}
+
+void check_ids(const NetworkDefinition& network, const NetworkInput& input,
+               std::span<const std::int32_t> ids, const std::filesystem::path& file,
+               std::string_view what, const Dataset& data) {
+  const std::optional<Reader> reader = embedding_of(network, input);
+  if (!reader) return;
+  const auto bad =
+      std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= reader->rows; });
+  if (bad == ids.end()) return;
+  fail("{} is the id {}, but the embedding '{}' has rows 0 to {}",
+       place_of(static_cast<std::size_t>(bad - ids.begin()), input.sample, file, what, data), *bad,
+       reader->layer, reader->rows - 1);
+}
+
+void check_finite(std::span<const float> values, const Shape& record,
+                  const std::filesystem::path& file, std::string_view what, const Dataset& data) {
+  const std::size_t bad = first_not_finite(values);
+  if (bad == values.size()) return;
+  fail("{} is {}; training needs finite numbers", place_of(bad, record, file, what, data),
+       values[bad]);
+}
+
+/// Whether any label counts in a loss.
+bool counts(std::span<const std::int32_t> labels, const LossOptions& options) {
+  return std::ranges::any_of(labels, [&](std::int32_t label) {
+    if (label == options.ignore_index) return false;
+    const std::vector<double>& weights = options.class_weights;
+    return weights.empty() || weights[static_cast<std::size_t>(label)] > 0;
+  });
+}
+
+}  // namespace
+
+std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
+                     std::string_view what, const Dataset& data) {
+  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(record.elements(), 1));
+  std::vector<std::size_t> column(record.dims().size());
+  std::size_t rest = index % width;
+  for (std::size_t axis = column.size(); axis-- > 0;) {
+    const auto extent = static_cast<std::size_t>(record.dims()[axis]);
+    column[axis] = rest % extent;
+    rest /= extent;
+  }
+  const std::string where = column.empty() ? ""
+                            : column.size() > 1
+                                ? fmt::format(", column ({})", fmt::join(column, ", "))
+                                : fmt::format(", column {}", column[0]);
+  const std::string owner = file.empty() ? fmt::format("the {} of '{}'", what, data.name)
+                                         : fmt::format("'{}'", file.string());
+  return fmt::format("row {}{} of {} (counted from 0)", index / width, where, owner);
+}
+
+void check_training_values(const NetworkDefinition& network, const Dataset& data) {
+  check_finite(data.floats, data.sample_shape, data.samples_file, "samples", data);
+  check_finite(data.values, data.value_shape, data.targets_file, "targets", data);
+  for (const std::vector<Column>* columns : {&data.more_inputs, &data.more_targets}) {
+    for (const Column& column : *columns) {
+      check_finite(column.floats, column.shape, {}, fmt::format("column '{}'", column.name), data);
+    }
+  }
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const NetworkInput& input = network.inputs[i];
+    if (i == 0) check_ids(network, input, data.ids, data.samples_file, "samples", data);
+    for (const Column& column : data.more_inputs) {
+      if (i == 0 || column.name != input.name) continue;
+      check_ids(network, input, column.ids, {}, fmt::format("column '{}'", column.name), data);
+    }
+  }
+}
+
+void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part,
+                          std::int64_t begin, std::int64_t count) {
+  for (std::size_t i = 0; i < step.targets.size(); ++i) {
+    const StepData::Part& target = step.parts[step.inputs + i];
+    const OutputLoss& loss = step.targets[i].how;
+    if (count == 0 || target.record.dtype != DType::i32 || loss.custom) continue;
+    const std::span all(reinterpret_cast<const std::int32_t*>(target.bytes.data()),
+                        target.bytes.size() / sizeof(std::int32_t));
+    const auto labels =
+        all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+    if (counts(labels, loss.options)) continue;
+    const bool ignored =
+        loss.options.ignore_index &&
+        std::ranges::count(labels, *loss.options.ignore_index) == std::ssize(labels);
+    require(!ignored,
+            "all {} labels of the {} samples of '{}' are {}, which the loss ignores "
+            "(ignore_index): nothing is left to learn or to measure",
+            count, part, data.name, loss.options.ignore_index.value_or(0));
+    fail(
+        "the loss counts none of the {} labels of the {} samples of '{}': they are ignored or "
+        "have class weight 0",
+        count, part, data.name);
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <string_view>
+
+#include "model/step_graph.h"
+
+namespace linnet {
+
+/// "row 7, column (0, 3) of 'x_train.npy' (counted from 0)": element `index` of the samples, or the
+/// targets, of a data set, whose records have the shape `record`. Without a file `what` names them.
+std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
+                     std::string_view what, const Dataset& data);
+
+/// What no training can use, named by file, row and column before the first step: samples and
+/// targets that are NaN or infinite, and ids outside the embedding that reads them. Throws Error.
+void check_training_values(const NetworkDefinition& network, const Dataset& data);
+
+/// Throws Error where the loss ignores, or weighs by 0, every label of samples
+/// [begin, begin + count): there is nothing to learn or to measure then. `part` is how the message
+/// calls them.
+void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part,
+                          std::int64_t begin, std::int64_t count);
+
+}  // namespace linnet
