@@ -28,7 +28,7 @@ class Config {
     // "-" is standard input, whose paths are relative to the working folder.
     Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = network()};
     data(job);
-    optimizer(job.training.optimizer);
+    optimizer(job);
     schedule(job.training.optimizer.schedule);
     training(job);
     Section loss = section("loss");
@@ -103,18 +103,17 @@ class Config {
     job.data = path.empty() ? name : ("." / path_.parent_path() / path).string();
   }
 
-  void optimizer(Optimizer& o) {
+  void optimizer(Job& job) {
     Section s = section("optimizer");
+    Optimizer& o = job.training.optimizer;
     const auto kind = static_cast<std::size_t>(Optimizer::Kind::adam);
     o = default_optimizer(static_cast<Optimizer::Kind>(s.choice("kind", kind, optimizer_names())));
-    o.learning_rate = s.number("learning_rate", o.learning_rate);
-    o.momentum = s.number("momentum", o.momentum);
+    job.optimizer_settings.clear();
+    for (const OptimizerSetting& setting : optimizer_settings()) {
+      o.*setting.field = s.number(setting.name, o.*setting.field);
+      if (s.has(setting.name)) job.optimizer_settings.push_back(setting.name);
+    }
     o.nesterov = s.flag("nesterov", o.nesterov);
-    o.beta1 = s.number("beta1", o.beta1);
-    o.beta2 = s.number("beta2", o.beta2);
-    o.epsilon = s.number("epsilon", o.epsilon);
-    o.alpha = s.number("alpha", o.alpha);
-    o.weight_decay = s.number("weight_decay", o.weight_decay);
     s.close();
   }
 
@@ -138,6 +137,7 @@ class Config {
     t.loss = static_cast<Loss>(s.choice("loss", 0, loss_choices()));
     t.patience = s.integer("patience", t.patience);
     t.shuffle = s.flag("shuffle", t.shuffle);
+    t.drop_last = s.flag("drop_last", t.drop_last);
     t.streamed = s.flag("streamed", t.streamed);
     t.pool = s.integer("pool", t.pool, 1);
     t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));

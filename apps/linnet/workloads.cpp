@@ -3,6 +3,7 @@
 
 #include <linnet/zoo.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
@@ -170,6 +171,29 @@ Optimizer default_optimizer(Optimizer::Kind kind) {
     case Optimizer::Kind::rmsprop: return rmsprop();
   }
   return {};
+}
+
+const std::vector<OptimizerSetting>& optimizer_settings() {
+  static const std::vector<OptimizerSetting> all{{"learning_rate", &Optimizer::learning_rate},
+                                                 {"momentum", &Optimizer::momentum},
+                                                 {"beta1", &Optimizer::beta1},
+                                                 {"beta2", &Optimizer::beta2},
+                                                 {"epsilon", &Optimizer::epsilon},
+                                                 {"alpha", &Optimizer::alpha},
+                                                 {"weight_decay", &Optimizer::weight_decay}};
+  return all;
+}
+
+Optimizer with_kind(const Job& job, Optimizer::Kind kind) {
+  const Optimizer& before = job.training.optimizer;
+  Optimizer optimizer = before;
+  optimizer.kind = kind;
+  const Optimizer defaults = default_optimizer(kind);
+  for (const OptimizerSetting& setting : optimizer_settings()) {
+    const bool named = std::ranges::count(job.optimizer_settings, setting.name) > 0;
+    optimizer.*setting.field = (named ? before : defaults).*setting.field;
+  }
+  return optimizer;
 }
 
 }  // namespace linnet::command

@@ -24,6 +24,9 @@ struct Job {
   /// The same network for other images, of a workload whose network takes any; null else.
   std::function<Network(const Shape& sample)> for_images = {};
   DatasetOptions images = {};  ///< of image files; `streamed` is the training's
+  /// The settings of the optimizer that the workload or the configuration names, as in [optimizer];
+  /// the others are the defaults of its kind.
+  std::vector<std::string> optimizer_settings = {"learning_rate", "momentum"};
 };
 
 /// The job's network, or the one that fits images of another size (see Job::for_images).
@@ -45,5 +48,16 @@ const std::vector<std::string>& schedule_names();
 /// The names that --optimizer takes, in the order of Optimizer::Kind, and each one's defaults.
 const std::vector<std::string>& optimizer_names();
 Optimizer default_optimizer(Optimizer::Kind kind);
+
+/// A number that [optimizer] may hold, by its name there.
+struct OptimizerSetting {
+  std::string name;
+  double Optimizer::*field;
+};
+const std::vector<OptimizerSetting>& optimizer_settings();
+
+/// The job's optimizer as another kind: what the job names stays, what it does not is the new
+/// kind's default.
+Optimizer with_kind(const Job& job, Optimizer::Kind kind);
 
 }  // namespace linnet::command

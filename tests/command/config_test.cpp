@@ -119,6 +119,34 @@ conv_engine = "legacy"
   EXPECT_FALSE(job.model.cuda.cudnn);
 }
 
+TEST_F(ConfigTest, AnotherKindOfOptimizerKeepsWhatTheFileNames) {
+  const Job job = read(kNetwork + R"(
+[optimizer]
+kind = "adamw"
+learning_rate = 0.001
+weight_decay = 0.05
+[schedule]
+warmup_epochs = 2
+[training]
+drop_last = true
+clip_norm = 1.5
+)");
+  EXPECT_TRUE(job.training.drop_last);
+  const Optimizer sgd_now = with_kind(job, Optimizer::Kind::sgd);
+  EXPECT_EQ(sgd_now.kind, Optimizer::Kind::sgd);
+  EXPECT_EQ(sgd_now.learning_rate, 0.001);
+  EXPECT_EQ(sgd_now.weight_decay, 0.05);
+  EXPECT_EQ(sgd_now.momentum, sgd(1).momentum);
+  EXPECT_EQ(sgd_now.schedule.warmup_epochs, 2);
+  EXPECT_EQ(sgd_now.clip_norm, 1.5);
+  // As if the file had said it: what it leaves out is the new kind's default.
+  const Job plain = read(kNetwork + "[optimizer]\nkind = \"adamw\"\n");
+  const Optimizer other = with_kind(plain, Optimizer::Kind::sgd);
+  EXPECT_EQ(other.learning_rate, default_optimizer(Optimizer::Kind::sgd).learning_rate);
+  EXPECT_EQ(other.weight_decay, 0);
+  EXPECT_EQ(with_kind(workload("mnist-cnn"), Optimizer::Kind::sgd).learning_rate, 4e-3);
+}
+
 TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
   const auto model = [&](const std::string& line) {
     return read(kNetwork + "[training]\n" + line + "\n").model;
