@@ -113,9 +113,10 @@ fs::path cache_folder() {
     return fs::path(cache) / "linnet";
   }
   const char* home = std::getenv("HOME");
-  std::error_code none;  // without a temporary folder either, it is the working directory's
-  return (home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path(none)) /
-         ".cache" / "linnet";
+  std::error_code none;  // neither: there is no cache
+  const fs::path base =
+      home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path(none);
+  return base.empty() ? fs::path() : base / ".cache" / "linnet";
 }
 
 const std::vector<std::string>& data_names() {
@@ -137,7 +138,11 @@ std::optional<fs::path> data_folder(const std::string& name) {
     fail("'{}' is neither a folder nor a known data set{}", name,
          near.empty() ? "; expected a folder, " + listed(data_names()) : near);
   }
-  const fs::path folder = cache_folder() / kept->folder;
+  const fs::path cache = cache_folder();
+  require(!cache.empty(),
+          "{} is not here, and there is no cache folder: give the folder of its {} by --data", name,
+          kept->files);
+  const fs::path folder = cache / kept->folder;
   if (is_there(folder)) return folder;
   // A folder that --data names has the fine labels.
   require(name != kCoarse, "{} is not here: put the {} of CIFAR-100 into '{}'", name, kept->files,

@@ -11,7 +11,8 @@
 
 namespace linnet::command {
 
-/// What is fetched or measured once is kept here: $XDG_CACHE_HOME/linnet or ~/.cache/linnet.
+/// What is fetched or measured once is kept here: $XDG_CACHE_HOME/linnet or ~/.cache/linnet, and
+/// without a home .cache/linnet of the temporary folder. "" where there is none of these either.
 std::filesystem::path cache_folder();
 
 /// The names that --data takes beside a path.

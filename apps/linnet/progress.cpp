@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "count_progress.h"
+
 namespace linnet::command {
 namespace {
 
@@ -53,6 +55,11 @@ std::string progress_text(const Progress& p, int bar_width) {
                      accuracy_text(p.accuracy), duration_text(p.seconds_left));
 }
 
+std::string evaluation_text(const EvaluationProgress& p) {
+  return fmt::format("epoch {}/{}: {}", p.epoch, p.epochs,
+                     count_text("evaluating", p.samples_done, p.samples, "samples"));
+}
+
 std::string epoch_text(const EpochReport& r, std::int64_t epochs) {
   std::string text = fmt::format("epoch {}/{}: loss {:.4f}{}", r.epoch, epochs, r.train.loss,
                                  accuracy_text(r.train.accuracy));
@@ -68,18 +75,29 @@ std::string epoch_text(const EpochReport& r, std::int64_t epochs) {
 
 ProgressDisplay::ProgressDisplay() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
-void ProgressDisplay::progress(const Progress& progress) {
+bool ProgressDisplay::is_due() {
   const Clock::time_point now = Clock::now();
-  if (any_ &&
-      now - last_ < (terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause))) {
-    return;
-  }
+  const auto pause = terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause);
+  if (any_ && now - last_ < pause) return false;
   any_ = true;
   last_ = now;
+  return true;
+}
+
+void ProgressDisplay::progress(const Progress& progress) {
+  if (!is_due()) return;
   if (!terminal_) return line(progress_text(progress, 0));
-  const int columns = terminal_columns();
-  std::string text = progress_text(progress, columns >= kTextWidth + kBarWidth ? kBarWidth : 0);
-  text.resize(std::min(text.size(), static_cast<std::size_t>(columns - 1)));
+  bar(progress_text(progress, terminal_columns() >= kTextWidth + kBarWidth ? kBarWidth : 0));
+}
+
+void ProgressDisplay::evaluation(const EvaluationProgress& progress) {
+  if (!is_due()) return;
+  if (!terminal_) return line(evaluation_text(progress));
+  bar(evaluation_text(progress));
+}
+
+void ProgressDisplay::bar(std::string text) {
+  text.resize(std::min(text.size(), static_cast<std::size_t>(terminal_columns() - 1)));
   std::fprintf(stderr, "\r\x1b[2K%s", text.c_str());
   std::fflush(stderr);
   bar_shown_ = true;

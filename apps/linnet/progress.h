@@ -11,6 +11,8 @@ namespace linnet::command {
 
 /// "epoch 2/5 [=====>    ] 40 %  ..." without the epoch's end; the text of both kinds of output.
 std::string progress_text(const Progress& progress, int bar_width);
+/// "epoch 2/5: evaluating 4096/10000 samples (41 %)"
+std::string evaluation_text(const EvaluationProgress& progress);
 /// "epoch 2/5: loss 0.1234, accuracy 96.51 %; test loss ..."
 std::string epoch_text(const EpochReport& report, std::int64_t epochs);
 /// "1 h 02 min", "3 min 20 s" or "12 s"
@@ -22,12 +24,16 @@ class ProgressDisplay {
  public:
   ProgressDisplay();
   void progress(const Progress& progress);
+  void evaluation(const EvaluationProgress& progress);
   void epoch(const EpochReport& report, std::int64_t epochs);
   /// A whole line that does not belong to the bar.
   void line(const std::string& text);
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Whether the last text has been shown long enough.
+  bool is_due();
+  void bar(std::string text);
   void clear_bar();
 
   bool terminal_;

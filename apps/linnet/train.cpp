@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 #include <linnet/trainer.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,10 +17,12 @@
 #include "data/vocabulary.h"
 #include "device_options.h"
 #include "image_settings.h"
+#include "interrupt.h"
 #include "json.h"
 #include "loss_settings.h"
 #include "machine.h"
 #include "metrics_report.h"
+#include "named_data.h"
 #include "options.h"
 #include "progress.h"
 #include "run_folder.h"
@@ -45,43 +45,13 @@ struct TrainOptions {
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> pool;
   bool streamed = false;
+  bool drop_last = false;
   ImageSettings images;
   std::optional<std::int64_t> epochs;
   std::optional<int> threads;
   std::optional<std::uint64_t> seed;
   std::string out;
   bool json = false;
-};
-
-/// Set by the first Ctrl-C; the second one finds the system's own handler and kills.
-volatile std::sig_atomic_t interrupted = 0;
-
-/// While it lives, Ctrl-C and the polite ends of a session ask the training to stop, and a reader
-/// of the progress that has gone away does not end it.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    interrupted = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = 1; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      if (kSignals[i] == SIGPIPE) action.sa_handler = SIG_IGN;
-      sigaction(kSignals[i], &action, &before_[i]);
-      // What the parent had ignored stays so: nohup, a job in the background.
-      if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
-    }
-  }
-  ~InterruptGuard() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  static constexpr std::array<int, 4> kSignals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 Job job_of(const TrainOptions& options) {
@@ -92,17 +62,14 @@ Job job_of(const TrainOptions& options) {
           job.name, job.name);
   TrainingOptions& t = job.training;
   if (options.optimizer) {
-    const Schedule schedule = t.optimizer.schedule;
-    const double clip_norm = t.optimizer.clip_norm;
-    t.optimizer = default_optimizer(
-        static_cast<Optimizer::Kind>(index_of(optimizer_names(), *options.optimizer)));
-    t.optimizer.schedule = schedule;
-    t.optimizer.clip_norm = clip_norm;
+    t.optimizer =
+        with_kind(job,
+                  static_cast<Optimizer::Kind>(index_of(optimizer_names(), *options.optimizer)));
   }
   if (options.learning_rate) t.optimizer.learning_rate = *options.learning_rate;
   if (options.schedule) {
-    t.optimizer.schedule = {
-        .kind = static_cast<Schedule::Kind>(index_of(schedule_names(), *options.schedule))};
+    t.optimizer.schedule.kind =
+        static_cast<Schedule::Kind>(index_of(schedule_names(), *options.schedule));
   }
   apply(options.loss, job);
   if (options.seed) t.seed = *options.seed;
@@ -114,6 +81,7 @@ Job job_of(const TrainOptions& options) {
   t.streamed = t.streamed || options.streamed;
   t.pool = options.pool.value_or(t.pool);
   t.epochs = options.epochs.value_or(t.epochs);
+  t.drop_last = t.drop_last || options.drop_last;
   apply(options.images, job);
   return job;
 }
@@ -123,22 +91,37 @@ class Watcher : public Callback {
  public:
   /// `words`: of texts, kept beside the model.
   Watcher(Model& model, RunFolder& folder, const std::vector<std::string>& words,
-          std::int64_t epochs)
-      : model_(model), folder_(folder), words_(words), epochs_(epochs) {}
+          std::int64_t epochs, InterruptGuard& guard)
+      : model_(model), folder_(folder), words_(words), epochs_(epochs), guard_(guard) {}
 
   void on_progress(const Progress& progress) override {
+    guard_.training();
     samples_ = progress.samples;
     display_.progress(progress);
   }
+  void on_evaluation(const EvaluationProgress& progress) override { display_.evaluation(progress); }
   void on_epoch(const EpochReport& report) override {
     display_.epoch(report, epochs_);
-    save();
+    if (!saved_at_stop_) save();
+    saved_epoch_ = report.epoch;
     folder_.append_history(to_json(report, report.train.samples >= samples_));
   }
-  bool stop_requested() override { return interrupted != 0; }
+  bool stop_requested() override { return InterruptGuard::requested(); }
+  /// A second signal may come at any time, and what sent the first may not wait long.
+  void on_stop() override {
+    save();
+    saved_at_stop_ = true;
+    line(
+        fmt::format("linnet: interrupted; the model is saved in '{}'; evaluating it (a second "
+                    "signal ends it at once)",
+                    folder_.model().string()));
+  }
 
   void line(const std::string& text) { display_.line(text); }
+  /// The last epoch whose weights are in the folder; 0: none.
+  std::int64_t saved_epoch() const { return saved_epoch_; }
 
+ private:
   void save() {
     if (!words_.empty() && !is_file(folder_.vocabulary())) {
       write_vocabulary(folder_.vocabulary(), Vocabulary(words_));
@@ -146,20 +129,35 @@ class Watcher : public Callback {
     model_.save(folder_.model());
   }
 
- private:
   Model& model_;
   RunFolder& folder_;
   const std::vector<std::string>& words_;
   std::int64_t epochs_;
+  InterruptGuard& guard_;
   std::int64_t samples_ = 0;
+  std::int64_t saved_epoch_ = 0;
+  bool saved_at_stop_ = false;
   ProgressDisplay display_;
 };
+
+/// The training; its errors say which weights are kept.
+History train_watched(Model& model, const LoadedData& data, const TrainingOptions& training,
+                      Watcher& watcher, const RunFolder& folder) {
+  try {
+    return train(model, data.parts, training, &watcher);
+  } catch (const Error& error) {
+    if (watcher.saved_epoch() == 0) throw;
+    fail("{}; the weights of epoch {} are kept in '{}'", error.what(), watcher.saved_epoch(),
+         folder.model().string());
+  }
+}
 
 /// The whole epochs; all, if none is whole.
 std::vector<double> epoch_seconds(const History& history) {
   std::vector<double> seconds;
   for (const EpochReport& epoch : history.epochs) seconds.push_back(epoch.seconds);
-  if (history.interrupted && seconds.size() > 1) seconds.pop_back();
+  const bool whole = history.epochs.back().train.samples == history.epochs.front().train.samples;
+  if (!whole) seconds.pop_back();
   return seconds;
 }
 
@@ -277,12 +275,22 @@ void report_metrics(const Job& job, Model& model, std::span<const float> predict
         parts.validation);
   }
   if (json.empty()) return;
-  write_file_atomically(folder.path() / "metrics.json",
+  write_file_atomically(folder.metrics(),
                         json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 int train_job(const TrainOptions& options) {
   const Job job = job_of(options);
+  RunFolder folder(options.out, job.name);  // first: an hour of loading for a folder in use is lost
+  InterruptGuard guard(folder.removable());  // to the end: a report half written is none
+  const std::filesystem::path cache = cache_folder();
+  if (cache.empty()) {
+    fmt::print(stderr,
+               "linnet: nothing is kept between runs: there is no cache folder (neither "
+               "$XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder)\n");
+  } else {
+    remove_leftovers(cache);
+  }
   Model model(job.network, job.model);  // before the data: a missing device costs no download
   LoadedData data = load_data(job);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
@@ -292,12 +300,12 @@ int train_job(const TrainOptions& options) {
       crop_to(model.network().input_shape(), *part);
     }
   }
-  RunFolder folder(options.out, job.name);
-  Watcher watcher(model, folder, data.parts.train.words, job.training.epochs);
-  const InterruptGuard guard;  // to the end: a report half written is none
+  Watcher watcher(model, folder, data.parts.train.words, job.training.epochs, guard);
   const TrainingOptions training = with_class_weights(job, data.parts.train);
-  const History history = train(model, data.parts, training, &watcher);
-  watcher.save();
+  // A GPU may report nothing before the end of an epoch, which must not be lost then.
+  if (model.device() != "cpu") guard.training();
+  const History history = train_watched(model, data, training, watcher, folder);
+  guard.reporting();
   const std::vector<float> predictions = predictions_of(model, job, data.parts.test);
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
@@ -315,7 +323,7 @@ int train_job(const TrainOptions& options) {
         fmt::format("linnet: {}; report: {}", test_result(summary), folder.report().string()));
   }
   if (options.json) print_json(summary);
-  return history.interrupted ? kInterrupted : kSuccess;
+  return InterruptGuard::requested() ? kInterrupted : kSuccess;
 }
 
 }  // namespace
@@ -328,6 +336,8 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--workload", o->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--data", o->data, "A folder of data, fashion-mnist or digits");
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  command->add_flag("--drop-last", o->drop_last,
+                    "Leave the samples beyond the last whole batch out of each epoch");
   command->add_option("--epochs", o->epochs, "Passes over the data")->check(at_least(1));
   command->add_flag("--streamed", o->streamed,
                     "Image files: decode them as batches need them; other data, on a GPU: keep "
@@ -339,7 +349,9 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
   command->add_option("--seed", o->seed, "Of weights, shuffle and dropout")
       ->check(at_least(0, std::numeric_limits<long long>::max()));
-  command->add_option("--optimizer", o->optimizer, "Update rule")->check(one_of(optimizer_names()));
+  command
+      ->add_option("--optimizer", o->optimizer, "Update rule; settings of the configuration stay")
+      ->check(one_of(optimizer_names()));
   command->add_option("--lr", o->learning_rate, "Learning rate");
   command->add_option("--schedule", o->schedule, "How the learning rate falls")
       ->check(one_of(schedule_names()));

@@ -43,6 +43,34 @@ def write_mnist(folder, train=400, test=100):
         (folder / f"{name}-labels-idx1-ubyte").write_bytes(idx((count,), labels))
 
 
+def npy(path, dtype, shape, values):
+    """Writes an array: dtype "<f4" or "<i4"."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header = header.ljust(127 - 10) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() +
+                     struct.pack(f"<{len(values)}{'f' if dtype == '<f4' else 'i'}", *values))
+
+
+def write_points(folder, train=64, test=32):
+    """Points (4) of two classes as .npy files; returns the samples of the training set."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = random.Random(3)
+    for part, count in (("test", test), ("train", train)):
+        samples = [rng.gauss(0, 1) for _ in range(4 * count)]
+        npy(folder / f"x_{part}.npy", "<f4", (count, 4), samples)
+        npy(folder / f"y_{part}.npy", "<i4", (count,), [int(x > 0) for x in samples[::4]])
+    return samples
+
+
+# A network for them, in the format of a configuration file.
+POINTS = """[network]
+input = [4]
+layers = [{type = "dense", units = 8}, %s{type = "relu"}, {type = "dense", units = 2}]
+[data]
+path = "points"
+"""
+
+
 class CommandTest(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="linnet-command-")

@@ -22,6 +22,11 @@ TEST(Progress, NamesEverythingThatIsKnown) {
   EXPECT_EQ(progress_text(progress, 4).substr(0, 16), "epoch 2/5 [==  ]");
 }
 
+TEST(Progress, NamesAnEvaluation) {
+  EXPECT_EQ(evaluation_text({.epoch = 2, .epochs = 5, .samples_done = 410, .samples = 1000}),
+            "epoch 2/5: evaluating 410/1000 samples (41 %)");
+}
+
 TEST(Progress, RegressionHasNoAccuracy) {
   const EpochReport report{.epoch = 1,
                            .train = {.loss = 2,

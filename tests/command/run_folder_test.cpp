@@ -5,7 +5,10 @@
 #include <linnet/error.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+
+#include "../message_of.h"
 
 namespace linnet::command {
 namespace {
@@ -13,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A new empty folder, removed at the end.
-class RunFolderTest : public testing::Test {
+class RunFolderTest : public ::testing::Test {
  protected:
   RunFolderTest() {
-    std::string name = testing::TempDir() + "linnet-run-XXXXXX";
+    std::string name = ::testing::TempDir() + "linnet-run-XXXXXX";
     root_ = mkdtemp(name.data());
   }
   ~RunFolderTest() override { fs::remove_all(root_); }
@@ -53,15 +56,64 @@ TEST_F(RunFolderTest, HistoryGrowsByLines) {
 }
 
 TEST_F(RunFolderTest, RefusesAFolderThatHoldsARun) {
-  std::ofstream(root_ / "summary.json") << "{}";
-  try {
-    const RunFolder folder(root_, "x");
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "the folder '" + root_.string() +
-                                "' holds a run already (summary.json); name another with --out");
+  for (const char* name : {"model.safetensors", "history.jsonl", "summary.json", "metrics.json",
+                           "report.html", "vocabulary.txt"}) {
+    const fs::path folder = root_ / name;
+    fs::create_directory(folder);
+    std::ofstream(folder / name) << "{}";
+    std::ofstream(folder / ".linnet-999999999-0.tmp") << "of somebody else";
+    EXPECT_EQ(testing::message_of([&] { const RunFolder run(folder, "x"); }),
+              "the folder '" + folder.string() + "' holds a run already (" + name +
+                  "); name another with --out");
+    EXPECT_TRUE(fs::exists(folder / name));
+    EXPECT_TRUE(fs::exists(folder / ".linnet-999999999-0.tmp"));
+    EXPECT_FALSE(fs::exists(folder / ".linnet-lock"));
   }
-  EXPECT_TRUE(fs::exists(root_ / "summary.json"));
+}
+
+TEST_F(RunFolderTest, ClaimsTheFolderAsLongAsItLives) {
+  const fs::path path = root_ / "run";
+  {
+    const RunFolder folder(path, "x");
+    EXPECT_EQ(testing::message_of([&] { const RunFolder other(path, "x"); }),
+              fmt::format("the folder '{}' is in use by process {}, another training; name another "
+                          "with --out",
+                          path.string(), getpid()));
+    EXPECT_EQ(folder.removable(), (std::vector<fs::path>{path / ".linnet-lock", path}));
+  }
+  EXPECT_FALSE(fs::exists(path));
+  const RunFolder again(path, "x");
+}
+
+TEST_F(RunFolderTest, AClaimEndsWithItsProcessWhoeverHasItsIdNow) {
+  std::ofstream(root_ / ".linnet-lock") << "1\n";  // lives, but holds no lock
+  std::ofstream(root_ / ".linnet-999999999-0.tmp") << "of a process that is gone";
+  const fs::path reused = root_ / fmt::format(".linnet-{}-7.tmp", getpid());
+  std::ofstream(reused) << "of one whose id is now ours";
+  fs::last_write_time(reused, fs::file_time_type::clock::now() - std::chrono::hours(48));
+  const fs::path own = root_ / fmt::format(".linnet-{}-8.tmp", getpid());
+  std::ofstream(own) << "of ours";
+  std::ofstream(root_ / ".linnet-999999999-x.log") << "no temporary file";
+  fs::create_directory(root_ / ".linnet-999999999-1.tmp");
+  {
+    const RunFolder folder(root_, "x");
+    std::ifstream lock(root_ / ".linnet-lock");
+    int process = 0;
+    lock >> process;
+    EXPECT_EQ(process, getpid());
+    EXPECT_FALSE(fs::exists(root_ / ".linnet-999999999-0.tmp"));
+    EXPECT_FALSE(fs::exists(reused));
+    EXPECT_TRUE(fs::exists(own));
+    EXPECT_TRUE(fs::exists(root_ / ".linnet-999999999-x.log"));
+    EXPECT_TRUE(fs::exists(root_ / ".linnet-999999999-1.tmp"));
+  }
+  EXPECT_FALSE(fs::exists(root_ / ".linnet-lock"));
+}
+
+TEST_F(RunFolderTest, SaysWhyItCannotBeWritten) {
+  const fs::path sealed("/sys/kernel");  // where the superuser cannot make files either
+  const std::string message = testing::message_of([&] { const RunFolder folder(sealed, "x"); });
+  EXPECT_EQ(message.find("cannot write into the folder '/sys/kernel': "), 0U) << message;
 }
 
 TEST_F(RunFolderTest, SaysWhyItCannotBeMade) {

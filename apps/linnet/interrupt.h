@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace linnet::command {
+
+/// While it lives, Ctrl-C (SIGINT) and the polite ends of a session (SIGTERM, SIGHUP) do what fits
+/// the phase that a training is in; the second one finds the system's own handler and kills. A
+/// reader of the progress that has gone away (SIGPIPE) does not end it. One at a time.
+class InterruptGuard {
+ public:
+  /// Phase 1, nothing to save yet: a signal removes `removable` (files and empty folders, in their
+  /// order) and ends the process with kInterrupted.
+  explicit InterruptGuard(const std::vector<std::filesystem::path>& removable);
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  /// Phase 2: a signal is heard by requested().
+  void training();
+  /// Phase 3, all is saved: a signal says at once that another one ends the process.
+  void reporting();
+  static bool requested();
+
+ private:
+  static constexpr std::array<int, 4> kSignals{SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+  std::array<struct sigaction, kSignals.size()> before_{};
+  std::vector<std::string> removable_;
+};
+
+}  // namespace linnet::command
