@@ -17,9 +17,10 @@ struct Image {
   std::vector<std::uint8_t> pixels;
 };
 
-/// Decodes PNG, JPEG or BMP, told apart by content. A PNG's alpha is dropped, its 16-bit samples
-/// become 8-bit; CMYK becomes RGB as Pillow has it; a picture whose file says grey has 1 channel,
-/// any other 3. A JPEG's EXIF orientation is not applied. `path` is for messages only.
+/// Decodes PNG, JPEG or BMP, told apart by content, as Pillow's Image.open() does: samples as the
+/// file stores them. A PNG's gamma and colour profile change nothing, its alpha is dropped, and of
+/// 16-bit samples the high byte is taken; CMYK becomes RGB as Pillow has it; no EXIF orientation is
+/// applied. An image whose file says grey has 1 channel, any other 3. `path` is for messages only.
 /// Throws Error naming `path`: unknown format, damaged or cut short, too large, an unsupported
 /// kind.
 Image decode_image(std::string_view bytes, const std::filesystem::path& path);

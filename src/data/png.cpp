@@ -1,13 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <png.h>
 
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
 #include "base/check.h"
 #include "data/image_formats.h"
 
 namespace linnet {
 namespace {
 
-/// libpng's simplified interface: it reports errors by value, so that no longjmp crosses C++ code.
+constexpr std::size_t kMessage = 128;
+
+/// libpng leaves by longjmp on an error. Each function below that calls it sets its own target and
+/// holds nothing with a destructor, so that no such jump passes one by.
+struct Reader {
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  const char* next = nullptr;
+  std::size_t left = 0;
+  char message[kMessage] = "out of memory";
+
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+void on_error(png_structp png, png_const_charp text) {
+  auto* reader = static_cast<Reader*>(png_get_error_ptr(png));
+  std::snprintf(reader->message, kMessage, "%s", text);
+  png_longjmp(png, 1);
+}
+
+void on_warning(png_structp, png_const_charp) {}
+
+void on_read(png_structp png, png_bytep to, std::size_t size) {
+  auto* reader = static_cast<Reader*>(png_get_io_ptr(png));
+  if (size > reader->left) png_error(png, "read beyond end of data");
+  std::memcpy(to, reader->next, size);
+  reader->next += size;
+  reader->left -= size;
+}
+
+/// Samples come as the file has them, in 8 bits: gamma, profiles and transparency change nothing.
+bool read_header(Reader* reader, const char* bytes, std::size_t size) {
+  reader->next = bytes;
+  reader->left = size;
+  reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, on_error, on_warning);
+  if (reader->png == nullptr) return false;
+  reader->info = png_create_info_struct(reader->png);
+  if (reader->info == nullptr) return false;
+  if (setjmp(png_jmpbuf(reader->png)) != 0) return false;
+  png_set_read_fn(reader->png, reader, on_read);
+  png_set_benign_errors(reader->png, 1);
+  // -1: every chunk but those that hold the samples.
+  png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  png_read_info(reader->png, reader->info);
+  png_set_palette_to_rgb(reader->png);
+  png_set_expand_gray_1_2_4_to_8(reader->png);
+  png_set_strip_16(reader->png);
+  png_set_strip_alpha(reader->png);
+  png_set_interlace_handling(reader->png);
+  png_read_update_info(reader->png, reader->info);
+  return true;
+}
+
+bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t height, std::size_t row_bytes) {
+  if (setjmp(png_jmpbuf(reader->png)) != 0) return false;
+  const int passes =
+      png_get_interlace_type(reader->png, reader->info) == PNG_INTERLACE_NONE ? 1 : 7;
+  for (int pass = 0; pass < passes; ++pass) {
+    for (std::size_t y = 0; y < height; ++y) {
+      png_read_row(reader->png, pixels + y * row_bytes, nullptr);
+    }
+  }
+  return true;
+}
+
+/// libpng's simplified interface: it reports errors by value. It knows no samples without gamma, so
+/// it only writes here.
 class PngImage {
  public:
   PngImage() { image_.version = PNG_IMAGE_VERSION; }
@@ -24,28 +97,18 @@ class PngImage {
 }  // namespace
 
 Image decode_png(std::string_view bytes, const std::filesystem::path& path) {
-  PngImage png;
-  require(png_image_begin_read_from_memory(png.get(), bytes.data(), bytes.size()) != 0,
-          "'{}' is a damaged PNG: {}", path.string(), png->message);
-  // Without this flag libpng takes 16-bit samples for linear light and brightens them.
-  png->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-  const std::size_t channels = (png->format & PNG_FORMAT_FLAG_COLOR) != 0 ? 3 : 1;
-  const bool alpha = (png->format & PNG_FORMAT_FLAG_ALPHA) != 0;
-  Image image = blank_image(png->height, png->width, static_cast<std::int64_t>(channels), path);
-  png->format = channels == 3 ? (alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB)
-                              : (alpha ? PNG_FORMAT_GA : PNG_FORMAT_GRAY);
-  // Alpha is read and dropped here; left to libpng it would blend with a background.
-  std::vector<std::uint8_t> with_alpha;
-  std::uint8_t* target = image.pixels.data();
-  if (alpha) {
-    with_alpha.resize(PNG_IMAGE_SIZE(*png.get()));
-    target = with_alpha.data();
-  }
-  require(png_image_finish_read(png.get(), nullptr, target, 0, nullptr) != 0,
-          "'{}' is a damaged PNG: {}", path.string(), png->message);
-  for (std::size_t i = 0, from = 0; alpha && i < image.pixels.size(); ++from) {
-    for (std::size_t c = 0; c < channels; ++c) image.pixels[i++] = with_alpha[from++];
-  }
+  Reader reader;
+  require(read_header(&reader, bytes.data(), bytes.size()), "'{}' is a damaged PNG: {}",
+          path.string(), reader.message);
+  const std::int64_t channels = png_get_channels(reader.png, reader.info);
+  LINNET_ASSERT(channels == 1 || channels == 3);
+  Image image = blank_image(png_get_image_height(reader.png, reader.info),
+                            png_get_image_width(reader.png, reader.info), channels, path);
+  const auto row_bytes = static_cast<std::size_t>(image.width * channels);
+  LINNET_ASSERT(png_get_rowbytes(reader.png, reader.info) == row_bytes);
+  require(read_pixels(&reader, image.pixels.data(), static_cast<std::size_t>(image.height),
+                      row_bytes),
+          "'{}' is a damaged PNG: {}", path.string(), reader.message);
   return image;
 }
 
