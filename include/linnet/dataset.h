@@ -57,6 +57,8 @@ struct Dataset {
   /// The files whose records these are, one for one, so that errors can name them; empty: none.
   std::filesystem::path samples_file = {};
   std::filesystem::path targets_file = {};
+  /// Sentences on what was decided while reading, e.g. that grey images are read in colour.
+  std::vector<std::string> notes = {};
 
   std::int64_t size() const;
   std::int64_t classes() const { return static_cast<std::int64_t>(class_names.size()); }
@@ -108,6 +110,9 @@ struct DatasetOptions {
   /// (height, width): images of another size are resized to it, bilinear and smoothed as Pillow
   /// does it. (): as the first image, and an image of another size is bad.
   Shape size = {};
+  /// Of images: 1 (grey; a colour becomes its luma) or 3 (grey is written three times). 0: 3 if any
+  /// image of the data set has colour, else 1; chest X-rays: 3.
+  std::int64_t channels = 0;
   OnBadImage on_bad_image = OnBadImage::stop;
   int threads = 0;             ///< that decode images at loading; 0: all processors
   std::uint64_t seed = 0;      ///< of a split by patient
@@ -133,12 +138,20 @@ struct DatasetOptions {
 ///   classes (then everything is `train`),
 /// or a folder that holds one such folder (but images by class).
 ///
-/// Of images the first one says whether all are grey or in colour: grey is written three times,
-/// colour becomes luma. Chest X-rays always have three channels. A streamed data set has the
-/// samples of a resident one, bit for bit.
+/// Images are read as stored: no EXIF orientation is applied (as torchvision's ImageFolder), and a
+/// PNG's gamma and colour profile change nothing. Where some are grey and some in colour, all are
+/// read in colour and Dataset::notes says so (see DatasetOptions::channels). A streamed data set
+/// has the samples of a resident one, bit for bit.
 /// Throws Error naming the file, and what was expected and found there; also for an option that has
 /// no meaning for what lies there (size, coarse_labels).
 DatasetPair load_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
+
+/// Returns the data set with its targets as a model of the classes `class_names` counts them, by
+/// name: labels, or the columns of values where each class has one. Data without names of their own
+/// (none, or "0", "1", ...) stay as they are. Throws Error listing the names that are not among
+/// `class_names`, and for values those that the data lack. evaluate(), evaluate_metrics() and
+/// train() do this by themselves.
+Dataset with_class_names(Dataset data, const std::vector<std::string>& class_names);
 
 /// Fashion-MNIST: from `cache` (if it holds the files), else Debian's package
 /// dataset-fashion-mnist, else downloaded into `cache` and checked by SHA-256. Throws Error where

@@ -60,18 +60,22 @@ ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record,
           "expected images (height, width, 1 or 3); got {}", to_string(record_));
 }
 
-void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
-  const std::filesystem::path& path = files_.at(static_cast<std::size_t>(index));
-  Image image = with_channels(read_image(path), record_[2]);
-  if (image.height != record_[0] || image.width != record_[1]) {
-    require(resize_,
+void read_image_sample(const std::filesystem::path& path, const Shape& record, bool resize,
+                       std::span<std::byte> to) {
+  Image image = with_channels(read_image(path), record[2]);
+  if (image.height != record[0] || image.width != record[1]) {
+    require(resize,
             "'{}' is {} x {} where {} x {} (height x width) is expected; give a size to "
             "resize images to",
-            path.string(), image.height, image.width, record_[0], record_[1]);
-    image = resize_image(image, record_[0], record_[1]);
+            path.string(), image.height, image.width, record[0], record[1]);
+    image = resize_image(image, record[0], record[1]);
   }
   LINNET_ASSERT(to.size() == image.pixels.size());
   std::memcpy(to.data(), image.pixels.data(), to.size());
+}
+
+void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
+  read_image_sample(files_.at(static_cast<std::size_t>(index)), record_, resize_, to);
 }
 
 std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,

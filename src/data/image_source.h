@@ -11,6 +11,12 @@
 
 namespace linnet {
 
+/// Reads an image file as a sample of `record` (height, width, 1 or 3): decoded (read_image()), in
+/// its channels (with_channels()), in its size (resize_image(); without `resize` another size
+/// throws Error). The one way for training, evaluation, prediction and conversion.
+void read_image_sample(const std::filesystem::path& path, const Shape& record, bool resize,
+                       std::span<std::byte> to);
+
 /// Image files as records (height, width, channels) u8, each read and decoded when it is asked for.
 class ImageSource final : public RecordSource {
  public:

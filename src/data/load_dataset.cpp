@@ -110,6 +110,11 @@ DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
   const bool pictures = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
   require(options.size.rank() == 0 || pictures, "only image files are resized; '{}' holds {} data",
           found.folder.string(), to_string(found.kind));
+  require(options.channels == 0 || options.channels == 1 || options.channels == 3,
+          "images are read with 1 channel (grey) or 3 (colour); got {}", options.channels);
+  require(options.channels == 0 || pictures,
+          "only image files have channels to choose; '{}' holds {} data", found.folder.string(),
+          to_string(found.kind));
   require(!options.coarse_labels || found.kind == DataKind::cifar,
           "only CIFAR-100 has coarse labels; '{}' holds {} data", found.folder.string(),
           to_string(found.kind));

@@ -90,7 +90,7 @@ TEST(ImageFolder, ResizesPicturesOfAnySize) {
   folder.write("a/1.png", encode_png(picture(2, 3, 1)));
   folder.write("a/2.png", encode_png(picture(5, 4, 3)));
   const DatasetPair pair = load_dataset(folder.path(), {.size = {4, 4}});
-  EXPECT_EQ(pair.train.sample_shape, (Shape{4, 4, 1}));
+  EXPECT_EQ(pair.train.sample_shape, (Shape{4, 4, 3}));
   EXPECT_EQ(pair.train.size(), 2);
 }
 
@@ -102,24 +102,66 @@ TEST(ImageFolder, AClassMayBeCalledTrain) {
             (std::vector<std::string>{"ship", "train"}));
 }
 
-TEST(ImageFolder, TheFirstImageSaysWhetherAllAreGrey) {
+TEST(ImageFolder, AllAreInColourIfAnyIs) {
   const std::vector<std::uint8_t> grey = picture(2, 3, 1).pixels;
-  for (const bool colour : {false, true}) {
-    const TemporaryFolder folder;
-    folder.write("train/a/1.png", colour ? colour_png() : grey_png());
-    folder.write("train/b/1.png", colour ? grey_png() : colour_png());
-    folder.write("test/a/1.png", grey_png());
-    const DatasetPair pair = load_dataset(folder.path());
-    const std::size_t channels = colour ? 3 : 1;
-    EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, static_cast<std::int64_t>(channels)}));
-    EXPECT_EQ(pair.test.sample_shape, pair.train.sample_shape);
-    const std::vector<std::uint8_t> other =
-        colour ? grey : with_channels(picture(2, 3, 3), 1).pixels;
-    for (std::size_t i = 0; i < 6 * channels; ++i) {
-      EXPECT_EQ(pair.train.bytes[6 * channels + i], other[i / channels]);
-      EXPECT_EQ(pair.test.bytes[i], grey[i / channels]);
+  const std::vector<std::uint8_t> colour = picture(2, 3, 3).pixels;
+  for (const char* place : {"train/a/1.png", "train/b/1.png", "test/a/1.png"}) {
+    for (const bool streamed : {false, true}) {
+      const TemporaryFolder folder;
+      for (const char* name : {"train/a/1.png", "train/b/1.png", "test/a/1.png"}) {
+        folder.write(name, std::string_view(name) == place ? colour_png() : grey_png());
+      }
+      const DatasetPair pair = load_dataset(folder.path(), {.streamed = streamed});
+      EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 3})) << place;
+      EXPECT_EQ(pair.test.sample_shape, pair.train.sample_shape);
+      EXPECT_EQ(pair.train.notes,
+                std::vector<std::string>{
+                    "2 of the 3 images of '" + pair.train.name +
+                    "' are grey, the others in colour: all are read in colour, with 3 channels; "
+                    "set channels to 1 to read all as grey"});
+      if (streamed) continue;
+      const bool first = std::string_view(place) == "train/a/1.png";
+      EXPECT_EQ(std::vector<std::uint8_t>(pair.train.bytes.begin(), pair.train.bytes.begin() + 18),
+                first ? colour : with_channels(picture(2, 3, 1), 3).pixels);
+      const DatasetPair asked = load_dataset(folder.path(), {.channels = 1});
+      EXPECT_EQ(asked.train.sample_shape, (Shape{2, 3, 1}));
+      EXPECT_TRUE(asked.train.notes.empty());
+      EXPECT_EQ(std::vector<std::uint8_t>(asked.train.bytes.begin(), asked.train.bytes.begin() + 6),
+                first ? with_channels(picture(2, 3, 3), 1).pixels : grey);
     }
   }
+}
+
+TEST(ImageFolder, ImagesOfOneKindStayAndNothingIsSaid) {
+  for (const bool colour : {false, true}) {
+    const TemporaryFolder folder;
+    folder.write("a/1.png", colour ? colour_png() : grey_png());
+    folder.write("b/1.jpg", jpeg(50, 2, 3, colour ? 3 : 1));
+    const DatasetPair pair = load_dataset(folder.path());
+    EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, colour ? 3 : 1}));
+    EXPECT_TRUE(pair.train.notes.empty());
+    EXPECT_EQ(load_dataset(folder.path(), {.channels = 3}).train.sample_shape, (Shape{2, 3, 3}));
+  }
+}
+
+TEST(ImageFolder, AnImageThatIsLeftOutDoesNotDecide) {
+  const TemporaryFolder folder;
+  folder.write("a/1.png", grey_png());
+  folder.write("a/2.png", colour_png().substr(0, 50));
+  const DatasetPair pair = load_dataset(folder.path(), {.on_bad_image = OnBadImage::skip});
+  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 1}));
+  EXPECT_TRUE(pair.train.notes.empty());
+}
+
+TEST(ImageFolder, ChannelsAreOneOrThreeOfImages) {
+  const TemporaryFolder folder;
+  folder.write("a/1.png", grey_png());
+  EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.channels = 2}); }),
+            "images are read with 1 channel (grey) or 3 (colour); got 2");
+  write_mnist(folder, "mnist/");
+  EXPECT_EQ(error_of([&] { load_dataset(folder / "mnist", {.channels = 1}); }),
+            "only image files have channels to choose; " + quoted(folder / "mnist") +
+                " holds idx data");
 }
 
 TEST(ImageFolder, NamesTheFirstOfAnotherSize) {
