@@ -49,6 +49,9 @@ ClassScores class_scores(std::span<const std::int64_t> confusion);
 double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels);
 /// exp(log_loss): of how many equally likely classes the choice is as hard.
 double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels);
+/// The mean of log(sum exp(z)) - z[label]: logits z (N, C), however large. Throws Error for a
+/// sample without a finite largest logit.
+double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels);
 
 /// The area under the ROC curve: how likely a positive's score is above a negative's, equal scores
 /// counting half (by mid-ranks). Truth in {0, 1}. NaN where one of both does not occur.
@@ -82,9 +85,9 @@ struct Metrics {
 
   // Of labels:
   double accuracy = kUndefined;
-  double top5 = kUndefined;  ///< with more than 5 classes
-  double log_loss = kUndefined;
-  double perplexity = kUndefined;
+  double top5 = kUndefined;                  ///< with more than 5 classes
+  double log_loss = kUndefined;              ///< cross_entropy()
+  double perplexity = kUndefined;            ///< exp(log_loss)
   std::vector<std::int64_t> confusion = {};  ///< (outputs, outputs), up to 4096 outputs
   ClassScores scores = {};
 
@@ -96,14 +99,18 @@ struct Metrics {
   double rmse = kUndefined;
 };
 
-/// What is measured: class probabilities where `data` has labels, else the first output. Throws
-/// Error where data and network don't fit.
+/// What is measured, of the first output. Where `data` has labels: logits, what goes into a last
+/// Softmax. Where all its values are 0 or 1: scores in the order of the probabilities, which
+/// float32 probabilities are too coarse for. Else the output itself. Throws Error where data and
+/// network don't fit.
 std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch = 256,
                                   std::optional<std::int32_t> ignore_index = {});
 /// Measures what predictions_of() gave for `data`. Throws Error for predictions that are NaN.
 Metrics measure(std::span<const float> predictions, const Dataset& data,
                 std::optional<std::int32_t> ignore_index = {});
-/// Both.
+/// The probability of class `index` that the softmax of one sample's logits gives.
+double softmax_probability(std::span<const float> logits, std::size_t index);
+/// Both, the data's classes counted as the model's (with_class_names()).
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options = {});
 
 }  // namespace linnet

@@ -17,6 +17,25 @@ namespace linnet {
 
 struct ModelState;
 
+/// What a model remembers of the training that made its weights; saved with them.
+struct TrainingRecord {
+  /// The loss of the first output: a name of loss_names(), or "custom". "": not known, before a
+  /// training and in files of older versions.
+  std::string loss = {};
+  bool labels = false;      ///< whether that output learned from labels, not from values
+  Shape sample_shape = {};  ///< of a sample in the data set, before crops; (): not known
+
+  bool operator==(const TrainingRecord&) const = default;
+};
+
+/// What the numbers of a model's first output are, by the loss of its training.
+enum class Answers : std::uint8_t {
+  classes,  ///< one class of several (cross-entropy, KL divergence, focal loss of labels): softmax
+  labels,   ///< labels that are independent of each other (binary cross-entropy, focal): sigmoid
+  scores,   ///< one class of several, the largest; no probabilities (hinge)
+  values,   ///< numbers, as they are (squared error and all others)
+};
+
 struct ModelOptions {
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>"
   int threads = 0;              ///< 0: all processors that the process may use
@@ -58,6 +77,13 @@ class Model {
   const std::vector<std::string>& class_names() const;
   void set_class_names(std::vector<std::string> names);
 
+  /// The loss and the samples of the last training: train() sets it.
+  const TrainingRecord& training_record() const;
+  void set_training_record(TrainingRecord record);
+  /// What the first output means. Where the loss is not known: what a last Softmax or Sigmoid says,
+  /// else classes if there are class names, else values.
+  Answers answers() const;
+
   /// Names of the weights and running statistics, e.g. "conv2d_1.weight".
   std::vector<std::string> parameter_names() const;
   Shape parameter_shape(const std::string& name) const;
@@ -67,11 +93,17 @@ class Model {
 
   /// The network's first output for every sample, (N, outputs) row-major, in the data set's order.
   std::vector<float> predict(const Dataset& data, std::int64_t batch = 256);
-  /// The same as class probabilities: softmax is applied if the network ends in logits.
+  /// The same as probabilities: softmax or sigmoid is applied, as answers() says (softmax where the
+  /// loss is not known, or one of your own), unless the network ends in Softmax or Sigmoid itself.
+  /// Throws Error for a model whose loss knows no probabilities.
   std::vector<float> predict_probabilities(const Dataset& data, std::int64_t batch = 256);
 
   /// Every output of the network, by name. The data set needs no targets.
   std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);
+
+  /// The shape of a sample before what its training cropped, or the network's input where that is
+  /// not known.
+  Shape sample_shape() const;
 
   ModelState& state() { return *state_; }
   const ModelState& state() const { return *state_; }
@@ -79,5 +111,16 @@ class Model {
  private:
   std::unique_ptr<ModelState> state_;
 };
+
+/// Returns `data` as `model` takes it: pictures of the shape of its training's samples become their
+/// middle where that took crops, or are resized where they are smaller; all else stays.
+Dataset fit_samples(Dataset data, const Model& model);
+
+/// Reads image files as samples of `model`, without targets: each one decoded, in the channels and
+/// the size of the training's samples, then as fit_samples() has it: byte for byte what the
+/// training's evaluations see of the same file. `threads` decode; 0: all processors. Throws Error
+/// naming the first file that can't be read, and for a model that takes no images.
+Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
+                    int threads = 0);
 
 }  // namespace linnet

@@ -21,7 +21,7 @@ struct PredictorState;
 /// otherwise in turns, all threads on each; on a GPU in turns. Nothing else is thread-safe.
 class Predictor {
  public:
-  /// probabilities: applies softmax if the network ends in logits.
+  /// probabilities: as Model::predict_probabilities() gives them.
   explicit Predictor(Model& model, bool probabilities = false);
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;

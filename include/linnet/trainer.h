@@ -147,7 +147,8 @@ History train(Model& model, const Dataset& data, const TrainingOptions& options 
 History train(Model& model, const DatasetPair& parts, const TrainingOptions& options = {},
               Callback* callback = nullptr);
 
-/// Loss and accuracy over a data set, in inference mode.
+/// Loss and accuracy over a data set, in inference mode. Its classes are counted as the model's, by
+/// name (with_class_names()): they may stand in another order, and some may be missing.
 Evaluation evaluate(Model& model, const Dataset& data, Loss loss = Loss::automatic,
                     std::int64_t batch = 256, const LossOptions& loss_options = {});
 

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "model/model_state.h"
+#include "model/output_form.h"
 #include "ops/cpu_kernels.h"
 
 namespace linnet {
@@ -96,6 +97,10 @@ void Model::set_class_names(std::vector<std::string> names) {
   }
   state_->class_names = std::move(names);
 }
+
+const TrainingRecord& Model::training_record() const { return state_->record; }
+void Model::set_training_record(TrainingRecord record) { state_->record = std::move(record); }
+Answers Model::answers() const { return answers_of(*state_); }
 
 std::vector<std::string> Model::parameter_names() const {
   std::vector<std::string> names;

@@ -7,12 +7,14 @@
 #include "io/safetensors.h"
 #include "model/finite.h"
 #include "model/model_state.h"
+#include "model/training_record.h"
 
 namespace linnet {
 namespace {
 
 constexpr const char* kNetworkKey = "linnet.network";
 constexpr const char* kClassesKey = "linnet.classes";
+constexpr const char* kTrainingKey = "linnet.training";
 
 std::vector<std::string> classes_from(const std::string& text) {
   const auto json = parse_json<nlohmann::json>(text, 1, "its list of class names");
@@ -61,7 +63,8 @@ void Model::save(const std::filesystem::path& path) const {
   }
   write_safetensors(path, tensors,
                     {{kNetworkKey, network().to_json()},
-                     {kClassesKey, nlohmann::json(class_names()).dump()}});
+                     {kClassesKey, nlohmann::json(class_names()).dump()},
+                     {kTrainingKey, to_json(training_record())}});
 }
 
 Model Model::load(const std::filesystem::path& path, ModelOptions options) {
@@ -76,6 +79,10 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       }
       const auto classes = file.metadata().find(kClassesKey);
       if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));
+      const auto training = file.metadata().find(kTrainingKey);
+      if (training != file.metadata().end()) {
+        model.set_training_record(training_record_from(training->second));
+      }
       return model;
     });
   } catch (const Error& error) {

@@ -25,6 +25,7 @@ struct ModelState {
   std::shared_ptr<Buffer> parameters;
   std::shared_ptr<Buffer> statistics;  ///< Storage::state: running statistics, then the counters
   std::vector<std::string> class_names;
+  TrainingRecord record = {};
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
   bool weights_shared = false;        ///< others hold their addresses and may write at any time
   std::map<std::string, std::size_t, std::less<>> parameter_index = {};  ///< places by name

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "model/output_form.h"
 #include "model/predictor_state.h"
 #include "model/record_reader.h"
 #include "model/step_graph.h"
@@ -16,7 +17,7 @@ namespace {
 
 /// The first outputs as `wanted` says, for every sample in the data set's order.
 std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::int64_t batch,
-                                        bool probabilities, std::size_t wanted) {
+                                        OutputForm form, std::size_t wanted) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.state().definition();
   const std::vector<StepData::Part> inputs = step_inputs(network, data);
@@ -31,7 +32,8 @@ std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::
                     return std::vector<float>(static_cast<std::size_t>(data.size()) * width[i]);
                   });
   }
-  Predictor predictor(model, probabilities);
+  Predictor predictor(model);
+  predictor.state().form = form;
   // The samples alone may come from a source; they are then read batch by batch.
   const bool read = data.source != nullptr;
   const RecordReader reader({inputs[0]}, read ? std::make_shared<ThreadTeam>() : nullptr);
@@ -64,17 +66,22 @@ std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::
 
 }  // namespace
 
+std::vector<float> predict_in_form(Model& model, const Dataset& data, std::int64_t batch,
+                                   OutputForm form) {
+  return predict(model, data, batch, form, 1)[0];
+}
+
 std::vector<float> Model::predict(const Dataset& data, std::int64_t batch) {
-  return linnet::predict(*this, data, batch, false, 1)[0];
+  return predict_in_form(*this, data, batch, OutputForm::plain);
 }
 
 std::vector<float> Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
-  return linnet::predict(*this, data, batch, true, 1)[0];
+  return predict_in_form(*this, data, batch, probability_form(state()));
 }
 
 std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) {
   const NetworkDefinition& network = state().definition();
-  auto results = linnet::predict(*this, data, batch, false, network.outputs.size());
+  auto results = linnet::predict(*this, data, batch, OutputForm::plain, network.outputs.size());
   std::vector<Column> columns;
   for (std::size_t i = 0; i < results.size(); ++i) {
     columns.push_back({.name = network.outputs[i].name,

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "model/memory_report.h"
+#include "model/output_form.h"
 #include "model/predictor_state.h"
 #include "model/step_graph.h"
 
@@ -25,7 +26,7 @@ class Use {
     if (prepared_->idle.empty()) {
       prepared_->idle.reserve(prepared_->all.size() + 1);
       prepared_->all.push_back(
-          std::make_unique<PreparedBatch>(state.model, batch, dtype, state.probabilities));
+          std::make_unique<PreparedBatch>(state.model, batch, dtype, state.form));
       prepared_->idle.push_back(prepared_->all.back().get());
     }
     batch_ = prepared_->idle.back();
@@ -83,7 +84,7 @@ void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
   }
 }
 
-PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, bool probabilities)
+PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form)
     : model_(model), batch_(batch), inputs_(model.definition().inputs.size()) {
   const NetworkDefinition& network = model.definition();
   for (const NetworkInput& input : network.inputs) {
@@ -95,7 +96,7 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
         {.bytes = ValueType{DType::f32, network.output_sample(i).batched(batch)}.bytes()});
   }
   const auto graph_of = [&](std::int64_t n) {
-    return prediction_step(network, dtype, n, probabilities, supports_of(*model.backend));
+    return prediction_step(network, dtype, n, form, supports_of(*model.backend));
   };
   program_ = in_memory(fmt::format("the program that predicts {} samples at once", batch), [&] {
     return model.backend->prepare(graph_of(batch), {.fixed_weights = true});
@@ -182,7 +183,7 @@ PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype)
   if (const auto found = prepared.find({batch, dtype}); found != prepared.end()) {
     return found->second;
   }
-  auto first = std::make_unique<PreparedBatch>(model, batch, dtype, probabilities);
+  auto first = std::make_unique<PreparedBatch>(model, batch, dtype, form);
   Prepared& made = prepared[{batch, dtype}];
   made.idle.push_back(first.get());
   made.all.push_back(std::move(first));
@@ -195,7 +196,9 @@ void wait_for(const ModelState& model) {
 }
 
 Predictor::Predictor(Model& model, bool probabilities)
-    : state_(new PredictorState{.model = model.state(), .probabilities = probabilities}) {}
+    : state_(new PredictorState{.model = model.state(),
+                                .form = probabilities ? probability_form(model.state())
+                                                      : OutputForm::plain}) {}
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 Predictor::~Predictor() = default;

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "model/model_state.h"
+#include "model/step_graph.h"
 
 namespace linnet {
 
 /// A program of one batch size and type of samples, with its memory.
 class PreparedBatch {
  public:
-  PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, bool probabilities);
+  PreparedBatch(ModelState& model, std::int64_t batch, DType dtype, OutputForm form);
   ~PreparedBatch();
   PreparedBatch(const PreparedBatch&) = delete;
   PreparedBatch& operator=(const PreparedBatch&) = delete;
@@ -70,7 +71,7 @@ struct PredictorState {
   };
 
   ModelState& model;
-  bool probabilities = false;
+  OutputForm form = OutputForm::plain;
   std::map<std::pair<std::int64_t, DType>, Prepared> prepared = {};
   std::int64_t output_elements = model.definition().output_sample().elements();
   std::mutex mutex = {};  ///< over `prepared`; and over a device, which runs one at a time

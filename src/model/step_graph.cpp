@@ -8,6 +8,7 @@
 #include "model/augment_graph.h"
 #include "model/custom_loss.h"
 #include "model/loss_graph.h"
+#include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/metrics/metrics.h"
@@ -80,13 +81,24 @@ Forward add_forward(Graph& graph, const NetworkDefinition& network, const StepDa
   return forward;
 }
 
+/// What goes into a last Softmax or LogSoftmax.
+Value before_softmax(const Graph& graph, Value output) {
+  const LastLayer last = last_layer(graph, output);
+  const bool softmax = last == LastLayer::softmax || last == LastLayer::log_softmax;
+  return softmax ? graph.producer(output)->inputs[0] : output;
+}
+
 void add_metrics(Graph& graph, const NetworkDefinition& network, const StepData& data,
                  const Forward& forward, std::int64_t batch, std::int64_t history) {
   const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters + history}},
                                          Storage::state, network.bytes(false));
   const bool classification = data.classification();
   std::vector<Value> operands{counters, forward.loss};
-  if (classification) operands.insert(operands.end(), {forward.outputs[0], forward.first_target});
+  if (classification) {
+    // Probabilities underflow into ties where logits still differ.
+    operands.insert(operands.end(),
+                    {before_softmax(graph, forward.outputs[0]), forward.first_target});
+  }
   graph.add(std::make_shared<MetricsOp>(
                 MetricsAttrs{.batch = batch, .classification = classification, .history = history}),
             std::move(operands), "metrics");
@@ -159,8 +171,36 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
   return graph;
 }
 
+LastLayer last_layer(const Graph& graph, Value output) {
+  const Node* last = graph.producer(output);
+  if (op_as<SoftmaxOp>(last) != nullptr) return LastLayer::softmax;
+  if (op_as<LogSoftmaxOp>(last) != nullptr) return LastLayer::log_softmax;
+  const auto* activation = op_as<ActivationOp>(last);
+  const bool sigmoid = activation != nullptr && activation->attrs().kind == Activation::sigmoid;
+  return sigmoid ? LastLayer::sigmoid : LastLayer::other;
+}
+
+namespace {
+
+Value in_form(Graph& graph, Value output, OutputForm form) {
+  const LastLayer last = last_layer(graph, output);
+  const bool probabilities = last == LastLayer::softmax || last == LastLayer::sigmoid;
+  if (form == OutputForm::logits && last != LastLayer::other) {
+    return graph.producer(output)->inputs[0];
+  }
+  if (form == OutputForm::softmax && !probabilities) {
+    return graph.emit(SoftmaxOp(), {output}, "probabilities");
+  }
+  if (form == OutputForm::sigmoid && !probabilities) {
+    return graph.emit(ActivationOp({.kind = Activation::sigmoid}), {output}, "probabilities");
+  }
+  return output;
+}
+
+}  // namespace
+
 Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
-                      bool probabilities, const Supports& supports) {
+                      OutputForm form, const Supports& supports) {
   Graph graph;
   std::vector<Value> inputs;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
@@ -171,9 +211,7 @@ Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_
   }
   std::vector<Value> parameters;
   std::vector<Value> outputs = instantiate(network, graph, inputs, Mode::inference, parameters);
-  if (probabilities && op_as<SoftmaxOp>(graph.producer(outputs[0])) == nullptr) {
-    outputs[0] = graph.emit(SoftmaxOp(), {outputs[0]}, "probabilities");
-  }
+  outputs[0] = in_form(graph, outputs[0], form);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Value y = outputs[i];
     if (graph.info(y).storage != Storage::arena) y = graph.emit(CopyOp(), {y}, "output");

@@ -98,9 +98,21 @@ void check_batch_norms(const Graph& step, std::int64_t samples, std::int64_t bat
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
                       const Supports& supports);
 
-/// Gather in stored order and forward in inference mode into the slots behind the inputs; the first
-/// output as probabilities if asked and it does not end in softmax. `first`: of the first input.
+/// How the first output of a prediction is given.
+enum class OutputForm : std::uint8_t {
+  plain,    ///< as the network gives it
+  softmax,  ///< probabilities of classes; what a last Softmax or Sigmoid gives stays as it is
+  sigmoid,  ///< probabilities of independent labels; likewise
+  logits,   ///< what goes into a last Softmax, LogSoftmax or Sigmoid
+};
+
+/// The last layer of a network, as far as it decides what its outputs are.
+enum class LastLayer : std::uint8_t { other, softmax, log_softmax, sigmoid };
+LastLayer last_layer(const Graph& graph, Value output);
+
+/// Gather in stored order and forward in inference mode into the slots behind the inputs.
+/// `first`: of the first input.
 Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
-                      bool probabilities, const Supports& supports);
+                      OutputForm form, const Supports& supports);
 
 }  // namespace linnet

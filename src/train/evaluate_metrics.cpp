@@ -2,8 +2,12 @@
 #include <linnet/metrics.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/check.h"
+#include "data/class_names.h"
+#include "model/output_form.h"
 
 namespace linnet {
 namespace {
@@ -16,31 +20,80 @@ struct Labelled {
   std::vector<std::int32_t> labels;
 };
 
-Labelled without_ignored(std::span<const float> scores, const Dataset& data,
+Labelled without_ignored(std::span<const float> scores, std::span<const std::int32_t> labels,
                          std::optional<std::int32_t> ignored) {
-  if (!ignored) return {{scores.begin(), scores.end()}, data.labels};
-  const std::size_t classes = scores.size() / data.labels.size();
+  if (!ignored) return {{scores.begin(), scores.end()}, {labels.begin(), labels.end()}};
+  const std::size_t classes = scores.size() / labels.size();
   Labelled kept;
-  for (std::size_t i = 0; i < data.labels.size(); ++i) {
-    if (data.labels[i] == *ignored) continue;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == *ignored) continue;
     const auto row = scores.begin() + static_cast<std::ptrdiff_t>(i * classes);
     kept.scores.insert(kept.scores.end(), row, row + static_cast<std::ptrdiff_t>(classes));
-    kept.labels.push_back(data.labels[i]);
+    kept.labels.push_back(labels[i]);
   }
   return kept;
 }
 
-void measure_labels(Metrics& metrics, std::span<const float> p,
+void measure_labels(Metrics& metrics, std::span<const float> logits,
                     std::span<const std::int32_t> labels) {
   metrics.kind = Metrics::Kind::labels;
   metrics.samples = static_cast<std::int64_t>(labels.size());
-  metrics.accuracy = accuracy(p, labels);
-  if (p.size() / labels.size() > 5) metrics.top5 = top_k_accuracy(p, labels, 5);
-  metrics.log_loss = log_loss(p, labels);
-  metrics.perplexity = perplexity(p, labels);
-  if (p.size() / labels.size() > kMostClasses) return;
-  metrics.confusion = confusion_matrix(p, labels);
+  metrics.accuracy = accuracy(logits, labels);
+  if (logits.size() / labels.size() > 5) metrics.top5 = top_k_accuracy(logits, labels, 5);
+  metrics.log_loss = cross_entropy(logits, labels);
+  metrics.perplexity = std::exp(metrics.log_loss);
+  if (logits.size() / labels.size() > kMostClasses) return;
+  metrics.confusion = confusion_matrix(logits, labels);
   metrics.scores = class_scores(metrics.confusion);
+}
+
+bool are_binary(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float t) { return t == 0 || t == 1; });
+}
+
+/// Logits (N, classes) become log(p / (1 - p)) of their softmax p: in p's order, and fine at both
+/// ends of [0, 1].
+void to_log_odds(std::span<float> logits, std::size_t classes) {
+  std::vector<double> z(classes);
+  for (std::size_t first = 0; first < logits.size(); first += classes) {
+    const std::span<float> row = logits.subspan(first, classes);
+    std::ranges::copy(row, z.begin());
+    for (std::size_t c = 0; c < classes; ++c) {
+      double largest = -std::numeric_limits<double>::infinity();
+      for (std::size_t k = 0; k < classes; ++k) {
+        if (k != c) largest = std::max(largest, z[k]);
+      }
+      double others = 0;
+      for (std::size_t k = 0; k < classes; ++k) others += k == c ? 0 : std::exp(z[k] - largest);
+      row[c] = static_cast<float>(z[c] - largest - std::log(others));
+    }
+  }
+}
+
+/// What measure() gives, of targets that may be named by a model's classes.
+Metrics measure_targets(std::span<const float> predictions, const Dataset& data,
+                        std::span<const std::int32_t> labels, std::span<const float> values,
+                        std::optional<std::int32_t> ignore_index) {
+  Metrics metrics;
+  if (!labels.empty()) {
+    const Labelled kept = without_ignored(predictions, labels, ignore_index);
+    require(!kept.labels.empty(), "every sample of the data set '{}' has the ignored label {}",
+            data.name, ignore_index.value_or(0));
+    measure_labels(metrics, kept.scores, kept.labels);
+    return metrics;
+  }
+  const std::int64_t columns = data.value_shape.elements();
+  metrics.samples = data.size();
+  if (are_binary(values)) {
+    metrics.kind = Metrics::Kind::binary;
+    metrics.auc = roc_auc_by_label(predictions, values, columns);
+    return metrics;
+  }
+  metrics.kind = Metrics::Kind::values;
+  metrics.r_squared = r_squared(predictions, values, columns);
+  metrics.mae = mean_absolute_error(predictions, values);
+  metrics.rmse = root_mean_squared_error(predictions, values);
+  return metrics;
 }
 
 }  // namespace
@@ -49,45 +102,37 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
                                   std::optional<std::int32_t> ignore_index) {
   data.validate(ignore_index);
   require(data.size() > 0, "the data set '{}' holds no samples", data.name);
-  const Shape outputs = model.network().output_shape();
+  const NetworkDefinition& network = model.network().definition();
+  const LastLayer last = last_layer(network.graph, network.outputs[0].value);
+  const Shape outputs = network.output_sample();
   if (!data.labels.empty()) {
     require(outputs.rank() == 1, "labels want outputs (N, classes); the network gives {} a sample",
             to_string(outputs));
-    return model.predict_probabilities(data, batch);
+    // Cross-entropy takes what a last Sigmoid gives for logits.
+    const bool plain = last == LastLayer::sigmoid;
+    return predict_in_form(model, data, batch, plain ? OutputForm::plain : OutputForm::logits);
   }
   require(data.value_shape == outputs,
           "the network gives {} a sample but the data set '{}' has values of {}",
           to_string(outputs), data.name, to_string(data.value_shape));
-  return model.predict(data, batch);
+  if (!are_binary(data.values)) return model.predict(data, batch);
+  std::vector<float> scores = predict_in_form(model, data, batch, OutputForm::logits);
+  const bool classes = last == LastLayer::softmax || last == LastLayer::log_softmax;
+  if (classes && outputs[-1] > 1) to_log_odds(scores, static_cast<std::size_t>(outputs[-1]));
+  return scores;
 }
 
 Metrics measure(std::span<const float> predictions, const Dataset& data,
                 std::optional<std::int32_t> ignore_index) {
-  Metrics metrics;
-  if (!data.labels.empty()) {
-    const Labelled kept = without_ignored(predictions, data, ignore_index);
-    require(!kept.labels.empty(), "every sample of the data set '{}' has the ignored label {}",
-            data.name, ignore_index.value_or(0));
-    measure_labels(metrics, kept.scores, kept.labels);
-    return metrics;
-  }
-  const std::int64_t columns = data.value_shape.elements();
-  metrics.samples = data.size();
-  if (std::ranges::all_of(data.values, [](float t) { return t == 0 || t == 1; })) {
-    metrics.kind = Metrics::Kind::binary;
-    metrics.auc = roc_auc_by_label(predictions, data.values, columns);
-    return metrics;
-  }
-  metrics.kind = Metrics::Kind::values;
-  metrics.r_squared = r_squared(predictions, data.values, columns);
-  metrics.mae = mean_absolute_error(predictions, data.values);
-  metrics.rmse = root_mean_squared_error(predictions, data.values);
-  return metrics;
+  return measure_targets(predictions, data, data.labels, data.values, ignore_index);
 }
 
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options) {
-  return measure(predictions_of(model, data, options.batch, options.ignore_index), data,
-                 options.ignore_index);
+  const NamedTargets named = targets_by_name(data, model.class_names());
+  const std::vector<float> scores =
+      predictions_of(model, data, options.batch, options.ignore_index);
+  return measure_targets(scores, data, named.labels.empty() ? data.labels : named.labels,
+                         named.values.empty() ? data.values : named.values, options.ignore_index);
 }
 
 }  // namespace linnet

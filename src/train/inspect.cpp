@@ -57,7 +57,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
   const auto inference =
       backend->prepare(prediction_step(definition,
                                        assumed_data(definition, options.loss).parts[0].record.dtype,
-                                       batch, false, supports_of(*backend)),
+                                       batch, OutputForm::plain, supports_of(*backend)),
                        {});
   summary.train_peak_bytes = needed_bytes(*training);
   summary.predict_peak_bytes = needed_bytes(*inference);

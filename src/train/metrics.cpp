@@ -47,6 +47,14 @@ double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+/// log(sum exp(z)) in double; the largest is taken out first, so that nothing overflows.
+double log_sum_exp(std::span<const float> logits) {
+  const double largest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float z : logits) sum += std::exp(z - largest);
+  return largest + std::log(sum);
+}
+
 ClassScore class_score(std::int64_t right, std::int64_t predicted, std::int64_t there) {
   // 2 p r / (p + r), from the counts.
   return {ratio(right, predicted), ratio(right, there), ratio(2 * right, predicted + there), there};
@@ -134,6 +142,22 @@ double log_loss(std::span<const float> probabilities, std::span<const std::int32
 
 double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels) {
   return std::exp(log_loss(probabilities, labels));
+}
+
+double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels) {
+  const std::size_t classes = require_scores(logits, labels);
+  double sum = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::span<const float> row = logits.subspan(i * classes, classes);
+    require(std::isfinite(*std::ranges::max_element(row)),
+            "the largest score of sample {} is not finite", i);
+    sum += log_sum_exp(row) - row[static_cast<std::size_t>(labels[i])];
+  }
+  return sum / static_cast<double>(labels.size());
+}
+
+double softmax_probability(std::span<const float> logits, std::size_t index) {
+  return std::exp(static_cast<double>(logits[index]) - log_sum_exp(logits));
 }
 
 double roc_auc(std::span<const float> scores, std::span<const float> truth) {

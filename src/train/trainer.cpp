@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <list>
 #include <string_view>
 
 #include "base/check.h"
+#include "data/class_names.h"
 #include "model/check_values.h"
 #include "model/finite.h"
 #include "model/session.h"
@@ -15,6 +17,15 @@
 
 namespace linnet {
 namespace {
+
+std::string_view name_of(Loss loss) { return loss_names()[static_cast<std::size_t>(loss)]; }
+
+/// Lets the first output's targets be read from `targets`, which must outlive the steps.
+void take_targets(StepData& steps, const NamedTargets& targets) {
+  std::span<const std::byte>& bytes = steps.parts[steps.inputs].bytes;
+  if (!targets.labels.empty()) bytes = std::as_bytes(std::span(targets.labels));
+  if (!targets.values.empty()) bytes = std::as_bytes(std::span(targets.values));
+}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -70,7 +81,9 @@ class Training {
       require(options.validation == 0,
               "'{}' has a validation part of its own; a part of {} can't be held out beside it",
               data.name, options.validation);
-      validation_ = {.data = data_of(*held_out), .samples = held_out->size(), .sweep = {}};
+      validation_ = {.data = held_out_data(*held_out, data.class_names),
+                     .samples = held_out->size(),
+                     .sweep = {}};
       tests_every_epoch_ = false;
     } else {
       validation_ = {.data = steps,
@@ -79,11 +92,17 @@ class Training {
                      .sweep = {}};
     }
     if (test != nullptr && test->size() > 0) {
-      test_ = {.data = data_of(*test), .samples = test->size(), .sweep = {}};
+      test_ = {.data = held_out_data(*test, data.class_names),
+               .samples = test->size(),
+               .sweep = {}};
     }
     check_samples(data, held_out, test);
     build();
     if (!data.class_names.empty()) model.set_class_names(data.class_names);
+    const OutputLoss& how = steps.targets.front().how;
+    model.set_training_record({.loss = how.custom ? "custom" : std::string(name_of(how.loss)),
+                               .labels = steps.classification(),
+                               .sample_shape = data.sample_shape});
   }
 
   History run(Clock::time_point start) {
@@ -130,6 +149,14 @@ class Training {
     if (test_.samples == 0) return;
     check_training_values(network, *test);
     check_counted_labels(test_.data, *test, "test", 0, test_.samples);
+  }
+
+  /// The classes may stand in another order there than in the training's data.
+  StepData held_out_data(const Dataset& data, const std::vector<std::string>& class_names) {
+    held_out_targets_.push_back(targets_by_name(data, class_names));
+    StepData steps = data_of(data);
+    take_targets(steps, held_out_targets_.back());
+    return steps;
   }
 
   void build() {
@@ -301,6 +328,7 @@ class Training {
   Part train_;
   Part validation_;
   Part test_;
+  std::list<NamedTargets> held_out_targets_;  ///< which the parts read
   bool tests_every_epoch_ = true;
   bool requested_ = false;
   bool stopping_ = false;  ///< and the callback knows
@@ -327,7 +355,9 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
                     const LossOptions& loss_options) {
   ModelState& state = model.state();
   const NetworkDefinition& network = state.definition();
-  const StepData steps = step_data(network, data, {.loss = loss, .loss_options = loss_options});
+  const NamedTargets targets = targets_by_name(data, model.class_names());
+  StepData steps = step_data(network, data, {.loss = loss, .loss_options = loss_options});
+  take_targets(steps, targets);
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   Session session(state);
   Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {

@@ -101,7 +101,7 @@ TEST(FoldBatchNorm, PredictionsAgreeWithTheParts) {
   train(model, digits, {.epochs = 1, .batch = 8, .optimizer = adam(1e-2)});
   const Supports supports = supports_of(*model.state().backend);
   const auto graph_with = [&](bool folds) {
-    return prediction_step(network.definition(), DType::f32, 8, false,
+    return prediction_step(network.definition(), DType::f32, 8, OutputForm::plain,
                            [&](const Op& op, auto inputs, auto outputs) {
                              const bool refused = !folds && op.name() == Conv2dNormOp::kName;
                              return !refused && supports(op, inputs, outputs);

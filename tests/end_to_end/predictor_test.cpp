@@ -50,8 +50,8 @@ std::vector<float> fresh_outputs(Model& model, const std::vector<float>& samples
 TEST(Predictor, KeepsPackedWeightsOfSmallBatches) {
   Model model(packing_layers(), {.device = "cpu", .threads = 2});
   const auto private_bytes = [&](bool fixed_weights) {
-    const Graph graph = prediction_step(model.state().definition(), DType::f32, 2, false,
-                                        supports_of(*model.state().backend));
+    const Graph graph = prediction_step(model.state().definition(), DType::f32, 2,
+                                        OutputForm::plain, supports_of(*model.state().backend));
     return model.state().backend->prepare(graph, {.fixed_weights = fixed_weights})->private_bytes();
   };
   // The convolutions' weights, once each, but for padding.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+#include <linnet/model.h>
+
+#include "model/step_graph.h"
+
+namespace linnet {
+
+/// See Model::answers().
+Answers answers_of(const ModelState& model);
+
+/// How Model::predict_probabilities() gives the first output. Throws Error where the loss of the
+/// training knows no probabilities.
+OutputForm probability_form(const ModelState& model);
+
+/// The first output of every sample in that form, (N, outputs) in the data set's order.
+std::vector<float> predict_in_form(Model& model, const Dataset& data, std::int64_t batch,
+                                   OutputForm form);
+
+}  // namespace linnet

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/training_record.h"
+
+#include <linnet/loss.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "base/json.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // of a sample
+constexpr const char* kDamaged = "its record of the training is damaged";
+
+bool is_loss(const std::string& name) {
+  const std::vector<std::string_view> names = loss_names();
+  return name.empty() || name == "custom" ||
+         std::ranges::find(names, std::string_view(name)) != names.end();
+}
+
+Shape shape_from(const nlohmann::json& json) {
+  require(json.size() <= static_cast<std::size_t>(kMostAxes), "{}", kDamaged);
+  std::int64_t elements = 1;
+  std::vector<std::int64_t> extents;
+  for (const auto& extent : json) {
+    require(extent.is_number_unsigned() && extent.get<std::uint64_t>() >= 1 &&
+                extent.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostElements / elements),
+            "{}", kDamaged);
+    extents.push_back(extent.get<std::int64_t>());
+    elements *= extents.back();
+  }
+  return Shape(std::move(extents));
+}
+
+}  // namespace
+
+std::string to_json(const TrainingRecord& record) {
+  return nlohmann::json{{"loss", record.loss},
+                        {"labels", record.labels},
+                        {"sample_shape", record.sample_shape.dims()}}
+      .dump();
+}
+
+TrainingRecord training_record_from(const std::string& text) {
+  const auto json = parse_json<nlohmann::json>(text, 2, "its record of the training");
+  const bool whole = json.is_object() && json.contains("loss") && json["loss"].is_string() &&
+                     json.contains("labels") && json["labels"].is_boolean() &&
+                     json.contains("sample_shape") && json["sample_shape"].is_array() &&
+                     is_loss(json["loss"].get<std::string>());
+  require(whole, "{}", kDamaged);
+  return {.loss = json["loss"].get<std::string>(),
+          .labels = json["labels"].get<bool>(),
+          .sample_shape = shape_from(json["sample_shape"])};
+}
+
+}  // namespace linnet

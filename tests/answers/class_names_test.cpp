@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A data set may miss classes of a model or have them in another order: names tell which is which.
+#include <gtest/gtest.h>
+#include <linnet/linnet.h>
+
+#include <algorithm>
+
+#include "message_of.h"
+
+namespace linnet::testing {
+namespace {
+
+using Labels = std::vector<std::int32_t>;
+using Names = std::vector<std::string>;
+
+/// One-hot samples; sample i shows class shown[i], which `labels` calls by its place in `names`.
+Dataset shown(const Labels& classes, const Names& names, const Names& shown_names) {
+  std::vector<float> samples;
+  Labels labels;
+  for (const std::int32_t c : classes) {
+    for (std::int32_t k = 0; k < 3; ++k) samples.push_back(k == c ? 1.0F : 0.0F);
+    const auto place = std::ranges::find(names, shown_names[static_cast<std::size_t>(c)]);
+    labels.push_back(static_cast<std::int32_t>(place - names.begin()));
+  }
+  Dataset data = make_dataset({3}, std::span<const float>(samples), labels);
+  data.name = "pets";
+  data.class_names = names;
+  return data;
+}
+
+const Names kNames{"cat", "dog", "emu"};
+
+TrainingOptions options() { return {.epochs = 60, .batch = 6, .optimizer = adam(5e-2)}; }
+
+/// A model that tells the three classes apart.
+Model trained() {
+  Model model(Network({3}, {Dense{.units = 3}}), {.device = "cpu", .threads = 1});
+  train(model, shown({0, 1, 2, 0, 1, 2}, kNames, kNames), options());
+  return model;
+}
+
+TEST(ClassNames, EvaluationsMapLabelsByName) {
+  Model model = trained();
+  for (const Names& names :
+       {kNames, Names{"dog", "emu"}, Names{"emu", "cat", "dog"}, Names{"emu"}}) {
+    Labels classes;
+    for (const std::string& name : names) {
+      const auto c = std::ranges::find(kNames, name) - kNames.begin();
+      classes.insert(classes.end(), 1 + static_cast<std::size_t>(c), static_cast<std::int32_t>(c));
+    }
+    const Dataset data = shown(classes, names, kNames);
+    EXPECT_EQ(evaluate(model, data).accuracy, 1) << names[0];
+    const Metrics metrics = evaluate_metrics(model, data);
+    EXPECT_EQ(metrics.accuracy, 1) << names[0];
+    EXPECT_NEAR(metrics.log_loss, evaluate(model, data).loss, 1e-5);
+    EXPECT_EQ(metrics.confusion[8], std::ranges::count(classes, 2));
+    EXPECT_EQ(with_class_names(data, kNames).labels, classes);
+    EXPECT_EQ(with_class_names(data, kNames).class_names, kNames);
+  }
+}
+
+TEST(ClassNames, AnUnknownClassIsAnErrorThatListsBoth) {
+  Model model = trained();
+  const Dataset data = shown({0, 1}, {"cat", "yak", "dog", "bee"}, kNames);
+  const std::string wanted =
+      "the data set 'pets' has the classes 'yak', 'bee', which the model does not know; its "
+      "classes are 'cat', 'dog', 'emu'";
+  EXPECT_EQ(message_of([&] { evaluate(model, data); }), wanted);
+  EXPECT_EQ(message_of([&] { evaluate_metrics(model, data); }), wanted);
+}
+
+TEST(ClassNames, DataWithoutNamesKeepTheirNumbers) {
+  Model model = trained();
+  EXPECT_EQ(evaluate(model, shown({2, 1, 0}, kNames, kNames)).accuracy, 1);
+  Dataset numbered = shown({2, 1, 0}, kNames, kNames);
+  numbered.class_names = {"0", "1", "2"};
+  EXPECT_EQ(evaluate(model, numbered).accuracy, 1);
+  EXPECT_EQ(evaluate_metrics(model, numbered).accuracy, 1);
+  // Numbers that are names: folders called 1 and 0.
+  model.set_class_names({"2", "1", "0"});
+  EXPECT_NEAR(evaluate(model, numbered).accuracy, 1.0 / 3, 1e-6);
+}
+
+TEST(ClassNames, TestPartsOfTrainingsAreMappedToo) {
+  Model model(Network({3}, {Dense{.units = 3}}), {.device = "cpu", .threads = 1});
+  const Dataset data = shown({0, 1, 2, 0, 1, 2}, kNames, kNames);
+  const Dataset other = shown({2, 1, 0}, {"emu", "cat", "dog"}, kNames);
+  EXPECT_EQ(train(model, data, options(), &other).epochs.back().test.accuracy, 1);
+  const DatasetPair parts{data, shown({1}, {"dog"}, kNames), other};
+  const EpochReport last = train(model, parts, options()).epochs.back();
+  EXPECT_EQ(last.validation.accuracy, 1);
+  EXPECT_EQ(last.test.accuracy, 1);
+}
+
+TEST(ClassNames, TheIgnoredLabelStays) {
+  Dataset data = shown({2, 0}, {"emu", "cat"}, kNames);
+  data.labels.push_back(-100);
+  data.floats.insert(data.floats.end(), 3, 0.0F);
+  EXPECT_EQ(with_class_names(data, kNames).labels, (Labels{2, 0, -100}));
+  Model model = trained();
+  const Metrics metrics = evaluate_metrics(model, data, {.ignore_index = -100});
+  EXPECT_EQ(metrics.samples, 2);
+  EXPECT_EQ(metrics.accuracy, 1);
+}
+
+TEST(ClassNames, ColumnsOfValuesAreMappedToo) {
+  const std::vector<float> samples{0, 1, 2, 3};
+  const std::vector<float> values{10, 20, 30, 40, 50, 60};
+  Dataset data =
+      make_dataset({2}, std::span<const float>(samples), {3}, std::span<const float>(values));
+  data.name = "rays";
+  data.class_names = {"emu", "cat", "dog"};
+  EXPECT_EQ(with_class_names(data, kNames).values, (std::vector<float>{20, 30, 10, 50, 60, 40}));
+  EXPECT_EQ(message_of([&] {
+              with_class_names(data, {"cat", "dog", "emu", "fox"});
+            }),
+            "the data set 'rays' has no values for 'fox', which the model was trained on");
+  EXPECT_EQ(message_of([&] {
+              with_class_names(data, {"cat", "dog"});
+            }),
+            "the data set 'rays' has the class 'emu', which the model does not know; its classes "
+            "are 'cat', 'dog'");
+}
+
+}  // namespace
+}  // namespace linnet::testing

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the outputs of a model mean follows the loss of its training, also after saving and loading.
+#include <gtest/gtest.h>
+#include <linnet/linnet.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "base/files.h"
+#include "io/safetensors.h"
+#include "message_of.h"
+
+namespace linnet::testing {
+namespace {
+
+const std::vector<float> kSamples{1, 0, 0, 1, 1, 1, -1, 2};
+
+Dataset labelled() {
+  return make_dataset({2}, std::span<const float>(kSamples), std::vector<std::int32_t>{0, 1, 0, 1});
+}
+Dataset valued() {
+  const std::vector<float> values{1, 0, 0, 1, 1, 1, 0, 0};
+  return make_dataset({2}, std::span<const float>(kSamples), {2}, std::span<const float>(values));
+}
+
+Model trained(const Dataset& data, Loss loss, std::vector<Layer> last = {}) {
+  Network network({2}, {Dense{.units = 2}});
+  for (const Layer& layer : last) network.add(layer);
+  Model model(network, {.device = "cpu", .threads = 1});
+  train(model, data, {.epochs = 2, .batch = 2, .optimizer = adam(0.1), .loss = loss});
+  return model;
+}
+
+std::string path_of(const std::string& name) {
+  return (std::filesystem::path(::testing::TempDir()) / ("linnet_outputs_" + name)).string();
+}
+
+Model saved_and_loaded(const Model& model) {
+  model.save(path_of("model.safetensors"));
+  return Model::load(path_of("model.safetensors"), {.device = "cpu", .threads = 1});
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST(Outputs, MeanWhatTheLossSays) {
+  struct Case {
+    Loss loss;
+    bool labels;
+    Answers wanted;
+  };
+  for (const Case& c : std::vector<Case>{{Loss::automatic, true, Answers::classes},
+                                         {Loss::cross_entropy, true, Answers::classes},
+                                         {Loss::cross_entropy, false, Answers::classes},
+                                         {Loss::kl_divergence, false, Answers::classes},
+                                         {Loss::binary_cross_entropy, false, Answers::labels},
+                                         {Loss::focal, true, Answers::classes},
+                                         {Loss::focal, false, Answers::labels},
+                                         {Loss::hinge, true, Answers::scores},
+                                         {Loss::hinge, false, Answers::values},
+                                         {Loss::automatic, false, Answers::values},
+                                         {Loss::mse, false, Answers::values},
+                                         {Loss::mae, false, Answers::values},
+                                         {Loss::huber, false, Answers::values},
+                                         {Loss::cosine, false, Answers::values}}) {
+    const Model model = trained(c.labels ? labelled() : valued(), c.loss);
+    EXPECT_EQ(model.answers(), c.wanted) << model.training_record().loss;
+    EXPECT_EQ(model.training_record().labels, c.labels);
+    EXPECT_EQ(model.training_record().sample_shape, (Shape{2}));
+    const Model loaded = saved_and_loaded(model);
+    EXPECT_EQ(loaded.training_record(), model.training_record());
+    EXPECT_EQ(loaded.answers(), c.wanted);
+  }
+}
+
+TEST(Outputs, IndependentLabelsHaveASigmoidEach) {
+  Model model = saved_and_loaded(trained(valued(), Loss::binary_cross_entropy));
+  const Dataset data = valued();
+  const std::vector<float> z = model.predict(data);
+  const std::vector<float> p = model.predict_probabilities(data);
+  std::vector<float> resident(p.size());
+  Predictor(model, true).predict(std::span<const float>(kSamples), resident);
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    EXPECT_NEAR(p[i], sigmoid(z[i]), 1e-6);
+    EXPECT_EQ(resident[i], p[i]);
+  }
+}
+
+TEST(Outputs, AreNotSquashedTwice) {
+  for (const Loss loss : {Loss::binary_cross_entropy, Loss::cross_entropy}) {
+    for (const Layer& last : {Layer(Sigmoid{}), Layer(Softmax{})}) {
+      Model model = trained(valued(), loss, {last});
+      EXPECT_EQ(model.predict_probabilities(valued()), model.predict(valued()));
+    }
+  }
+  Model untrained(Network({2}, {Dense{.units = 2}, Sigmoid{}}));
+  EXPECT_EQ(untrained.answers(), Answers::labels);
+  EXPECT_EQ(untrained.predict_probabilities(valued()), untrained.predict(valued()));
+}
+
+TEST(Outputs, ALossWithoutProbabilitiesSaysSo) {
+  Model model = trained(valued(), Loss::mse);
+  EXPECT_EQ(
+      message_of([&] { model.predict_probabilities(valued()); }),
+      "the model was trained with the loss mse, which knows no probabilities; predict() gives "
+      "its outputs as they are");
+}
+
+TEST(Outputs, OfAFileThatNamesNoLossAreAssumed) {
+  Model model = trained(labelled(), Loss::cross_entropy);
+  model.save(path_of("old.safetensors"));
+  const SafetensorsFile file = read_safetensors(path_of("old.safetensors"));
+  std::map<std::string, std::string> metadata = file.metadata();
+  EXPECT_EQ(metadata.erase("linnet.training"), 1U);
+  write_safetensors(path_of("old.safetensors"), file.tensors(), metadata);
+  Model old = Model::load(path_of("old.safetensors"), {.device = "cpu", .threads = 1});
+  EXPECT_EQ(old.training_record(), TrainingRecord{});
+  EXPECT_EQ(old.answers(), Answers::classes);  // it has class names
+  EXPECT_EQ(old.predict_probabilities(labelled()), model.predict_probabilities(labelled()));
+  old.set_class_names({});
+  EXPECT_EQ(old.answers(), Answers::values);
+}
+
+TEST(Outputs, ADamagedRecordIsAnError) {
+  Model model = trained(labelled(), Loss::cross_entropy);
+  model.save(path_of("whole.safetensors"));
+  const SafetensorsFile file = read_safetensors(path_of("whole.safetensors"));
+  for (const char* record :
+       {"", "[]", "{}", R"({"loss": 1, "labels": true, "sample_shape": [2]})",
+        R"({"loss": "guess", "labels": true, "sample_shape": [2]})",
+        R"({"loss": "mse", "labels": true, "sample_shape": [2, -1]})",
+        R"({"loss": "mse", "labels": true, "sample_shape": [0]})",
+        R"({"loss": "mse", "labels": true, "sample_shape": [65536, 65536, 3]})",
+        R"({"loss": "mse", "labels": true, "sample_shape": ["2"]})"}) {
+    std::map<std::string, std::string> metadata = file.metadata();
+    metadata["linnet.training"] = record;
+    const std::string path = path_of("damaged.safetensors");
+    write_safetensors(path, file.tensors(), metadata);
+    EXPECT_EQ(message_of([&] { Model::load(path); }),
+              "cannot load the model '" + path + "': its record of the training is damaged")
+        << record;
+  }
+}
+
+}  // namespace
+}  // namespace linnet::testing
