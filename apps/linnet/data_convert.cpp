@@ -10,6 +10,7 @@
 #include "count_progress.h"
 #include "data/save_dataset.h"
 #include "data_commands.h"
+#include "image_settings.h"
 #include "named_data.h"
 
 namespace linnet::command {
@@ -21,6 +22,7 @@ struct ConvertOptions {
   std::string format;
   std::string picture = "png";
   std::int64_t size = 0;
+  std::optional<std::int64_t> channels;
   std::uint64_t seed = 0;
 };
 
@@ -62,6 +64,7 @@ class NoteInterrupts {
 int convert(const ConvertOptions& options) {
   DatasetOptions load{.seed = options.seed};
   if (options.size > 0) load.size = {options.size, options.size};
+  load.channels = options.channels.value_or(0);
   const LoadedData data = load_data(options.from, load);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
   const NoteInterrupts guard;
@@ -107,6 +110,7 @@ void add_data_convert(CLI::App& data, Action& action) {
       ->capture_default_str();
   command->add_option("--size", options->size, "Resize image files to SIZE x SIZE pixels")
       ->check(at_least(1, 1 << 14));
+  add_channels_option(*command, options->channels);
   command->add_option("--seed", options->seed, "Of drawn data, and of a split by patient");
   command->footer("Example: linnet data convert path/to/mnist digits --to images");
   command->callback([&action, options] { action = [options] { return convert(*options); }; });

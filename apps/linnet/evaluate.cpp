@@ -55,7 +55,8 @@ Chosen choose(DatasetPair parts, const EvaluateOptions& options) {
   fail("'{}' holds no samples", options.data);
 }
 
-/// Loads the data as the training did: images of its size, the same split, the same words.
+/// Loads the data as the training did: images of its size and channels, the same split, the same
+/// words.
 DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, const Model& model) {
   DatasetOptions load{.threads = options.threads,
                       .seed = options.seed.value_or(run.seed),
@@ -63,34 +64,47 @@ DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, cons
   apply(options.images, load);
   const NetworkDefinition& network = model.network().definition();
   if (network.inputs[0].dtype == DType::i32 && holds_texts(options.data)) load.words = run.words();
-  if (load.size.rank() > 0 || !holds_image_files(options.data)) return load;
-  const Shape sample =
-      run.sample_shape.rank() == 3 ? run.sample_shape : model.network().input_shape();
-  if (sample.rank() == 3) load.size = {sample[0], sample[1]};
+  const Shape sample = model.sample_shape();
+  if (!holds_image_files(options.data) || sample.rank() != 3) return load;
+  if (load.size.rank() == 0) load.size = {sample[0], sample[1]};
+  if (load.channels == 0 && (sample[2] == 1 || sample[2] == 3)) load.channels = sample[2];
   return load;
+}
+
+/// An --image-size stands for that of the training's images.
+void override_size(const DatasetOptions& load, Model& model) {
+  const Shape sample = model.sample_shape();
+  if (load.size.rank() != 2 || sample.rank() != 3) return;
+  TrainingRecord record = model.training_record();
+  record.sample_shape = {load.size[0], load.size[1], sample[2]};
+  model.set_training_record(std::move(record));
 }
 
 int evaluate_run(const EvaluateOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   const SavedRun run = find_run(options.run);
-  on.cpu.choices = run.engine_choices;
-  Model model = Model::load(run.model, on);
-  LoadedData loaded = load_data(options.data, loading(options, run, model));
+  Model model = load_model(run, on);
+  const DatasetOptions load = loading(options, run, model);
+  LoadedData loaded = load_data(options.data, load);
   if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
   auto [part, data] = choose(std::move(loaded.parts), options);
-  crop_to(model.network().input_shape(), data);
+  override_size(load, model);
+  data = fit_samples(std::move(data), model);
+  // The numbers of what follows are the model's, so its names are.
+  const std::vector<std::string>& classes =
+      model.class_names().empty() ? data.class_names : model.class_names();
   const Metrics metrics =
       evaluate_metrics(model, data, {.batch = options.batch, .ignore_index = options.ignore_index});
   if (options.json) {
     Json json{{"model", run.model.string()}, {"data", data.name}, {"part", part}};
     add_device(json, model, on);
-    json["metrics"] = to_json(metrics, data.class_names);
+    json["metrics"] = to_json(metrics, classes);
     print_json(json);
     return kSuccess;
   }
   std::string text = fmt::format("{}, {} part: {} samples\n", data.name, part, metrics.samples);
-  for (const std::string& line : metrics_lines(metrics, data.class_names)) text += line + "\n";
+  for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
   print_out(text);
   return kSuccess;
 }

@@ -114,9 +114,17 @@ void add_image_options(CLI::App& command, ImageSettings& settings) {
       ->check(at_least(0, 1024));
 }
 
+void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels) {
+  command
+      .add_option("--channels", channels,
+                  "Read image files as grey (1) or in colour (3); else in colour if any has colour")
+      ->check(CLI::IsMember({1, 3}));
+}
+
 void add_loading_options(CLI::App& command, ImageSettings& settings) {
   command.add_option("--image-size", settings.size,
                      "Resize image files at loading: one number, or HEIGHTxWIDTH");
+  add_channels_option(command, settings.channels);
   command
       .add_option("--on-bad-image", settings.on_bad_image,
                   "An image file that can't be decoded stops the run, or is left out and counted")
@@ -125,6 +133,7 @@ void add_loading_options(CLI::App& command, ImageSettings& settings) {
 
 void apply(const ImageSettings& settings, DatasetOptions& images) {
   if (settings.size) images.size = size_of_images(*settings.size);
+  images.channels = settings.channels.value_or(images.channels);
   if (settings.on_bad_image) {
     images.on_bad_image =
         static_cast<OnBadImage>(index_of(bad_image_names(), *settings.on_bad_image));
@@ -162,6 +171,10 @@ void read_images(Section& s, DatasetOptions& images) {
       }
     }
   }
+  images.channels = s.integer("channels", images.channels);
+  if (images.channels != 1 && images.channels != 3 && s.has("channels")) {
+    s.refuse("channels", "'channels' in [data] must be 1 (grey) or 3 (colour)");
+  }
   images.on_bad_image = static_cast<OnBadImage>(
       s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
 }
@@ -181,13 +194,6 @@ Network fit_network(const Job& job, const Shape& sample) {
   const bool larger = sample.rank() == 3 && sample[0] >= input[0] && sample[1] >= input[1];
   if (!job.training.augment.crops() || !larger) return network_for(job, sample);
   return network_for(job, {input[0], input[1], sample[2]});
-}
-
-void crop_to(const Shape& input, Dataset& data) {
-  const Shape& sample = data.sample_shape;
-  if (data.size() == 0 || sample == input || sample.rank() != 3 || input.rank() != 3) return;
-  if (sample[0] < input[0] || sample[1] < input[1]) return;
-  data = centre_crop(data, input[0], input[1]);
 }
 
 }  // namespace linnet::command

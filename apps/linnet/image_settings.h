@@ -14,12 +14,15 @@ namespace linnet::command {
 struct ImageSettings {
   std::optional<std::string> augment;
   std::optional<std::string> size;
+  std::optional<std::int64_t> channels;
   std::optional<std::string> on_bad_image;
   std::optional<int> decoders;
 };
+/// Adds --channels (1 or 3).
+void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels);
 /// Adds --augment, --image-size, --on-bad-image and --decoders.
 void add_image_options(CLI::App& command, ImageSettings& settings);
-/// Adds --image-size and --on-bad-image alone.
+/// Adds --image-size, --channels and --on-bad-image alone.
 void add_loading_options(CLI::App& command, ImageSettings& settings);
 /// Throws Error for what can't be read.
 void apply(const ImageSettings& settings, Job& job);
@@ -31,7 +34,7 @@ Augment parse_augment(const std::string& text);
 
 /// Reads the table [augment]: the fields of Augment by name.
 void read_augment(Section& section, Augment& augment);
-/// Reads image_size, on_bad_image of the table [data].
+/// Reads image_size, channels, on_bad_image of the table [data].
 void read_images(Section& section, DatasetOptions& images);
 
 /// The job's data, as its options say.
@@ -39,7 +42,5 @@ LoadedData load_data(const Job& job);
 /// Makes the network fit the pictures of a job whose network takes any; crops stay as they are but
 /// where the pictures are smaller.
 Network fit_network(const Job& job, const Shape& sample);
-/// Pictures larger than a network takes become their middle; other data stay as they are.
-void crop_to(const Shape& input, Dataset& data);
 
 }  // namespace linnet::command

@@ -2,7 +2,6 @@
 #include "inputs.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +11,7 @@
 #include "base/files.h"
 #include "data/folder.h"
 #include "data/idx.h"
-#include "data/image.h"
+#include "data/image_folder.h"
 #include "io/npy.h"
 
 namespace linnet::command {
@@ -31,24 +30,19 @@ Kind kind_of(const fs::path& path) {
   return gzip || idx ? Kind::idx : Kind::picture;
 }
 
-bool is_picture_name(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg" || extension == ".bmp";
-}
-
 /// Collects samples; bytes stay bytes until the first file of floats comes.
 class Collector {
  public:
-  explicit Collector(const Shape& sample) { inputs_.data.sample_shape = sample; }
+  Collector(const Model& model, int threads) : model_(model), threads_(threads) {
+    inputs_.data.sample_shape = model.network().input_shape();
+  }
 
   void add(const fs::path& path) {
     if (is_folder(path)) return add_folder(path);
     switch (kind_of(path)) {
       case Kind::npy: return add_npy(path);
       case Kind::idx: return add_idx(path);
-      case Kind::picture: return add_picture(path);
+      case Kind::picture: return add_pictures({path}, 1);
     }
   }
 
@@ -63,37 +57,16 @@ class Collector {
   void add_folder(const fs::path& folder) {
     std::vector<fs::path> files;
     for (const fs::path& file : files_below(folder)) {
-      if (is_picture_name(file)) files.push_back(file);
+      if (is_image_name(file)) files.push_back(file);
     }
     require(!files.empty(), "the folder '{}' holds no pictures (png, jpg, jpeg, bmp)",
             folder.string());
-    for (const fs::path& file : files) add_picture(file);
+    add_pictures(files, threads_);
   }
 
-  void add_picture(const fs::path& path) {
-    Image image = decode_image(read_file(path), path);
-    const std::int64_t wanted = sample().rank() == 3 ? sample()[2] : 0;
-    if (wanted == 3 && image.channels == 1) image = coloured(image);
-    if (wanted == 1 && image.channels == 3) image = grey(image);
-    check(path, Shape{image.height, image.width, image.channels});
-    add_bytes(image.pixels);
-    inputs_.names.push_back(path.string());
-  }
-
-  static Image coloured(const Image& grey) {
-    Image image{.height = grey.height, .width = grey.width, .channels = 3, .pixels = {}};
-    for (const std::uint8_t value : grey.pixels) image.pixels.insert(image.pixels.end(), 3, value);
-    return image;
-  }
-
-  static Image grey(const Image& colour) {
-    Image image{.height = colour.height, .width = colour.width, .channels = 1, .pixels = {}};
-    for (std::size_t i = 0; i + 2 < colour.pixels.size(); i += 3) {
-      const double value =
-          0.299 * colour.pixels[i] + 0.587 * colour.pixels[i + 1] + 0.114 * colour.pixels[i + 2];
-      image.pixels.push_back(static_cast<std::uint8_t>(value + 0.5));
-    }
-    return image;
+  void add_pictures(const std::vector<fs::path>& files, int threads) {
+    add_samples(files.front(), load_images(files, model_, threads));
+    for (const fs::path& file : files) inputs_.names.push_back(file.string());
   }
 
   void add_idx(const fs::path& path) {
@@ -102,35 +75,35 @@ class Collector {
     IdxArray array = read_idx(path, rank);
     if (grey) array.extents.push_back(1);
     const Shape shape(array.extents);
-    check(path, shape.sample());
-    add_bytes(array.bytes);
+    Dataset data;
+    data.sample_shape = shape.sample();
+    data.bytes = std::move(array.bytes);
+    add_samples(path, std::move(data));
     name_all(path, shape[0]);
   }
 
   void add_npy(const fs::path& path) {
     const NpyArray array = read_npy(path);
-    const bool single = array.shape == sample();
-    check(path, single ? array.shape : array.shape.rank() > 0 ? array.shape.sample() : Shape{});
+    const bool single = array.shape == sample() || array.shape == model_.sample_shape();
+    Dataset data;
+    data.sample_shape = single                   ? array.shape
+                        : array.shape.rank() > 0 ? array.shape.sample()
+                                                 : Shape{};
     if (array.dtype == DType::u8) {
       const auto* first = reinterpret_cast<const std::uint8_t*>(array.bytes.data());
-      add_bytes(std::span(first, array.bytes.size()));
-    } else if (array.dtype == DType::f32) {
-      add_floats<float>(array);
-    } else if (array.dtype == DType::f64) {
-      add_floats<double>(array);
+      data.bytes.assign(first, first + array.bytes.size());
     } else {
-      add_floats<std::int32_t>(array);
+      data.sample_dtype = DType::f32;
+      if (array.dtype == DType::f32) data.floats = floats_of<float>(array);
+      if (array.dtype == DType::f64) data.floats = floats_of<double>(array);
+      if (array.dtype == DType::i32) data.floats = floats_of<std::int32_t>(array);
     }
+    add_samples(path, std::move(data));
     if (single) {
       inputs_.names.push_back(path.string());
     } else {
       name_all(path, array.shape[0]);
     }
-  }
-
-  void check(const fs::path& path, const Shape& found) const {
-    require(found == sample(), "'{}' holds samples of {}, but the model takes {}", path.string(),
-            to_string(found), to_string(sample()));
   }
 
   void name_all(const fs::path& path, std::int64_t count) {
@@ -139,35 +112,46 @@ class Collector {
     }
   }
 
-  void add_bytes(std::span<const std::uint8_t> bytes) {
+  /// Appends the samples of one file as the model takes them.
+  void add_samples(const fs::path& path, Dataset samples) {
+    const Shape found = samples.sample_shape;
+    samples = fit_samples(std::move(samples), model_);
+    require(samples.sample_shape == sample(), "'{}' holds samples of {}, but the model takes {}",
+            path.string(), to_string(found), to_string(sample()));
     Dataset& data = inputs_.data;
+    if (samples.sample_dtype == DType::f32 && data.sample_dtype == DType::u8) {
+      data.floats.assign(data.bytes.begin(), data.bytes.end());
+      data.bytes.clear();
+      data.sample_dtype = DType::f32;
+    }
     if (data.sample_dtype == DType::u8) {
-      data.bytes.insert(data.bytes.end(), bytes.begin(), bytes.end());
+      data.bytes.insert(data.bytes.end(), samples.bytes.begin(), samples.bytes.end());
     } else {
-      data.floats.insert(data.floats.end(), bytes.begin(), bytes.end());
+      data.floats.insert(data.floats.end(), samples.bytes.begin(), samples.bytes.end());
+      data.floats.insert(data.floats.end(), samples.floats.begin(), samples.floats.end());
     }
   }
 
   template <class T>
-  void add_floats(const NpyArray& array) {
-    Dataset& data = inputs_.data;
-    data.floats.insert(data.floats.end(), data.bytes.begin(), data.bytes.end());
-    data.bytes.clear();
-    data.sample_dtype = DType::f32;
+  static std::vector<float> floats_of(const NpyArray& array) {
+    std::vector<float> floats;
     for (std::size_t at = 0; at + sizeof(T) <= array.bytes.size(); at += sizeof(T)) {
       T value;
       std::memcpy(&value, array.bytes.data() + at, sizeof value);
-      data.floats.push_back(static_cast<float>(value));
+      floats.push_back(static_cast<float>(value));
     }
+    return floats;
   }
 
+  const Model& model_;
+  int threads_;
   Inputs inputs_;
 };
 
 }  // namespace
 
-Inputs read_inputs(const std::vector<std::string>& paths, const Shape& sample) {
-  Collector collector(sample);
+Inputs read_inputs(const std::vector<std::string>& paths, const Model& model, int threads) {
+  Collector collector(model, threads);
   read_paths(paths, [&](const fs::path& path) { collector.add(path); });
   return std::move(collector).finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/dataset.h>
+#include <linnet/model.h>
 
 #include <filesystem>
 #include <functional>
@@ -19,10 +19,11 @@ struct Inputs {
 };
 
 /// Reads pictures (PNG, JPEG, BMP), folders of them (with their subfolders, by name), IDX files of
-/// pictures (plain or .gz) and .npy arrays, told apart by content, as samples of shape `sample`.
-/// Grey becomes RGB, and RGB its luminance (ITU-R BT.601), where the model wants the other one.
+/// pictures (plain or .gz) and .npy arrays, told apart by content, as samples of the model's first
+/// input. Pictures come as load_images() has them; arrays have the shape of that input or, as
+/// fit_samples() takes them, of the training's samples. `threads` decode folders; 0: all.
 /// Throws Error naming the file, its shape and the model's.
-Inputs read_inputs(const std::vector<std::string>& paths, const Shape& sample);
+Inputs read_inputs(const std::vector<std::string>& paths, const Model& model, int threads = 0);
 
 /// The same for networks that take ids: texts, folders of them (*.txt), tables with a text behind
 /// the last tab of each line (.tsv, also .gz, .xz), all by the run's vocabulary, and .npy arrays.

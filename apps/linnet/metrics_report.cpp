@@ -14,10 +14,6 @@ constexpr std::size_t kNameWidth = 12;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-std::string class_name(const std::vector<std::string>& names, std::size_t index) {
-  return index < names.size() ? names[index] : std::to_string(index);
-}
-
 Json to_json(const ClassScore& score) {
   return {{"precision", number(score.precision)},
           {"recall", number(score.recall)},
@@ -69,6 +65,10 @@ void add_table(std::vector<std::string>& lines, const Metrics& m,
 }
 
 }  // namespace
+
+std::string class_name(const std::vector<std::string>& names, std::size_t index) {
+  return index < names.size() ? names[index] : std::to_string(index);
+}
 
 Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names) {
   Json json;

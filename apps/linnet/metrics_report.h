@@ -10,6 +10,9 @@
 
 namespace linnet::command {
 
+/// The name of a class, or where it has none its number.
+std::string class_name(const std::vector<std::string>& names, std::size_t index);
+
 /// metrics.json of a run: what was measured; undefined numbers are null. The names of the classes
 /// are those of the data, without them (or for outputs beyond them) numbers.
 Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names);

@@ -163,6 +163,8 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   if (!folder) {
     require(options.size.rank() == 0, "only image files are resized; {} is none",
             name.empty() ? "fashion-mnist" : name);
+    require(options.channels == 0, "only image files have channels to choose; {} is none",
+            name.empty() ? "fashion-mnist" : name);
     LoadedData made = make_data(name, options);
     thin_out(made.parts.train, options.train_samples);
     if (!options.test) made.parts.test = {};
@@ -173,6 +175,9 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
   try {
     LoadedData data{load_dataset(*folder, asked), ""};
     data.note = bad_files_note(data.parts);
+    for (const std::string& note : data.parts.train.notes) {
+      data.note += (data.note.empty() ? "" : "; ") + note;
+    }
     return data;
   } catch (const std::bad_alloc&) {
     fail(

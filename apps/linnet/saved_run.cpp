@@ -44,6 +44,17 @@ std::vector<std::string> SavedRun::words() const {
   return read_vocabulary(vocabulary).words();
 }
 
+Model load_model(const SavedRun& run, ModelOptions& options) {
+  options.cpu.choices = run.engine_choices;
+  Model model = Model::load(run.model, options);
+  TrainingRecord record = model.training_record();
+  if (record.sample_shape.rank() == 0) {
+    record.sample_shape = run.sample_shape;
+    model.set_training_record(std::move(record));
+  }
+  return model;
+}
+
 SavedRun find_run(const fs::path& path) {
   std::error_code error;
   const bool folder = fs::is_directory(path, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/types.h>
+#include <linnet/model.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +24,10 @@ struct SavedRun {
   /// The words that have the ids from 3 on. Throws Error where the file is missing or damaged.
   std::vector<std::string> words() const;
 };
+
+/// Loads the run's model, with the engines of its training. Of a file that does not say what
+/// samples it was trained on (of an older version), summary.json may.
+Model load_model(const SavedRun& run, ModelOptions& options);
 
 /// Throws Error for a folder without a model. A summary.json that can't be read is passed over.
 SavedRun find_run(const std::filesystem::path& path);

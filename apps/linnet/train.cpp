@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "commit.h"
+#include "data/fit_pictures.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
 #include "device_options.h"
@@ -217,7 +218,7 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
 
 void write_report(const Job& job, const Json& summary, const History& history, const Model& model,
                   const LoadedData& data, std::span<const float> predictions,
-                  const RunFolder& folder) {
+                  const std::optional<Metrics>& metrics, const RunFolder& folder) {
   Report report;
   report.title = fmt::format("{} on {}", job.name, data.parts.train.name);
   report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", kVersion, kCommit,
@@ -225,7 +226,10 @@ void write_report(const Job& job, const Json& summary, const History& history, c
   if (!data.note.empty()) report.subtitle += ". " + data.note;
   for (const std::string& note : history.notes) report.subtitle += ". " + note;
   add_epochs(report, history);
-  add_mistakes(report, predictions, data.parts.test);
+  if (metrics) {
+    add_mistakes(report, *metrics, predictions, data.parts.test,
+                 job.training.loss_options.ignore_index);
+  }
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
   const auto text = [&](const char* key) {
     return summary[key].is_string() ? summary[key].get<std::string>() : summary[key].dump();
@@ -256,23 +260,28 @@ std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& d
   return linnet::predictions_of(model, data, 256, job.training.loss_options.ignore_index);
 }
 
+std::optional<Metrics> measured(const Job& job, std::span<const float> predictions,
+                                const Dataset& data) {
+  if (predictions.empty()) return std::nullopt;
+  return measure(predictions, data, job.training.loss_options.ignore_index);
+}
+
 /// metrics.json (of the test part, and of a validation part in it), and its lines on the terminal.
-void report_metrics(const Job& job, Model& model, std::span<const float> predictions,
+void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,
                     const DatasetPair& parts, const RunFolder& folder, Watcher& watcher) {
   Json json = Json::object();
-  const auto add = [&](Json& to, std::string_view what, std::span<const float> of,
+  const auto add = [&](Json& to, std::string_view what, const Metrics& metrics,
                        const Dataset& data) {
-    const Metrics metrics = measure(of, data, job.training.loss_options.ignore_index);
     to = to_json(metrics, data.class_names);
     std::string before = fmt::format("linnet: {}", what);
     for (const std::string& line : metrics_lines(metrics, data.class_names)) {
       watcher.line(std::exchange(before, "") + line);
     }
   };
-  if (!predictions.empty()) add(json, "", predictions, parts.test);
-  if (parts.validation.size() > 0) {
-    add(json["validation"], "validation ", predictions_of(model, job, parts.validation),
-        parts.validation);
+  if (test) add(json, "", *test, parts.test);
+  if (const auto validation =
+          measured(job, predictions_of(model, job, parts.validation), parts.validation)) {
+    add(json["validation"], "validation ", *validation, parts.validation);
   }
   if (json.empty()) return;
   write_file_atomically(folder.metrics(),
@@ -297,7 +306,7 @@ int train_job(const TrainOptions& options) {
   if (job.for_images) model = Model(fit_network(job, data.parts.train.sample_shape), job.model);
   if (job.training.augment.crops()) {
     for (Dataset* part : {&data.parts.validation, &data.parts.test}) {
-      crop_to(model.network().input_shape(), *part);
+      *part = fit_pictures(std::move(*part), model.network().input_shape());
     }
   }
   Watcher watcher(model, folder, data.parts.train.words, job.training.epochs, guard);
@@ -310,8 +319,9 @@ int train_job(const TrainOptions& options) {
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  write_report(job, summary, history, model, data, predictions, folder);
-  report_metrics(job, model, predictions, data.parts, folder, watcher);
+  const std::optional<Metrics> metrics = measured(job, predictions, data.parts.test);
+  write_report(job, summary, history, model, data, predictions, metrics, folder);
+  report_metrics(job, model, metrics, data.parts, folder, watcher);
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
     watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/image.h"
+#include "metrics_report.h"
 
 namespace linnet::command {
 namespace {
@@ -56,22 +57,22 @@ void add_epochs(Report& report, const History& history) {
   }
 }
 
-void add_mistakes(Report& report, std::span<const float> probabilities, const Dataset& test) {
-  if (test.size() == 0 || test.labels.empty() || test.classes() == 0) return;
-  const auto classes = static_cast<std::size_t>(test.classes());
-  const std::size_t outputs = probabilities.size() / test.labels.size();
-  report.class_names = test.class_names;
-  report.confusion.assign(classes * classes, 0);
+void add_mistakes(Report& report, const Metrics& metrics, std::span<const float> logits,
+                  const Dataset& test, std::optional<std::int32_t> ignore_index) {
+  if (test.size() == 0 || test.labels.empty() || metrics.confusion.empty()) return;
+  // A network may have more outputs than the data has classes.
+  const std::size_t classes = metrics.scores.classes.size();
+  for (std::size_t c = 0; c < classes; ++c) {
+    report.class_names.push_back(class_name(test.class_names, c));
+  }
+  report.confusion = metrics.confusion;
   std::vector<Mistake> mistakes;
   for (std::size_t i = 0; i < test.labels.size(); ++i) {
-    // A network may have more outputs than the data has classes; those are never right.
-    const auto begin = probabilities.begin() + static_cast<std::ptrdiff_t>(i * outputs);
-    const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes));
-    const auto predicted = static_cast<std::size_t>(best - begin);
-    const auto truth = static_cast<std::size_t>(test.labels[i]);
-    if (truth >= classes) continue;  // a label that the loss ignores
-    ++report.confusion[truth * classes + predicted];
-    if (predicted != truth) mistakes.push_back({i, predicted, *best});
+    if (test.labels[i] == ignore_index) continue;
+    const std::span<const float> row = logits.subspan(i * classes, classes);
+    const auto predicted = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+    if (predicted == static_cast<std::size_t>(test.labels[i])) continue;
+    mistakes.push_back({i, predicted, static_cast<float>(softmax_probability(row, predicted))});
   }
   if (!is_picture(test)) return;
   const std::size_t shown = std::min(kWorstImages, mistakes.size());
@@ -84,8 +85,8 @@ void add_mistakes(Report& report, std::span<const float> probabilities, const Da
     const Mistake& m = mistakes[i];
     report.worst_images.push_back(
         {.png = png_of(test, m.sample),
-         .truth = test.class_names[static_cast<std::size_t>(test.labels[m.sample])],
-         .predicted = test.class_names[m.predicted],
+         .truth = class_name(test.class_names, static_cast<std::size_t>(test.labels[m.sample])),
+         .predicted = class_name(test.class_names, m.predicted),
          .probability = m.probability});
   }
 }

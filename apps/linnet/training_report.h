@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/metrics.h>
 #include <linnet/trainer.h>
 
+#include <optional>
 #include <span>
 
 #include "io/html_report.h"
@@ -12,9 +14,10 @@ namespace linnet::command {
 /// The curves of a history, with the test part where there is one, else the held-out part.
 void add_epochs(Report& report, const History& history);
 
-/// Adds the confusion matrix of `test`, of which `probabilities` are the model's (N, outputs), the
-/// class names and the worst mistakes (pictures of 1 or 3 channels in bytes only). Nothing happens
-/// for a data set without labels.
-void add_mistakes(Report& report, std::span<const float> probabilities, const Dataset& test);
+/// Adds the confusion matrix that `metrics` measured of `test`, the class names and the worst
+/// mistakes (pictures of 1 or 3 channels in bytes only) of the model's logits (N, outputs). Samples
+/// of the ignored label are in neither. Nothing happens for a data set without labels.
+void add_mistakes(Report& report, const Metrics& metrics, std::span<const float> logits,
+                  const Dataset& test, std::optional<std::int32_t> ignore_index);
 
 }  // namespace linnet::command

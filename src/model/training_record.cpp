@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "graph/value.h"
 
 namespace linnet {
 namespace {

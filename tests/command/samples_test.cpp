@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture is the same sample, byte by byte, in training, evaluation, prediction and conversion.
+#include <linnet/linnet.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "data/image_files.h"
+#include "data/save_dataset.h"
+#include "inputs.h"
+
+namespace linnet::command {
+namespace {
+
+using test::TemporaryFolder;
+namespace fs = std::filesystem;
+using Bytes = std::vector<std::uint8_t>;
+
+/// The fixture of that name; some JPEGs carry an EXIF orientation.
+std::string fixture(const std::string& name) {
+  for (const auto& entry : nlohmann::json::parse(read_file(LINNET_IMAGE_FIXTURES))) {
+    if (entry["name"].get<std::string>() != name) continue;
+    const auto hex = entry["file"].get<std::string>();
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+      bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    }
+    return bytes;
+  }
+  throw std::runtime_error("no fixture " + name);
+}
+
+/// Files of two classes: sizes, formats and channels as photographs have them.
+std::vector<std::string> write_pictures(const TemporaryFolder& folder) {
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"pictures/a/1.png", encode_png(test::picture(11, 17, 3))},
+      {"pictures/a/2.png", encode_png(test::picture(30, 9, 1))},
+      {"pictures/a/3.jpg", fixture("turned.jpg")},
+      {"pictures/a/4.png", fixture("rgba-16-gamma-20000.png")},
+      {"pictures/b/1.bmp", encode_bmp(test::picture(12, 12, 3))},
+      {"pictures/b/2.jpg", fixture("turned-grey.jpg")},
+      {"pictures/b/3.png", fixture("palette-4-alpha.png")}};
+  std::vector<std::string> paths;
+  for (const auto& [name, content] : files) paths.push_back(folder.write(name, content).string());
+  return paths;
+}
+
+/// A model that was trained on `data` with a network that takes `input`.
+Model trained(const Dataset& data, const Shape& input, bool crops) {
+  Model model(Network(input, {Rescale{}, Flatten{}, Dense{.units = 2}}),
+              {.device = "cpu", .threads = 1});
+  TrainingOptions options{.epochs = 1, .batch = 4};
+  options.augment.crop = crops;
+  train(model, data, options);
+  return model;
+}
+
+/// What `linnet predict` asks the model about.
+Bytes predicted(const std::vector<std::string>& paths, const Model& model) {
+  return read_inputs(paths, model, 1).data.bytes;
+}
+
+TEST(Samples, PredictionSeesWhatTrainingSaw) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> paths = write_pictures(folder);
+  for (const std::int64_t channels : {0, 1, 3}) {
+    const Dataset data =
+        load_dataset(folder / "pictures", {.size = {10, 12}, .channels = channels}).train;
+    const Model model = trained(data, data.sample_shape, false);
+    EXPECT_EQ(data.sample_shape[2], channels == 1 ? 1 : 3);
+    EXPECT_EQ(predicted(paths, model), data.bytes);
+    EXPECT_EQ(predicted({(folder / "pictures").string()}, model), data.bytes);
+    const Dataset streamed =
+        load_dataset(folder / "pictures",
+                     {.streamed = true, .size = {10, 12}, .channels = channels})
+            .train;
+    Bytes read(data.bytes.size());
+    const std::size_t record = read.size() / paths.size();
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      streamed.source->read(static_cast<std::int64_t>(i),
+                            std::as_writable_bytes(std::span(read)).subspan(i * record, record));
+    }
+    EXPECT_EQ(read, data.bytes);
+  }
+}
+
+TEST(Samples, PredictionCropsWhereEvaluationDoes) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> paths = write_pictures(folder);
+  const Dataset data = load_dataset(folder / "pictures", {.size = {10, 12}}).train;
+  Model model = trained(data, {7, 8, 3}, true);
+  model.save(folder / "model.safetensors");
+  model = Model::load(folder / "model.safetensors", {.device = "cpu", .threads = 1});
+  const Dataset evaluated = fit_samples(data, model);
+  EXPECT_EQ(evaluated.sample_shape, (Shape{7, 8, 3}));
+  EXPECT_EQ(evaluated.bytes, centre_crop(data, 7, 8).bytes);
+  EXPECT_EQ(predicted(paths, model), evaluated.bytes);
+  const std::vector<fs::path> files(paths.begin(), paths.end());
+  EXPECT_EQ(load_images(files, model).bytes, evaluated.bytes);
+}
+
+TEST(Samples, SmallerPicturesAreResizedToTheNetwork) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> paths = write_pictures(folder);
+  const Dataset data = load_dataset(folder / "pictures", {.size = {6, 5}}).train;
+  Model model(Network({8, 8, 3}, {Flatten{}, Dense{.units = 2}}), {.device = "cpu", .threads = 1});
+  TrainingOptions options{.epochs = 1, .batch = 4};
+  options.augment.resized_crop = true;
+  train(model, data, options);
+  const Dataset evaluated = fit_samples(data, model);
+  EXPECT_EQ(evaluated.sample_shape, (Shape{8, 8, 3}));
+  EXPECT_EQ(predicted(paths, model), evaluated.bytes);
+  EXPECT_EQ(evaluate_metrics(model, evaluated).samples, 7);
+}
+
+TEST(Samples, ConversionWritesWhatTrainingSaw) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  const DatasetPair pair = load_dataset(folder / "pictures", {.size = {10, 12}});
+  save_dataset(pair, folder / "arrays", SaveFormat::npy);
+  EXPECT_EQ(load_dataset(folder / "arrays").train.bytes, pair.train.bytes);
+  save_dataset(pair, folder / "again", SaveFormat::images);
+  EXPECT_EQ(load_dataset(folder / "again").train.bytes, pair.train.bytes);
+}
+
+TEST(Samples, OrientationIsAppliedNowhere) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a/turned.jpg", fixture("turned.jpg")).string();
+  const DatasetPair pair = load_dataset(folder.path());
+  EXPECT_EQ(pair.train.sample_shape, (Shape{21, 18, 3}));  // as stored; viewers turn it
+  const Model model = trained(pair.train, {21, 18, 3}, false);
+  EXPECT_EQ(predicted({path}, model), pair.train.bytes);
+}
+
+TEST(Samples, ArraysOfTheTrainingsShapeAreCroppedAlike) {
+  const TemporaryFolder folder;
+  write_pictures(folder);
+  const DatasetPair pair = load_dataset(folder / "pictures", {.size = {10, 12}});
+  save_dataset(pair, folder / "arrays", SaveFormat::npy);
+  const std::string array = (folder / "arrays/x_train.npy").string();
+  const Model cropped = trained(pair.train, {7, 8, 3}, true);
+  EXPECT_EQ(predicted({array}, cropped), fit_samples(pair.train, cropped).bytes);
+  const Model other =
+      trained(load_dataset(folder / "pictures", {.size = {7, 8}}).train, {7, 8, 3}, false);
+  EXPECT_EQ(test::error_of([&] { predicted({array}, other); }),
+            test::quoted(array) + " holds samples of (10, 12, 3), but the model takes (7, 8, 3)");
+}
+
+}  // namespace
+}  // namespace linnet::command
