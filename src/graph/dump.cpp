@@ -32,12 +32,12 @@ std::string to_string(const Attributes& attributes) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : attributes) {
     parts.push_back(std::visit(
-        [&](const auto& v) {
+        [&key = name](const auto& v) {  // Clang before 16 captures no binding
           using T = std::decay_t<decltype(v)>;
           if constexpr (requires { v.push_back(v[0]); } && !std::is_same_v<T, std::string>) {
-            return fmt::format("{}=({})", name, fmt::join(v, ", "));
+            return fmt::format("{}=({})", key, fmt::join(v, ", "));
           } else {
-            return fmt::format("{}={}", name, v);
+            return fmt::format("{}={}", key, v);
           }
         },
         value));

@@ -56,7 +56,9 @@ Kernel move_rows(const std::vector<TransposeAxis>& axes) {
 
 /// Planes of the operand's last axis (rows of the result) and the result's last axis, in tiles.
 Kernel transpose_planes(std::vector<TransposeAxis> axes) {
-  const auto [row, column] = take_plane(axes);
+  const TransposePlane plane_axes = take_plane(axes);  // Clang before 16 captures no binding
+  const TransposeAxis row = plane_axes.row;
+  const TransposeAxis column = plane_axes.column;
   const std::int64_t row_tiles = (row.extent + kTile - 1) / kTile;
   const std::int64_t column_tiles = (column.extent + kTile - 1) / kTile;
   const std::int64_t tiles = row_tiles * column_tiles;

@@ -12,6 +12,9 @@
 #else
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) static_cast<void>(0)
 #endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
 
 #if defined(__x86_64__)
 // Saves the registers that a callee must keep, changes stacks, and restores the other side's.
@@ -61,6 +64,9 @@ Fiber::Fiber(void (*entry)()) : entry_(entry) {
   auto* bottom = static_cast<std::byte*>(mapping_) + kGuardBytes;
   stack_bottom_ = bottom;
   stack_size_ = kStackBytes;
+#if defined(__SANITIZE_THREAD__)
+  tsan_fiber_ = __tsan_create_fiber(0);
+#endif
 #if defined(__x86_64__)
   // Six registers, the address to "return" to, and a null return address that ends backtraces.
   auto* top = reinterpret_cast<std::uintptr_t*>(bottom + kStackBytes) - 8;
@@ -79,6 +85,9 @@ Fiber::~Fiber() {
   // The entry's frame never returned, and its marks would outlive the mapping.
   ASAN_UNPOISON_MEMORY_REGION(stack_bottom_, stack_size_);
   munmap(mapping_, kStackBytes + kGuardBytes);
+#if defined(__SANITIZE_THREAD__)
+  __tsan_destroy_fiber(tsan_fiber_);
+#endif
 }
 
 void Fiber::enter() {
@@ -93,6 +102,10 @@ void Fiber::switch_to(Fiber& from, Fiber& to) {
   entered_fiber = &to;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&from.fake_stack_, to.stack_bottom_, to.stack_size_);
+#endif
+#if defined(__SANITIZE_THREAD__)
+  if (from.tsan_fiber_ == nullptr) from.tsan_fiber_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(to.tsan_fiber_, 0);
 #endif
 #if defined(__x86_64__)
   linnet_sim_switch_stack(&from.stack_pointer_, to.stack_pointer_);

@@ -38,6 +38,7 @@ class Fiber {
   const void* stack_bottom_ = nullptr;  // for AddressSanitizer, as the two below
   std::size_t stack_size_ = 0;
   void* fake_stack_ = nullptr;
+  void* tsan_fiber_ = nullptr;  // for ThreadSanitizer; of an OS thread's own stack, its thread
 };
 
 }  // namespace linnet::cuda::sim

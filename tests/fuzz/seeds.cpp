@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/seeds.h"
+
+#include <linnet/model.h>
+
+#include <array>
+#include <span>
+
+#include "base/files.h"
+#include "data/data_files.h"
+#include "data/image_files.h"
+#include "io/npy.h"
+#include "io/safetensors.h"
+
+namespace linnet::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Writes the seeds of one target.
+class Seeds {
+ public:
+  Seeds(const fs::path& folder, const char* target) : folder_(folder / target) {
+    fs::create_directories(folder_);
+  }
+  fs::path path(const std::string& name) const { return folder_ / name; }
+  void add(const std::string& name, std::string_view bytes) const {
+    write_file_atomically(path(name), bytes);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+void write_models(const fs::path& folder) {
+  const Seeds models(folder, "model");
+  const Seeds files(folder, "safetensors");
+  const Seeds networks(folder, "network_json");
+  for (const auto& [name, network] : seed_networks()) {
+    Model model(network, {.device = "cpu", .threads = 1});
+    if (name == "dense") model.set_class_names({"a", "b", "c"});
+    model.save(models.path(name));
+    networks.add(name, network.to_json());
+  }
+  const std::array<double, 3> numbers{1, -2, 0.5};
+  const std::array<std::uint16_t, 2> halves{0x3F80, 0x4000};
+  const std::array<std::int32_t, 4> whole{1, 2, 3, 4};
+  const std::vector<TensorView> tensors{
+      {"f64", DType::f64, {3}, std::as_bytes(std::span(numbers))},
+      {"bf16", DType::bf16, {1, 2}, std::as_bytes(std::span(halves))},
+      {"i32", DType::i32, {2, 2}, std::as_bytes(std::span(whole))},
+      {"u8", DType::u8, {0}, {}},
+      {"f32", DType::f32, {}, std::as_bytes(std::span(whole).first(1))}};
+  write_safetensors(files.path("types"), tensors, {{"key", "value"}});
+}
+
+void write_arrays(const fs::path& folder) {
+  const Seeds npy(folder, "npy");
+  const std::array<float, 6> floats{1, 2, 3, 4, 5, 6};
+  const auto bytes = std::as_bytes(std::span(floats));
+  write_npy(npy.path("f4"), DType::f32, {2, 3}, bytes);
+  write_npy(npy.path("f8"), DType::f64, {3}, bytes);
+  write_npy(npy.path("u1"), DType::u8, {2, 3, 4}, bytes);
+  write_npy(npy.path("i4"), DType::i32, {6, 1}, bytes);
+  const std::string header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+  npy.add("i8", "\x93NUMPY\x01" + std::string(1, '\0') +
+                    test::number(static_cast<std::uint32_t>(header.size()), 2, false) + header +
+                    std::string(16, '\0'));
+  const Seeds idx(folder, "idx");
+  idx.add("images", "\2" + test::idx({2, 3, 4}));
+  idx.add("labels", std::string(1, '\0') + test::idx({6}, 10));
+  idx.add("gzip", "\2" + test::gzip(test::idx({3, 5, 5})));
+}
+
+void write_packed(const fs::path& folder) {
+  const Seeds packed(folder, "packed");
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += std::to_string(i * 7919 % 1007) + ' ';
+  packed.add("gzip", test::gzip(text));
+  packed.add("members", test::gzip("one") + test::gzip("two"));
+  packed.add("xz", test::xz(text));
+  packed.add("streams", test::xz("one") + test::xz("two"));
+  packed.add("nested", test::gzip(test::xz(text)));
+}
+
+void write_images(const fs::path& folder) {
+  const Seeds png(folder, "png");
+  const Seeds bmp(folder, "bmp");
+  const Seeds jpeg(folder, "jpeg");
+  for (const std::int64_t channels : {1, 3}) {
+    const std::string name = channels == 1 ? "grey" : "colour";
+    const Image image = test::picture(4, 5, channels);
+    png.add(name, encode_png(image));
+    bmp.add(name, encode_bmp(image));
+    jpeg.add(name, test::jpeg(90, 9, 17, static_cast<int>(channels)));
+  }
+  bmp.add("upside_down", test::bmp_header(1, -2, 24) + "\x01\x02\x03_\x04\x05\x06_");
+  bmp.add("bgra", test::bmp_header(1, 1, 32) + "\x01\x02\x03_");
+  jpeg.add("cmyk", test::jpeg(90, 8, 8, 4, true));
+}
+
+void write_tables(const fs::path& folder) {
+  const Seeds tsv(folder, "tsv");
+  tsv.add("reviews", "1\ta film that I liked\n0\tid\tIt's a BAD film, a bad one\n");
+  tsv.add("packed", test::gzip("1\tgood\n0\tbad\n"));
+  const Seeds csv(folder, "csv");
+  csv.add("labels", "file,patient,split,Mass,Nodule\na.png,1,train,0,1\n\"b.png\",2,test,1,0\n");
+  csv.add("patients", "file,patient,Mass\na.png,1,0\nb.png,2,1\nc.png,3,\"1\"\n");
+  csv.add("entries",
+          "Image Index,Finding Labels,Patient ID\na.png,Mass|Nodule,1\nb.png,No Finding,2\n");
+  const Seeds vocabulary(folder, "vocabulary");
+  vocabulary.add("words", "the\nfilm\nit's\n\xC3\xA9t\xC3\xA9\n");
+}
+
+void write_cifar(const fs::path& folder) {
+  const Seeds cifar(folder, "cifar");
+  constexpr std::size_t kPixels = 3072;
+  const std::string record = "\3" + std::string(kPixels, '\x50');
+  cifar.add("ten", std::string(1, '\0') + record + record);
+  cifar.add("hundred", "\1\5" + record);
+  cifar.add("coarse", "\x13\5" + record);
+}
+
+void write_settings(const fs::path& folder) {
+  const Seeds summary(folder, "summary_json");
+  summary.add(
+      "run",
+      R"({"seed": 7, "sample_shape": [28, 28, 1], "engine_choices": {"conv2d_1": "direct"}})");
+  const Seeds toml(folder, "toml");
+  toml.add("image", R"([data]
+path = "images"
+validation = 0.1
+image_size = [32, 32]
+[network]
+input = [8, 8, 3]
+layers = [
+  { type = "normalize", mean = [0.5], deviation = [0.2] },
+  { type = "conv2d", filters = 4, kernel = [3, 3], padding = "same", name = "c" },
+  { type = "batch_norm" }, { type = "relu" }, { type = "max_pool2d", size = 2 },
+  { type = "flatten" }, { type = "dropout", rate = 0.25 }, { type = "dense", units = 3 }]
+[optimizer]
+kind = "sgd"
+momentum = 0.9
+[schedule]
+kind = "step"
+gamma = 0.5
+[loss]
+class_weights = [1.0, 2.0, 3.0]
+ignore_index = -1
+[augment]
+padding = 2
+flip = 0.5
+[training]
+epochs = 3
+device = "cpu"
+graph = 4
+)");
+  toml.add("texts", R"([network]
+input = [9]
+layers = [{ type = "embedding", vocabulary = 20, features = 4 },
+  { type = "gru", units = 3, reset_after = false }, { type = "dense", units = 2 }]
+[training]
+loss = "focal"
+patience = 2
+)");
+}
+
+}  // namespace
+
+void write_seeds(const fs::path& folder) {
+  write_models(folder);
+  write_arrays(folder);
+  write_packed(folder);
+  write_images(folder);
+  write_tables(folder);
+  write_cifar(folder);
+  write_settings(folder);
+}
+
+}  // namespace linnet::fuzz

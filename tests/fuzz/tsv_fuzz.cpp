@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/imdb.h"
+#include "fuzz/fuzz_input.h"
+
+// Reviews by lines: the training part and the test part are the same file.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace linnet;
+  std::filesystem::create_directories(fuzz::folder() / "imdb");
+  fuzz::put("imdb/train.tsv", std::span(data, size));
+  fuzz::put("imdb/test.tsv", std::span(data, size));
+  fuzz::accepts([&] {
+    const DatasetPair pair = load_imdb(fuzz::folder() / "imdb", {.ids = 40, .length = 9});
+    pair.train.validate();
+    for (const std::int32_t id : pair.train.ids) {
+      fuzz::expect(id >= 0 && id < 40, "ids lie below the number asked for");
+    }
+  });
+  return 0;
+}
