@@ -55,7 +55,7 @@ def command(name, options, corpus, findings):
     arguments = [BUILD / "bin" / f"fuzz_{name}", corpus, BUILD / "seeds" / name]
     if (HERE / "corpus" / name).is_dir():
         arguments.append(HERE / "corpus" / name)
-    arguments += [f"-artifact_prefix={findings}/", "-print_final_stats=1", "-use_value_profile=1",
+    arguments += [f"-artifact_prefix={findings}/", "-print_final_stats=1",
                   f"-timeout={SECONDS_AN_INPUT}", f"-report_slow_units={SECONDS_AN_INPUT}",
                   f"-rss_limit_mb={MEMORY}", f"-malloc_limit_mb={MEMORY // 2}", "-reload=0",
                   f"-max_len={LENGTHS.get(name, 1024)}"]
@@ -80,7 +80,7 @@ def run(name, options, temporary):
     start = time.monotonic()
     environment = dict(os.environ, TMPDIR=str(temporary / name),
                        UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1",
-                       ASAN_OPTIONS="strict_string_checks=1:detect_stack_use_after_return=0")
+                       ASAN_OPTIONS="strict_string_checks=1:quarantine_size_mb=16")
     log = BUILD / f"{name}.log"
     with open(log, "wb") as output:
         status = subprocess.run(command(name, options, corpus, findings), stdout=output,

@@ -17,28 +17,32 @@ namespace {
 constexpr std::int64_t kRows = 192;
 constexpr std::int64_t kColumns = 256;
 constexpr std::int64_t kTerms = 256;
-/// A thread's scratch memory: the addresses of rows, a's tiles, b's panels.
-struct PackedBlocks {
-  PackedBlocks(const GemmShape& s, std::byte* scratch)
-      : lines(reinterpret_cast<const float**>(scratch)) {
+/// Where a thread's scratch memory has the addresses of rows (at 0), a's tiles and b's panels.
+struct PackedPlaces {
+  explicit PackedPlaces(const GemmShape& s) : tiles(align_up(sizeof(float*) * kTerms)) {
     const std::int64_t terms = std::min(s.k, kTerms);
-    const std::size_t tile_bytes =
-        align_up(sizeof(float) * tile_floats(terms, std::min(s.m, kRows)));
-    const std::size_t lines_bytes = align_up(sizeof(float*) * kTerms);
-    tiles = reinterpret_cast<float*>(scratch + lines_bytes);
-    panels = reinterpret_cast<float*>(scratch + lines_bytes + tile_bytes);
-    bytes = lines_bytes + tile_bytes +
-            align_up(sizeof(float) * panel_floats(terms, std::min(s.n, kColumns)));
+    panels = tiles + align_up(sizeof(float) * tile_floats(terms, std::min(s.m, kRows)));
+    bytes = panels + align_up(sizeof(float) * panel_floats(terms, std::min(s.n, kColumns)));
   }
+
+  std::size_t tiles;
+  std::size_t panels;
+  std::size_t bytes;
+};
+
+struct PackedBlocks {
+  PackedBlocks(const PackedPlaces& places, std::byte* scratch)
+      : lines(reinterpret_cast<const float**>(scratch)),
+        tiles(reinterpret_cast<float*>(scratch + places.tiles)),
+        panels(reinterpret_cast<float*>(scratch + places.panels)) {}
   const float** lines_of(const Matrix& m, std::int64_t begin, std::int64_t count) const {
     for (std::int64_t i = 0; i < count; ++i) lines[i] = m.data + (begin + i) * m.stride;
     return lines;
   }
 
   const float** lines;
-  float* tiles = nullptr;
-  float* panels = nullptr;
-  std::size_t bytes = 0;
+  float* tiles;
+  float* panels;
 };
 
 /// Calls f(begin, size) for pieces of [0, total).
@@ -51,7 +55,7 @@ void in_pieces(std::int64_t total, std::int64_t size, F f) {
 
 void sum_over_rows(const GemmShape& s, const Matrix& a, const Matrix& b, float* c,
                    std::int64_t c_stride, std::byte* scratch, bool accumulate) {
-  const PackedBlocks packed(s, scratch);
+  const PackedBlocks packed(PackedPlaces(s), scratch);
   in_pieces(s.n, kColumns, [&](std::int64_t j, std::int64_t columns) {
     in_pieces(s.k, kTerms, [&](std::int64_t t, std::int64_t terms) {
       pack_row_panels(packed.lines_of(b, t, terms), j, terms, columns, packed.panels);
@@ -72,7 +76,7 @@ RowSums faster_sums(std::int64_t rows) {
   return rows < kFewRows ? RowSums::tiles : RowSums::onednn;
 }
 
-std::size_t gemm_scratch_bytes(const GemmShape& s) { return PackedBlocks(s, nullptr).bytes; }
+std::size_t gemm_scratch_bytes(const GemmShape& s) { return PackedPlaces(s).bytes; }
 
 void gemm(const GemmShape& s, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
           std::byte* scratch, bool accumulate, RowSums sums) {
