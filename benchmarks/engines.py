@@ -51,10 +51,12 @@ OPENMP = (("OMP_NUM_THREADS", "{threads}"),)
 PEERS = {
     "torch": Peer("torch", ("--mode", "eager")),
     "torch-compile": Peer("torch", ("--mode", "default")),
+    "torch-reduce-overhead": Peer("torch", ("--mode", "reduce-overhead"), cuda=True),
     "torch-max-autotune": Peer("torch", ("--mode", "max-autotune")),
     "torch-graph": Peer("torch", ("--mode", "graph"), cuda=True),
     "torch-plain": Peer("torch", ("--mode", "eager", "--plain"), tuned=False),
     "jax": Peer("jax", openmp=False),
+    "jax-epoch": Peer("jax", ("--mode", "epoch"), openmp=False),
     "jax-plain": Peer("jax", tuned=False),
     "tensorflow": Peer("tensorflow", openmp=False, switches=ONEDNN),
     "tensorflow-xla": Peer("tensorflow", ("--mode", "xla"), openmp=False, switches=ONEDNN),

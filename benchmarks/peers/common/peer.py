@@ -104,45 +104,67 @@ def peak_bytes():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def report(run, started):
-    """Runs the epochs, and prints the JSON line. `run` has options, epoch_samples, data_seconds,
-    epoch() -> (seconds, mean loss or None), test() -> (loss, accuracy or None) or None, finite()
-    and about() with framework, mode, device, parameters, threads and versions. `started`: when the
-    program began."""
-    options = run.options
-    losses, seconds, tests = [], [], []
-    startup = time.perf_counter() - started
-    for epoch in range(options.warmup + options.epochs):
-        took, mean = run.epoch()
-        if not options.infer:
-            losses.append(mean)
-        tested = run.test() if options.test and not options.infer else None  # outside the clock
-        tests += [tested] if tested else []
-        if epoch == 0 and options.warmup:
-            startup = time.perf_counter() - started
-        if epoch >= options.warmup:
+class Epochs:
+    """The epochs of a run. `run` has options, epoch_samples, data_seconds, epoch() -> (seconds, mean
+    loss or None), test() -> (loss, accuracy or None) or None, finite() and about() with framework,
+    mode, device, parameters, threads and versions. `started`: when the program began."""
+
+    def __init__(self, run, started):
+        self.run, self.started = run, started
+        self.startup = time.perf_counter() - started
+        self.losses, self.tests = [], []
+
+    def go(self, count):
+        """Runs so many epochs more; returns the seconds of each."""
+        seconds, options = [], self.run.options
+        for _ in range(count):
+            took, mean = self.run.epoch()
             seconds.append(took)
-        print(f"epoch {epoch + 1}: {took:.3g} s, loss {mean}, test {tested}", file=sys.stderr,
-              flush=True)
-    rates = [run.epoch_samples / each for each in seconds]
-    print(json.dumps({
-        **run.about(),
-        "workload": options.workload,
-        "infer": options.infer,
-        "batch": options.batch,
-        "precision": options.precision,
-        "samples": run.epoch_samples,
-        "warmup": options.warmup,
-        "epochs": options.epochs,
-        "samples_per_second": {"median": statistics.median(rates), "min": min(rates),
-                               "max": max(rates)},
-        "timed_seconds": seconds,
-        "loss": losses[-1] if losses else None,
-        "losses": losses,
-        "test_losses": [each[0] for each in tests],
-        "test_accuracies": [each[1] for each in tests],
-        "failed": None if run.finite() else "the outputs are not finite",
-        "startup_s": startup,
-        "data_seconds": run.data_seconds,
-        "peak_bytes": peak_bytes(),
-    }), flush=True)
+            tested = None
+            if not options.infer:
+                self.losses.append(mean)
+                tested = self.run.test() if options.test else None  # outside the clock
+            self.tests += [tested] if tested else []
+            print(f"epoch of {took:.3g} s, loss {mean}, test {tested}", file=sys.stderr, flush=True)
+        return seconds
+
+    def warm_up(self):
+        """The epochs that are not timed; the first of them counts as start-up."""
+        if self.run.options.warmup:
+            self.go(1)
+            self.startup = time.perf_counter() - self.started
+            self.go(self.run.options.warmup - 1)
+
+    def record(self, seconds):
+        """What a peer prints, with the timed epochs that took so many seconds each."""
+        options = self.run.options
+        rates = [self.run.epoch_samples / each for each in seconds]
+        return {
+            **self.run.about(),
+            "workload": options.workload,
+            "infer": options.infer,
+            "batch": options.batch,
+            "precision": options.precision,
+            "samples": self.run.epoch_samples,
+            "warmup": options.warmup,
+            "epochs": len(seconds),
+            "samples_per_second": {"median": statistics.median(rates), "min": min(rates),
+                                   "max": max(rates)},
+            "timed_seconds": seconds,
+            "loss": self.losses[-1] if self.losses else None,
+            "losses": self.losses,
+            "test_losses": [each[0] for each in self.tests],
+            "test_accuracies": [each[1] for each in self.tests],
+            "failed": None if self.run.finite() else "the outputs are not finite",
+            "startup_s": self.startup,
+            "data_seconds": self.run.data_seconds,
+            "peak_bytes": peak_bytes(),
+        }
+
+
+def report(run, started):
+    """Runs the epochs that the options ask for, and prints the JSON line; `run` and `started` as of
+    Epochs. serve.py puts its own function here."""
+    epochs = Epochs(run, started)
+    epochs.warm_up()
+    print(json.dumps(epochs.record(epochs.go(run.options.epochs))), flush=True)

@@ -3,6 +3,9 @@
 prediction compiled as a whole by jax.jit with its state donated, as Flax's guides have it. A peer
 hands run() its module, whose call takes the samples as they are stored, (N, H, W, C) u8 for images,
 and `train`; and `loss(outputs, targets)`.
+
+Modes: jit compiles one step or one batch's prediction; epoch compiles all whole batches of an epoch
+as one jax.lax.scan, and an incomplete last batch by itself.
 """
 import os
 import sys
@@ -19,7 +22,7 @@ from flax import linen as nn
 sys.path.append(str(Path(__file__).resolve().parents[1] / "common"))
 import peer  # noqa: E402
 
-MODES = ("jit",)
+MODES = ("jit", "epoch")
 MATMUL = {"auto": None, "fp32": "highest", "tf32": "tensorfloat32"}
 # Linnet's first weights: Glorot uniform, and of convolutions in networks with batch norm
 # N(0, 2 / fan in). Biases start at 0.
@@ -71,12 +74,15 @@ class Run:
         self.parameters = sum(each.size for each in jax.tree.leaves(variables["params"]))
         peer.check_parameters(options.workload, parameters, self.parameters)
         self.predict = jax.jit(lambda variables, x: model.apply(variables, x, train=False))
+        self.predict_many = jax.jit(lambda variables, x: jax.lax.map(
+            lambda batch: model.apply(variables, batch, train=False), x))
         if options.infer:
             self.variables = variables
             return
         self.optimizer = optimizer
-        self.state = (variables, optimizer.init(variables["params"]), 0, np.float32(0))
+        self.state = (variables, optimizer.init(variables["params"]), np.int32(0), np.float32(0))
         self.step = jax.jit(self._step, donate_argnums=0)
+        self.steps = jax.jit(self._steps, donate_argnums=0)
 
     def _step(self, state, samples, targets, index):
         variables, moments, count, total = state
@@ -95,6 +101,15 @@ class Run:
         params = optax.apply_updates(variables["params"], updates)
         return {"params": params, **changed}, moments, count + 1, total + value * len(index)
 
+    def _steps(self, state, samples, targets, indices):
+        def step(carry, index):
+            return self._step(carry, samples, targets, index), None
+        return jax.lax.scan(step, state, indices)[0]
+
+    def _whole_batches(self):
+        """How many of an epoch one call takes together; 0: each is a call of its own."""
+        return self.epoch_samples // self.options.batch if self.options.mode == "epoch" else 0
+
     def epoch(self):
         """Seconds of an epoch, and its mean loss; None of predictions."""
         start = time.perf_counter()
@@ -105,14 +120,25 @@ class Run:
         state = (*self.state[:3], np.float32(0))
         order = self.shuffle.permutation(len(self.samples)).astype(np.int32)[:self.epoch_samples]
         data = self.samples, self.targets
-        for begin, end in peer.bounds(len(order), self.options.batch):
-            state = self.step(state, *data, order[begin:end])
+        many = self._whole_batches()
+        together = many * self.options.batch
+        if many:
+            state = self.steps(state, *data, order[:together].reshape(many, self.options.batch))
+        for begin, end in peer.bounds(len(order) - together, self.options.batch):
+            state = self.step(state, *data, order[together + begin:together + end])
         self.state = jax.block_until_ready(state)
         return float(state[3]) / len(order)
 
     def _predict_all(self):
-        for begin, end in peer.bounds(self.epoch_samples, self.options.batch):
-            self.outputs = self.predict(self.variables, self.samples[begin:end])
+        many = self._whole_batches()
+        together = many * self.options.batch
+        if many:
+            shape = (many, self.options.batch, *self.samples.shape[1:])
+            self.outputs = self.predict_many(self.variables,
+                                             self.samples[:together].reshape(shape))
+        for begin, end in peer.bounds(self.epoch_samples - together, self.options.batch):
+            self.outputs = self.predict(self.variables,
+                                        self.samples[together + begin:together + end])
         jax.block_until_ready(self.outputs)
 
     def test(self):
@@ -132,6 +158,11 @@ class Run:
                 "parameters": self.parameters, "threads": len(os.sched_getaffinity(0)),
                 "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__,
                              "flax": flax.__version__}}
+
+
+def forget():
+    """Frees what an earlier run() of this process left behind."""
+    jax.clear_caches()
 
 
 def run(workload, batch, parameters, model, loss, optimizer=optax.adam(1e-3)):

@@ -75,6 +75,13 @@ def imagenet_pixels(x):
     return (pixels(x) - mean) / deviation
 
 
+def forget():
+    """Frees what an earlier run() of this process left on the device."""
+    torch._dynamo.reset()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
 def run(workload, batch, parameters, network, forward, loss, optimizer=adam(1e-3)):
     """A peer's whole program: `network()` makes the model, which must have as many `parameters` as
     the workload says; `optimizer(parameters, ...)` its rule."""

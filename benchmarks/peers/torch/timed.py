@@ -48,7 +48,6 @@ class Run:
         self.model = model.to(self.device, memory_format=layout).train(not options.infer)
         self.forward, self.loss = forward, loss
         if options.infer:
-            torch._inductor.config.freezing = True
             self.predict = self._compiled(lambda x: forward(self.model, x))
             return
         how = {} if options.plain else {"fused": True}
@@ -67,6 +66,7 @@ class Run:
                                                                     self.options.mode)
         if mode in ("eager", "graph"):
             return function
+        torch._inductor.config.freezing = self.options.infer
         return torch.compile(function, mode=mode, dynamic=False)  # a last batch has its own code
 
     def _batch(self, samples):
