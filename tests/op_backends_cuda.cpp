@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_test_cuda: a GPU, by Linnet's own kernels alone and with NVIDIA's libraries before them, in
 // strict fp32: TF32 and bf16 would need other tolerances than the cases have. cuDNN takes every
-// batch norm that it can, however fast it is.
+// batch norm that it can, however fast it is. LINNET_TESTED_DEVICES=own leaves the libraries out.
+#include <cstdlib>
+#include <string_view>
+
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/cudnn_plans.h"
 #include "backend/cuda/libraries.h"
@@ -31,10 +34,14 @@ std::unique_ptr<cuda::CudaBackend> open(bool libraries) {
 
 const std::vector<TestedDevice>& tested_devices() {
   static const std::unique_ptr<cuda::CudaBackend> own = open(false);
-  static const std::unique_ptr<cuda::CudaBackend> libraries = open(true);
-  static const std::vector<TestedDevice> devices{{"CUDA, own kernels", {own.get()}},
-                                                 {"CUDA with NVIDIA's libraries",
-                                                  {libraries.get()}}};
+  static const char* const wanted = std::getenv("LINNET_TESTED_DEVICES");
+  static const bool all = wanted == nullptr || std::string_view(wanted) != "own";
+  static const std::unique_ptr<cuda::CudaBackend> libraries = all ? open(true) : nullptr;
+  static const std::vector<TestedDevice> devices = [] {
+    std::vector<TestedDevice> found{{"CUDA, own kernels", {own.get()}}};
+    if (all) found.push_back({"CUDA with NVIDIA's libraries", {libraries.get()}});
+    return found;
+  }();
   return devices;
 }
 

@@ -1,96 +1,193 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the JSON lines of `linnet bench` and of benchmarks/peers for tools/gpu_check.sh.
+"""Reads the rows that tools/gpu_check.sh has recorded.
 
 gpu_report.py numerics FILE  compares every device's loss curve with the CPU's of the same workload;
                              exits 1 where one is further away than its precision allows.
-gpu_report.py table FILE     prints a table of speeds, with ratios to PyTorch's modes.
+gpu_report.py table FILE     prints the speeds of all engines, and ratios beside their targets.
 """
 import json
 import math
+import statistics
 import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+import figures  # noqa: E402
 
 # Of an epoch's mean loss, relative to the CPU's or to FLOOR, whichever is larger.
 ALLOWED = {"fp32": 2e-3, "auto": 3e-2, "tf32": 3e-2, "bf16": 1e-1}
 FLOOR = 0.05
-
-
-def number(value):
-    """A NaN is null in JSON, and so is the loss of a prediction."""
-    return math.nan if value is None else value
-
-
-def in_peers_words(row):
-    """A line of `linnet bench` with the keys that the peers use."""
-    if "framework" in row:
-        return row
-    modes = {"off": "kernel by kernel", "epoch": "epoch graph", None: "steps"}
-    mode = modes.get(row["graph"], f"graph of {row['graph']} steps")
-    mode += ", own convolutions" if row["conv_engine"] == "legacy" else ""
-    mode += ", streamed" if row["streamed"] else ""
-    ends = {"median": "", "min": "_min", "max": "_max"}
-    return {**row, "framework": "linnet", "mode": mode,
-            "loss": number(row["train_loss"]), "losses": [number(x) for x in row["losses"]],
-            "samples_per_second": {key: row["samples_per_second" + end]
-                                   for key, end in ends.items()}}
+# The column of each engine. Of several engines of one column, the faster one counts.
+COLUMNS = {"linnet": "Linnet", "torch": "eager", "torch-compile": "compile",
+           "torch-reduce-overhead": "compile", "torch-max-autotune": "compile",
+           "torch-graph": "captured", "jax-epoch": "JAX", "jax": "JAX"}
+RIVALS = ("eager", "compile", "captured", "JAX")
+# Wanted ratios, by workload and batch (None: any): to eager, compiled and hand-captured PyTorch.
+TARGETS = {("mnist-cnn", 128): (10, 4, 2), ("mnist-cnn", 1024): (5, 3, 2),
+           ("resnet50-cifar10", 128): (2.5, 1.5, 1.2),
+           ("rosenbrock-mlp:infer", None): (1.6, 1.3, None),
+           ("rosenbrock-mlp", 8000): (1.5, 1.3, None), ("flux-cnn", None): (3, 1.5, None),
+           ("vgg-cifar10", None): (3, 1.5, None), ("gru-imdb", None): (1.5, 1.5, None),
+           ("resnet50-features:infer", None): (1.5, 1.1, None),
+           ("densenet121-xray", None): (1.5, 1.1, None)}
+PRECISION = "tf32"  # of the targets
+KEPT_AT_50 = 0.98   # of rosenbrock-mlp's speed with one step an epoch, with 50
+LOSS_NOISE = 0.1
 
 
 def lines(path):
     rows = []
     for line in Path(path).read_text().splitlines():
         try:
-            rows.append(in_peers_words(json.loads(line)))
-        except ValueError:
+            rows.append(json.loads(line))
+        except ValueError:  # the last one of a run that was killed
             print(f"{path}: not JSON: {line[:80]}", file=sys.stderr)
     return rows
 
 
+def numbers(values):
+    """A NaN is null in JSON."""
+    return [math.nan if value is None else value for value in values]
+
+
 def work(row):
-    return row["workload"], row["batch"]
+    return row["workload"], row["batch"], row["train_samples"]
 
 
-def numerics(rows):
-    """Prints a line a curve; returns whether all were close enough, and at least one was there."""
-    expected = {work(row): row["losses"] for row in rows if row["device"] == "cpu"}
-    good = []
+def curves(rows):
+    """(whether it is close enough, a line) of each curve that is not the CPU's."""
+    expected = {work(row): numbers(row["losses"]) for row in rows if row["device"] == "cpu"}
     for row in rows:
-        if row["device"] == "cpu":
+        if row["device"] == "cpu" or row.get("about") == "graph modes":
             continue
-        curve = expected.get(work(row))
-        if curve is None or len(curve) != len(row["losses"]):
-            print(f"curve {row['workload']} {row['precision']}: there is no curve of the CPU's")
-            good.append(False)
+        name, curve = f"curve {row['workload']} {row['precision']}", expected.get(work(row))
+        losses = numbers(row["losses"])
+        if curve is None or len(curve) != len(losses):
+            yield False, f"{name}: there is no curve of the CPU's"
             continue
         differences = [abs(a - b) / max(abs(b), FLOOR) if math.isfinite(a) else math.inf
-                       for a, b in zip(row["losses"], curve)]
-        worst = max(differences)
-        good.append(worst <= ALLOWED[row["precision"]])
-        print(f"curve {row['workload']} {row['precision']}: {worst:.1e} at epoch "
-              f"{differences.index(worst) + 1} of {len(curve)}, allowed "
-              f"{ALLOWED[row['precision']]:.0e}: {'ok' if good[-1] else 'TOO FAR'}; loss "
-              f"{curve[0]:.4f} to {row['losses'][-1]:.4f} (CPU {curve[-1]:.4f})")
-    return bool(good) and all(good)
+                       for a, b in zip(losses, curve)]
+        worst, allowed = max(differences), ALLOWED[row["precision"]]
+        yield worst <= allowed, (
+            f"{name}: {worst:.1e} at epoch {differences.index(worst) + 1} of {len(curve)}, allowed "
+            f"{allowed:.0e}: {'ok' if worst <= allowed else 'TOO FAR'}; loss {curve[0]:.4f} to "
+            f"{losses[-1]:.4f} (CPU {curve[-1]:.4f})")
+
+
+def speed_of(row):
+    found = row["samples_per_second"]
+    return found["median"] if isinstance(found, dict) else found
+
+
+def works(rows):
+    """{(name, batch, samples, precision, graph): {engine: {round: row}}} of those that succeeded, and
+    {the same: {engine: why it failed}}."""
+    good, bad = {}, {}
+    for row in rows:
+        if "round" not in row:
+            continue
+        key = tuple(row[part] for part in ("name", "batch", "asked_samples", "precision", "graph"))
+        good.setdefault(key, {})
+        if row["failed"]:
+            bad.setdefault(key, {}).setdefault(row["engine"], row["failed"])
+        else:
+            good[key].setdefault(row["engine"], {})[row["round"]] = row
+    return good, bad
+
+
+def median(rounds):
+    return statistics.median(map(speed_of, rounds.values()))
+
+
+def paired(ours, theirs):
+    """figures.ratio() of the rounds; ours is measured from the first on, theirs once it is ready, so
+    the last rounds of both are those in turn."""
+    count = min(len(ours), len(theirs))
+    last = [[{"failed": None, "samples_per_second": speed_of(rounds[turn])}
+             for turn in sorted(rounds)[-count:]] for rounds in (ours, theirs)]
+    return figures.ratio(*last) if count else None
+
+
+def target_of(key, column):
+    name, batch, _, precision, graph = key
+    found = TARGETS.get((name, batch)) or TARGETS.get((name, None))
+    if found is None or column == "JAX" or precision != PRECISION or graph != "epoch":
+        return None
+    return found[RIVALS.index(column)]
+
+
+def losses_differ(ours, theirs):
+    """Whether losses after equally many epochs are further apart than seeds explain."""
+    a, b = (numbers(rounds[min(rounds)].get("losses") or []) for rounds in (ours, theirs))
+    count = min(len(a), len(b))
+    return bool(count) and not abs(a[count - 1] - b[count - 1]) <= \
+        LOSS_NOISE * max(abs(a[count - 1]), abs(b[count - 1]), FLOOR)
+
+
+def spread_words(rounds):
+    speeds = [speed_of(row) for row in rounds.values()]
+    return figures.range_of({"median": statistics.median(speeds), "min": min(speeds),
+                             "max": max(speeds)})
+
+
+def cells(key, engines, failures):
+    """The line of a piece of work in the table of ratios."""
+    name, batch, samples, precision, graph = key
+    best = {}
+    for engine, rounds in engines.items():
+        column = COLUMNS.get(engine)
+        if column and (column not in best or median(rounds) > median(best[column][1])):
+            best[column] = engine, rounds
+    failed = {COLUMNS[engine] for engine in failures if engine in COLUMNS} - set(best)
+    ours = best.get("Linnet", (None, {}))[1]
+    line = [name, f"{batch} of {samples}", precision + ("" if graph == "epoch" else f", {graph}")]
+    line.append(spread_words(ours) if ours else "failed" if "Linnet" in failed else "not measured")
+    ratios, missed, unknown = [], [], []
+    for column in RIVALS:
+        target = target_of(key, column)
+        if column not in best or not ours:
+            line.append("failed" if column in failed else "not measured")
+            unknown += [column] if target else []
+            continue
+        engine, rounds = best[column]
+        line.append(spread_words(rounds) +
+                    (f", {engine.removeprefix('torch-')}" if column == "compile" else "") +
+                    (", other loss" if losses_differ(ours, rounds) else ""))
+        ratio = paired(ours, rounds)
+        ratios.append(f"{column} {figures.ratio_words(ratio)}" +
+                      (f", wanted {target:g}" if target else ""))
+        missed += [column] if target and ratio["median"] < target else []
+    verdict = [f"missed: {', '.join(missed)}"] if missed else []
+    verdict += [f"not known: {', '.join(unknown)}"] if unknown else []
+    if not any(target_of(key, column) for column in RIVALS):
+        verdict = ["no target"]
+    return [*line, "; ".join(ratios) or "–", "; ".join(verdict) or "met"]
 
 
 def table(rows):
-    peers = {(work(row), row["precision"], row["mode"]): row["samples_per_second"]["median"]
-             for row in rows if row["framework"] == "pytorch"}
-    head = ("workload", "batch", "precision", "engine", "samples/s", "min", "max", "loss",
-            "x eager", "x compile", "x graph")
-    body = []
-    for row in sorted(rows, key=lambda r: (*work(r), r["precision"], r["framework"], r["mode"])):
-        rate = row["samples_per_second"]
-        ratios = []
-        for modes in (("eager",), ("max-autotune", "reduce-overhead"), ("graph", "compiled-graph")):
-            keys = [(work(row), row["precision"], mode) for mode in modes]
-            found = [peers[key] for key in keys if key in peers]
-            ratios.append(f"{rate['median'] / max(found):.2f}" if found else "-")
-        body.append((row["workload"], row["batch"], row["precision"],
-                     f"{row['framework']} {row['mode']}", f"{rate['median']:.0f}",
-                     f"{rate['min']:.0f}", f"{rate['max']:.0f}", f"{row['loss']:.4f}", *ratios))
-    for cells in (head, ("---",) * len(head), *body):
-        print("| " + " | ".join(str(cell) for cell in cells) + " |")
+    """Lines of Markdown."""
+    good, bad = works(rows)
+    head = ("workload", "batch of samples", "precision", "Linnet", *RIVALS,
+            "Linnet's ratio (95 % interval), target", "target")
+    body = [cells(key, engines, bad.get(key, {})) for key, engines in good.items()]
+    found = ["| " + " | ".join(each) + " |" for each in (head, ("---",) * len(head), *body)]
+    found += ["", "Samples/s: median (least to most) of the rounds, in which engines take turns."]
+    steps = {key[2] // key[1]: median(engines["linnet"]) for key, engines in good.items()
+             if key[0] == "rosenbrock-mlp" and key[1] == 8000 and key[3] == PRECISION and
+             "linnet" in engines}
+    if {1, 50} <= set(steps):
+        kept = steps[50] / steps[1]
+        found += ["", f"rosenbrock-mlp with 50 steps an epoch keeps {kept:.1%} of its speed with 1; "
+                  f"target {KEPT_AT_50:.0%}: {'met' if kept >= KEPT_AT_50 else 'missed'}."]
+    largest = [row for row in rows if row.get("about") == "largest batch"]
+    for row in largest:
+        found += ["", f"Largest batch, {row['name']}, {row['engine']}: {row['batch']:,} "
+                  f"{'fits' if row['failed'] is None else 'fails: ' + row['failed']}."]
+    for key, failures in bad.items():
+        found += ["", *(f"{key[0]}, batch {key[1]}, {key[3]}: {engine} failed: {why}"
+                        for engine, why in failures.items())]
+    return found
 
 
 def main():
@@ -99,9 +196,12 @@ def main():
         return 2
     rows = lines(sys.argv[2])
     if sys.argv[1] == "table":
-        table(rows)
+        print("\n".join(table(rows)))
         return 0
-    return 0 if numerics(rows) else 1
+    found = list(curves(rows))
+    for _, line in found:
+        print(line)
+    return 0 if found and all(good for good, _ in found) else 1
 
 
 if __name__ == "__main__":

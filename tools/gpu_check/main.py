@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/gpu_check.sh: runs the phases, each within its time, and writes what came of them at once.
+
+Exit status: 0 all is well, 1 something failed, 2 wrong arguments, 3 there is no device, 143 ended by
+SIGTERM. Rivals that fail are rows of the result, and no failure."""
+import argparse
+import datetime
+import os
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TREE / "benchmarks"), str(TREE / "tools")]
+import measure  # noqa: E402
+import phases  # noqa: E402
+import processes  # noqa: E402
+import report_page  # noqa: E402
+from check import FILES, PHASES, ROOT, Check, Failed, NoDevice  # noqa: E402
+from rehearsal import Rehearsal  # noqa: E402
+
+
+class Terminated(BaseException):
+    """SIGTERM has come."""
+
+
+def terminate(number, frame):
+    raise Terminated
+
+
+def attempt(check, phase, limit):
+    """Runs a phase within `limit` seconds; its line of PHASES."""
+    began, word, error = time.monotonic(), "ok", None
+    check.end, check.problems = began + limit, []
+    check.say(f"== {phase.name}: {phase.about}; at most {limit:.0f} s")
+    try:
+        phase.run(check)
+    except Failed as failed:
+        error = failed
+        check.problem(str(failed))
+    except Exception as failed:  # the next phase may still tell something
+        check.log.write(traceback.format_exc().encode())
+        check.problem(f"{type(failed).__name__}: {failed}")
+    check.keep_tuning()
+    if check.problems:
+        word = "failed"
+    line = {"phase": phase.name, "seconds": round(time.monotonic() - began, 1),
+            "limit": round(limit, 1), "result": word, "problems": check.problems}
+    check.row(PHASES, line)
+    check.say(f"   {phase.name}: {word}, {line['seconds']} s")
+    report_page.write(check)
+    return line, error
+
+
+def run(check, wanted, seconds):
+    """All phases that are wanted, as far as the time goes; their lines."""
+    began, lines, spare = time.monotonic(), [], 0  # seconds that earlier phases have left over
+    for phase in wanted:
+        limit = min(phase.seconds + spare, seconds - (time.monotonic() - began))
+        if limit < 1:
+            line = {"phase": phase.name, "seconds": 0, "limit": 0, "result": "left out",
+                    "problems": ["no time was left"]}
+            check.row(PHASES, line)
+            check.say(f"== {phase.name}: left out, no time")
+            lines.append(line)
+            continue
+        line, error = attempt(check, phase, limit)
+        lines.append(line)
+        spare = max(spare + phase.seconds - line["seconds"], 0)
+        if isinstance(error, NoDevice) or (phase.name == "programs" and error):
+            check.say(f"Nothing more can run: {error}")
+            return lines, 3 if isinstance(error, NoDevice) else 1
+        if phase.name == "smoke" and any(each.name not in CORRECT for each in wanted):
+            measure.start_rivals(check)  # their imports take seconds that tests can use
+    return lines, int(any(line["result"] != "ok" for line in lines))
+
+
+CORRECT = ("programs", "smoke", "operators", "backend", "numerics", "graphs", "sanitizer", "kernels")
+
+
+def arguments():
+    names = [phase.name for phase in phases.ALL]
+    parser = argparse.ArgumentParser(prog="tools/gpu_check.sh", description=__doc__)
+    parser.add_argument("phases", nargs="*", metavar="PHASE",
+                        help=f"of {', '.join(names)}; also {phases.ASKED[0].name}")
+    parser.add_argument("--list", action="store_true", help="the phases and their seconds")
+    parser.add_argument("--rehearse", action="store_true", help="on the simulated device")
+    parser.add_argument("--out", help="folder of the results; by default $OUT or "
+                        "benchmarks/results/gpu-<date>")
+    parser.add_argument("--seconds", type=float, default=phases.SECONDS, help="of all phases")
+    options = parser.parse_args()
+    known = {phase.name: phase for phase in (*phases.ALL, *phases.ASKED)}
+    unknown = [name for name in options.phases if name not in known]
+    if unknown:
+        parser.error(f"unknown phase '{unknown[0]}'; expected {', '.join(known)}")
+    always = ("programs", "smoke")
+    options.wanted = [phase for phase in (*phases.ALL, *phases.ASKED)
+                      if phase.name in (options.phases or names) or phase.name in always]
+    return options
+
+
+def main():
+    options = arguments()
+    if options.list:
+        for phase in (*phases.ALL, *phases.ASKED):
+            print(f"{phase.name:13} {phase.seconds:4} s  {phase.about}")
+        return 0
+    date = datetime.datetime.now().strftime("%Y-%m-%d-%H%M")
+    out = options.out or os.environ.get("OUT") or ROOT / f"benchmarks/results/gpu-{date}"
+    try:
+        rehearsal = Rehearsal() if options.rehearse else None
+        check = Check(out, rehearsal)
+    except OSError as error:
+        print(f"tools/gpu_check.sh: cannot write to {out}: {error.strerror}", file=sys.stderr)
+        return 2
+    for name in FILES:  # of an earlier run
+        if name != "log.txt":
+            (check.out / name).unlink(missing_ok=True)
+    signal.signal(signal.SIGTERM, terminate)
+    lines, status = [], 143
+    began = time.monotonic()
+    try:
+        lines, status = run(check, options.wanted, options.seconds)
+    except (Terminated, KeyboardInterrupt):
+        check.say("Stopped; the results so far are whole.")
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        measure.stop_rivals(check)
+        processes.end_all()
+        check.keep_tuning()
+        report_page.write(check)
+    print((check.out / "report.md").read_text())
+    bad = [line["phase"] for line in lines if line["result"] != "ok"]
+    check.say(f"{len(lines)} phases, {len(bad)} did not end well{': ' if bad else ''}"
+              f"{', '.join(bad)}; {time.monotonic() - began:.0f} s; results in {check.out}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phases in the order of their worth, with their seconds; what one leaves over, later ones may
+use."""
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import correctness
+import measure
+import profiles
+import programs
+from jobs import Size
+from measure import CAPTURED, EAGER, JAX, REDUCED, TUNED, Work
+
+SECONDS = 520  # of all together
+
+
+@dataclass(frozen=True)
+class Phase:
+    name: str
+    seconds: int
+    run: Callable
+    about: str
+
+
+MNIST = Work("mnist-cnn", Size(128, 9984, 2, 40), rehearsed=True)
+RESNET = Work("resnet50-cifar10", Size(128, 12800, 1, 2))
+MLP = Work("rosenbrock-mlp", Size(8000, 32000, 1, 10), (EAGER, CAPTURED, TUNED, JAX))
+
+
+def mlp_prediction(batch, rivals=(EAGER, TUNED)):
+    samples = max(32000, 16 * batch)
+    return Work("rosenbrock-mlp:infer", Size(batch, samples, 1, 5), rivals, rehearsed=batch == 512)
+
+
+def mini_batches(steps):
+    """A training at batch 8000 with so many steps an epoch."""
+    return Work("rosenbrock-mlp", Size(8000, 8000 * steps, 1, 40 // steps + 1), (EAGER,), rounds=2)
+
+
+def other(work, precision, rivals=(EAGER, CAPTURED)):
+    return Work(work.name, work.size, rivals, precision, rounds=2)
+
+
+ALL = (
+    Phase("programs", 15, programs.get, "unpacks or builds the programs"),
+    Phase("smoke", 10, correctness.smoke, "the device, and a first training on it"),
+    Phase("operators", 40, correctness.operators, "every operator's cases on the device"),
+    Phase("backend", 20, correctness.backend, "trainings, graphs, streaming, predictors"),
+    Phase("numerics", 60, correctness.numerics, "loss curves against the CPU's"),
+    Phase("mnist-128", 45, measure.rows(MNIST), "mnist-cnn, batch 128"),
+    Phase("resnet", 75, measure.rows(RESNET), "resnet50-cifar10, batch 128"),
+    Phase("mlp", 30, measure.rows(MLP), "rosenbrock-mlp, training, batch 8000"),
+    Phase("mnist-1024", 20, measure.rows(Work("mnist-cnn", Size(1024, 9216, 2, 40))),
+          "mnist-cnn, batch 1024"),
+    Phase("mlp-predict", 25, measure.rows(*map(mlp_prediction, (512, 2000, 8000, 32000))),
+          "rosenbrock-mlp, prediction, batches 512 to 32000"),
+    Phase("graphs", 8, correctness.graph_modes, "equal bits in every graph mode"),
+    Phase("others", 70, measure.rows(
+        Work("gru-imdb", Size(64, 6400, 1, 2)),
+        Work("flux-cnn", Size(1000, 25000, 1, 3), rehearsed=True),
+        Work("vgg-cifar10", Size(64, 12800, 1, 2)),
+        Work("resnet50-features:infer", Size(32, 640, 1, 2), (EAGER, REDUCED)),
+        Work("densenet121-xray", Size(64, 320, 1, 2), (EAGER,), rounds=2)),
+        "gru-imdb, flux-cnn, vgg-cifar10, resnet50-features, densenet121-xray"),
+    Phase("mini-batches", 15, measure.rows(*map(mini_batches, (1, 4, 12, 50))),
+          "rosenbrock-mlp, 1 to 50 steps an epoch"),
+    Phase("largest", 12, measure.largest_batch, "the largest batch of resnet50-cifar10"),
+    Phase("precisions", 20, measure.rows(
+        other(MNIST, "bf16"), other(MNIST, "auto"), other(RESNET, "bf16"), other(MLP, "bf16")),
+        "bf16, and TF32 as PyTorch sets it by default"),
+    Phase("sanitizer", 30, correctness.sanitizer, "own kernels under compute-sanitizer"),
+    Phase("kernels", 20, profiles.kernels, "the hottest kernels under ncu"),
+)
+# Not by themselves: too long for a call that has all the others.
+ASKED = (
+    Phase("max-autotune", 400, measure.rows(Work(RESNET.name, RESNET.size, (EAGER, TUNED)),
+                                            Work(MNIST.name, MNIST.size, (EAGER, TUNED))),
+          "resnet50-cifar10 and mnist-cnn beside torch.compile's max-autotune"),
+)
