@@ -24,6 +24,8 @@ class Served:
 
     def ask(self, request, limit):
         """The answer, a dict, within `limit` seconds; without one the process is ended."""
+        if self.process.stdin.closed:
+            return {"failed": "the process has ended before"}
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()

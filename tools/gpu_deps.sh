@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Gathers what Linnet's build needs beside a compiler, CMake and ninja into .deps/deps.tar.gz, for a
-# machine with nothing installed and no network: headers, CMake packages and shared libraries of
-# Debian's packages (in the versions of the machine at hand), and cudnn-frontend's headers. Needs
-# apt-get with a network. tools/gpu_check.sh unpacks it there and configures with
-# -DCMAKE_PREFIX_PATH=<where>; a prefix of 70 MB would not travel, its archive does.
+# Gathers what Linnet's build needs beside a compiler, CMake and ninja into .bundle/deps.tar.xz, for a
+# machine with one GPU and no network: headers, CMake packages and shared libraries of Debian's
+# packages (in the versions of the machine at hand), and cudnn-frontend's headers. Needs apt-get with
+# a network. tools/gpu_check.sh unpacks and uses it where tools/gpu_bundle.sh's programs do not start.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-archive=$PWD/.deps/deps.tar.gz
-limit_mib=55  # the device machine takes 64 MiB with a call, the sources among it
+archive=$PWD/.bundle/deps.tar.xz
+limit_mib=25  # small enough to be copied along with the sources
 
 packages=(libfmt-dev nlohmann-json3-dev libdnnl-dev ocl-icd-opencl-dev libhwy-dev libcli11-dev
           libtomlplusplus-dev libgtest-dev libbenchmark-dev libpng-dev libjpeg62-turbo-dev
@@ -22,7 +21,7 @@ die() { printf 'tools/gpu_deps.sh: %s\n' "$*" >&2; exit 1; }
 for tool in apt-get apt-cache dpkg readelf; do
   command -v "$tool" >/dev/null || die "$tool is missing; this runs on Debian or Ubuntu"
 done
-[[ $(uname -m) == x86_64 ]] || die "the device machine is x86-64; this one is $(uname -m)"
+[[ $(uname -m) == x86_64 ]] || die "the archive is for x86-64; this machine is $(uname -m)"
 
 tools/setup_cuda.sh
 work=$(mktemp -d)
@@ -86,8 +85,8 @@ find usr -mindepth 1 -maxdepth 1 ! -name include ! -name lib ! -name share -exec
 
 cp -a "$OLDPWD/.cache/cuda-python/include/." usr/include/
 mkdir -p "$(dirname "$archive")"
-tar -C usr --owner=0 --group=0 -czf "$archive.new" .
+tar -C usr --owner=0 --group=0 -cf - . | xz -9 -T1 >"$archive.new"
 mv "$archive.new" "$archive"
 size=$(du -m --apparent-size "$archive" | cut -f1)
-((size < limit_mib)) || die "$archive has $size MiB; more than $limit_mib do not travel"
-echo ".deps/deps.tar.gz: $size MiB of ${#wanted[@]} packages."
+((size < limit_mib)) || die "$archive has $size MiB; expected less than $limit_mib"
+echo ".bundle/deps.tar.xz: $size MiB of ${#wanted[@]} packages."

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tools/gpu_check stands on: commands with limits, rivals that stay, and the plan of phases."""
+import os
+import signal
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import tools_path
+import check
+import phases
+import processes
+import profiles
+import served
+
+SLEEPER = "import sys, time; print('begun', flush=True); time.sleep(60)"
+
+
+class Processes(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name, "log.txt")
+        self.log = processes.Log(self.path)
+        self.addCleanup(self.log.file.close)
+
+    def run_python(self, code, limit=30, **options):
+        return processes.run([sys.executable, "-c", code], self.log, limit, **options)
+
+    def test_output_and_status(self):
+        ended = self.run_python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(5)")
+        self.assertEqual((ended.status, ended.out, ended.err), (5, "out\n", "err\n"))
+        self.assertEqual(ended.reason(), "exit status 5: err")
+        self.assertIn("out\n", self.path.read_text())
+
+    def test_a_command_is_ended_at_its_limit_with_its_children(self):
+        code = f"import subprocess, sys\nprint(subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])" \
+               ".pid, flush=True)\nimport signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + \
+               SLEEPER
+        ended = self.run_python(code, 1)
+        self.assertIsNone(ended.status)
+        self.assertIn("stopped after", ended.reason())
+        child = int(ended.out.split()[0])
+        for _ in range(100):  # until the system has cleared it away
+            try:
+                state = Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0]
+            except FileNotFoundError:
+                return
+            if state == "Z":
+                return
+            time.sleep(0.05)
+        self.fail("the child is still running")
+
+    def test_output_reaches_the_log_before_the_command_ends(self):
+        code = f"from pathlib import Path\nprint('early', flush=True)\n" \
+               f"import time\nfor _ in range(400):\n" \
+               f"    if 'early' in Path({str(self.path)!r}).read_text()[-20:]: break\n" \
+               f"    time.sleep(0.05)\nelse:\n    raise SystemExit(1)"
+        self.assertEqual(self.run_python(code).status, 0)
+
+    def test_a_killed_command_is_told_from_one_that_failed(self):
+        ended = self.run_python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+        self.assertEqual(ended.reason(), f"ended by signal {int(signal.SIGKILL)}")
+
+    def test_a_missing_program(self):
+        ended = processes.run(["/none/at/all"], self.log, 5)
+        self.assertEqual((ended.status, ended.reason()),
+                         (127, "exit status 127: cannot start /none/at/all: No such file or "
+                               "directory"))
+
+    def test_the_log_stays_small(self):
+        self.log.left = 10
+        self.log.write(b"0123456789abcdef")
+        self.log.write(b"more")
+        self.assertEqual(self.path.read_bytes(), b"0123456789\n[the log is full]\n")
+
+
+class Rivals(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        Path(self.folder.name, "data.json").write_text('{"samples": 100}')
+        null = open(os.devnull, "wb")
+        self.addCleanup(null.close)
+        environment = {**os.environ, "PYTHONPATH": str(tools_path.FAKES / "modules")}
+        self.rival = served.Served(sys.executable, (), environment, null)
+        self.addCleanup(self.rival.close)
+
+    def prepare(self, *arguments, program=tools_path.FAKES / "rival.py"):
+        return self.rival.ask({"program": str(program), "arguments": [
+            "--data", self.folder.name, "--warmup", "1", *arguments]}, 60)
+
+    def test_one_process_does_several_pieces_of_work(self):
+        self.assertEqual(self.prepare("--mode", "graph"), {"ready": True})
+        first = self.rival.ask({"epochs": 2}, 60)
+        self.assertEqual((first["mode"], first["epochs"], len(first["losses"])), ("graph", 2, 3))
+        again = self.rival.ask({"epochs": 3}, 60)
+        self.assertEqual((again["epochs"], len(again["losses"])), (3, 6))
+        self.assertEqual(self.prepare("--mode", "eager"), {"ready": True})
+        self.assertEqual(self.rival.ask({"epochs": 1}, 60)["mode"], "eager")
+
+    def test_a_failure_is_an_answer_and_the_process_goes_on(self):
+        failed = self.prepare("--mode", "epoch", "--infer")["failed"]
+        self.assertEqual(failed, "SystemExit: this rival can't predict, as it was asked not to")
+        self.assertIn("FileNotFoundError", self.prepare(program="/none.py")["failed"])
+        self.assertEqual(self.prepare(), {"ready": True})
+
+    def test_one_that_takes_too_long_is_ended(self):
+        answer = self.rival.ask({"program": "-", "arguments": []}, 0)
+        self.assertEqual(answer, {"failed": "took longer than 0 s"})
+        self.assertFalse(self.rival.alive())
+        self.assertIn("failed", self.rival.ask({"epochs": 1}, 5))
+
+    def test_one_that_dies_is_an_answer(self):
+        os.killpg(self.rival.process.pid, signal.SIGKILL)
+        self.assertIn("status -9", self.prepare()["failed"])
+
+
+class Plan(unittest.TestCase):
+    def test_the_phases_fit_into_a_call(self):
+        self.assertLessEqual(sum(phase.seconds for phase in phases.ALL), 520)
+        self.assertEqual(phases.SECONDS, 520)
+
+    def test_results_are_few_files(self):
+        self.assertLessEqual(len(check.FILES), 8)
+        for name in check.FILES:
+            self.assertRegex(name, r"^[A-Za-z0-9._-]+$")
+
+    def test_hottest_kernels(self):
+        table = '==PROF== x\n"Kernel Name","Metric Name","Metric Value"\n' + "".join(
+            f'"{name}","gpu__time_duration.sum","{value}"\n'
+            for name, value in (("a(int)", "1,000"), ("b<(int)2>(int)", "6000"), ("a(int)", "1000")))
+        self.assertEqual(profiles.hottest(table, 1), [("b<(int)2>(int)", 0.75)])
+        self.assertEqual(profiles.hottest("nothing"), [])
+
+    def test_a_kernels_base_name(self):
+        for kernel, base in (
+                ("void linnet::cuda::<unnamed>::forward<float, (int)2>(Args)", "forward"),
+                ("linnet::cuda::(anonymous namespace)::step(linnet::LoopState *)", "step"),
+                ("sm90_xmma_fprop_tf32_kernel__5x_cudnn", "sm90_xmma_fprop_tf32_kernel__5x_cudnn")):
+            self.assertEqual(profiles.base_name(kernel), base)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/gpu_check.sh --rehearse: whole, without a device, and killed in the middle."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import tools_path
+import check
+
+MARK = "GPU_CHECK_TEST"  # in the environment of every process of a rehearsal
+SCRIPT = tools_path.ROOT / "tools/gpu_check.sh"
+
+
+class Rehearsal(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="linnet-rehearsal-")
+        self.addCleanup(folder.cleanup)
+        self.out = Path(folder.name, "out")
+
+    def start(self, *arguments, **environment):
+        return subprocess.Popen([SCRIPT, "--rehearse", "--out", self.out, *arguments],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env={**os.environ, MARK: str(self.out), **environment})
+
+    def rows(self, name):
+        """Of a file of JSON lines, each of which must be whole."""
+        return [json.loads(line) for line in (self.out / name).read_text().splitlines()]
+
+    def test_all_phases(self):
+        process = self.start()
+        out, _ = process.communicate(timeout=280)
+        self.assertEqual(process.returncode, 0, out)
+        self.assertLessEqual({path.name for path in self.out.iterdir()}, set(check.FILES))
+        lines = self.rows(check.PHASES)
+        self.assertEqual([line["result"] for line in lines], ["ok"] * len(lines), out)
+        self.assertEqual([line["phase"] for line in lines[:5]],
+                         ["programs", "smoke", "operators", "backend", "numerics"])
+        numerics = self.rows(check.NUMERICS)
+        self.assertEqual({row["precision"] for row in numerics if row["device"] == "cuda"},
+                         {"auto", "fp32", "tf32", "bf16"})
+        rows = [row for row in self.rows(check.BENCHMARKS) if row["name"] == "mnist-cnn"]
+        order = [row["engine"] for row in rows if row.get("round") == 2 and not row["failed"]]
+        self.assertEqual(sorted(order), ["jax-epoch", "linnet", "torch", "torch-graph",
+                                         "torch-reduce-overhead"])
+        self.assertIn("cases passed, 0 failed", out)
+        self.assertIn("93.8% void linnet::cuda", (self.out / check.PROFILE).read_text())
+        report = (self.out / check.REPORT).read_text()
+        self.assertIn("**A rehearsal on the simulated device", report)
+        self.assertIn("| mnist-cnn | 8 of 16 | tf32 |", report)
+        self.assertIn("curve flux-cnn fp32", report)
+
+    def test_without_a_device_the_first_phase_says_so(self):
+        process = self.start(LINNET_SIMULATED_PLUGIN=__file__)
+        out, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 3, out)
+        self.assertIn("Nothing more can run: linnet devices: CUDA is not usable", out)
+        self.assertEqual([line["result"] for line in self.rows(check.PHASES)], ["ok", "failed"])
+
+    def stop_in_the_middle(self, number):
+        """Ends the script by a signal while engines take turns; returns its exit status."""
+        process = self.start("numerics", "mnist-128")
+        for line in process.stdout:
+            if "torch: " in line and "samples/s" in line:
+                process.send_signal(number)
+                break
+        else:
+            self.fail("it never got so far")
+        process.stdout.read()
+        return process.wait(timeout=60)
+
+    def assert_usable(self):
+        self.assertEqual([line["phase"] for line in self.rows(check.PHASES)][:3],
+                         ["programs", "smoke", "numerics"])
+        rows = self.rows(check.BENCHMARKS)
+        self.assertEqual([row["engine"] for row in rows[:2]], ["linnet", "torch"])
+        report = (self.out / check.REPORT).read_text()
+        self.assertIn("| numerics | ok |", report)
+        self.assertIn("curve mnist-cnn fp32", report)
+        return report
+
+    def test_a_terminated_run_is_usable(self):
+        self.assertEqual(self.stop_in_the_middle(signal.SIGTERM), 143)
+        self.assertIn("| mnist-cnn | 8 of 16 |", self.assert_usable())
+
+    def test_a_killed_run_is_usable_and_leaves_no_process(self):
+        self.assertEqual(self.stop_in_the_middle(signal.SIGKILL), -signal.SIGKILL)
+        self.assert_usable()
+        for _ in range(100):
+            if not self.left_over():
+                return
+            time.sleep(0.1)
+        self.fail(f"still running: {self.left_over()}")
+
+    def left_over(self):
+        """Processes that outlived the script."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if f"{MARK}={self.out}".encode() in path.read_bytes():
+                    found.append(path.parent.name)
+            except OSError:
+                continue
+        return found
+
+
+if __name__ == "__main__":
+    unittest.main()
