@@ -15,9 +15,9 @@ import gc
 import importlib
 import json
 import os
-import runpy
 import sys
 import traceback
+import types
 from pathlib import Path
 
 import peer
@@ -31,7 +31,12 @@ def made(program, arguments):
     folder = str(Path(program).parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    runpy.run_path(program, run_name="__main__")
+    # Stays there, unlike runpy's: torch.compile looks for functions' globals in sys.modules.
+    module = types.ModuleType("__main__")
+    module.__file__ = program
+    code = compile(Path(program).read_text(), program, "exec")
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)
     found[0].warm_up()
     return found[0]
 
@@ -50,6 +55,8 @@ class Server:
 
     def answer(self, request):
         if "epochs" in request:
+            if self.epochs is None:
+                raise RuntimeError("there is no model")
             return self.epochs.record(self.epochs.go(request["epochs"]))
         self.epochs = None
         forget()
