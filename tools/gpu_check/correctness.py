@@ -36,7 +36,7 @@ def smoke(check):
     """The device, and a first training on it, captured whole."""
     for command in (["nvidia-smi"], ["uname", "-a"], ["nproc"]):
         check.run(command, limit=5)
-    ended = check.linnet("devices", "--json", limit=8)
+    ended = check.linnet("devices", "--json")
     if ended.status != 0:
         raise Failed(f"linnet devices: {ended.reason()}")
     cuda = json.loads(ended.out)["cuda"]
@@ -47,7 +47,7 @@ def smoke(check):
                   f"{device['compute_capability']}; {', '.join(cuda['libraries'])}")
     size = ("mnist-cnn", 8, 16, 2) if check.rehearsal else ("mnist-cnn", 128, 1280, 2)
     row, failed = check.bench([check.programs.linnet, *bench_words(*size), "--device", "cuda",
-                               "--graph", "epoch"], limit=8)
+                               "--graph", "epoch"])
     if failed:
         raise Failed(f"the first training: {failed}")
     check.say(f"  a first training: loss {row['losses'][0]:.4f} to {row['losses'][-1]:.4f}")
@@ -141,7 +141,7 @@ def graph_modes(check):
         losses = {}
         for graph in ("epoch", "off", "1", "8"):
             row, failed = check.bench([check.programs.linnet, *bench_words(*size), "--device",
-                                       "cuda", "--graph", graph])
+                                       "cuda", "--graph", graph, "--precision", "tf32"])
             if row is None or "can't" in (failed or ""):
                 check.problem(f"{size[0]} --graph {graph}: {failed}")
                 continue

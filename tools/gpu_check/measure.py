@@ -16,6 +16,7 @@ from check import BENCHMARKS, Failed
 
 ROUNDS = 3        # of every engine that is ready
 PREPARE_LEAST = 4  # seconds, below which a rival is not begun
+SHARE = 0.6       # of the time that is left, for a rival with others after it
 EAGER, CAPTURED = "torch", "torch-graph"
 REDUCED, TUNED, JAX = "torch-reduce-overhead", "torch-max-autotune", "jax-epoch"
 IMPORTS = {"torch": ("numpy", "torch", "torch.nn"), "jax": ("numpy", "jax", "flax", "optax")}
@@ -52,7 +53,7 @@ def rival_environment(check):
             **(check.rehearsal.rival_environment if check.rehearsal else {})}
 
 
-def start_rivals(check, names=(EAGER, CAPTURED, REDUCED, JAX)):
+def start_rivals(check, names=(EAGER, CAPTURED, REDUCED, TUNED, JAX)):
     """Starts their processes, whose imports take seconds, where they are not running."""
     for name in names:
         if name in check.served and check.served[name].alive():
@@ -120,6 +121,8 @@ class Turns:
         """Makes a rival ready: its model, compiled and warm."""
         reserve = 2 + 2 * sum(self.lasted.values())  # for two rounds after it
         limit = self.check.left() - reserve
+        if name in self.work.rivals[:-1]:
+            limit *= SHARE
         if limit < (0.5 if self.check.rehearsal else PREPARE_LEAST):
             return self.say(name, "no time was left for it")
         start_rivals(self.check, [name])
@@ -158,7 +161,8 @@ class Turns:
         return any(self.done.get(name, 0) < self.work.rounds for name in ["linnet", *self.ready])
 
     def run(self):
-        self.export()
+        if self.work.rivals:
+            self.export()
         quick = [name for name in self.work.rivals if name in (EAGER, CAPTURED)]
         for name in quick:
             self.prepare(name)

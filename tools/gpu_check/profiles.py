@@ -2,14 +2,16 @@
 """Where the time of a step goes: Linnet's own profile, and Nsight Compute on the hottest kernels."""
 import csv
 import io
+import random
 import re
 
 import programs
 from check import PROFILE, Failed
 
 HOTTEST = 5
-WORK = (("resnet50-cifar10", 128, 256), ("mnist-cnn", 128, 256))
-REHEARSED = (("mnist-cnn", 8, 16),)
+LAUNCHES = 150  # of these, that are looked at
+WORK = (("resnet50-cifar10", 128), ("mnist-cnn", 128))
+REHEARSED = (("mnist-cnn", 8),)
 DURATION = "gpu__time_duration.sum"
 SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "LaunchStats")
 
@@ -37,27 +39,43 @@ def base_name(kernel):
     return name.split("::")[-1].split()[-1]
 
 
-def operators(check):
+def write_cifar10(folder):
+    """Random images in the files of CIFAR-10, for programs that want them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = random.Random(0)
+    for name in (*(f"data_batch_{part}" for part in range(1, 6)), "test_batch"):
+        images = (bytes([each % 10]) + numbers.randbytes(3 * 32 * 32) for each in range(200))
+        (folder / f"{name}.bin").write_bytes(b"".join(images))
+
+
+def operators(check, workload, batch):
     """Times of operators inside the captured step."""
-    for workload, batch, _ in REHEARSED if check.rehearsal else WORK:
-        ended = check.linnet("profile", "--workload", workload, "--device", "cuda", "--batch", batch,
-                             limit=20)
-        check.append(PROFILE, f"== linnet profile, {workload}, batch {batch}\n{ended.out}")
-        if ended.status != 0:
-            check.problem(f"linnet profile, {workload}: {ended.reason()}")
+    data = "digits"
+    if workload != "mnist-cnn":  # not in the cache, where `linnet bench` would find it
+        data = check.work / "cifar10"
+        write_cifar10(data)
+    ended = check.linnet("profile", "--workload", workload, "--device", "cuda", "--batch", batch,
+                         "--precision", "tf32", "--graph", "epoch", "--data", data, limit=20)
+    check.append(PROFILE, f"== linnet profile, {workload}, batch {batch}\n{ended.out}")
+    if ended.status != 0:
+        check.problem(f"linnet profile, {workload}: {ended.reason()}")
 
 
 def kernels(check):
     """The hottest kernels of a step under ncu, with the device's clocks as they are."""
-    operators(check)
+    work = REHEARSED if check.rehearsal else WORK
+    for workload, batch in work:
+        operators(check, workload, batch)
     ncu = programs.tool("ncu")
     if ncu is None:
         raise Failed("there is no ncu")
-    for workload, batch, samples in REHEARSED if check.rehearsal else WORK:
+    common = [ncu, "--clock-control", "none", "--target-processes", "all"]
+    for workload, batch in work:
+        # One step, with the choices that were measured before: trials must not be among its kernels.
         step = [check.programs.linnet, "bench", workload, "--device", "cuda", "--graph", "off",
-                "--batch", batch, "--samples", samples, "--warmup", 0, "--epochs", 1]
+                "--batch", batch, "--samples", batch, "--warmup", 0, "--epochs", 1, "--precision",
+                "tf32"]
         step += ["--dataset", "digits"] if workload == "mnist-cnn" else []
-        common = [ncu, "--clock-control", "none", "--target-processes", "all"]
         timed = check.run([*common, "--csv", "--metrics", DURATION, *step], copy=False)
         found = hottest(timed.out)
         if not found:
@@ -67,10 +85,8 @@ def kernels(check):
             line = f"{share:6.1%} {name}"
             check.say(f"  {workload}: {line}")
             check.append(PROFILE, f"== ncu, {workload}, batch {batch}: {line}")
-            if check.left() < 3:
-                continue
-            sections = [word for section in SECTIONS for word in ("--section", section)]
-            ended = check.run([*common, *sections, "--kernel-name",
-                               f"regex:^{re.escape(base_name(name))}$", "--launch-count", 1, *step],
-                              copy=False)
-            check.append(PROFILE, ended.out)
+        names = "|".join(sorted({re.escape(base_name(name)) for name, _ in found}))
+        sections = [word for section in SECTIONS for word in ("--section", section)]
+        ended = check.run([*common, *sections, "--kernel-name", f"regex:^({names})$",
+                           "--launch-count", LAUNCHES, *step], copy=False)
+        check.append(PROFILE, ended.out)
