@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes .bundle/linnet-gpu.tar.xz: all that tools/gpu_check.sh needs on a machine with one GPU and no
-# network, so that it need not build anything there: the command, liblinnet, the CUDA plug-in for
-# sm_90 (and PTX), the device tests, every library that is neither the system's nor NVIDIA's, the
-# rivals' programs, and the script itself. Data are drawn by `linnet bench`. The libraries are found by
-# run paths of $ORIGIN. Needs nvcc, cuDNN and patchelf; runs where glibc is as old as the other
-# machine's or older. Arguments go to CMake.
+# Makes .bundle/linnet-gpu.tar.xz: all that tools/gpu_check.sh needs on a machine with one GPU and
+# no network, so that nothing must be built there: the command, liblinnet, the CUDA plug-in for sm_90
+# (and PTX), the device tests, every library that is neither the system's nor NVIDIA's, the rivals'
+# programs, and the script itself. `linnet bench` makes the data. Run paths of $ORIGIN find the
+# libraries. Needs nvcc, cuDNN and patchelf, and a glibc no newer than the other machine's. Arguments
+# go to CMake.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 archive=.bundle/linnet-gpu.tar.xz
@@ -41,7 +41,8 @@ missing=$(ldd "$root"/bin/* "$root"/lib/* | awk '/not found/ {print $1}' | sort 
           grep -Ev "$nvidias|^liblinnet" || true)
 [[ -z $missing ]] || die "these libraries were not found: $missing"
 while read -r name path; do
-  [[ $name =~ $systems || $name =~ $nvidias || -e $root/lib/$name ]] || cp -L "$path" "$root/lib/$name"
+  [[ $name =~ $systems || $name =~ $nvidias || -e $root/lib/$name ]] ||
+    cp -L "$path" "$root/lib/$name"
 done < <(needed "$build/bin/linnet" "${tests[@]/#/$build/bin/}" "$build/lib/liblinnet_cuda.so")
 chmod u+w "$root"/lib/* "$root"/bin/*
 strip --strip-unneeded "$root"/lib/* "$root"/bin/*
@@ -60,7 +61,7 @@ mkdir -p .bundle
 tar -C "$work" --sort=name --owner=0 --group=0 -cf - linnet-gpu | xz -9e -T1 >"$archive.new"
 mv "$archive.new" "$archive"
 printf '%s\n' "Contents, bytes unpacked:"
-(cd "$root" && du -ab --apparent-size bin lib | sort -rn | awk '$1 > 0 {printf "%12d  %s\n", $1, $2}')
+(cd "$root" && du -ab --apparent-size bin lib | sort -rn | awk '{printf "%12d  %s\n", $1, $2}')
 (cd "$root" && du -sb --apparent-size tools benchmarks | awk '{printf "%12d  %s\n", $1, $2}')
 size=$(stat -c %s "$archive")
 printf '%s: %d bytes, of %d unpacked.\n' "$archive" "$size" "$(du -sb "$root" | cut -f1)"

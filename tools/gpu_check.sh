@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests and measures Linnet on a machine with one GPU and no network, in one call of under 9 minutes:
+# Tests and measures Linnet on a machine with one GPU and no network, in one call under 9 minutes:
 #
 #   tools/gpu_check.sh              all phases; results in benchmarks/results/gpu-<date>
 #   tools/gpu_check.sh PHASE...     these phases; --list names them with their seconds
-#   tools/gpu_check.sh --rehearse   the same on the simulated device, with tiny sizes and fake rivals
+#   tools/gpu_check.sh --rehearse   the same on the simulated device, tiny sizes, fake rivals
 #
-# It takes the programs of tools/gpu_bundle.sh's archive where that lies in .bundle/, and builds them
-# otherwise, with what tools/gpu_deps.sh has gathered. tools/gpu_check/ holds the rest, in Python.
+# It takes the programs of tools/gpu_bundle.sh's archive where that lies in .bundle/, and otherwise
+# builds them with what tools/gpu_deps.sh has gathered. tools/gpu_check/ holds the rest, in Python.
 set -u
 tools=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 for python in "${GPU_CHECK_PYTHON:-python3}" /usr/bin/python3; do

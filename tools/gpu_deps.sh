@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Gathers what Linnet's build needs beside a compiler, CMake and ninja into .bundle/deps.tar.xz, for a
-# machine with one GPU and no network: headers, CMake packages and shared libraries of Debian's
-# packages (in the versions of the machine at hand), and cudnn-frontend's headers. Needs apt-get with
-# a network. tools/gpu_check.sh unpacks and uses it where tools/gpu_bundle.sh's programs do not start.
+# Gathers what Linnet's build needs beside a compiler, CMake and ninja into .bundle/deps.tar.xz, for
+# a machine with one GPU and no network: headers, CMake packages and shared libraries of Debian's
+# packages (in the versions of this machine), and cudnn-frontend's headers. Needs apt-get with a
+# network. tools/gpu_check.sh unpacks and uses it where tools/gpu_bundle.sh's programs do not start.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 archive=$PWD/.bundle/deps.tar.xz

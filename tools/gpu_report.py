@@ -81,8 +81,8 @@ def speed_of(row):
 
 
 def works(rows):
-    """{(name, batch, samples, precision, graph): {engine: {round: row}}} of those that succeeded, and
-    {the same: {engine: why it failed}}."""
+    """{(name, batch, samples, precision, graph): {engine: {round: row}}} of those that succeeded,
+    and {the same: {engine: why it failed}}."""
     good, bad = {}, {}
     for row in rows:
         if "round" not in row:
@@ -101,8 +101,8 @@ def median(rounds):
 
 
 def paired(ours, theirs):
-    """figures.ratio() of the rounds; ours is measured from the first on, theirs once it is ready, so
-    the last rounds of both are those in turn."""
+    """figures.ratio() of the rounds; ours is measured from the first on, theirs once it is ready,
+    so the last rounds of both are those in turn."""
     count = min(len(ours), len(theirs))
     last = [[{"failed": None, "samples_per_second": speed_of(rounds[turn])}
              for turn in sorted(rounds)[-count:]] for rounds in (ours, theirs)]
@@ -178,8 +178,8 @@ def table(rows):
              "linnet" in engines}
     if {1, 50} <= set(steps):
         kept = steps[50] / steps[1]
-        found += ["", f"rosenbrock-mlp with 50 steps an epoch keeps {kept:.1%} of its speed with 1; "
-                  f"target {KEPT_AT_50:.0%}: {'met' if kept >= KEPT_AT_50 else 'missed'}."]
+        found += ["", f"rosenbrock-mlp with 50 steps an epoch keeps {kept:.1%} of its speed with "
+                  f"1; target {KEPT_AT_50:.0%}: {'met' if kept >= KEPT_AT_50 else 'missed'}."]
     largest = [row for row in rows if row.get("about") == "largest batch"]
     for row in largest:
         found += ["", f"Largest batch, {row['name']}, {row['engine']}: {row['batch']:,} "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/gpu_check stands on: commands with limits, rivals that stay, and the plan of phases."""
+"""What tools/gpu_check stands on: commands with limits, rivals that stay, the plan of phases."""
 import os
 import signal
 import sys
@@ -30,15 +30,17 @@ class Processes(unittest.TestCase):
         return processes.run([sys.executable, "-c", code], self.log, limit, **options)
 
     def test_output_and_status(self):
-        ended = self.run_python("import sys; print('out'); print('err', file=sys.stderr); sys.exit(5)")
+        ended = self.run_python("import sys; print('out'); print('err', file=sys.stderr); "
+                                "sys.exit(5)")
         self.assertEqual((ended.status, ended.out, ended.err), (5, "out\n", "err\n"))
         self.assertEqual(ended.reason(), "exit status 5: err")
         self.assertIn("out\n", self.path.read_text())
 
     def test_a_command_is_ended_at_its_limit_with_its_children(self):
-        code = f"import subprocess, sys\nprint(subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])" \
-               ".pid, flush=True)\nimport signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + \
-               SLEEPER
+        code = "import signal, subprocess, sys\n" \
+               f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])\n" \
+               "print(child.pid, flush=True)\n" \
+               "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLEEPER
         ended = self.run_python(code, 1)
         self.assertIsNone(ended.status)
         self.assertIn("stopped after", ended.reason())
@@ -131,7 +133,8 @@ class Plan(unittest.TestCase):
     def test_hottest_kernels(self):
         table = '==PROF== x\n"Kernel Name","Metric Name","Metric Value"\n' + "".join(
             f'"{name}","gpu__time_duration.sum","{value}"\n'
-            for name, value in (("a(int)", "1,000"), ("b<(int)2>(int)", "6000"), ("a(int)", "1000")))
+            for name, value in (("a(int)", "1,000"), ("b<(int)2>(int)", "6000"),
+                                ("a(int)", "1000")))
         self.assertEqual(profiles.hottest(table, 1), [("b<(int)2>(int)", 0.75)])
         self.assertEqual(profiles.hottest("nothing"), [])
 

@@ -36,7 +36,8 @@ class Table(unittest.TestCase):
 
     def test_ratios_stand_beside_their_targets(self):
         rows = turns("linnet", (90, 100, 110)) + turns("torch", (9, 10, 11)) + \
-            turns("torch-max-autotune", (20, 20, 20)) + turns("torch-reduce-overhead", (40, 40, 40)) + \
+            turns("torch-max-autotune", (20, 20, 20)) + \
+            turns("torch-reduce-overhead", (40, 40, 40)) + \
             turns("torch-graph", (60, 60, 60)) + turns("jax-epoch", (50, 50, 50))
         cells = self.line(rows)
         self.assertEqual(cells[:3], ["mnist-cnn", "128 of 9984", "tf32"])

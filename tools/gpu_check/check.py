@@ -85,7 +85,8 @@ class Check:
         """A `linnet bench` on the device whose steps must be captured: (its JSON or None, why it
         failed or None)."""
         ended = self.run(command, limit=limit, copy=False)
-        row = engines.json_line(ended.out) if ended.status in (0, 3) else None  # 3: the loss does not fall
+        # 3: the loss does not fall, which the row says.
+        row = engines.json_line(ended.out) if ended.status in (0, 3) else None
         if row is None:
             return None, ended.reason()
         self.log.write(f"{ended.out.strip()}\n".encode())

@@ -22,7 +22,8 @@ NUMERIC_WORK = (  # workload, batch, samples, epochs, precisions; the most telli
     ("densenet121-xray", 4, 16, 2, ("fp32",)),
     ("vgg-cifar10", 64, 256, 3, ("fp32",)),
 )
-REHEARSED_WORK = (("mnist-cnn", 8, 32, 3, ("fp32", "tf32", "bf16")), ("flux-cnn", 2, 4, 2, ("fp32",)))
+REHEARSED_WORK = (("mnist-cnn", 8, 32, 3, ("fp32", "tf32", "bf16")),
+                  ("flux-cnn", 2, 4, 2, ("fp32",)))
 
 
 def bench_words(workload, batch, samples, epochs):
@@ -156,7 +157,7 @@ def graph_modes(check):
 
 
 def sanitizer(check):
-    """Own kernels under compute-sanitizer; NVIDIA's libraries, and with them all tuning, are off."""
+    """Own kernels under compute-sanitizer; NVIDIA's libraries and all tuning are off."""
     import programs
     found = programs.tool("compute-sanitizer")
     if found is None:

@@ -21,7 +21,8 @@ EAGER, CAPTURED = "torch", "torch-graph"
 REDUCED, TUNED, JAX = "torch-reduce-overhead", "torch-max-autotune", "jax-epoch"
 IMPORTS = {"torch": ("numpy", "torch", "torch.nn"), "jax": ("numpy", "jax", "flax", "optax")}
 FIRST_BATCH = 1 << 17  # of the largest that is tried
-PARTS = (1, 1 / 1.3, 1 / 2, 1 / 4)  # of Linnet's largest batch, for rivals; as the targets have them
+# Of Linnet's largest batch, which rivals try; as the targets have them.
+PARTS = (1, 1 / 1.3, 1 / 2, 1 / 4)
 SMALL = jobs.Size(8, 16, 1, 2)  # of a rehearsal
 
 

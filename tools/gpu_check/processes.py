@@ -79,8 +79,8 @@ class Ended:
 
 
 def wait_all(running, log, limit, copy=True):
-    """Ended of each of several processes, after at most `limit` seconds; what they print goes to the
-    log as it comes, their standard output only if `copy`."""
+    """Ended of each of several processes, after at most `limit` seconds. What they print goes to
+    the log as it comes; their standard output only if `copy`."""
     began = time.monotonic()
     end, stopping = began + limit, False
     kept = [(bytearray(), bytearray()) for _ in running]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of a step goes: Linnet's own profile, and Nsight Compute on the hottest kernels."""
+"""Where the time of a step goes: Linnet's own profile, and the hottest kernels under ncu."""
 import csv
 import io
 import random
@@ -71,7 +71,7 @@ def kernels(check):
         raise Failed("there is no ncu")
     common = [ncu, "--clock-control", "none", "--target-processes", "all"]
     for workload, batch in work:
-        # One step, with the choices that were measured before: trials must not be among its kernels.
+        # One step, with choices that were measured before: trials are not among its kernels.
         step = [check.programs.linnet, "bench", workload, "--device", "cuda", "--graph", "off",
                 "--batch", batch, "--samples", batch, "--warmup", 0, "--epochs", 1, "--precision",
                 "tf32"]

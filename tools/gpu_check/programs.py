@@ -102,7 +102,8 @@ def configure_options(check, environment):
         flags = f"-Wl,--disable-new-dtags -Wl,-rpath-link,{libraries}"
         options += [f"-DCMAKE_PREFIX_PATH={deps}", f"-DCMAKE_BUILD_RPATH={libraries}",
                     f"-DCUDNN_FRONTEND_INCLUDE_DIR={deps}/include",
-                    *(f"-DCMAKE_{kind}_LINKER_FLAGS={flags}" for kind in ("EXE", "SHARED", "MODULE"))]
+                    *(f"-DCMAKE_{kind}_LINKER_FLAGS={flags}"
+                      for kind in ("EXE", "SHARED", "MODULE"))]
     folders = nvidia_folders()
     cudnn = first(*(folder + "include/cudnn.h" for folder in folders))
     if cudnn:
@@ -113,7 +114,8 @@ def configure_options(check, environment):
         library = first(*(toolkit / place / "libcublasLt.so.13" for place in places),
                         *(folder + "lib/libcublasLt.so.13" for folder in folders))
         options += [f"-DCUDA_cublasLt_LIBRARY={library}"] if library else []
-    if not first(toolkit / "include/cublasLt.h", toolkit / "targets/x86_64-linux/include/cublasLt.h"):
+    places = ("include", "targets/x86_64-linux/include")
+    if not first(*(toolkit / place / "cublasLt.h" for place in places)):
         header = first(*(folder + "include/cublasLt.h" for folder in folders))
         if header:
             environment["CPLUS_INCLUDE_PATH"] = os.path.dirname(header)
@@ -132,12 +134,13 @@ def build(check):
     if ended.status != 0:
         raise Failed(f"CMake: {ended.reason()}")
     known = check.run(["ninja", "-C", folder, "-t", "targets", "all"], env=environment, copy=False)
-    wanted = [*TARGETS, *sorted(set(TEST.findall(known.out)))]
     jobs = str(min(len(os.sched_getaffinity(0)), 16))
-    ended = check.run(["ninja", "-C", folder, "-k", "0", "-j", jobs, *wanted], env=environment)
-    if not (folder / "bin/linnet").exists():
-        raise Failed(f"ninja: {ended.reason()}")
-    if ended.status != 0:
+    for targets in (TARGETS, sorted(set(TEST.findall(known.out)))):  # tests need not all be there
+        ended = check.run(["ninja", "-C", folder, "-k", "0", "-j", jobs, *targets], env=environment)
+        if ended.status == 0:
+            continue
+        if targets is TARGETS:
+            raise Failed(f"ninja: {ended.reason()}")
         check.problem(f"ninja: {ended.reason()}")
     check.say(f"  built in {time.monotonic() - began:.0f} s")
     return in_folder(folder, "built here")
@@ -165,7 +168,7 @@ def get(check):
 
 
 def broken(check):
-    """Why the command or its plug-in can't be loaded, or None; a missing driver is no such reason."""
+    """Why the command or its plug-in can't be loaded, or None; a missing driver is no reason."""
     ended = check.linnet("devices", "--json")
     if ended.status is None:  # libraries of gigabytes may take long to read for the first time
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of results; written anew after each phase, from the files, so that it is never behind."""
+"""The page of results, written anew after each phase from the files of results."""
 import os
 
 import gpu_report
@@ -14,7 +14,8 @@ def rows(check, name):
 def page(check):
     text = ["# A machine with one GPU", ""]
     if check.rehearsal:
-        text += ["**A rehearsal on the simulated device: no number here says anything of speed.**", ""]
+        text += ["**A rehearsal on the simulated device: no number here says anything of speed.**",
+                 ""]
     text += ["| phase | result | seconds | of |", "| --- | --- | --- | --- |"]
     lines = rows(check, PHASES)
     text += [f"| {line['phase']} | {line['result']} | {line['seconds']} | {line['limit']} |"

@@ -105,8 +105,8 @@ def peak_bytes():
 
 
 class Epochs:
-    """The epochs of a run. `run` has options, epoch_samples, data_seconds, epoch() -> (seconds, mean
-    loss or None), test() -> (loss, accuracy or None) or None, finite() and about() with framework,
+    """The epochs of a run. `run` has options, epoch_samples, data_seconds, epoch() -> (seconds,
+    mean loss or None), test() -> (loss, accuracy or None) or None, finite() and about() with framework,
     mode, device, parameters, threads and versions. `started`: when the program began."""
 
     def __init__(self, run, started):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Keeps one process of a framework for several pieces of work, which pays for imports once and lets
-engines take turns; ../../served.py is the other end. Its arguments are modules to import first. Reads
-a JSON object a line on stdin and answers each with one on stdout:
+engines take turns; ../../served.py is the other end. Its arguments are modules to import first.
+Reads a JSON object a line on stdin and answers each with one on stdout:
 
 {"program": PATH, "arguments": [...]}  makes the peer's model and runs its warm-up epochs:
                                        {"ready": true}
