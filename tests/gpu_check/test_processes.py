@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tools/gpu_check stands on: commands with limits, rivals that stay, the plan of phases."""
+import json
 import os
+import shlex
 import signal
 import sys
 import tempfile
 import time
+import types
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import tools_path
@@ -13,6 +17,7 @@ import check
 import phases
 import processes
 import profiles
+import programs
 import served
 
 SLEEPER = "import sys, time; print('begun', flush=True); time.sleep(60)"
@@ -77,6 +82,55 @@ class Processes(unittest.TestCase):
         self.log.write(b"0123456789abcdef")
         self.log.write(b"more")
         self.assertEqual(self.path.read_bytes(), b"0123456789\n[the log is full]\n")
+
+
+class Linnet(unittest.TestCase):
+    """Check.bench() of a command that prints what the test wants, and the tuning it takes along."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.check = self.make("out")
+
+    def make(self, out):
+        where = types.SimpleNamespace(work=self.folder / f"work-{out}")
+        made = check.Check(self.folder / out, where)
+        made.programs = programs.Programs("sh", {}, "a test", dict(os.environ))
+        made.end = time.monotonic() + 60
+        self.addCleanup(made.log.file.close)
+        return made
+
+    def bench(self, row, status=0):
+        return self.check.bench(["sh", "-c", f"echo {shlex.quote(json.dumps(row))}; exit {status}"])
+
+    def test_a_row(self):
+        self.assertEqual(self.bench({"notes": ["16 processors"], "failed": None}),
+                         ({"notes": ["16 processors"], "failed": None}, None))
+        self.assertEqual(self.bench({"failed": "the loss does not fall"}, 3)[1],
+                         "the loss does not fall")
+
+    def test_a_step_that_was_not_captured_is_a_failure(self):
+        for note in ("the device can't loop over steps by itself (why): 16 steps a launch instead",
+                     "steps can't be captured in a graph (why): kernels are launched one by one"):
+            self.assertEqual(self.bench({"notes": [note], "failed": None})[1], note)
+
+    def test_a_command_without_a_row_is_a_failure(self):
+        self.assertEqual(self.check.bench(["sh", "-c", "echo no device >&2; exit 1"]),
+                         (None, "exit status 1: no device"))
+        self.assertEqual(self.check.bench(["sh", "-c", "kill -9 $$"]),
+                         (None, "ended by signal 9"))
+
+    def test_measured_choices_are_a_result_and_go_along(self):
+        kept = self.folder / "kept.json"
+        kept.write_text("{}")
+        with unittest.mock.patch.object(check, "KEPT_TUNING", kept):
+            again = self.make("again")
+        tuning = again.cache / "linnet" / check.TUNING
+        self.assertEqual(tuning.read_text(), "{}")
+        tuning.write_text('{"a": "b"}')
+        again.keep_tuning()
+        self.assertEqual((again.out / check.TUNING).read_text(), '{"a": "b"}')
 
 
 class Rivals(unittest.TestCase):

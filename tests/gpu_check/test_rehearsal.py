@@ -42,7 +42,7 @@ class Rehearsal(unittest.TestCase):
                          ["programs", "smoke", "operators", "backend", "numerics"])
         numerics = self.rows(check.NUMERICS)
         self.assertEqual({row["precision"] for row in numerics if row["device"] == "cuda"},
-                         {"auto", "fp32", "tf32", "bf16"})
+                         {"fp32", "tf32", "bf16"})
         rows = [row for row in self.rows(check.BENCHMARKS) if row["name"] == "mnist-cnn"]
         order = [row["engine"] for row in rows if row.get("round") == 2 and not row["failed"]]
         self.assertEqual(sorted(order), ["jax-epoch", "linnet", "torch", "torch-graph",
@@ -61,6 +61,20 @@ class Rehearsal(unittest.TestCase):
         self.assertIn("Nothing more can run: linnet devices: CUDA is not usable", out)
         self.assertEqual([line["result"] for line in self.rows(check.PHASES)], ["ok", "failed"])
 
+    def test_a_killed_command_fails_its_phase_alone(self):
+        broken = self.out.parent / "linnet"
+        broken.write_text('#!/bin/sh\n[ "$1" = profile ] && kill -9 $$\n'
+                          f'exec {os.environ["LINNET_COMMAND"]} "$@"\n')
+        broken.chmod(0o755)
+        process = self.start("kernels", "largest", LINNET_COMMAND=str(broken))
+        out, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, out)
+        found = {line["phase"]: line for line in self.rows(check.PHASES)}
+        self.assertEqual(found["kernels"]["problems"],
+                         ["linnet profile, mnist-cnn: ended by signal 9"])
+        self.assertEqual(found["largest"]["result"], "ok")
+        self.assertIn("forward<float>", (self.out / check.PROFILE).read_text())
+
     def stop_in_the_middle(self, number):
         """Ends the script by a signal while engines take turns; returns its exit status."""
         process = self.start("numerics", "mnist-128")
@@ -70,8 +84,8 @@ class Rehearsal(unittest.TestCase):
                 break
         else:
             self.fail("it never got so far")
-        process.stdout.read()
-        return process.wait(timeout=60)
+        process.communicate(timeout=60)
+        return process.returncode
 
     def assert_usable(self):
         self.assertEqual([line["phase"] for line in self.rows(check.PHASES)][:3],

@@ -44,7 +44,7 @@ class Check:
         tuning = self.cache / "linnet" / TUNING
         if not tuning.exists():
             tuning.parent.mkdir(parents=True, exist_ok=True)
-            if KEPT_TUNING.exists() and not rehearsal:
+            if KEPT_TUNING.exists():
                 shutil.copy(KEPT_TUNING, tuning)
 
     def left(self):

@@ -206,7 +206,8 @@ def largest_batch(check):
     job, batch, failed = work.job(check), FIRST_BATCH if not check.rehearsal else 32, ""
     while failed is not None:
         job = dataclasses.replace(job, batch=batch, samples=batch, warmup=0, epochs=1)
-        command = [*engines.linnet_command(str(check.programs.linnet), job), "--json", "-"]
+        command = [*engines.linnet_command(str(check.programs.linnet), job), "--json", "-",
+                   "--graph", "epoch"]
         ended = check.run(command, copy=False)
         failed = None if ended.status in (0, 3) else ended.reason()
         tried(check, "linnet", job, failed)
