@@ -279,11 +279,16 @@ TEST_F(ModelFile, ManyNodesAndWeightsTakeNoLongerEach) {
                                      {"value", 0},
                                      {"fan_in", 1},
                                      {"fan_out", 1}});
-    network["nodes"].push_back(
-        node("bias_add", {fmt::format("#{}.0", i), fmt::format("b{}.bias", i)}, Json::object()));
+    network["nodes"].push_back(node("bias_add",
+                                    {fmt::format("#{}.0", i + 1), fmt::format("b{}.bias", i)},
+                                    Json::object()));
   }
-  network["outputs"][0]["value"] = "#30000.0";
-  predict(network);
+  network["outputs"][0]["value"] = "#30001.0";
+  write(network.dump(), network["parameters"]);
+  Model model = Model::load(path_, {.threads = 1});
+  std::vector<float> out(2);
+  Predictor(model).predict(std::vector<float>(4), out);
+  EXPECT_EQ(out, std::vector<float>(2, 30'001.0F));  // the biases are ones
 }
 
 }  // namespace
