@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What files make the library allocate, and what it says where memory is short.
 #include <linnet/linnet.h>
-#include <lzma.h>
-
-#include <limits>
 
 #include "data/data_files.h"
-#include "data/gzip.h"
 #include "data/idx.h"
 #include "data/image_transform.h"
 #include "data/imdb.h"
 #include "data/load_dataset.h"
 #include "data/packed.h"
-#include "data/xz.h"
+#include "data/xz_file.h"
 #include "hostile/heap.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
@@ -24,19 +20,6 @@ using linnet::testing::heap_is_counted;
 using linnet::testing::HeapLimit;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr std::size_t kUnlimited = std::size_t{1} << 40;
-
-std::string xz(const std::string& content) {
-  std::string packed(lzma_stream_buffer_bound(content.size()), '\0');
-  std::size_t size = 0;
-  const lzma_ret status =
-      lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr,
-                              reinterpret_cast<const std::uint8_t*>(content.data()), content.size(),
-                              reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size());
-  if (status != LZMA_OK) throw std::runtime_error("liblzma");
-  packed.resize(size);
-  return packed;
-}
 
 class Memory : public ::testing::Test {
  protected:
