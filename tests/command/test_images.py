@@ -93,8 +93,8 @@ class Images(command.CommandTest):
                       error("--augment", "flop"))
         self.assertIn("--augment flip wants a number from 0 on; got 'x'",
                       error("--augment", "flip=x"))
-        self.assertIn("--image-size: expected pixels, such as 224, or HEIGHTxWIDTH, such as 224x192; "
-                      "got '8by8'",
+        self.assertIn("--image-size: expected pixels, such as 224, or HEIGHTxWIDTH, such as "
+                      "224x192; got '8by8'",
                       error("--image-size", "8by8"))
         self.write_config(augment="flop = 1")
         self.assertIn("pictures.toml:", error())
