@@ -13,11 +13,15 @@ struct Sum {
 // A NaN, once met, stays: it compares as neither greater nor smaller.
 struct Max {
   static constexpr float kIdentity = -std::numeric_limits<float>::infinity();
-  static constexpr float apply(float total, float x) { return (x > total) | (x != x) ? x : total; }
+  static constexpr float apply(float total, float x) {
+    return ((x > total) | (x != x)) ? x : total;
+  }
 };
 struct Min {
   static constexpr float kIdentity = std::numeric_limits<float>::infinity();
-  static constexpr float apply(float total, float x) { return (x < total) | (x != x) ? x : total; }
+  static constexpr float apply(float total, float x) {
+    return ((x < total) | (x != x)) ? x : total;
+  }
 };
 
 /// Whether an element is the maximum or minimum `y` of its output; NaN is NaN.

@@ -114,10 +114,10 @@ struct UnaryFormula {
 template <class F, std::size_t... kKinds>
 auto with_unary(Unary kind, F&& f, std::index_sequence<kKinds...>) {
   decltype(f.template operator()<Unary::exp>()) result;
-  ((kind == static_cast<Unary>(kKinds)
-        ? (result = f.template operator()<static_cast<Unary>(kKinds)>(), true)
-        : false) ||
-   ...);
+  static_cast<void>(((kind == static_cast<Unary>(kKinds)
+                          ? (result = f.template operator()<static_cast<Unary>(kKinds)>(), true)
+                          : false) ||
+                     ...));
   return result;
 }
 template <class F>
