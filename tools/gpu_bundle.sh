@@ -58,7 +58,7 @@ find "$root" -name __pycache__ -prune -exec rm -rf {} +
 git rev-parse HEAD >"$root/commit" 2>/dev/null || rm -f "$root/commit"
 
 mkdir -p .bundle
-tar -C "$work" --sort=name --owner=0 --group=0 -cf - linnet-gpu | xz -9e -T1 >"$archive.new"
+tar -C "$work" --sort=name --owner=0 --group=0 -cf - linnet-gpu | xz -9 -T1 >"$archive.new"
 mv "$archive.new" "$archive"
 printf '%s\n' "Contents, bytes unpacked:"
 (cd "$root" && du -ab --apparent-size bin lib | sort -rn | awk '{printf "%12d  %s\n", $1, $2}')

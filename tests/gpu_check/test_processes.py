@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import sys
+import tarfile
 import tempfile
 import time
 import types
@@ -121,6 +122,35 @@ class Linnet(unittest.TestCase):
         self.assertEqual(self.check.bench(["sh", "-c", "kill -9 $$"]),
                          (None, "ended by signal 9"))
 
+    def test_a_damaged_bundle_is_built_instead(self):
+        whole = self.folder / "whole.tar.xz"
+        with tarfile.open(whole, "w:xz") as tar:
+            tar.add(__file__, "linnet-gpu/bin/linnet")
+        content, damaged = whole.read_bytes(), self.folder / "damaged.tar.xz"
+        built = programs.Programs("built", {}, "a test")
+        for bad in (b"", b"nothing of the kind", content[:len(content) // 2]):
+            damaged.write_bytes(bad)
+            with unittest.mock.patch.multiple(programs, ROOT=self.folder, ARCHIVE=damaged,
+                                              build=lambda check: built):
+                self.check.rehearsal = None
+                programs.get(self.check)
+            self.assertIs(self.check.programs, built)
+            self.assertIn("the bundle can't be unpacked", (self.check.out / check.LOG).read_text())
+
+    def test_programs_that_do_not_start_are_built_instead(self):
+        built = programs.Programs("built", {}, "a test")
+        for why, word in (("libcudnn.so.9: cannot open shared object file", "built"),
+                          ("no NVIDIA driver is installed", "bundle")):
+            command = self.folder / "bin/linnet"
+            command.parent.mkdir(exist_ok=True)
+            command.write_text(f"#!/bin/sh\necho '{json.dumps({'cuda': {'unusable': why}})}'\n")
+            command.chmod(0o755)
+            with unittest.mock.patch.multiple(programs, ROOT=self.folder,
+                                              build=lambda check: built):
+                self.check.rehearsal = None
+                programs.get(self.check)
+            self.assertEqual(self.check.programs is built, word == "built", why)
+
     def test_measured_choices_are_a_result_and_go_along(self):
         kept = self.folder / "kept.json"
         kept.write_text("{}")
@@ -201,4 +231,4 @@ class Plan(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(buffer=True)

@@ -202,6 +202,7 @@ def tried(check, engine, job, failed):
 def largest_batch(check):
     """The largest batch of a training that fits, tried and not computed: Linnet's own sentence says
     where to try again; PyTorch tries Linnet's batch and parts of it."""
+    stop_rivals(check)  # frameworks keep memory of the device
     work = Work("mnist-cnn" if check.rehearsal else "resnet50-cifar10", jobs.Size(1, 1, 0, 1))
     job, batch, failed = work.job(check), FIRST_BATCH if not check.rehearsal else 32, ""
     while failed is not None:

@@ -154,7 +154,7 @@ def get(check):
     check.programs = Programs(None, {}, "none", cuda_environment())
     try:
         found = from_bundle(check)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
         check.say(f"  the bundle can't be unpacked: {error}")
         found = None
     if found:
