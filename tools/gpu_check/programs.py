@@ -79,7 +79,8 @@ def first(*paths):
 
 def tool(name):
     """The path of a program of the CUDA toolkit, or None."""
-    return shutil.which(name) or first(f"/usr/local/cuda/bin/{name}",
+    profilers = sorted(glob.glob(f"/opt/nvidia/nsight-compute/*/{name}"))
+    return shutil.which(name) or first(f"/usr/local/cuda/bin/{name}", *reversed(profilers),
                                        *(folder + f"bin/{name}" for folder in nvidia_folders()))
 
 
