@@ -28,7 +28,7 @@ class Rehearsal(unittest.TestCase):
                                 env={**os.environ, MARK: str(self.out), **environment})
 
     def rows(self, name):
-        """Of a file of JSON lines, each of which must be whole."""
+        """Reads a file of JSON lines, each of which must be whole."""
         return [json.loads(line) for line in (self.out / name).read_text().splitlines()]
 
     def test_all_phases(self):

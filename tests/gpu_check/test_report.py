@@ -13,7 +13,7 @@ import gpu_report
 
 def row(engine, speed, turn, name="mnist-cnn", batch=128, samples=9984, precision="tf32",
         failed=None, losses=(2.0, 1.0)):
-    """Of benchmarks.jsonl; Linnet writes its speed as a number, rivals theirs with a spread."""
+    """Makes a line of benchmarks.jsonl: Linnet's speed is a number, a rival's has a spread."""
     rate = speed if engine == "linnet" else {"median": speed, "min": speed, "max": speed}
     return {"engine": engine, "name": name, "batch": batch, "asked_samples": samples,
             "precision": precision, "graph": "epoch", "round": turn, "failed": failed,

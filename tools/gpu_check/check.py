@@ -48,7 +48,7 @@ class Check:
                 shutil.copy(KEPT_TUNING, tuning)
 
     def left(self):
-        """Seconds of this phase."""
+        """Returns the seconds that are left of this phase."""
         return self.end - time.monotonic()
 
     def say(self, text):
@@ -56,7 +56,7 @@ class Check:
         self.log.write(f"{text}\n".encode())
 
     def problem(self, text):
-        """Something of Linnet's that is wrong; the phase goes on, and has failed."""
+        """Reports that something of Linnet's is wrong; the phase goes on, and has failed."""
         self.problems.append(text)
         self.say(f"  FAILED: {text}")
 
@@ -68,22 +68,22 @@ class Check:
         self.append(name, json.dumps(row))
 
     def environment(self, **more):
-        """Of Linnet's programs."""
+        """Returns the environment of Linnet's programs."""
         return {**self.programs.environment, "XDG_CACHE_HOME": str(self.cache),
                 **{key: str(value) for key, value in more.items()}}
 
     def run(self, command, limit=None, env=None, **options):
-        """processes.run(), no longer than the phase."""
+        """Runs a command, no longer than the phase."""
         limit = self.left() if limit is None else min(limit, self.left())
         return processes.run(command, self.log, limit, env or self.environment(), **options)
 
     def linnet(self, *arguments, **options):
-        """`linnet ...`."""
+        """Runs `linnet ...`."""
         return self.run([self.programs.linnet, *arguments], **options)
 
     def bench(self, command, limit=None):
-        """A `linnet bench` on the device whose steps must be captured: (its JSON or None, why it
-        failed or None)."""
+        """Runs a `linnet bench` whose steps must be captured: (its JSON or None, why it failed or
+        None)."""
         ended = self.run(command, limit=limit, copy=False)
         # 3: the loss does not fall, which the row says.
         row = engines.json_line(ended.out) if ended.status in (0, 3) else None
@@ -94,7 +94,7 @@ class Check:
         return row, "; ".join(lost) or row.get("failed")
 
     def keep_tuning(self):
-        """The choices so far, as a result."""
+        """Copies the choices measured so far into the results."""
         source = self.cache / "linnet" / TUNING
         if source.exists():
             new = self.out / (TUNING + ".new")

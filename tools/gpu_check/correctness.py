@@ -27,14 +27,14 @@ REHEARSED_WORK = (("mnist-cnn", 8, 32, 3, ("fp32", "tf32", "bf16")),
 
 
 def bench_words(workload, batch, samples, epochs):
-    """Of a `linnet bench` on data that need no network."""
+    """Returns the arguments of a `linnet bench` whose data need no network."""
     words = ["bench", workload, "--batch", str(batch), "--samples", str(samples), "--warmup", "0",
              "--epochs", str(epochs), "--json", "-"]
     return words + (["--dataset", "digits"] if workload == "mnist-cnn" else [])
 
 
 def smoke(check):
-    """The device, and a first training on it, captured whole."""
+    """Looks for the device, and trains on it with the whole epoch captured."""
     for command in (["nvidia-smi"], ["uname", "-a"], ["nproc"]):
         check.run(command, limit=5)
     ended = check.linnet("devices", "--json")
@@ -55,8 +55,8 @@ def smoke(check):
 
 
 def sharded(check, name, prefix=(), arguments=(), may_stop=False, **environment):
-    """All cases of a test program in several processes at once. `may_stop`: not all must end in
-    time."""
+    """Runs all cases of a test program, in several processes at once. `may_stop`: they need not end
+    in time."""
     program = check.programs.tests.get(name)
     if program is None:
         raise Failed(f"there is no {name}")
@@ -86,17 +86,17 @@ def sharded(check, name, prefix=(), arguments=(), may_stop=False, **environment)
 
 
 def operators(check):
-    """Every operator's cases, by own kernels and by NVIDIA's libraries."""
+    """Runs every operator's cases, by own kernels and by NVIDIA's libraries."""
     sharded(check, "op_test_cuda")
 
 
 def backend(check):
-    """Trainings, graph modes, streaming and predictors."""
+    """Tests trainings, graph modes, streaming and predictors."""
     sharded(check, "cuda_backend_test_cuda")
 
 
 def numerics(check):
-    """Loss curves on the device against the CPU's."""
+    """Compares loss curves on the device with the CPU's."""
     import gpu_report
     work = REHEARSED_WORK if check.rehearsal else NUMERIC_WORK
     on_cpu, rows = {}, []
@@ -135,7 +135,7 @@ def numerics(check):
 
 
 def graph_modes(check):
-    """Every way to launch steps leaves the same bits."""
+    """Checks that every way to launch steps leaves the same bits."""
     sizes = [("mnist-cnn", 8, 36, 2)] if check.rehearsal else \
         [("mnist-cnn", 128, 1300, 3), ("resnet50-cifar10", 128, 500, 1)]
     for size in sizes:
@@ -157,7 +157,7 @@ def graph_modes(check):
 
 
 def sanitizer(check):
-    """Own kernels under compute-sanitizer; NVIDIA's libraries and all tuning are off."""
+    """Runs own kernels under compute-sanitizer, without NVIDIA's libraries and their tuning."""
     import programs
     found = programs.tool("compute-sanitizer")
     if found is None:

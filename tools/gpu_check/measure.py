@@ -47,7 +47,7 @@ class Work:
 
 
 def rival_environment(check):
-    """What rivals get: PyTorch's own libraries, caches of their own, and memory as it is needed."""
+    """Returns the rivals' environment: caches of their own, and memory taken as it is needed."""
     return {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONDONTWRITEBYTECODE": "1",
             "TORCHINDUCTOR_CACHE_DIR": str(check.work / "inductor"),
             "TRITON_CACHE_DIR": str(check.work / "triton"),
@@ -84,7 +84,7 @@ class Turns:
                        f"{words}")
 
     def record(self, engine, row, failed):
-        """A row of the result, at once."""
+        """Writes a row of the result."""
         turn = self.done.setdefault(engine, 0)
         self.done[engine] += 1
         about = {"engine": engine, "name": self.job.name, "batch": self.job.batch,
@@ -99,7 +99,7 @@ class Turns:
             self.say(engine, f"{speed:,.0f} samples/s")
 
     def export(self):
-        """The data of all engines."""
+        """Writes the data of all engines."""
         shutil.rmtree(self.folder, ignore_errors=True)
         ended = self.check.run([*engines.linnet_command(str(self.check.programs.linnet), self.job),
                                 "--export", self.folder], copy=False)
@@ -146,7 +146,7 @@ class Turns:
             self.ready.remove(name)
 
     def round(self):
-        """Linnet, then each rival that is ready; False where the time or Linnet ends it."""
+        """Runs Linnet, then each rival that is ready; False where the time or Linnet ends it."""
         if self.check.left() < 1 + sum(self.lasted.values()):
             return False
         for name in ["linnet", *self.ready]:
@@ -158,7 +158,7 @@ class Turns:
         return True
 
     def lacking(self):
-        """Whether an engine that is ready has had too few rounds."""
+        """Says whether an engine that is ready has had too few rounds."""
         return any(self.done.get(name, 0) < self.work.rounds for name in ["linnet", *self.ready])
 
     def run(self):
@@ -179,7 +179,7 @@ class Turns:
 
 
 def rows(*works):
-    """A phase that measures these, one after the other, each with its share of the time."""
+    """Makes a phase that measures these one after the other, each with its share of the time."""
     def phase(check):
         wanted = [work for work in works if work.rehearsed or not check.rehearsal]
         end = check.end
@@ -193,15 +193,15 @@ def rows(*works):
 
 
 def tried(check, engine, job, failed):
-    """A row of the largest batch."""
+    """Records a batch that was tried."""
     check.row(BENCHMARKS, {"about": "largest batch", "engine": engine, "name": job.name,
                            "batch": job.batch, "precision": job.precision, "failed": failed})
     check.say(f"  {job.name}, {engine}, batch {job.batch:,}: {failed or 'fits'}")
 
 
 def largest_batch(check):
-    """The largest batch of a training that fits, tried and not computed: Linnet's own sentence says
-    where to try again; PyTorch tries Linnet's batch and parts of it."""
+    """Finds the largest batch of a training by trying: Linnet's error says which batch to try next;
+    PyTorch tries Linnet's batch and parts of it."""
     stop_rivals(check)  # frameworks keep memory of the device
     work = Work("mnist-cnn" if check.rehearsal else "resnet50-cifar10", jobs.Size(1, 1, 0, 1))
     job, batch, failed = work.job(check), FIRST_BATCH if not check.rehearsal else 32, ""

@@ -17,7 +17,7 @@ SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "LaunchStats"
 
 
 def hottest(table, most=HOTTEST):
-    """Of ncu's CSV with one duration a kernel: [(kernel, its share of all the time)]."""
+    """Reads ncu's CSV with one duration a kernel: [(kernel, its share of all the time)]."""
     lines = [line for line in table.splitlines() if line.startswith('"')]
     total = {}
     for row in csv.DictReader(io.StringIO("\n".join(lines))):
@@ -30,8 +30,8 @@ def hottest(table, most=HOTTEST):
 
 
 def base_name(kernel):
-    """Of a kernel's function, as ncu's --kernel-name takes it: no result, namespace, template or
-    arguments."""
+    """Returns a kernel's name as ncu's --kernel-name takes it: no result type, namespace, template
+    or arguments."""
     name = kernel.replace("(anonymous namespace)", "")
     for inner in (r"<[^<>]*>", r"\([^()]*\)"):
         while re.search(inner, name):
@@ -40,7 +40,7 @@ def base_name(kernel):
 
 
 def write_cifar10(folder):
-    """Random images in the files of CIFAR-10, for programs that want them."""
+    """Writes random images as CIFAR-10's files, which `linnet profile` needs."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers = random.Random(0)
     for name in (*(f"data_batch_{part}" for part in range(1, 6)), "test_batch"):
@@ -49,7 +49,7 @@ def write_cifar10(folder):
 
 
 def operators(check, workload, batch):
-    """Times of operators inside the captured step."""
+    """Records the times of operators inside the captured step."""
     data = "digits"
     if workload != "mnist-cnn":  # not in the cache, where `linnet bench` would find it
         data = check.work / "cifar10"
@@ -62,7 +62,7 @@ def operators(check, workload, batch):
 
 
 def kernels(check):
-    """The hottest kernels of a step under ncu, with the device's clocks as they are."""
+    """Profiles a step, and its hottest kernels by ncu; the device's clocks stay as they are."""
     work = REHEARSED if check.rehearsal else WORK
     for workload, batch in work:
         operators(check, workload, batch)

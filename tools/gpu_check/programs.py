@@ -31,13 +31,13 @@ class Programs:
 
 
 def nvidia_folders():
-    """Of a Python's nvidia/* packages: PyTorch brings cuDNN and cuBLASLt in them."""
+    """Lists the folders of Python's nvidia/* packages, which bring PyTorch cuDNN and cuBLASLt."""
     paths = {sysconfig.get_paths()[key] for key in ("purelib", "platlib")}
     return sorted(found for path in paths for found in glob.glob(f"{path}/nvidia/*/"))
 
 
 def cuda_environment():
-    """The system's, with the folders of the CUDA libraries: the same as PyTorch's where it is."""
+    """Returns the environment in which the CUDA libraries are found; PyTorch's own come first."""
     folders = [folder + "lib" for folder in nvidia_folders()]
     folders += ["/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib",
                 "/usr/local/nvidia/lib64"]
@@ -62,7 +62,7 @@ def unpack(archive, folder):
 
 
 def from_bundle(check):
-    """The archive's programs, or None where there is no archive."""
+    """Returns the archive's programs, or None where there is no archive."""
     if (ROOT / "bin/linnet").exists():
         return in_folder(ROOT, "this bundle")
     if not ARCHIVE.exists():
@@ -78,14 +78,14 @@ def first(*paths):
 
 
 def tool(name):
-    """The path of a program of the CUDA toolkit, or None."""
+    """Returns the path of a program of the CUDA toolkit, or None."""
     profilers = sorted(glob.glob(f"/opt/nvidia/nsight-compute/*/{name}"))
     return shutil.which(name) or first(f"/usr/local/cuda/bin/{name}", *reversed(profilers),
                                        *(folder + f"bin/{name}" for folder in nvidia_folders()))
 
 
 def configure_options(check, environment):
-    """CMake's arguments, and what the compilers need in their environment."""
+    """Returns CMake's arguments; adds to `environment` what the compilers need."""
     nvcc = tool("nvcc")
     if nvcc is None:
         raise Failed("there is no nvcc to build with")
@@ -148,7 +148,7 @@ def build(check):
 
 
 def get(check):
-    """The bundle's if they start here, else newly built ones."""
+    """Takes the bundle's programs if they start here, and otherwise builds them."""
     if check.rehearsal:
         check.programs = check.rehearsal.programs()
         return
@@ -169,7 +169,7 @@ def get(check):
 
 
 def broken(check):
-    """Why the command or its plug-in can't be loaded, or None; a missing driver is no reason."""
+    """Says why the command or its plug-in can't be loaded, or None; no driver is no reason."""
     ended = check.linnet("devices", "--json")
     if ended.status is None:  # libraries of gigabytes may take long to read for the first time
         return None

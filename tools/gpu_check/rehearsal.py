@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A rehearsal: the simulated device, test programs built against it, and rivals and tools of NVIDIA
-that only pretend. Its programs come from the environment, which tests/gpu_check/CMakeLists.txt sets,
-or from build/release."""
+that only pretend. Its programs come from the environment, which tests/gpu_check/CMakeLists.txt
+sets, or from build/release."""
 import os
 import tempfile
 from pathlib import Path
@@ -27,8 +27,8 @@ class Rehearsal:
         def place(name, default):
             path = Path(os.environ.get(name) or build / default)
             if not path.exists():
-                raise Failed(f"a rehearsal needs {path}; ./dev build makes it, {name} names another "
-                             "one")
+                raise Failed(f"a rehearsal needs {path}; ./dev build makes it, {name} names "
+                             "another one")
             return path
         tests = {"op_test_cuda": [place("LINNET_OP_TEST", "bin/op_test"), CASES],
                  "cuda_backend_test_cuda": [place("LINNET_BACKEND_TEST", "bin/cuda_backend_test"),
