@@ -33,7 +33,7 @@ class Rehearsal(unittest.TestCase):
 
     def test_all_phases(self):
         process = self.start()
-        out, _ = process.communicate(timeout=280)
+        out, _ = process.communicate(timeout=800)
         self.assertEqual(process.returncode, 0, out)
         self.assertLessEqual({path.name for path in self.out.iterdir()}, set(check.FILES))
         lines = self.rows(check.PHASES)
@@ -56,7 +56,7 @@ class Rehearsal(unittest.TestCase):
 
     def test_without_a_device_the_first_phase_says_so(self):
         process = self.start(LINNET_SIMULATED_PLUGIN=__file__)
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=400)
         self.assertEqual(process.returncode, 3, out)
         self.assertIn("Nothing more can run: linnet devices: CUDA is not usable", out)
         self.assertEqual([line["result"] for line in self.rows(check.PHASES)], ["ok", "failed"])
@@ -67,7 +67,7 @@ class Rehearsal(unittest.TestCase):
                           f'exec {os.environ["LINNET_COMMAND"]} "$@"\n')
         broken.chmod(0o755)
         process = self.start("kernels", "largest", LINNET_COMMAND=str(broken))
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=400)
         self.assertEqual(process.returncode, 1, out)
         found = {line["phase"]: line for line in self.rows(check.PHASES)}
         self.assertEqual(found["kernels"]["problems"],
@@ -84,7 +84,7 @@ class Rehearsal(unittest.TestCase):
                 break
         else:
             self.fail("it never got so far")
-        process.communicate(timeout=60)
+        process.communicate(timeout=200)
         return process.returncode
 
     def assert_usable(self):
