@@ -19,6 +19,9 @@ volatile std::sig_atomic_t interrupted = 0;
 const std::vector<std::string>* to_remove = nullptr;
 std::array<volatile std::sig_atomic_t, 3> caught{};  // the signals that come here
 
+constexpr std::string_view kFinishing =
+    "\nlinnet: the model is saved; finishing the report (a second signal ends it at once)\n";
+
 void say(std::string_view text) {
   // Nothing can be done about an error here.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -38,9 +41,7 @@ void handle(int /*signal*/) {
     say("\nlinnet: interrupted before anything was trained; nothing is saved\n");
     ::_exit(kInterrupted);
   }
-  if (phase == kReporting) {
-    say("\nlinnet: the model is saved; finishing the report (a second signal ends it at once)\n");
-  }
+  if (phase == kReporting) say(kFinishing);
   errno = error;
 }
 
@@ -72,7 +73,10 @@ InterruptGuard::~InterruptGuard() {
 }
 
 void InterruptGuard::training() { phase = kTraining; }
-void InterruptGuard::reporting() { phase = kReporting; }
+void InterruptGuard::reporting(bool heard) {
+  phase = kReporting;
+  if (!heard && requested()) say(kFinishing);
+}
 bool InterruptGuard::requested() { return interrupted != 0; }
 
 }  // namespace linnet::command

@@ -23,8 +23,9 @@ class InterruptGuard {
 
   /// Phase 2: a signal is heard by requested().
   void training();
-  /// Phase 3, all is saved: a signal says at once that another one ends the process.
-  void reporting();
+  /// Phase 3, all is saved: a signal says at once that another one ends the process; so does one
+  /// that came too late for the training to hear it.
+  void reporting(bool heard);
   static bool requested();
 
  private:

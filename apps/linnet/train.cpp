@@ -314,7 +314,7 @@ int train_job(const TrainOptions& options) {
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
   const History history = train_watched(model, data, training, watcher, folder);
-  guard.reporting();
+  guard.reporting(history.interrupted);
   const std::vector<float> predictions = predictions_of(model, job, data.parts.test);
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),

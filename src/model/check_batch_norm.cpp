@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/check.h"
-#include "model/step_graph.h"
+#include "model/check_values.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "plan/passes/match.h"
 
@@ -16,11 +16,11 @@ std::int64_t other_batch(std::int64_t samples, std::int64_t batch) {
 
 }  // namespace
 
-void check_batch_norms(const Graph& step, std::int64_t samples, std::int64_t batch) {
-  for (const Node& node : step.nodes()) {
+void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch) {
+  for (const Node& node : network.graph.nodes()) {
     if (op_as<BatchNormOp>(&node) == nullptr) continue;
-    const Shape& x = step.shape(node.inputs[0]);
-    if (x.elements() != x[-1]) continue;
+    const Shape x = network.graph.shape(node.inputs[0]).sample().batched(1);
+    if (network.graph.shape(node.inputs[0]).elements() != kTemplateBatch * x[-1]) continue;
     constexpr std::string_view kExpected = "expected more than 1 value per channel when training";
     require(samples > 1, "[batch_norm '{}'] {}; there is 1 training sample", node.name, kExpected);
     require(batch > 1,

@@ -18,6 +18,11 @@ std::string place_of(std::size_t index, const Shape& record, const std::filesyst
 /// targets that are NaN or infinite, and ids outside the embedding that reads them. Throws Error.
 void check_training_values(const NetworkDefinition& network, const Dataset& data);
 
+/// Throws Error where a step on one sample gives a batch norm one value per channel, whose variance
+/// is not defined. The message says that batches of one sample, or what they leave of `samples`,
+/// are that step. The same rule holds for a shard of a batch.
+void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch);
+
 /// Throws Error where the loss ignores, or weighs by 0, every label of samples
 /// [begin, begin + count): there is nothing to learn or to measure then. `part` is how the message
 /// calls them.

@@ -89,11 +89,6 @@ struct TrainingStep {
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
-/// Throws Error where a training step gives a batch norm one value per channel, whose variance is
-/// not defined: a step on a whole batch, or on what an epoch of `samples` leaves for its last one.
-/// The same rule holds for a shard of a batch.
-void check_batch_norms(const Graph& step, std::int64_t samples, std::int64_t batch);
-
 /// Gather in stored order, forward in inference mode, losses, metrics.
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
                       const Supports& supports);

@@ -172,15 +172,16 @@ class Training {
       if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
       part->stream = session_.stream(part->data, options_.batch, options_.pool);
     }
+    if (trained % options_.batch == 1 || options_.batch == 1) {
+      check_batch_norms(network, trained, options_.batch);
+    }
     train_.sweep = session_.add_sweep(trained, options_.batch, [&](std::int64_t batch) {
-      Graph step = training_step(network, train_.data,
-                                 {.batch = batch,
-                                  .shuffle = options_.shuffle && train_.stream == nullptr,
-                                  .optimizer = optimizer_,
-                                  .disabled_passes = options_.disabled_passes},
-                                 supports);
-      check_batch_norms(step, train_.samples, options_.batch);
-      return step;
+      return training_step(network, train_.data,
+                           {.batch = batch,
+                            .shuffle = options_.shuffle && train_.stream == nullptr,
+                            .optimizer = optimizer_,
+                            .disabled_passes = options_.disabled_passes},
+                           supports);
     });
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;

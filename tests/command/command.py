@@ -103,6 +103,10 @@ class CommandTest(unittest.TestCase):
                                 "--out", out, *arguments)
         return summary, self.folder / out
 
+    def history(self, run):
+        """What a run's history.jsonl says of its epochs."""
+        return [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
+
     def assert_error(self, sentence, *arguments, status=2, **options):
         """The command ends with `status`, and with exactly this sentence on standard error."""
         _, err = self.run_linnet(*arguments, status=status, **options)

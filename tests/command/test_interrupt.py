@@ -34,8 +34,9 @@ def png(width, height):
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I",
                                                                         zlib.crc32(kind + data))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(bytes((width + 1) * height))) + chunk(b"IEND", b""))
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
+            chunk(b"IDAT", zlib.compress(bytes((width + 1) * height))) + chunk(b"IEND", b""))
 
 
 class Interrupt(command.CommandTest):
@@ -128,7 +129,8 @@ class Interrupt(command.CommandTest):
             (self.folder / "images" / name).mkdir(parents=True)
         (self.folder / "image.png").write_bytes(png(6000, 6000))
         for i in range(4000):
-            (self.folder / "images" / "ab"[i % 2] / f"{i}.png").symlink_to(self.folder / "image.png")
+            link = self.folder / "images" / "ab"[i % 2] / f"{i}.png"
+            link.symlink_to(self.folder / "image.png")
         (self.folder / "images.toml").write_text(
             '[network]\ninput = [28, 28, 1]\nlayers = [{type = "flatten"}, {type = "dense", '
             'units = 2}]\n[data]\npath = "images"\nimage_size = 28\n')

@@ -22,12 +22,13 @@ class RunFolder(command.CommandTest):
             if seed in winners:
                 continue
             self.assertEqual(run.returncode, 2)
-            self.assertRegex(errors[seed], r"^linnet: error: the folder 'run' (is in use( by process "
-                                           r"\d+)?, another training|holds a run already "
-                                           r"\([a-z.]+\)); name another with --out\n$")
+            self.assertRegex(errors[seed],
+                             r"^linnet: error: the folder 'run' (is in use( by process \d+)?, "
+                             r"another training|holds a run already \([a-z.]+\)); name another "
+                             r"with --out\n$")
         folder = self.folder / "run"
         self.assertEqual(json.loads((folder / "summary.json").read_text())["seed"], winners[0])
-        epochs = [json.loads(line)["epoch"] for line in open(folder / "history.jsonl")]
+        epochs = [epoch["epoch"] for epoch in self.history(folder)]
         self.assertEqual(epochs, list(range(1, 301)))
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
                          ["history.jsonl", "metrics.json", "model.safetensors", "report.html",
@@ -67,7 +68,8 @@ class RunFolder(command.CommandTest):
 
     def test_a_folder_that_cannot_be_written_is_known_at_once(self):
         _, err = self.run_linnet("train", "points.toml", "--out", "/sys/kernel", status=2)
-        self.assertRegex(err, r"^linnet: error: cannot write into the folder '/sys/kernel': [^\n]+\n$")
+        self.assertRegex(
+            err, r"^linnet: error: cannot write into the folder '/sys/kernel': [^\n]+\n$")
 
     def test_no_home_and_no_temporary_folder_is_a_note(self):
         environment = {key: value for key, value in command.os.environ.items()
@@ -133,9 +135,9 @@ class Refusals(command.CommandTest):
     def test_labels_that_are_all_ignored(self):
         self.configure(more="[loss]\nignore_index = -1\n")
         command.npy(self.folder / "points/y_train.npy", "<i4", (65,), [-1] * 65)
-        self.assert_error("all 65 labels of the training samples of 'points' are -1, which the loss "
-                          "ignores (ignore_index): nothing is left to learn or to measure", "train",
-                          "points.toml", "--out", "run")
+        self.assert_error("all 65 labels of the training samples of 'points' are -1, which the "
+                          "loss ignores (ignore_index): nothing is left to learn or to measure",
+                          "train", "points.toml", "--out", "run")
 
     def test_ruined_weights_are_not_saved(self):
         self.configure(more="[schedule]\nkind = \"step\"\nevery_epochs = 1\ngamma = 1e30\n")
@@ -154,14 +156,14 @@ class Refusals(command.CommandTest):
         self.assertFalse((self.folder / "none").exists())
 
     def test_flags_change_what_they_name(self):
-        self.configure(more='[optimizer]\nkind = "adamw"\nlearning_rate = 0.002\nweight_decay = 0.1'
-                            '\n[schedule]\nwarmup_epochs = 2\nfloor = 0.5\n[training]\nbatch = 65\n')
+        self.configure(more='[optimizer]\nkind = "adamw"\nlearning_rate = 0.002\n'
+                            'weight_decay = 0.1\n[schedule]\nwarmup_epochs = 2\nfloor = 0.5\n'
+                            '[training]\nbatch = 65\n')
         plain = self.run_json("train", "points.toml", "--epochs", 4, "--out", "plain")
         self.assertEqual((plain["optimizer"], plain["learning_rate"]), ("adamw", 0.002))
         self.run_linnet("train", "points.toml", "--epochs", 4, "--schedule", "cosine", "--out",
                         "cosine")
-        rates = [json.loads(line)["learning_rate"] for line in open(self.folder /
-                                                                    "cosine/history.jsonl")]
+        rates = [epoch["learning_rate"] for epoch in self.history(self.folder / "cosine")]
         self.assertAlmostEqual(rates[0], 0.001)  # warm-up
         self.assertGreaterEqual(rates[3], 0.001)  # the floor is half of the rate
         self.assertLess(rates[3], 0.002)
@@ -172,8 +174,9 @@ class Refusals(command.CommandTest):
     def test_class_names_are_utf8_and_given_once(self):
         self.configure()
         (self.folder / "points/classes.txt").write_bytes(b"cat\ncaf\xe9\n")
-        self.assert_error("line 2 of './points/classes.txt' names the class 'caf\\xE9', which is not"
-                          " UTF-8; convert the file to UTF-8", "train", "points.toml", "--out", "run")
+        self.assert_error("line 2 of './points/classes.txt' names the class 'caf\\xE9', which is "
+                          "not UTF-8; convert the file to UTF-8", "train", "points.toml", "--out",
+                          "run")
         (self.folder / "points/classes.txt").write_bytes(b"cat\ncat\n")
         self.assert_error("'./points/classes.txt' names the class 'cat' twice, in lines 1 and 2",
                           "train", "points.toml", "--out", "run")
