@@ -181,7 +181,7 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
       "A model of independent labels (binary cross-entropy) prints a line a label, one of values "
-      "its numbers.\nPictures get the size and the channels of the training's; EXIF orientation is "
+      "its numbers.\nImages get the size and the channels of the training's; EXIF orientation is "
       "not applied.\nExample: linnet predict runs/first photo.png --output out.npy");
   command->callback([&action, o] { action = [o] { return predict(*o); }; });
 }

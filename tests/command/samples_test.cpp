@@ -2,10 +2,8 @@
 // A picture is the same sample, byte by byte, in training, evaluation, prediction and conversion.
 #include <linnet/linnet.h>
 
-#include <nlohmann/json.hpp>
-
-#include "base/files.h"
 #include "data/image_files.h"
+#include "data/image_fixtures.h"
 #include "data/save_dataset.h"
 #include "inputs.h"
 
@@ -16,30 +14,16 @@ using test::TemporaryFolder;
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
 
-/// The fixture of that name; some JPEGs carry an EXIF orientation.
-std::string fixture(const std::string& name) {
-  for (const auto& entry : nlohmann::json::parse(read_file(LINNET_IMAGE_FIXTURES))) {
-    if (entry["name"].get<std::string>() != name) continue;
-    const auto hex = entry["file"].get<std::string>();
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-      bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-    }
-    return bytes;
-  }
-  throw std::runtime_error("no fixture " + name);
-}
-
-/// Files of two classes: sizes, formats and channels as photographs have them.
+/// Files of two classes: sizes, formats, channels and EXIF orientations as photographs have them.
 std::vector<std::string> write_pictures(const TemporaryFolder& folder) {
   const std::vector<std::pair<std::string, std::string>> files{
       {"pictures/a/1.png", encode_png(test::picture(11, 17, 3))},
       {"pictures/a/2.png", encode_png(test::picture(30, 9, 1))},
-      {"pictures/a/3.jpg", fixture("turned.jpg")},
-      {"pictures/a/4.png", fixture("rgba-16-gamma-20000.png")},
+      {"pictures/a/3.jpg", test::image_fixture("turned.jpg")},
+      {"pictures/a/4.png", test::image_fixture("rgba-16-gamma-20000.png")},
       {"pictures/b/1.bmp", encode_bmp(test::picture(12, 12, 3))},
-      {"pictures/b/2.jpg", fixture("turned-grey.jpg")},
-      {"pictures/b/3.png", fixture("palette-4-alpha.png")}};
+      {"pictures/b/2.jpg", test::image_fixture("turned-grey.jpg")},
+      {"pictures/b/3.png", test::image_fixture("palette-4-alpha.png")}};
   std::vector<std::string> paths;
   for (const auto& [name, content] : files) paths.push_back(folder.write(name, content).string());
   return paths;
@@ -125,7 +109,7 @@ TEST(Samples, ConversionWritesWhatTrainingSaw) {
 
 TEST(Samples, OrientationIsAppliedNowhere) {
   const TemporaryFolder folder;
-  const std::string path = folder.write("a/turned.jpg", fixture("turned.jpg")).string();
+  const std::string path = folder.write("a/turned.jpg", test::image_fixture("turned.jpg")).string();
   const DatasetPair pair = load_dataset(folder.path());
   EXPECT_EQ(pair.train.sample_shape, (Shape{21, 18, 3}));  // as stored; viewers turn it
   const Model model = trained(pair.train, {21, 18, 3}, false);
