@@ -48,6 +48,7 @@ void TuningCache::put(const std::string& key, const std::string& value) {
   require_utf8(value);
   choices_[key] = value;
   unsaved_[key] = value;
+  static_cast<void>(save());  // what fails is tried and told again when all is chosen
 }
 
 void TuningCache::flush() {
