@@ -161,6 +161,7 @@ class Config {
                                : std::nullopt;
       if (!steps) s.refuse("graph", fmt::format("'graph' in [training] must be {}", kGraphChoices));
       model.cuda.graph_steps = *steps;
+      model.cuda.graph_required = true;
     }
     model.cuda.cudnn = s.choice("conv_engine", 0, conv_engine_names()) == 0;
     model.cpu.tune = s.flag("tune", false);

@@ -62,7 +62,8 @@ void add_device_options(CLI::App& command, DeviceOptions& options) {
       ->check(one_of(precision_names()));
   command
       .add_option("--graph", options.graph,
-                  "Steps that one launch runs on a GPU: off, a number, or a whole epoch")
+                  "Steps that one launch runs on a GPU: off, a number, or a whole epoch, which is\n"
+                  "the default where the GPU can; given, it is an error where it can't")
       ->check(a_graph());
   command
       .add_option("--conv-engine", options.conv_engine,
@@ -79,7 +80,10 @@ void apply(const DeviceOptions& options, ModelOptions& model) {
   if (options.precision) {
     model.precision = static_cast<Precision>(index_of(precision_names(), *options.precision));
   }
-  if (options.graph) cuda.graph_steps = graph_steps(*options.graph).value();
+  if (options.graph) {
+    cuda.graph_steps = graph_steps(*options.graph).value();
+    cuda.graph_required = true;
+  }
   if (options.conv_engine) cuda.cudnn = *options.conv_engine == conv_engine_names().front();
   cuda.cache_folder = cache_folder().string();
   if (options.tune) model.cpu.tune = true;

@@ -41,6 +41,8 @@ struct CudaOptions {
   /// steps, kWholeEpoch one graph that loops on the device.
   std::int64_t graph_steps = kWholeEpoch;
   static constexpr std::int64_t kWholeEpoch = -1;
+  /// Where the device can't do as graph_steps says: an error, or a note and the next slower way.
+  bool graph_required = false;
   /// Convolutions by cuDNN's graphs, or (for diagnosis) by Linnet's own kernels.
   bool cudnn = true;
   /// Where measured choices of algorithms are kept; empty: nowhere.

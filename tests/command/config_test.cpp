@@ -157,7 +157,10 @@ TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
   EXPECT_EQ(model("graph = \"off\"").cuda.graph_steps, 0);
   EXPECT_EQ(model("graph = \"4\"").cuda.graph_steps, 4);
   EXPECT_EQ(model("graph = \"epoch\"").cuda.graph_steps, CudaOptions::kWholeEpoch);
+  EXPECT_TRUE(model("graph = \"epoch\"").cuda.graph_required)
+      << "what is asked for is not replaced";
   EXPECT_EQ(model("").cuda.graph_steps, CudaOptions::kWholeEpoch);
+  EXPECT_FALSE(model("").cuda.graph_required);
   EXPECT_EQ(model("").precision, Precision::automatic);
   EXPECT_TRUE(model("").cuda.cudnn);
   EXPECT_EQ(error(kNetwork + "[training]\ndevice = \"cdua\"\n"),

@@ -3,9 +3,9 @@
 
 #include "backend/cuda/batch_stream.h"
 #include "backend/cuda/cuda_program.h"
-#include "runtime/tuning_cache.h"
 #include "base/check.h"
 #include "runtime/prepare.h"
+#include "runtime/tuning_cache.h"
 
 namespace linnet::cuda {
 
@@ -69,8 +69,9 @@ std::unique_ptr<Program> CudaBackend::prepare(Graph graph, const PlanOptions& op
   const std::string unsaved = libraries_.tuning ? libraries_.tuning->save() : std::string();
   Plan plan = plan_for(std::move(graph), kernels, options);
   for (const Kernel& kernel : kernels) plan.engines.push_back(kernel.engine);
-  auto program = std::make_unique<CudaProgram>(std::move(plan), std::move(kernels), device_,
-                                               context_.options.graph_steps);
+  auto program =
+      std::make_unique<CudaProgram>(std::move(plan), std::move(kernels), device_,
+                                    context_.options.graph_steps, context_.options.graph_required);
   if (!unsaved.empty()) program->note(unsaved);
   return program;
 }

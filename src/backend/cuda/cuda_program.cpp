@@ -27,15 +27,22 @@ double seconds_between(const Event& start, const Event& end) {
 }  // namespace
 
 CudaProgram::CudaProgram(Plan plan, std::vector<Kernel> kernels,
-                         std::shared_ptr<const Device> device, std::int64_t graph_steps)
+                         std::shared_ptr<const Device> device, std::int64_t graph_steps,
+                         bool graph_required)
     : plan_(std::move(plan)),
       device_(std::move(device)),
       kernels_(std::move(kernels)),
-      graph_steps_(graph_steps) {
+      graph_steps_(graph_steps),
+      graph_required_(graph_required) {
   const std::vector<std::byte> constants = constant_bytes(plan_);
   constants_ = allocate(device_, constants.size());
   upload(*device_, constants_->data(), constants);
   state_ = allocate(device_, sizeof(LoopState));
+}
+
+CudaProgram::~CudaProgram() {
+  static_cast<void>(cudaSetDevice(device_->info().index));
+  static_cast<void>(cudaStreamSynchronize(device_->stream()));
 }
 
 void CudaProgram::forget_graphs() {
@@ -75,27 +82,36 @@ void CudaProgram::enqueue_step() const {
   }
 }
 
+void CudaProgram::fall_back(const std::string& problem, const std::string& instead) {
+  require(!graph_required_,
+          "{}, which --graph (CudaOptions::graph_required) demands; without it: {}", problem,
+          instead);
+  note(fmt::format("{}: {}", problem, instead));
+}
+
 void CudaProgram::capture(std::uint64_t steps) {
   cudaStream_t stream = device_->stream();
   const auto one = [&] {
     enqueue_step();
     advance_loop(stream, state());
   };
-  try {
-    if (graph_steps_ == CudaOptions::kWholeEpoch && !loop_graph_) {
-      try {
-        loop_graph_ = CapturedGraph::loop(stream, [&](cudaGraphConditionalHandle condition) {
-          enqueue_step();
-          advance_loop(stream, state(), condition);
-        });
-      } catch (const Error& error) {
-        note(
-            fmt::format("the device can't loop over steps by itself ({}): {} steps a "
-                        "launch instead",
-                        error.what(), kStepsWithoutLoop));
-        graph_steps_ = kStepsWithoutLoop;
-      }
+  if (graph_steps_ == CudaOptions::kWholeEpoch && !loop_graph_) {
+    std::string problem;
+    try {
+      loop_graph_ = CapturedGraph::loop(stream, [&](cudaGraphConditionalHandle condition) {
+        enqueue_step();
+        advance_loop(stream, state(), condition);
+      });
+    } catch (const Error& error) {
+      problem = error.what();
     }
+    if (!loop_graph_) {
+      fall_back(fmt::format("the device can't loop over steps by itself ({})", problem),
+                fmt::format("{} steps a launch instead", kStepsWithoutLoop));
+      graph_steps_ = kStepsWithoutLoop;
+    }
+  }
+  try {
     if (graph_steps_ > 1 && steps >= static_cast<std::uint64_t>(graph_steps_) && !steps_graph_) {
       steps_graph_ = CapturedGraph::capture(stream, [&] {
         for (std::int64_t i = 0; i < graph_steps_; ++i) one();
@@ -103,8 +119,8 @@ void CudaProgram::capture(std::uint64_t steps) {
     }
     if (graph_steps_ > 0 && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
   } catch (const Error& error) {
-    note(fmt::format("steps can't be captured in a graph ({}): kernels are launched one by one",
-                     error.what()));
+    fall_back(fmt::format("steps can't be captured in a graph ({})", error.what()),
+              "kernels are launched one by one");
     graph_steps_ = 0;
     forget_graphs();
   }
@@ -199,10 +215,8 @@ std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t 
         enqueue_timed_step(nodes, events, cudaEventRecordExternal);
       });
     } catch (const Error& error) {
-      note(
-          fmt::format("a step with events can't be captured in a graph ({}): kernels "
-                      "are timed one by one",
-                      error.what()));
+      fall_back(fmt::format("a step with events can't be captured in a graph ({})", error.what()),
+                "kernels are timed one by one");
     }
   }
   start_loop(stream, state(), {first, 0, steps});

@@ -15,9 +15,13 @@ namespace linnet::cuda {
 /// bind(); then a run is as many graph launches as graph_steps says, and waits for nothing.
 class CudaProgram final : public Program {
  public:
-  /// graph_steps: see CudaOptions.
+  /// graph_steps, graph_required: see CudaOptions.
   CudaProgram(Plan plan, std::vector<Kernel> kernels, std::shared_ptr<const Device> device,
-              std::int64_t graph_steps);
+              std::int64_t graph_steps, bool graph_required = false);
+  /// Waits for what was launched: it uses what goes now.
+  ~CudaProgram() override;
+  CudaProgram(const CudaProgram&) = delete;
+  CudaProgram& operator=(const CudaProgram&) = delete;
 
   const Plan& plan() const override { return plan_; }
   std::size_t private_bytes() const override { return constants_->bytes() + state_->bytes(); }
@@ -37,12 +41,14 @@ class CudaProgram final : public Program {
   void enqueue_timed_step(std::span<const std::size_t> nodes, std::span<const Event> events,
                           unsigned flags) const;
   void capture(std::uint64_t steps);
+  void fall_back(const std::string& problem, const std::string& instead);
   void poison(std::size_t node) const;
 
   Plan plan_;
   std::shared_ptr<const Device> device_;
   std::vector<Kernel> kernels_;  ///< they may own a library's handles: gone before the device
   std::int64_t graph_steps_;
+  bool graph_required_;
   std::unique_ptr<Buffer> constants_;
   std::unique_ptr<Buffer> state_;
   Operands operands_;
