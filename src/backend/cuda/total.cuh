@@ -8,9 +8,12 @@
 
 namespace linnet::cuda {
 
+inline constexpr unsigned kTotalBlock = 1024;  ///< threads of total_kernel's blocks, at most
+
 /// A block's share of the sum of f(i): sums[block], times `factor`.
 template <class F, class T>
-__global__ void total_kernel(F f, std::int64_t items, double factor, T* sums) {
+__global__ void __launch_bounds__(kTotalBlock)
+    total_kernel(F f, std::int64_t items, double factor, T* sums) {
   double sum = 0;
   for (std::int64_t i = first_item(); i < items; i += grid_stride()) sum += f(i);
   sum = block_sum(sum);
@@ -33,7 +36,7 @@ Kernel total(const char* name, std::int64_t items, double factor, Make make) {
   constexpr std::int64_t kItemsOfThread = 16;
   if (items <= kFew) {
     const auto block = static_cast<unsigned>(
-        std::clamp<std::int64_t>((items + kWarp - 1) / kWarp * kWarp, kWarp, 1024));
+        std::clamp<std::int64_t>((items + kWarp - 1) / kWarp * kWarp, kWarp, kTotalBlock));
     return {.enqueue = [=](const Args& args) {
       const auto f = make(args);
       launch(args.stream, name, {.block = block}, total_kernel<decltype(make(args)), float>, f,

@@ -10,11 +10,14 @@
 namespace linnet::cuda {
 namespace {
 
+constexpr unsigned kLargestBlock = 2 * kBlock;
+
 /// Blocks (x, y): a sample, and a part of its pixels. A thread goes through its pixels once for the
 /// crop and once more a stage; the mean for the contrast wants all of a sample in one block.
 template <class From>
-__global__ void augment_kernel(AugmentTask task, bool shuffle, const StepInfo* step,
-                               const From* __restrict__ data, float* out) {
+__global__ void __launch_bounds__(kLargestBlock)
+    augment_kernel(AugmentTask task, bool shuffle, const StepInfo* step,
+                   const From* __restrict__ data, float* out) {
   __shared__ AugmentSample sample;
   __shared__ std::uint64_t record;
   const AugmentRule& rule = task.rule;
@@ -75,7 +78,7 @@ Kernel augment(const NodeView& node) {
   return {.enqueue = [=](const Args& args) {
     if (attrs.batch == 0) return;
     const bool whole = jitters(attrs.rule, kContrast);
-    const unsigned threads = whole && pixels > 4096 ? 2 * kBlock : kBlock;
+    const unsigned threads = whole && pixels > 4096 ? kLargestBlock : kBlock;
     const std::int64_t parts = whole ? 1 : (pixels + 4 * kBlock - 1) / (4 * kBlock);
     const LaunchShape shape{.grid =
                                 dim3(static_cast<unsigned>(attrs.batch),

@@ -155,7 +155,7 @@ __global__ void norm_moments(Norm n, NormTiles t, Partials p) {
 
 /// Joins the moments of the chunks (Chan et al., 1983): a warp's lanes take neighbouring channels,
 /// its warps every 32nd chunk.
-__global__ void merge_moments(Norm n, NormTiles t, Partials p) {
+__global__ void __launch_bounds__(kMergers) merge_moments(Norm n, NormTiles t, Partials p) {
   const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * kWarp + threadIdx.x % kWarp;
   const bool inside = channel < t.channels;
   const float about = inside ? p.first[channel] : 0;
@@ -307,7 +307,8 @@ __global__ void norm_gradient_sums(NormGrad g, NormTiles t, Partials p) {
   if (gridDim.y == 1 && g.dx != nullptr) write_dx<kVector>(g, t, cell, dgamma, dbeta);
 }
 
-__global__ void merge_gradient_sums(NormGrad g, NormTiles t, Partials p) {
+__global__ void __launch_bounds__(kMergers)
+    merge_gradient_sums(NormGrad g, NormTiles t, Partials p) {
   const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * kWarp + threadIdx.x % kWarp;
   const bool inside = channel < t.channels;
   FloatVector<1> dgamma{};
