@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <limits>
 #include <vector>
 
 #include "backend/cuda/device.h"
-#include "runtime/tuning_cache.h"
+#include "backend/cuda/noise.h"
+#include "backend/cuda/workspace.h"
 #include "base/check.h"
-#include "base/random.h"
+#include "runtime/tuning_cache.h"
 
 namespace linnet::cuda {
 namespace {
@@ -54,24 +54,6 @@ std::string_view epilogue_name(const LtProduct& p) {
 
 bool at_multiples_of_16(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kAligned == 0;
-}
-
-/// Uniform in [-1, 1): zeros would be multiplied with less power, and so faster.
-void fill(void* memory, std::size_t bytes, bool bf16, cudaStream_t stream) {
-  std::vector<std::uint16_t> pattern(std::size_t{1} << 18);
-  for (std::size_t i = 0; i < pattern.size(); i += 2) {
-    const float value = 2 * unit_float(static_cast<std::uint32_t>(mix_bits(i) >> 32)) - 1;
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    pattern[i + 1] = static_cast<std::uint16_t>(bits >> 16);
-    pattern[i] = bf16 ? pattern[i + 1] : static_cast<std::uint16_t>(bits);
-  }
-  const std::size_t piece = pattern.size() * sizeof(std::uint16_t);
-  for (std::size_t at = 0; at < bytes; at += piece) {
-    check(cudaMemcpyAsync(static_cast<std::byte*>(memory) + at, pattern.data(),
-                          std::min(piece, bytes - at), cudaMemcpyHostToDevice, stream),
-          "filling matrices for a measurement");
-  }
-  check(cudaStreamSynchronize(stream), "filling matrices for a measurement");
 }
 
 }  // namespace
@@ -119,14 +101,14 @@ std::optional<LtMatmul> LtMatmul::prepare(const CublasLt& library, const LtProdu
     const std::string key = matmul.key(library);
     std::optional<Algorithm> known = matmul.parse(cache->get(key).value_or(""));
     if (!known && (known = matmul.fastest(found))) {
-      std::string text = fmt::format("{}", known->workspace_bytes);
-      for (const std::uint64_t word : known->id.data) text += fmt::format(" {:x}", word);
-      cache->put(key, text);
+      cache->put(key, to_text(*known));
     }
     matmul.aligned_ = known.value_or(found.front());
   }
   const std::vector<Algorithm> careful = matmul.proposals(alignof(float), 1);
   if (!careful.empty()) matmul.unaligned_ = careful.front();
+  const std::string attempt = matmul.key(library) + ", " + to_text(matmul.aligned_);
+  if (!library.once(attempt, [&] { return matmul.runs(); })) return std::nullopt;
 
   int number = 0;
   check_lt(cublasLtMatmulAlgoConfigGetAttribute(&matmul.aligned_.id, CUBLASLT_ALGO_CONFIG_ID,
@@ -139,7 +121,8 @@ std::optional<LtMatmul> LtMatmul::prepare(const CublasLt& library, const LtProdu
 }
 
 std::size_t LtMatmul::workspace_bytes() const {
-  return std::max(aligned_.workspace_bytes, unaligned_ ? unaligned_->workspace_bytes : 0);
+  return library_workspace(
+      std::max(aligned_.workspace_bytes, unaligned_ ? unaligned_->workspace_bytes : 0));
 }
 
 std::vector<LtMatmul::Algorithm> LtMatmul::proposals(std::uint32_t alignment, int most) {
@@ -174,7 +157,14 @@ std::vector<LtMatmul::Algorithm> LtMatmul::proposals(std::uint32_t alignment, in
   return found;
 }
 
-/// "<workspace> <8 words, hexadecimal>", and fit for this product; null else.
+/// "<workspace> <8 words, hexadecimal>"
+std::string LtMatmul::to_text(const Algorithm& algorithm) {
+  std::string text = fmt::format("{}", algorithm.workspace_bytes);
+  for (const std::uint64_t word : algorithm.id.data) text += fmt::format(" {:x}", word);
+  return text;
+}
+
+/// What to_text() gave, and fit for this product; null else.
 std::optional<LtMatmul::Algorithm> LtMatmul::parse(const std::string& text) const {
   Algorithm algorithm;
   const char* at = text.data();
@@ -211,8 +201,9 @@ cublasStatus_t LtMatmul::run(const LtOperands& operands, const Algorithm& algori
   const float one = 1;
   const float zero = 0;
   return cublasLtMatmul(handle_, &descriptor, &one, operands.b, &b, operands.a, &a, &zero,
-                        operands.c, &c, operands.c, &c, &algorithm.id, operands.workspace,
-                        algorithm.workspace_bytes, operands.stream);
+                        operands.c, &c, operands.c, &c, &algorithm.id,
+                        library_aligned(operands.workspace), algorithm.workspace_bytes,
+                        operands.stream);
 }
 
 void LtMatmul::enqueue(const LtOperands& operands) const {
@@ -226,38 +217,61 @@ void LtMatmul::enqueue(const LtOperands& operands) const {
           p.k, cublasLtGetStatusString(status));
 }
 
+/// Operands full of noise on a stream of their own.
+class LtMatmul::Trial {
+ public:
+  /// `skew`: bytes by which the operands miss multiples of 256.
+  Trial(const LtProduct& product, std::size_t work_bytes, std::size_t skew = 0)
+      : skew_(skew), stream_(make_stream()) {
+    const MatrixProduct& p = product.product;
+    const std::size_t size = product.bf16 ? 2 : 4;
+    const auto bytes = [](std::int64_t rows, std::int64_t stride, std::size_t element) {
+      return static_cast<std::size_t>(rows * stride) * element;
+    };
+    a_ = noise(bytes(p.transpose_a ? p.k : p.m, p.stride_a(), size), product.bf16);
+    b_ = noise(bytes(p.transpose_b ? p.n : p.k, p.stride_b(), size), product.bf16);
+    bias_ = noise(bytes(1, p.n, sizeof(float)), false);
+    c_ = try_allocate(bytes(p.m, p.stride_c(), sizeof(float)) + skew);
+    work_ = try_allocate(work_bytes);
+  }
+
+  /// Whether there was memory for it.
+  explicit operator bool() const { return a_ && b_ && c_ && bias_ && work_; }
+  cudaStream_t stream() const { return stream_.get(); }
+  LtOperands operands() const {
+    return {.a = start(a_),
+            .b = start(b_),
+            .bias = reinterpret_cast<const float*>(start(bias_)),
+            .c = reinterpret_cast<float*>(start(c_)),
+            .workspace = static_cast<std::byte*>(work_.get()),
+            .stream = stream()};
+  }
+
+ private:
+  ScratchMemory noise(std::size_t bytes, bool bf16) const {
+    ScratchMemory memory = try_allocate(bytes + skew_);
+    if (memory) fill(memory.get(), bytes + skew_, {.bf16 = bf16}, stream());
+    return memory;
+  }
+  std::byte* start(const ScratchMemory& memory) const {
+    return static_cast<std::byte*>(memory.get()) + skew_;
+  }
+
+  std::size_t skew_;
+  Stream stream_;
+  ScratchMemory a_, b_, bias_, c_, work_;
+};
+
 std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
     const std::vector<Algorithm>& proposals) const {
-  const MatrixProduct& p = product_.product;
-  const auto bytes = [](std::int64_t rows, std::int64_t stride, std::size_t size) {
-    return static_cast<std::size_t>(rows * stride) * size;
-  };
-  const std::size_t size = product_.bf16 ? 2 : 4;
-  const std::size_t a_bytes = bytes(p.transpose_a ? p.k : p.m, p.stride_a(), size);
-  const std::size_t b_bytes = bytes(p.transpose_b ? p.n : p.k, p.stride_b(), size);
-  const std::size_t bias_bytes = static_cast<std::size_t>(p.n) * sizeof(float);
   std::size_t work_bytes = 0;
   for (const Algorithm& algorithm : proposals) {
     work_bytes = std::max(work_bytes, algorithm.workspace_bytes);
   }
-  const ScratchMemory a = try_allocate(a_bytes);
-  const ScratchMemory b = try_allocate(b_bytes);
-  const ScratchMemory c = try_allocate(bytes(p.m, p.stride_c(), sizeof(float)));
-  const ScratchMemory bias = try_allocate(bias_bytes);
-  const ScratchMemory work = try_allocate(work_bytes);
-  if (!a || !b || !c || !bias || !work) return std::nullopt;
-
-  const Stream stream = make_stream();
-  const Stopwatch watch(stream.get());
-  fill(a.get(), a_bytes, product_.bf16, stream.get());
-  fill(b.get(), b_bytes, product_.bf16, stream.get());
-  fill(bias.get(), bias_bytes, false, stream.get());
-  const LtOperands operands{.a = a.get(),
-                            .b = b.get(),
-                            .bias = static_cast<const float*>(bias.get()),
-                            .c = static_cast<float*>(c.get()),
-                            .workspace = static_cast<std::byte*>(work.get()),
-                            .stream = stream.get()};
+  const Trial trial(product_, work_bytes);
+  if (!trial) return std::nullopt;
+  const Stopwatch watch(trial.stream());
+  const LtOperands operands = trial.operands();
   std::optional<Algorithm> best;
   float best_time = std::numeric_limits<float>::infinity();
   for (const Algorithm& algorithm : proposals) {
@@ -275,6 +289,18 @@ std::optional<LtMatmul::Algorithm> LtMatmul::fastest(
     }
   }
   return best;
+}
+
+/// Both algorithms once, as steps will call them but outside of a capture.
+bool LtMatmul::runs() const {
+  const auto runs_at = [&](const Algorithm& algorithm, std::size_t skew) {
+    const Trial trial(product_, algorithm.workspace_bytes, skew);
+    if (!trial) return true;  // nor will there be any for a program
+    const bool good = run(trial.operands(), algorithm) == CUBLAS_STATUS_SUCCESS;
+    check(cudaStreamSynchronize(trial.stream()), "trying a product");
+    return good;
+  };
+  return runs_at(aligned_, 0) && (!unaligned_ || runs_at(*unaligned_, alignof(float)));
 }
 
 std::string LtMatmul::key(const CublasLt& library) const {

@@ -4,6 +4,8 @@
 #include <cublasLt.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,10 +29,17 @@ class CublasLt {
   cublasLtHandle_t handle() const { return handle_.get(); }
   /// Device and version, which measured choices hold for: "NVIDIA H200, cuBLASLt 130100".
   const std::string& description() const { return description_; }
+  /// What `attempt` answered the first time that somebody asked about `what`.
+  bool once(const std::string& what, const std::function<bool()>& attempt) const {
+    const auto known = answers_.find(what);
+    return known != answers_.end() ? known->second
+                                   : answers_.emplace(what, attempt()).first->second;
+  }
 
  private:
   UniqueHandle<cublasLtHandle_t, cublasLtDestroy> handle_;
   std::string description_;
+  mutable std::map<std::string, bool> answers_;
 };
 
 /// What cuBLASLt is asked for: a product, the types of its operands, and its epilogue. C is f32,
@@ -44,7 +53,7 @@ struct LtProduct {
 };
 
 /// Device pointers of one call; A and B of the type that was prepared. workspace:
-/// LtMatmul::workspace_bytes, 256-byte aligned.
+/// LtMatmul::workspace_bytes.
 struct LtOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -59,13 +68,16 @@ class LtMatmul {
  public:
   static constexpr std::size_t kMostWorkspace = std::size_t{32} << 20;
 
-  /// Null where cuBLASLt has no algorithm for it, or where m, n or k is 0. Algorithms that add with
-  /// atomics in no fixed order are left out. With a cache the library's first proposals are
-  /// measured on the current device (a fraction of a second; memory for the operands), unless the
-  /// cache knows the choice; without one, or where that memory is missing, the first is taken.
+  /// Null where cuBLASLt has no algorithm for it that runs, or where m, n or k is 0. Algorithms
+  /// that add with atomics in no fixed order are left out. With a cache the library's first
+  /// proposals are measured on the current device (a fraction of a second; memory for the
+  /// operands), unless the cache knows the choice; without one, or where that memory is missing,
+  /// the first is taken. What is chosen runs once, so that the library has loaded its kernels
+  /// before anybody captures it.
   static std::optional<LtMatmul> prepare(const CublasLt& library, const LtProduct& product,
                                          TuningCache* cache);
 
+  /// Enough for a start at any address: enqueue() aligns it by itself.
   std::size_t workspace_bytes() const;
   /// For dumps: "cublaslt algorithm 21, bias+relu, 4 MiB".
   const std::string& engine() const { return engine_; }
@@ -80,8 +92,11 @@ class LtMatmul {
 
   LtMatmul(const CublasLt& library, const LtProduct& product);
   std::vector<Algorithm> proposals(std::uint32_t alignment, int most);
+  static std::string to_text(const Algorithm& algorithm);
   std::optional<Algorithm> parse(const std::string& text) const;
+  class Trial;
   std::optional<Algorithm> fastest(const std::vector<Algorithm>& proposals) const;
+  bool runs() const;
   cublasStatus_t run(const LtOperands& operands, const Algorithm& algorithm) const;
   std::string key(const CublasLt& library) const;
 

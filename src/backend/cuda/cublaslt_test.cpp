@@ -2,10 +2,18 @@
 // The cuBLASLt engine on the simulated library of backend/cuda/sim.
 #include "backend/cuda/cublaslt.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include <linnet/error.h>
+#include "backend/cuda/captured_graph.h"
+#include "backend/cuda/device.h"
 #include "backend/cuda/matmul_testing.h"
+#include "base/files.h"
 #include "runtime/tuning_cache.h"
 
 namespace linnet::cuda::testing {
@@ -24,12 +32,13 @@ std::vector<float> compute(const ProductCase& product, const LtMatmul& matmul,
   const DeviceArray bias(shifted(product.bias));
   const auto count = static_cast<std::size_t>(product.p.m * product.p.stride_c());
   const DeviceArray c(shifted(std::vector<float>(count, kGap)));
-  const DeviceArray workspace(matmul.workspace_bytes());
+  constexpr std::size_t kStart = 64;  // as arenas may have it
+  const DeviceArray workspace(kStart + matmul.workspace_bytes());
   matmul.enqueue({.a = a.floats() + offset,
                   .b = b.floats() + offset,
                   .bias = bias.floats() + offset,
                   .c = c.floats() + offset,
-                  .workspace = workspace.bytes(),
+                  .workspace = workspace.bytes() + kStart,
                   .stream = nullptr});
   std::vector<float> values = c.download();
   values.erase(values.begin(), values.begin() + offset);
@@ -115,6 +124,40 @@ TEST(CublasLt, MeasuresOnceAndKeepsTheChoice) {
   const ProductCase product(wanted.product, true);
   EXPECT_LE(product.error(compute(product, *second), kGap), 1e-5);
   EXPECT_EQ(sim::allocated_bytes(), 0U);
+}
+
+TEST(CublasLt, MayBeCapturedFromItsFirstCallOn) {
+  const LtProduct wanted{.product = {.m = 8, .n = 8, .k = 8}};
+  TuningCache cache;
+  static_cast<void>(LtMatmul::prepare(CublasLt(), wanted, &cache));
+  const DeviceArray memory(std::size_t{1} << 20);
+  float* const floats = memory.floats();
+  const Stream stream = make_stream();
+  for (TuningCache* choices : {&cache, static_cast<TuningCache*>(nullptr)}) {
+    const CublasLt library;  // another process: it has loaded nothing, and a choice is known or not
+    const auto matmul = LtMatmul::prepare(library, wanted, choices);
+    for (const std::ptrdiff_t skip : {0, 1}) {
+      EXPECT_NO_THROW(static_cast<void>(CapturedGraph::capture(stream.get(), [&] {
+        matmul->enqueue({.a = floats + skip,
+                         .b = floats + 256,
+                         .c = floats + 512,
+                         .workspace = memory.bytes() + 4096,
+                         .stream = stream.get()});
+      }))) << skip;
+    }
+  }
+}
+
+TEST(CublasLt, KeepsEveryChoiceAsSoonAsItIsMade) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("linnet_choices_{}.json", ::getpid());
+  const CublasLt library;
+  TuningCache cache(file);
+  static_cast<void>(LtMatmul::prepare(library, {.product = {.m = 8, .n = 8, .k = 8}}, &cache));
+  EXPECT_EQ(nlohmann::json::parse(read_file(file)).size(), 1U);
+  static_cast<void>(LtMatmul::prepare(library, {.product = {.m = 8, .n = 8, .k = 9}}, &cache));
+  EXPECT_EQ(nlohmann::json::parse(read_file(file)).size(), 2U);
+  std::filesystem::remove(file);
 }
 
 TEST(CublasLt, IgnoresAChoiceThatDoesNotFit) {

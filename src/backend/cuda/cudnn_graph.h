@@ -8,24 +8,11 @@
 #include <vector>
 
 #include "backend/cuda/cudnn_problem.h"
+#include "backend/cuda/workspace.h"
 
 struct cudnnContext;  // what cuDNN's handles point to
 
 namespace linnet::cuda {
-
-/// cuDNN asks workspaces for no more; arenas give less.
-inline constexpr std::size_t kCudnnAlignment = 256;
-
-/// Bytes up to the next multiple of it: what lies behind them in a workspace starts as cuDNN wants.
-constexpr std::size_t cudnn_padded(std::size_t bytes) {
-  return (bytes + kCudnnAlignment - 1) / kCudnnAlignment * kCudnnAlignment;
-}
-
-/// The first address from `workspace` on that starts so: less than kCudnnAlignment behind it.
-inline std::byte* cudnn_aligned(std::byte* workspace) {
-  const std::size_t above = reinterpret_cast<std::uintptr_t>(workspace) % kCudnnAlignment;
-  return workspace + (above == 0 ? 0 : kCudnnAlignment - above);
-}
 
 /// Where graphs are built for: the calling thread's device by a cuDNN handle, or a device that is
 /// only described, for which plans can be built but not run.

@@ -23,9 +23,10 @@ std::optional<int> find_engine(CudnnGraph& graph, const std::string& name) {
   return std::nullopt;
 }
 
-std::optional<int> first_engine(CudnnGraph& graph) {
+std::optional<int> first_engine(CudnnGraph& graph, const CudnnProblem& problem,
+                                cudaStream_t stream) {
   for (int i = 0; i < graph.engines(); ++i) {
-    if (graph.prepare(i)) return i;
+    if (graph.prepare(i) && runs(graph, i, problem, stream)) return i;
   }
   return std::nullopt;
 }
@@ -35,12 +36,10 @@ std::optional<int> first_engine(CudnnGraph& graph) {
 CudnnPlan::CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine)
     : graph_(std::move(graph)),
       engine_(engine),
-      workspace_bytes_(graph_->workspace_bytes(engine)),
+      workspace_bytes_(library_workspace(graph_->workspace_bytes(engine))),
       engine_name_(fmt::format("cudnn {}{}, {:.1f} MiB", graph_->name(engine),
                                graph_->tensor_cores(engine) ? ", tensor cores" : "",
-                               static_cast<double>(workspace_bytes_) / (1 << 20))) {
-  if (workspace_bytes_ > 0) workspace_bytes_ += kCudnnAlignment;
-}
+                               static_cast<double>(graph_->workspace_bytes(engine)) / (1 << 20))) {}
 
 void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
                         std::byte* workspace) const {
@@ -50,7 +49,7 @@ void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
             operands[i], kOperandAlignment);
   }
   graph_->execute(engine_, stream, operands,
-                  workspace_bytes_ == 0 ? nullptr : cudnn_aligned(workspace));
+                  workspace_bytes_ == 0 ? nullptr : library_aligned(workspace));
 }
 
 std::string Cudnn::key(const std::string& description) const {
@@ -159,9 +158,9 @@ std::shared_ptr<const CudnnPlan> Cudnn::make(const CudnnProblem& problem,
       }
     }
   }
-  if (graph && !engine) engine = first_engine(*graph);
+  if (engine && !runs(*graph, *engine, problem, trials_.get())) engine.reset();
+  if (graph && !engine) engine = first_engine(*graph, problem, trials_.get());
   if (!engine) return nullptr;
-  load_kernels(*graph, *engine, problem, trials_.get());
   return std::make_shared<const CudnnPlan>(std::move(graph), *engine);
 }
 

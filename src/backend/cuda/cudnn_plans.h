@@ -96,9 +96,9 @@ class Cudnn {
 std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem,
                                   cudaStream_t stream);
 
-/// Captures the engine once in a CUDA graph that is thrown away, so that its kernels are loaded
-/// before anyone captures it in earnest. Runs nothing; failures are ignored.
-void load_kernels(const CudnnGraph& graph, int engine, const CudnnProblem& problem,
-                  cudaStream_t stream);
+/// Runs a prepared engine on memory of its own and captures it: then its kernels are loaded when a
+/// step is captured, where loading may be refused. False where it fails; true, untried, where that
+/// memory is missing.
+bool runs(const CudnnGraph& graph, int engine, const CudnnProblem& problem, cudaStream_t stream);
 
 }  // namespace linnet::cuda

@@ -66,16 +66,16 @@ void add(std::vector<Piece>& pieces, const Piece& next) {
   pieces.push_back(next);
 }
 
-/// Divides a workspace into places that start at multiples of kCudnnAlignment.
+/// Divides a workspace into places that start at multiples of kLibraryAlignment.
 class Places {
  public:
   std::size_t add(std::size_t bytes) {
     const std::size_t at = end_;
-    end_ += cudnn_padded(bytes);
+    end_ += library_padded(bytes);
     return at;
   }
   /// With what it may take to begin at such a multiple.
-  std::size_t bytes() const { return end_ + kCudnnAlignment; }
+  std::size_t bytes() const { return end_ + kLibraryAlignment; }
 
  private:
   std::size_t end_ = 0;
@@ -262,7 +262,7 @@ std::size_t CudnnRnn::gradient_bytes(bool y_gradient) const {
 
 void CudnnRnn::forward(cudaStream_t stream, const float* x, const Weights<const float>& weights,
                        float* y, float* last, std::byte* workspace) const {
-  workspace = cudnn_aligned(workspace);
+  workspace = library_aligned(workspace);
   state_->pack(stream, weights, workspace + state_->weights_at);
   state_->forward(stream, CUDNN_FWD_MODE_INFERENCE, x, y, last, workspace);
 }
@@ -271,7 +271,7 @@ void CudnnRnn::gradient(cudaStream_t stream, const float* x, const Weights<const
                         const float* dy, const float* dlast, float* dx,
                         const Weights<float>& dweights, std::byte* workspace) const {
   const State& s = *state_;
-  workspace = cudnn_aligned(workspace);
+  workspace = library_aligned(workspace);
   std::byte* dpacked = workspace + s.dweights_at;
   auto* y = reinterpret_cast<float*>(workspace + s.y_at);
   s.pack(stream, weights, workspace + s.weights_at);

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/cuda/captured_graph.h"
 #include "backend/cuda/cudnn_plans.h"
 #include "backend/cuda/device.h"
+#include "backend/cuda/noise.h"
 #include "base/check.h"
 
 namespace linnet::cuda {
@@ -20,12 +22,7 @@ constexpr float kRoundMs = 0.5F;  ///< what a round of one engine should take at
 constexpr int kMostRuns = 20;
 /// A later engine must win by it, so that noise does not change the choice from machine to machine.
 constexpr float kMargin = 0.97F;
-/// Device memory starts at multiples of it; so do the operands in it.
-constexpr std::size_t kStart = 256;
-
 constexpr const char* kTiming = "timing an engine";
-
-std::size_t padded(std::size_t bytes) { return (bytes + kStart - 1) / kStart * kStart; }
 
 std::string kind(const std::string& name) {
   const std::size_t engine = name.find("eng");
@@ -44,15 +41,30 @@ std::vector<int> candidates(CudnnGraph& graph, int most_of_a_kind) {
   return chosen;
 }
 
-/// Runs engines of one graph on memory of its own.
+/// Runs engines of one graph on memory of its own, full of noise.
 class Trial {
  public:
-  Trial(const CudnnGraph& graph, std::vector<void*> operands, void* workspace, cudaStream_t stream)
-      : graph_(graph),
-        operands_(std::move(operands)),
-        workspace_(workspace),
-        stream_(stream),
-        watch_(stream) {}
+  Trial(const CudnnGraph& graph, const CudnnProblem& problem, std::size_t workspace,
+        cudaStream_t stream)
+      : graph_(graph), stream_(stream), watch_(stream) {
+    std::vector<std::size_t> starts{0};
+    for (const std::size_t bytes : operand_bytes(problem)) {
+      starts.push_back(starts.back() + library_padded(bytes));
+    }
+    const std::size_t end = starts.back();
+    memory_ = try_allocate(end + workspace);
+    if (!memory_) return;
+    auto* base = static_cast<std::byte*>(memory_.get());
+    const bool bf16 = math_of(problem) == CudnnMath::bf16;
+    for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+      operands_.push_back(base + starts[i]);
+      fill(operands_[i], starts[i + 1] - starts[i], {.bf16 = bf16, .seed = i}, stream);
+    }
+    if (workspace > 0) workspace_ = base + end;
+  }
+
+  /// Whether there was memory for it.
+  explicit operator bool() const { return static_cast<bool>(memory_); }
 
   /// Milliseconds of one run.
   float time(int engine, int runs) const {
@@ -62,33 +74,20 @@ class Trial {
     return watch_.milliseconds(kTiming, all) / static_cast<float>(runs);
   }
 
-  /// Whether a CUDA graph takes it. Runs nothing.
-  bool captures(int engine) const {
-    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      return false;
-    }
-    bool good = true;
-    try {
-      execute(engine);
-    } catch (const Error&) {
-      good = false;
-    }
-    cudaGraph_t captured = nullptr;
-    good = cudaStreamEndCapture(stream_, &captured) == cudaSuccess && good;
-    if (captured != nullptr) static_cast<void>(cudaGraphDestroy(captured));
-    static_cast<void>(cudaGetLastError());
-    return good;
+  /// Throws Error unless it can be captured as steps are. Runs nothing.
+  void capture(int engine) const {
+    static_cast<void>(CapturedGraph::capture(stream_, [&] { execute(engine); }));
   }
 
  private:
   void execute(int engine) const { graph_.execute(engine, stream_, operands_, workspace_); }
 
   const CudnnGraph& graph_;
-  std::vector<void*> operands_;
-  void* workspace_;
   cudaStream_t stream_;
   Stopwatch watch_;
+  ScratchMemory memory_;
+  std::vector<void*> operands_;
+  void* workspace_ = nullptr;
 };
 
 struct Timed {
@@ -104,7 +103,7 @@ std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
     try {
       trial.time(engine, 1);
       const float ms = trial.time(engine, 1);
-      if (!trial.captures(engine)) continue;
+      trial.capture(engine);
       const float runs = kRoundMs / std::max(ms, 1e-3F);
       timed.push_back({engine, std::clamp(static_cast<int>(runs) + 1, 1, kMostRuns), ms});
     } catch (const Error&) {
@@ -123,19 +122,8 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem
   if (engines.empty()) return std::nullopt;
   std::size_t workspace = 0;
   for (const int engine : engines) workspace = std::max(workspace, graph.workspace_bytes(engine));
-  std::vector<std::size_t> starts{0};
-  for (const std::size_t bytes : operand_bytes(problem)) {
-    starts.push_back(starts.back() + padded(bytes));
-  }
-  const std::size_t end = starts.back();
-  const ScratchMemory memory = try_allocate(end + workspace);
-  if (!memory) return std::nullopt;
-  check(cudaMemset(memory.get(), 0, end), "clearing the operands of a trial");
-  auto* base = static_cast<std::byte*>(memory.get());
-  std::vector<void*> operands;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) operands.push_back(base + starts[i]);
-
-  const Trial trial(graph, std::move(operands), workspace > 0 ? base + end : nullptr, stream);
+  const Trial trial(graph, problem, workspace, stream);
+  if (!trial) return std::nullopt;
   std::vector<Timed> timed = usable(trial, engines);
   for (int round = 0; round < kRounds; ++round) {
     for (Timed& t : timed) t.best_ms = std::min(t.best_ms, trial.time(t.engine, t.runs));
@@ -147,13 +135,9 @@ std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem
   return best != nullptr ? std::optional(best->engine) : std::nullopt;
 }
 
-void load_kernels(const CudnnGraph& graph, int engine, const CudnnProblem& problem,
-                  cudaStream_t stream) {
-  // Addresses are only written down: nothing of the captured graph is ever launched.
-  const ScratchMemory memory = try_allocate(kStart);
-  if (!memory) return;
-  const std::vector<void*> operands(operand_bytes(problem).size(), memory.get());
-  static_cast<void>(Trial(graph, operands, memory.get(), stream).captures(engine));
+bool runs(const CudnnGraph& graph, int engine, const CudnnProblem& problem, cudaStream_t stream) {
+  const Trial trial(graph, problem, graph.workspace_bytes(engine), stream);
+  return !trial || !usable(trial, {engine}).empty();
 }
 
 }  // namespace linnet::cuda

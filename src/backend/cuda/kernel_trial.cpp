@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "backend/cuda/captured_graph.h"
 #include "backend/cuda/device.h"
+#include "backend/cuda/noise.h"
+#include "backend/cuda/workspace.h"
 #include "base/check.h"
 
 namespace linnet::cuda {
@@ -16,21 +17,19 @@ constexpr int kRuns = 10;  ///< of a kernel in one captured graph
 constexpr int kRounds = 3;
 constexpr float kFaster = 0.9F;
 constexpr double kTolerance = 1e-3;
-constexpr std::size_t kStart = 256;
-constexpr std::size_t kPattern = 65537;  ///< random numbers, repeated: no multiple of channels
 constexpr const char* kWhat = "trying a kernel";
 
 /// Operands of a node on the device, and what they begin with.
 class Operands {
  public:
-  Operands(const NodeView& node, std::size_t workspace_bytes, TrialRange range)
-      : inputs_(node.inputs.size()), range_(range) {
+  Operands(const NodeView& node, std::size_t workspace_bytes, TrialRange range, cudaStream_t stream)
+      : inputs_(node.inputs.size()), range_(range), stream_(stream) {
     std::size_t end = 0;
     for (const std::span<const ValueType> types : {node.inputs, node.outputs}) {
       for (const ValueType& type : types) {
         starts_.push_back(end);
         sizes_.push_back(type.bytes() / sizeof(float));
-        end += (type.bytes() + kStart - 1) / kStart * kStart;
+        end += library_padded(type.bytes());
       }
     }
     memory_ = try_allocate(end + workspace_bytes);
@@ -43,39 +42,33 @@ class Operands {
   /// The same numbers at every call; the first output lies upon input `upon`, or on its own (-1).
   void fill(int upon) {
     auto* base = static_cast<std::byte*>(memory_.get());
-    std::mt19937 random(7);
-    std::uniform_real_distribution<float> uniform(range_.least, range_.most);
-    std::vector<float> pattern(kPattern);
-    for (float& number : pattern) number = uniform(random);
     for (std::size_t i = 0; i < starts_.size(); ++i) {
-      std::vector<float> numbers(sizes_[i]);
-      for (std::size_t k = 0; k < numbers.size(); ++k)
-        numbers[k] = pattern[(k + 101 * i) % kPattern];
-      check(cudaMemcpy(base + starts_[i], numbers.data(), numbers.size() * sizeof(float),
-                       cudaMemcpyHostToDevice),
-            kWhat);
+      cuda::fill(base + starts_[i], sizes_[i] * sizeof(float),
+                 {.least = range_.least, .most = range_.most, .seed = i}, stream_);
     }
     addresses_[inputs_] =
         upon < 0 ? base + starts_[inputs_] : addresses_[static_cast<std::size_t>(upon)];
   }
-  void enqueue(const Kernel& kernel, cudaStream_t stream) const {
+  void enqueue(const Kernel& kernel) const {
     const std::span<void* const> all(addresses_);
     kernel.enqueue({.inputs = all.first(inputs_),
                     .outputs = all.subspan(inputs_),
                     .workspace = workspace_,
-                    .stream = stream});
+                    .stream = stream_});
   }
   std::vector<float> read(std::size_t i) const {
     std::vector<float> numbers(sizes_[i]);
-    check(cudaMemcpy(numbers.data(), addresses_[i], numbers.size() * sizeof(float),
-                     cudaMemcpyDeviceToHost),
+    check(cudaMemcpyAsync(numbers.data(), addresses_[i], numbers.size() * sizeof(float),
+                          cudaMemcpyDeviceToHost, stream_),
           kWhat);
+    check(cudaStreamSynchronize(stream_), kWhat);
     return numbers;
   }
 
  private:
   std::size_t inputs_;
   TrialRange range_;
+  cudaStream_t stream_;  ///< everything goes there: nothing else is ordered with it
   std::vector<std::size_t> starts_;
   std::vector<std::size_t> sizes_;  ///< in floats
   ScratchMemory memory_;
@@ -95,10 +88,9 @@ bool close(const std::vector<float>& expected, const std::vector<float>& found) 
 
 /// All that a kernel wrote: outputs, and inputs that the operator mutates.
 std::vector<std::vector<float>> results(const Kernel& kernel, const NodeView& node,
-                                        Operands& operands, int upon, cudaStream_t stream) {
+                                        Operands& operands, int upon) {
   operands.fill(upon);
-  operands.enqueue(kernel, stream);
-  check(cudaStreamSynchronize(stream), kWhat);
+  operands.enqueue(kernel);
   std::vector<std::vector<float>> all;
   for (std::size_t i = 0; i < node.inputs.size() + node.outputs.size(); ++i) {
     if (i >= node.inputs.size() || node.op.mutates(i)) all.push_back(operands.read(i));
@@ -111,7 +103,7 @@ class Race {
  public:
   Race(const Kernel& kernel, const Operands& operands, cudaStream_t stream)
       : stream_(stream), watch_(stream), graph_(CapturedGraph::capture(stream, [&] {
-          for (int i = 0; i < kRuns; ++i) operands.enqueue(kernel, stream);
+          for (int i = 0; i < kRuns; ++i) operands.enqueue(kernel);
         })) {
     graph_.launch(stream);
   }
@@ -129,13 +121,13 @@ class Race {
 
 bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
                   cudaStream_t stream, TrialRange range) {
-  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range);
-  const auto expected = results(own, node, operands, -1, stream);
-  const auto first = results(candidate, node, operands, -1, stream);
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range, stream);
+  const auto expected = results(own, node, operands, -1);
+  const auto first = results(candidate, node, operands, -1);
   std::vector<int> places = node.op.in_place();
   places.push_back(-1);
   return std::all_of(places.begin(), places.end(), [&](int upon) {
-    const auto found = results(candidate, node, operands, upon, stream);
+    const auto found = results(candidate, node, operands, upon);
     return std::equal(expected.begin(), expected.end(), found.begin(), close) &&
            (upon >= 0 || found == first);
   });
@@ -143,7 +135,7 @@ bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& no
 
 bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
                cudaStream_t stream, TrialRange range) {
-  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range);
+  Operands operands(node, std::max(candidate.workspace_bytes, own.workspace_bytes), range, stream);
   operands.fill(-1);
   const Race of_own(own, operands, stream);
   const Race of_candidate(candidate, operands, stream);
@@ -168,9 +160,9 @@ bool may_replace(const Kernel& candidate, const Kernel& own, const NodeView& nod
 }
 
 void run_once(const Kernel& kernel, const NodeView& node, cudaStream_t stream) {
-  Operands operands(node, kernel.workspace_bytes, {});
+  Operands operands(node, kernel.workspace_bytes, {}, stream);
   operands.fill(-1);
-  operands.enqueue(kernel, stream);
+  operands.enqueue(kernel);
   check(cudaStreamSynchronize(stream), kWhat);
 }
 

@@ -34,7 +34,7 @@ CudnnBatchNorm norm_of(const Shape& x) {
 /// A channel's statistics in the workspace, the plan's own workspace behind them: cuDNN does not
 /// promise that running statistics may be updated in place.
 Kernel forward(const PlanPtr& plan, std::int64_t channels) {
-  const std::size_t bytes = cudnn_padded(static_cast<std::size_t>(channels) * sizeof(float));
+  const std::size_t bytes = library_padded(static_cast<std::size_t>(channels) * sizeof(float));
   const auto enqueue = [=](const Args& args) {
     std::vector<void*> operands(args.inputs.begin(), args.inputs.end());
     operands.insert(operands.end(), args.outputs.begin(), args.outputs.end());

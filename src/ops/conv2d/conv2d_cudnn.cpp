@@ -104,7 +104,7 @@ struct Bf16Layout {
     for (std::size_t i = 0; i < elements.size(); ++i) {
       elements[i] = static_cast<std::int64_t>(bytes.at(i) / 2);
       starts[i] = end;
-      end += cudnn_padded(bytes[i]);
+      end += library_padded(bytes[i]);
     }
   }
   std::array<std::int64_t, 3> elements{};

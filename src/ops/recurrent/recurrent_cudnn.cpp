@@ -90,7 +90,7 @@ class Whole {
 
  private:
   Kernel joined(const Kernel& forward, const Kernel& gradient) const {
-    const std::size_t work_at = cudnn_padded(results_[2].bytes());
+    const std::size_t work_at = library_padded(results_[2].bytes());
     const auto enqueue = [=, operands = operands_.size()](const Args& args) {
       std::vector<void*> inputs(args.inputs.begin(), args.inputs.end());
       std::vector<void*> results{args.outputs[0], args.outputs[1], args.workspace};

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/noise.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace linnet::cuda {
+namespace {
+
+constexpr std::size_t kPattern = 65537;  ///< numbers, then again: no multiple of channels
+constexpr std::size_t kShift = 101;      ///< between the beginnings of two seeds
+constexpr const char* kWhat = "filling memory for a trial";
+
+std::vector<std::byte> pattern_of(const Noise& noise) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(noise.least, noise.most);
+  const std::size_t size = noise.bf16 ? sizeof(std::uint16_t) : sizeof(float);
+  std::vector<std::byte> bytes(kPattern * size);
+  for (std::size_t i = 0; i < kPattern; ++i) {
+    const float number = uniform(random);
+    const auto half = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(number) >> 16);
+    const void* from = noise.bf16 ? static_cast<const void*>(&half) : &number;
+    const std::size_t place = (i + kPattern - noise.seed * kShift % kPattern) % kPattern;
+    std::memcpy(bytes.data() + place * size, from, size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void fill(void* memory, std::size_t bytes, const Noise& noise, cudaStream_t stream) {
+  const std::vector<std::byte> pattern = pattern_of(noise);
+  auto* to = static_cast<std::byte*>(memory);
+  std::size_t filled = std::min(bytes, pattern.size());
+  check(cudaMemcpyAsync(to, pattern.data(), filled, cudaMemcpyHostToDevice, stream), kWhat);
+  while (filled < bytes) {  // twice as much each time
+    const std::size_t more = std::min(filled, bytes - filled);
+    check(cudaMemcpyAsync(to + filled, to, more, cudaMemcpyDeviceToDevice, stream), kWhat);
+    filled += more;
+  }
+  check(cudaStreamSynchronize(stream), kWhat);
+}
+
+}  // namespace linnet::cuda

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "backend/cuda/cuda_api.h"
+
+namespace linnet::cuda {
+
+/// Pseudo-random numbers for a trial: zeros would be multiplied with less power, and so faster.
+struct Noise {
+  float least = -1;
+  float most = 1;
+  bool bf16 = false;     ///< bfloat16 in memory, else f32
+  std::size_t seed = 0;  ///< equal ones give equal numbers
+};
+
+/// Device memory becomes noise, which repeats itself, in the order of `stream`; waits for it.
+/// Throws Error.
+void fill(void* memory, std::size_t bytes, const Noise& noise, cudaStream_t stream);
+
+}  // namespace linnet::cuda
