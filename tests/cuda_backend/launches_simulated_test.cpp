@@ -124,6 +124,41 @@ TEST(Launches, AreThoseOfTheFiles) {
   }
 }
 
+/// Every launch of a step is checked against the limits of a device.
+void launch_a_large_step(const Network& network, const Dataset& data, const Augment& augment = {}) {
+  const MachineGuard machine;
+  cuda::sim::device().memory = std::size_t{1} << 42;
+  cuda::sim::device().compute = false;
+  Model model = cuda_model(network, {.graph_steps = 0});
+  TrainingOptions options;
+  options.epochs = 1;
+  options.batch = data.size();
+  options.augment = augment;
+  EXPECT_NO_THROW(train(model, data, options));
+  EXPECT_GT(cuda::sim::counters().launches, 0U);
+}
+
+TEST(Launches, OfLargeBatchesStayWithinLimits) {
+  const auto images = [](std::size_t count, const Shape& shape) {
+    const std::vector<std::uint8_t> pixels(count * static_cast<std::size_t>(shape.elements()));
+    const std::vector<std::int32_t> labels(count);
+    return make_dataset(shape, std::span(pixels), std::span(labels));
+  };
+  launch_a_large_step(zoo::mnist_cnn(), images(100'000, {28, 28, 1}));
+  launch_a_large_step(zoo::flux_cnn(), images(20'000, {32, 32, 3}));
+  launch_a_large_step(zoo::vgg_cifar10(), images(20'000, {32, 32, 3}));
+  launch_a_large_step(zoo::resnet50(), images(12'000, {32, 32, 3}));
+  launch_a_large_step(zoo::resnet18({.sample = {96, 96, 3}}), images(1000, {96, 96, 3}),
+                      {.contrast = 0.2});  // its mean wants large blocks
+  const std::vector<float> samples(32'000 * 1000);
+  const std::vector<float> values(32'000);
+  launch_a_large_step(zoo::rosenbrock_mlp(),
+                      make_dataset({1000}, std::span(samples), {1}, std::span(values)));
+  const std::vector<std::int32_t> words(20'000 * 150);
+  const std::vector<std::int32_t> labels(20'000);
+  launch_a_large_step(zoo::gru_imdb(), make_dataset({150}, std::span(words), std::span(labels)));
+}
+
 TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
   const MachineGuard machine;
   Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
@@ -137,7 +172,7 @@ TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
 }
 
 TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
-  const DeviceGuard guard;
+  const MachineGuard machine;
   const Dataset digits = make_digits(20, 0, 3).train;
   cuda::sim::device().record_launches = true;
   struct Run {

@@ -33,6 +33,18 @@ TEST(SimulatedPredictor, APreparedBatchIsOneLaunchWithoutAllocations) {
   EXPECT_EQ(counters.allocations + counters.synchronizations + counters.host_to_device.count, 0U);
 }
 
+TEST(SimulatedPredictor, WaitsForALateDevice) {
+  const MachineGuard machine;
+  cuda::sim::device().lazy = true;
+  Model model = affine(cuda_model(affine_network()));
+  Predictor predictor(model);
+  std::vector<float> out(4);
+  predictor.predict(std::vector<float>{1, 2, -1, 0.5F}, out);
+  EXPECT_EQ(out, (std::vector<float>{15, 1, 10, -3.5F}));
+  predictor.predict(std::vector<float>{1, 1}, std::span(out).first(2));
+  EXPECT_EQ(out, (std::vector<float>{13, 2, 10, -3.5F}));
+}
+
 TEST(SimulatedPredictor, AnExportedOutputAloneKeepsItsMemory) {
   const MachineGuard machine;
   std::optional<Model> model = affine(cuda_model(affine_network()));

@@ -38,6 +38,20 @@ TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
   EXPECT_EQ(counters.host_to_device.bytes, 22U * 4 * sizeof(float));
 }
 
+TEST(SimulatedStreaming, GivesTheSameBitsWhenTheDeviceIsLate) {
+  const MachineGuard machine;
+  const Dataset sums = sums_data(21);
+  TrainingOptions options = with_validation(true);
+  const Trained resident = trained(cuda_model(two_numbers(), {}, 5), sums, nullptr, options);
+  options.streamed = true;
+  cuda::sim::device().lazy = true;
+  for (std::int64_t pool : {1, 2, 3}) {
+    options.pool = pool;
+    EXPECT_EQ(trained(cuda_model(two_numbers(), {}, 5), sums, nullptr, options), resident)
+        << "a pool of " << pool;
+  }
+}
+
 TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
   const MachineGuard machine;
   const DatasetPair digits = make_digits(28, 0, 3);

@@ -28,6 +28,31 @@ TEST(SimulatedTraining, ADeviceThatCannotLoopSaysSoAndGoesOn) {
       << history.notes[0];
 }
 
+TEST(SimulatedTraining, ADeviceThatCannotLoopIsAnErrorWhereALoopIsRequired) {
+  const MachineGuard machine;
+  const CudaOptions required{.graph_required = true};
+  EXPECT_NO_THROW(trained_weights(required));
+  cuda::sim::device().conditional_nodes = false;
+  try {
+    trained_weights(required);
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "the device can't loop over steps by itself ([CUDA] creating a loop's condition: "
+                 "operation not supported (cudaErrorNotSupported)), which --graph "
+                 "(CudaOptions::graph_required) demands; without it: 16 steps a launch instead");
+  }
+}
+
+TEST(SimulatedTraining, WorkThatRunsLateGivesTheSameBits) {
+  const MachineGuard machine;
+  const std::vector<float> prompt = trained_weights({});
+  cuda::sim::device().lazy = true;
+  for (const std::int64_t steps : {CudaOptions::kWholeEpoch, std::int64_t{0}, std::int64_t{2}}) {
+    EXPECT_EQ(trained_weights({.graph_steps = steps}), prompt) << steps << " steps a launch";
+  }
+}
+
 TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
   const MachineGuard machine;
   const DatasetPair digits = make_digits(24, 0, 3);  // three full batches

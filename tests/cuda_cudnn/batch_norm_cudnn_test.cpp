@@ -134,6 +134,7 @@ double error_of(const Case& c, const Kernel& kernel) {
   std::vector<Line> workspace(kernel.workspace_bytes / sizeof(Line) + 1);
   const std::size_t inputs = node.inputs.size();
   const Stream stream = make_stream();
+  sim::device().host_pointers = true;
   kernel.enqueue({.inputs = std::span(addresses).first(inputs),
                   .outputs = std::span(addresses).subspan(inputs),
                   .workspace = workspace[0].bytes.data(),

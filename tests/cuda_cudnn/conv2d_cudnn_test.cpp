@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "backend/cuda/captured_graph.h"
 #include "backend/cuda/cudnn_plans.h"
 #include "backend/cuda/kernel.h"
 #include "ops/conv2d/conv2d.h"
@@ -236,9 +237,31 @@ TEST(CudnnPlans, AMeasuredChoiceIsKept) {
 TEST(CudnnPlans, AKnownChoiceIsNotMeasured) {
   const CudnnConvolution conv = some_convolution();
   TuningCache cache;
-  cache.put(key_of(conv), "Fake_eng1_k1=0");  // measuring would not choose it
-  EXPECT_EQ(Cudnn("fake").plan(conv, &cache)->engine(),
-            "cudnn Fake_eng1_k1=0, tensor cores, 0.0 MiB");
+  cache.put(key_of(conv), "Fake_eng3_k1=0");  // measuring would not choose it
+  EXPECT_EQ(Cudnn("fake").plan(conv, &cache)->engine(), "cudnn Fake_eng3_k1=0, 0.0 MiB");
+}
+
+TEST(CudnnPlans, AKnownChoiceThatFailsIsNotTaken) {
+  TuningCache cache;
+  cache.put(key_of(some_convolution()), "Fake_eng1_k1=0");
+  EXPECT_EQ(Cudnn("fake").plan(some_convolution(), &cache)->engine(),
+            "cudnn Fake_eng2_k1=0, 0.0 MiB");
+}
+
+TEST(CudnnPlans, MayBeCapturedFromTheirFirstCallOn) {
+  const CudnnConvolution conv = some_convolution();
+  for (const bool known : {false, true}) {
+    TuningCache cache;
+    if (known) cache.put(key_of(conv), "Fake_eng2_k1=0");
+    const auto plan = Cudnn("fake").plan(conv, &cache);
+    const ScratchMemory memory = try_allocate(std::size_t{1} << 14);
+    auto* base = static_cast<std::byte*>(memory.get());
+    const std::vector<void*> operands{base, base + 1024, base + 2048};
+    const Stream stream = make_stream();
+    EXPECT_NO_THROW(static_cast<void>(CapturedGraph::capture(stream.get(), [&] {
+      plan->execute(stream.get(), operands, base + 4096);
+    })));
+  }
 }
 
 TEST(CudnnPlans, AChoiceThatCudnnNoLongerHasIsMeasuredAgain) {
@@ -249,9 +272,9 @@ TEST(CudnnPlans, AChoiceThatCudnnNoLongerHasIsMeasuredAgain) {
   EXPECT_EQ(cache.get(key_of(conv)), "Fake_eng2_k1=0");
 }
 
-TEST(CudnnPlans, WithoutACacheTheFirstEngineIsTaken) {
+TEST(CudnnPlans, WithoutACacheTheFirstEngineThatRunsIsTaken) {
   EXPECT_EQ(Cudnn("fake").plan(some_convolution(), nullptr)->engine(),
-            "cudnn Fake_eng1_k1=0, tensor cores, 0.0 MiB");
+            "cudnn Fake_eng2_k1=0, 0.0 MiB");
 }
 
 TEST(CudnnConvolution, EveryDifferenceShowsInItsDescription) {

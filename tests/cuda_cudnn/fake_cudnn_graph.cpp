@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // CudnnGraph without cuDNN, on the simulated device: what stands around cuDNN is tested with it.
-//   engine 0 never takes a graph; engine 1 takes all and fails when it runs; engine 2 works.
+//   engine 0 never takes a graph; engine 1 takes all and fails when it runs; engine 2 works;
+//   engine 3 works and is slow.
 // Refused: tails but ReLU, and bfloat16 with dilation.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "backend/cuda/bf16.cuh"
 #include "backend/cuda/cudnn_graph.h"
@@ -67,6 +71,10 @@ __global__ void fake_convolution(Call call) {
                                : direction == Direction::grad_input ? s.image_in()
                                                                     : s.weights();
   std::vector<float> sums(static_cast<std::size_t>(results));
+  const std::int64_t inputs = direction == Direction::grad_input ? s.image_out() : s.image_in();
+  bool zeros = true;
+  for (std::int64_t i = 0; i < inputs; ++i) zeros &= call.read(call.first, i) == 0;
+  if (zeros) throw std::runtime_error("a convolution of zeros: products take less power, and time");
   for_products(s, [&](std::int64_t x, std::int64_t w, std::int64_t y) {
     const std::int64_t first = direction == Direction::grad_input ? y : x;
     const std::int64_t second = direction == Direction::grad_weight ? y : w;
@@ -83,6 +91,8 @@ __global__ void fake_convolution(Call call) {
     call.write(i, value);
   }
 }
+
+__global__ void fake_delay() { sim::device().pretended_seconds += 1; }
 
 constexpr std::size_t kMostOperands = 11;
 using Operands = std::array<float*, kMostOperands>;
@@ -156,7 +166,9 @@ std::shared_ptr<CudnnTarget> CudnnTarget::current_device() {
 
 struct CudnnGraph::State {
   CudnnProblem problem;
-  std::vector<std::string> names{"Fake_eng0_k1=0", "Fake_eng1_k1=0", "Fake_eng2_k1=0"};
+  std::array<bool, 4> loaded{};  ///< by engine: it has run
+  std::vector<std::string> names{"Fake_eng0_k1=0", "Fake_eng1_k1=0", "Fake_eng2_k1=0",
+                                 "Fake_eng3_k1=0"};
 };
 
 CudnnGraph::CudnnGraph() : state_(std::make_unique<State>()) {}
@@ -174,7 +186,7 @@ std::unique_ptr<CudnnGraph> CudnnGraph::build(std::shared_ptr<const CudnnTarget>
   return made;
 }
 
-int CudnnGraph::engines() const { return 3; }
+int CudnnGraph::engines() const { return 4; }
 const std::string& CudnnGraph::name(int engine) const {
   return state_->names.at(static_cast<std::size_t>(engine));
 }
@@ -184,9 +196,16 @@ bool CudnnGraph::tensor_cores(int engine) const { return engine == 1; }
 
 void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const> operands,
                          void* workspace) const {
-  require(engine == 2, "engine {} fails", engine);
+  require(engine >= 2, "engine {} fails", engine);
   LINNET_ASSERT(operands.size() == operand_bytes(state_->problem).size());
   LINNET_ASSERT(reinterpret_cast<std::uintptr_t>(workspace) % 256 == 0);
+  for (const void* operand : operands) {
+    LINNET_ASSERT(reinterpret_cast<std::uintptr_t>(operand) % 16 == 0);
+    sim::require_reachable("a cuDNN graph", 0, operand);
+  }
+  bool& loaded = state_->loaded.at(static_cast<std::size_t>(engine));
+  sim::require_loaded(std::exchange(loaded, true), describe(state_->problem), stream);
+  if (engine == 3) launch(stream, "fake_delay", {}, fake_delay);
   const LaunchShape one{.grid = 1, .block = 1};
   auto* scratch = static_cast<std::byte*>(workspace);
   if (const auto* norm = std::get_if<CudnnBatchNorm>(&state_->problem)) {

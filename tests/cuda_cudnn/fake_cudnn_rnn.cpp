@@ -24,6 +24,9 @@ cudaStream_t current_stream = nullptr;
 cudnnStatus_t run(const char* name, void (*kernel)(Call), Call call) {
   FakeRnn& fake = fake_rnn();
   if (fake.fails) return CUDNN_STATUS_EXECUTION_FAILED;
+  const bool loaded = fake.loaded.contains({call.rnn, name});
+  sim::require_loaded(loaded, name, current_stream);
+  fake.loaded.emplace(call.rnn, name);
   call.error = fake.error + (fake.drifts ? 1e-5 * fake.launches : 0);
   call.seconds = fake.seconds;
   launch(current_stream, name, LaunchShape{.grid = 1, .block = 1}, kernel, call);
@@ -75,7 +78,10 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t /*handle*/, cudaStream_t stream) {
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnCreateRNNDescriptor(cudnnRNNDescriptor_t* made) { return create(made); }
-cudnnStatus_t cudnnDestroyRNNDescriptor(cudnnRNNDescriptor_t made) { return destroy(made); }
+cudnnStatus_t cudnnDestroyRNNDescriptor(cudnnRNNDescriptor_t made) {
+  std::erase_if(fake_rnn().loaded, [&](const auto& use) { return use.first == made; });
+  return destroy(made);
+}
 cudnnStatus_t cudnnCreateRNNDataDescriptor(cudnnRNNDataDescriptor_t* made) { return create(made); }
 cudnnStatus_t cudnnDestroyRNNDataDescriptor(cudnnRNNDataDescriptor_t made) { return destroy(made); }
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* made) { return create(made); }
@@ -185,6 +191,7 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t rnn,
   }
   return run("fake_rnn_forward", forward,
              {.l = *rnn,
+              .rnn = rnn,
               .n = x_type->n,
               .steps = x_type->steps,
               .x = static_cast<const float*>(x),
@@ -210,6 +217,7 @@ cudnnStatus_t cudnnRNNBackwardData_v8(
   }
   return run("fake_rnn_data", gradient_of_data,
              {.l = *rnn,
+              .rnn = rnn,
               .n = x_type->n,
               .steps = x_type->steps,
               .y = static_cast<float*>(const_cast<void*>(y)),
@@ -236,6 +244,7 @@ cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRNNDescripto
   }
   return run("fake_rnn_weights", gradient_of_weights,
              {.l = *rnn,
+              .rnn = rnn,
               .n = x_type->n,
               .steps = x_type->steps,
               .x = static_cast<const float*>(x),

@@ -3,6 +3,9 @@
 
 #include <cudnn.h>
 
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace linnet::cuda {
@@ -17,6 +20,8 @@ struct FakeRnn {
   bool drifts = false;      ///< by a bit more at every run
   double seconds = -1;      ///< that a forward computation pretends to take; below 0: the faster
   int launches = 0;
+  /// Descriptors with kernels that have run.
+  std::set<std::pair<const void*, std::string>> loaded = {};
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;  ///< of the last descriptor
 };
 FakeRnn& fake_rnn();

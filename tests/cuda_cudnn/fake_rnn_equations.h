@@ -63,6 +63,7 @@ inline std::size_t reserve_bytes(const Layer& l, const cudnnRNNDataStruct& x) {
 /// One call of the three, with its memory.
 struct Call {
   Layer l;
+  const void* rnn = nullptr;  ///< the layer's descriptor
   std::int64_t n = 0, steps = 0;
   const float* x = nullptr;
   float* y = nullptr;

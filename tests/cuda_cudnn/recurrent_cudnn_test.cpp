@@ -105,6 +105,7 @@ Numbers run(const Kernel& kernel, const Op& op, const Types& types, const Number
   const ScratchMemory workspace = try_allocate(end + kGuard);
   auto* start = static_cast<std::byte*>(workspace.get());
   check(cudaMemset(start, 0xFF, end + kGuard), "test");
+  check(cudaDeviceSynchronize(), "test");  // the kernel's stream does not wait for the default one
   const Stream stream = make_stream();
   kernel.enqueue({.inputs = std::span(addresses).first(inputs.size()),
                   .outputs = std::span(addresses).subspan(inputs.size()),

@@ -138,7 +138,7 @@ TEST_F(BlockError, ExceptionsComeOutAndUnwindTheOthers) {
   }
 }
 
-__global__ void nothing() {}
+__global__ void __launch_bounds__(1024) nothing() {}
 
 TEST_F(BlockError, ALaunchAfterAFailedOneWorks) {
   EXPECT_NE(error_of([&] { launch(stream_, "stuck", {.block = 64}, stuck); }), "");
@@ -150,22 +150,28 @@ TEST_F(BlockError, ShapesAreThoseOfHardware) {
     const std::string error = error_of([&] { launch(stream_, "shape", shape, nothing); });
     return says(error, {"kernel 'shape'", "invalid configuration argument"});
   };
+  // launch() asks for it before it launches.
+  const auto refused_memory = [&](std::size_t bytes) {
+    return says(error_of([&] { launch(stream_, "shape", {.shared_bytes = bytes}, nothing); }),
+                {"shape", "invalid argument"});
+  };
   EXPECT_TRUE(refused({.grid = 0}));
   EXPECT_TRUE(refused({.grid = {1, 65536}}));
   EXPECT_TRUE(refused({.block = 0}));
   EXPECT_TRUE(refused({.block = 1025}));
   EXPECT_TRUE(refused({.block = {1, 1, 65}}));
-  EXPECT_TRUE(refused({.shared_bytes = 227 * 1024 + 1}));
+  EXPECT_TRUE(refused_memory(227 * 1024 + 1));
   EXPECT_FALSE(refused({.grid = {1, 65535}}));
   EXPECT_FALSE(refused({.shared_bytes = 227 * 1024}));
   EXPECT_FALSE(refused({.block = {16, 1, 64}}));
   sim::device().shared_bytes = 64 * 1024;  // sm_75
-  EXPECT_TRUE(refused({.shared_bytes = 64 * 1024 + 1}));
+  EXPECT_TRUE(refused_memory(64 * 1024 + 1));
 }
 
 __global__ void nested(cudaStream_t stream) { launch(stream, "inner", {}, nothing); }
 
 TEST_F(BlockError, KernelsDontLaunchKernels) {
+  sim::device().host_pointers = true;  // the stream's
   const std::string error = error_of([&] { launch(stream_, "outer", {}, nested, stream_); });
   EXPECT_TRUE(says(error, {"'inner'", "inside kernel 'outer'"}));
 }

@@ -18,6 +18,7 @@ class SimTest : public ::testing::Test {
  protected:
   SimTest() {
     sim::reset_device();
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // other tests' work
     sim::clear();
     before_ = sim::allocated_bytes();
     EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 #include "backend/cuda/cuda_api.h"
 
@@ -25,40 +26,47 @@ inline LaunchShape for_items(std::int64_t items, unsigned block = kBlock) {
   return {.grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 4096)), .block = block};
 }
 
-#ifdef LINNET_CUDA_SIM
-
-/// Runs `kernel` on the CPU, block after block; recorded under `name`.
-template <class... P, class... A>
-void launch(cudaStream_t stream, const char* name, const LaunchShape& shape, void (*kernel)(P...),
-            A... args) {
-  sim::launch(stream, name, shape.grid, shape.block, shape.shared_bytes,
-              [=] { kernel(static_cast<P>(args)...); });
+/// Lets launches of `kernel` have that much dynamic memory: without asking they get what its static
+/// arrays leave of 48 KiB. Never less than before, which graphs may already hold.
+inline void ask_for_shared_memory(const void* kernel, std::size_t bytes, const char* name) {
+  cudaFuncAttributes now{};
+  check(cudaFuncGetAttributes(&now, kernel), name);
+  if (bytes <= static_cast<std::size_t>(now.maxDynamicSharedSizeBytes)) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        name);
 }
 
-#else
-
 /// Enqueues `kernel(args...)` on `stream`; `name` is for errors. Throws Error where the launch is
-/// refused.
+/// refused. A kernel for blocks of more than kBlock threads declares them by __launch_bounds__.
 template <class... P, class... A>
 void launch(cudaStream_t stream, const char* name, const LaunchShape& shape, void (*kernel)(P...),
             A... args) {
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  if (shape.shared_bytes > 0) ask_for_shared_memory(function, shape.shared_bytes, name);
+#ifdef LINNET_CUDA_SIM
+  std::size_t index = 0;
+  [[maybe_unused]] const auto require_reachable = [&](const auto& value) {
+    if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>) {
+      sim::require_reachable(name, index, value);
+    }
+    ++index;
+  };
+  (require_reachable(static_cast<P>(args)), ...);
+  sim::launch(
+      stream, name, shape.grid, shape.block, shape.shared_bytes,
+      [=] { kernel(static_cast<P>(args)...); }, function);
+#else
   std::tuple<P...> values(static_cast<P>(args)...);
   std::apply(
       [&](auto&... value) {
         std::array<void*, sizeof...(P) + 1> pointers{&value..., nullptr};
-        if (shape.shared_bytes > 48 * 1024) {
-          check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(shape.shared_bytes)),
-                name);
-        }
-        check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), shape.grid, shape.block,
-                               pointers.data(), shape.shared_bytes, stream),
+        check(cudaLaunchKernel(function, shape.grid, shape.block, pointers.data(),
+                               shape.shared_bytes, stream),
               name);
       },
       values);
-}
-
 #endif
+}
 
 }  // namespace linnet::cuda

@@ -47,7 +47,10 @@ inline void check_unaligned(const OpPtr& op, const std::vector<ValueType>& input
     std::vector<void*> out;
     for (const ValueType& type : outputs) out.push_back(place(type.bytes(), true));
     const StepInfo step{.seed = 5};
+    cuda::sim::device().host_pointers = true;
     kernel->enqueue({in, out, place(kernel->workspace_bytes, false), &step, nullptr});
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::sim::device().host_pointers = false;
     std::vector<std::byte> results;
     for (std::size_t i = 0; i < out.size(); ++i) {
       const auto* data = static_cast<const std::byte*>(out[i]);

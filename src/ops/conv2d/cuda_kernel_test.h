@@ -34,6 +34,7 @@ class CudaKernelRun {
 
   /// The outputs, or none where the engines of `registry` refuse.
   std::vector<std::vector<double>> run(const cuda::Registry& registry) {
+    cuda::sim::device().host_pointers = true;
     const NodeView node{*op_, types_, outputs_, std::vector<bool>(outputs_.size(), true)};
     const std::optional<cuda::Kernel> kernel = registry.prepare(node, {});
     if (!kernel) return {};
@@ -60,6 +61,7 @@ class CudaKernelRun {
     std::vector<std::byte> workspace(kernel->workspace_bytes, std::byte{0xFF});
     kernel->enqueue({.inputs = in, .outputs = out, .workspace = workspace.data()});
     cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::sim::device().host_pointers = false;
     std::vector<std::vector<double>> results;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const auto count = static_cast<std::size_t>(outputs_[i].shape.elements());

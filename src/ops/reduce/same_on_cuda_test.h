@@ -52,7 +52,10 @@ inline void expect_same_on_cuda(const OpPtr& op, const std::vector<ValueType>& t
   const auto kernel = registry.prepare(node, {});
   ASSERT_TRUE(kernel.has_value()) << op->name();
   std::vector<std::byte> work(kernel->workspace_bytes);
+  cuda::sim::device().host_pointers = true;
   kernel->enqueue({in, cuda_out, work.data(), &step, nullptr});
+  cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  cuda::sim::device().host_pointers = false;
 
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].dtype != DType::f32) {

@@ -96,31 +96,6 @@ CUgraphNode_st& sim::add_captured(CUstream_st& stream, cudaGraphNodeType type) {
   return *node;
 }
 
-cudaError_t sim::enqueue(cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,
-                         bool pageable) {
-  {
-    const std::lock_guard lock(machine().mutex);
-    if (stream == nullptr) {
-      // The legacy stream waits for every blocking stream, which a captured one can't answer.
-      for (const auto& capture : machine().captures) {
-        for (const CUstream_st* captured : capture->streams) {
-          if (!captured->blocking) continue;
-          capture->invalid = true;
-          return cudaErrorStreamCaptureImplicit;
-        }
-      }
-    } else if (stream->capture != nullptr) {
-      if (stream->capture->invalid) return cudaErrorStreamCaptureInvalidated;
-      CUgraphNode_st& node = add_captured(*stream, type);
-      node.run = std::move(work);
-      node.pageable = pageable;
-      return cudaSuccess;
-    }
-  }
-  work();
-  return cudaSuccess;
-}
-
 void sim::end_capture(const std::shared_ptr<Capture>& capture) {
   for (CUstream_st* stream : capture->streams) {
     stream->capture = nullptr;

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/sim/cublasLt.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <set>
+#include <string>
 #include <vector>
 
-struct cublasLtContext {};
+struct cublasLtContext {
+  std::set<std::string> used;  ///< products with algorithms that have run: their kernels are loaded
+};
 
 namespace {
 
@@ -181,6 +187,11 @@ bool at_multiple(const void* pointer, std::uint32_t alignment) {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
 }
 
+std::string use_of(const Product& product, const Algorithm& algorithm) {
+  return fmt::format("cuBLASLt's product of m={}, n={}, k={} by algorithm {}", product.m, product.n,
+                     product.k, algorithm.number);
+}
+
 }  // namespace
 
 Status cublasLtCreate(cublasLtHandle_t* handle) {
@@ -337,10 +348,19 @@ Status cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t descriptor, 
     if (pointer == nullptr || !at_multiple(pointer, std::min(one.alignment, 16U))) {
       return CUBLAS_STATUS_INVALID_VALUE;
     }
+    linnet::cuda::sim::require_reachable("cublasLtMatmul", 3, pointer);
   }
+  // cuBLAS 12.1 and newer want it; half of its algorithms answer with wrong numbers or a fault.
+  if (one.workspace_bytes > 0 && !at_multiple(workspace, 256)) return CUBLAS_STATUS_INVALID_VALUE;
   if (product.has_bias() && !at_multiple(product.descriptor.bias, one.alignment)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
+  if (workspace_bytes > 0) {
+    linnet::cuda::sim::require_reachable("cublasLtMatmul", 13, workspace);
+  }
+  const std::string use = use_of(product, one);
+  linnet::cuda::sim::require_loaded(handle->used.contains(use), use, stream);
+  handle->used.insert(use);
   const float by = *static_cast<const float*>(alpha);
   const float and_by = *static_cast<const float*>(beta);
   linnet::cuda::sim::launch(stream, "cublasLtMatmul", 1, 1, 0, [=] {

@@ -203,10 +203,10 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  const std::lock_guard lock(machine().mutex);
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (const auto status = sim::refuse_in_capture(); status != cudaSuccess) return answer(status);
-  ++machine().counters.synchronizations;
+  sim::finish_all();
+  sim::count_wait();
   return answer(cudaSuccess);
 }
 
@@ -224,11 +224,27 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   return answer(cudaSuccess);
 }
 
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
+  if (attributes == nullptr) return answer(cudaErrorInvalidValue);
+  if (function == nullptr) return answer(cudaErrorInvalidDeviceFunction);
+  *attributes = cudaFuncAttributes{};
+  attributes->sharedSizeBytes = sim::kStaticShared;
+  attributes->maxThreadsPerBlock = static_cast<int>(sim::launch_bounds(function));
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(sim::most_dynamic_shared(function));
+  return answer(cudaSuccess);
+}
+
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (function == nullptr) return answer(cudaErrorInvalidDeviceFunction);
   const bool too_much =
       attribute == cudaFuncAttributeMaxDynamicSharedMemorySize &&
       (value < 0 || static_cast<std::size_t>(value) > machine().device.shared_bytes);
-  return answer(too_much ? cudaErrorInvalidValue : cudaSuccess);
+  if (too_much) return answer(cudaErrorInvalidValue);
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+    const std::lock_guard lock(machine().mutex);
+    machine().dynamic_shared[function] = static_cast<std::size_t>(value);
+  }
+  return answer(cudaSuccess);
 }

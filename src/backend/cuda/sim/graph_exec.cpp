@@ -146,6 +146,15 @@ void run(const Instance& instance, std::mt19937_64& random) {
   }
 }
 
+void set_defaults(const CUgraphExec_st& exec) {
+  const std::lock_guard lock(machine().mutex);
+  for (const auto handle : exec.handles) {
+    sim::Conditional& conditional = machine().conditionals.at(handle);
+    conditional.set = conditional.assign_default;
+    conditional.value = conditional.default_value;
+  }
+}
+
 }  // namespace
 
 void sim::drop_dead_conditionals() {
@@ -196,17 +205,15 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
       return answer(cudaErrorNotSupported);
     }
     ++machine().counters.graph_launches;
-    for (const auto handle : exec->handles) {
-      sim::Conditional& conditional = machine().conditionals.at(handle);
-      conditional.set = conditional.assign_default;
-      conditional.value = conditional.default_value;
-    }
   }
-  return answer(
-      sim::enqueue(stream, cudaGraphNodeTypeGraph, [exec] { run(exec->instance, exec->random); }));
+  return answer(sim::enqueue(stream, "a graph", cudaGraphNodeTypeGraph, [exec] {
+    set_defaults(*exec);
+    run(exec->instance, exec->random);
+  }));
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  if (machine().device.lazy) sim::finish_all();  // CUDA keeps what still runs by itself
   const std::lock_guard lock(machine().mutex);
   if (machine().execs.erase(exec) == 0) return answer(cudaErrorInvalidValue);
   for (const auto handle : exec->handles) machine().conditionals.at(handle).exec = nullptr;

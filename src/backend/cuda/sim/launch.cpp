@@ -13,7 +13,8 @@ namespace {
 
 std::string text_of(dim3 shape) { return fmt::format("({}, {}, {})", shape.x, shape.y, shape.z); }
 
-void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes) {
+void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
+              const void* kernel) {
   const auto refuse = [&](const std::string& what) {
     throw std::runtime_error(
         fmt::format("[CUDA sim] kernel '{}': invalid configuration argument (9): {}; got grid {}, "
@@ -30,6 +31,19 @@ void validate(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes)
   if (shared_bytes > machine().device.shared_bytes) {
     refuse(fmt::format("a block has at most {} bytes", machine().device.shared_bytes));
   }
+  if (kernel == nullptr) return;
+  if (threads > launch_bounds(kernel)) {
+    refuse(
+        fmt::format("the kernel is compiled for blocks of {} threads: larger ones need "
+                    "__launch_bounds__, or their registers may not fit",
+                    launch_bounds(kernel)));
+  }
+  if (shared_bytes > most_dynamic_shared(kernel)) {
+    refuse(
+        fmt::format("dynamic shared memory that with static arrays (up to {} bytes) may exceed "
+                    "48 KiB must be asked for by cudaFuncSetAttribute, which last said {}",
+                    kStaticShared, most_dynamic_shared(kernel)));
+  }
 }
 
 void record(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, Issue issue) {
@@ -42,22 +56,23 @@ void record(const char* name, dim3 grid, dim3 block, std::size_t shared_bytes, I
 }  // namespace
 
 void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
-            std::function<void()> body) {
+            std::function<void()> body, const void* kernel) {
   if (device_status() != cudaSuccess || !is_stream(stream)) {
     throw std::runtime_error(
         fmt::format("[CUDA sim] kernel '{}': {}", name,
                     device_status() != cudaSuccess ? "there is no device" : "not a live stream"));
   }
-  validate(name, grid, block, shared_bytes);
+  validate(name, grid, block, shared_bytes, kernel);
   const bool captured = capture_of(stream) != nullptr;
   if (captured) record(name, grid, block, shared_bytes, Issue::kCaptured);
   const cudaError_t status =
-      enqueue(stream, cudaGraphNodeTypeKernel,
-              [=, kernel = std::string(name), body = std::move(body)] {
-                record(kernel.c_str(), grid, block, shared_bytes,
+      enqueue(stream, name, cudaGraphNodeTypeKernel,
+              [=, text = std::string(name), body = std::move(body)] {
+                if (captured) validate(text.c_str(), grid, block, shared_bytes, kernel);
+                record(text.c_str(), grid, block, shared_bytes,
                        captured ? Issue::kReplayed : Issue::kDirect);
                 if (!machine().device.compute) return;
-                BlockRunner::current().run_grid(kernel.c_str(), grid, block, shared_bytes,
+                BlockRunner::current().run_grid(text.c_str(), grid, block, shared_bytes,
                                                 machine().device.shuffle_seed, body);
               });
   if (status != cudaSuccess) {
@@ -66,8 +81,36 @@ void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::s
   }
 }
 
+std::size_t most_dynamic_shared(const void* kernel) {
+  const std::lock_guard lock(machine().mutex);
+  const auto asked = machine().dynamic_shared.find(kernel);
+  constexpr std::size_t kUnasked = std::size_t{48} << 10;
+  return asked != machine().dynamic_shared.end() ? asked->second : kUnasked - kStaticShared;
+}
+
+void require_reachable(const char* name, std::size_t index, const void* pointer) {
+  if (pointer == nullptr || machine().device.host_pointers || device_status() != cudaSuccess)
+    return;
+  cudaPointerAttributes attributes{};
+  static_cast<void>(cudaPointerGetAttributes(&attributes, pointer));
+  if (attributes.type != cudaMemoryTypeUnregistered) return;
+  throw std::runtime_error(
+      fmt::format("[CUDA sim] kernel '{}': argument {} points to memory of the host", name, index));
+}
+
+void require_loaded(bool loaded, const std::string& what, CUstream_st* stream) {
+  if (loaded || capture_of(stream) == nullptr) return;
+  throw std::runtime_error(fmt::format(
+      "[CUDA sim] {} runs for the first time while its stream is captured: a library may load "
+      "kernels then, which captures refuse",
+      what));
+}
+
 Device& device() { return machine().device; }
-void reset_device() { machine().device = Device{}; }
+void reset_device() {
+  finish_all();  // what a test leaves behind is no other's
+  machine().device = Device{};
+}
 
 std::vector<Launch> launches() {
   const std::lock_guard lock(machine().mutex);

@@ -4,6 +4,7 @@
 // The state behind the simulated runtime, shared by its .cpp files.
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -49,7 +50,12 @@ struct CUgraph_st {
 };
 
 struct CUstream_st {
-  bool blocking = true;  ///< waits for the legacy default stream
+  bool blocking = true;      ///< waits for the legacy default stream
+  std::uint64_t issued = 0;  ///< pieces of work that were put here, captures left out
+  std::uint64_t run = 0;     ///< of them
+  std::uint64_t known = 0;   ///< that the host knows to be done
+  std::deque<std::function<void()>> waiting;    ///< issued - run of them (Device::lazy)
+  std::map<CUstream_st*, std::uint64_t> after;  ///< what it waited for in other streams
   std::shared_ptr<linnet::cuda::sim::Capture> capture;
   std::vector<CUgraphNode_st*> tail;  ///< what the next captured node comes after
 };
@@ -57,6 +63,8 @@ struct CUstream_st {
 struct CUevent_st {
   bool timing = true;
   bool recorded = false;
+  CUstream_st* stream = nullptr;  ///< it was recorded in
+  std::uint64_t work = 0;         ///< pieces of that stream's work before it
   std::chrono::steady_clock::time_point time;
   std::shared_ptr<linnet::cuda::sim::Capture> capture;  ///< recorded while this was going on
   std::vector<CUgraphNode_st*> tail;
@@ -67,6 +75,7 @@ namespace linnet::cuda::sim {
 struct Allocation {
   std::size_t size = 0;
   void* memory = nullptr;
+  bool untouched = false;  ///< addresses alone: nobody computes
 };
 
 struct Conditional {
@@ -87,6 +96,10 @@ struct Machine {
   std::map<const void*, Allocation> device_memory;  ///< by address
   std::map<const void*, Allocation> pinned_memory;
   std::size_t allocated = 0;
+  std::recursive_mutex running;                       ///< held while work that waited runs
+  CUstream_st legacy;                                 ///< the default stream
+  std::string legacy_work;                            ///< what it was given last
+  std::map<const void*, std::size_t> dynamic_shared;  ///< by kernel, as cudaFuncSetAttribute said
   std::set<CUstream_st*> streams;
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;  ///< bodies and those being captured included
@@ -116,9 +129,26 @@ bool is_stream(cudaStream_t stream);
 /// The capture that `stream` takes part in; null if none.
 std::shared_ptr<Capture> capture_of(cudaStream_t stream);
 
-/// Runs `work` now, or makes it a node where `stream` captures. What `work` throws comes out.
-cudaError_t enqueue(cudaStream_t stream, cudaGraphNodeType type, std::function<void()> work,
-                    bool pageable = false);
+/// Runs `work` now (Device::lazy: when somebody waits for it), or makes it a node where `stream`
+/// captures. What `work` throws comes out. `what` is for errors of order.
+cudaError_t enqueue(cudaStream_t stream, const char* what, cudaGraphNodeType type,
+                    std::function<void()> work, bool pageable = false);
+
+/// Throws std::runtime_error where work on `stream` may run beside unfinished work that it does not
+/// wait for: the legacy default stream and non-blocking ones are not ordered with each other.
+void require_order(cudaStream_t stream, const char* what);
+
+/// Remembers that `stream` goes on after what `event` was recorded behind.
+void wait_for(cudaStream_t stream, const CUevent_st& event);
+
+/// Runs what waits in `stream`, up to its first `work` pieces.
+void run_waiting(CUstream_st& stream, std::uint64_t work);
+/// The same, and the host knows them to be done.
+void finish(CUstream_st& stream, std::uint64_t work);
+void finish(cudaStream_t stream);
+void finish_all();
+/// For Counters::synchronizations.
+void count_wait();
 
 /// Adds a node to the graph that `stream` captures, after what the stream did last.
 CUgraphNode_st& add_captured(CUstream_st& stream, cudaGraphNodeType type);
@@ -131,6 +161,13 @@ void destroy_graph(CUgraph_st* graph);
 
 /// Removes conditional handles that no graph and no instantiation knows any more.
 void drop_dead_conditionals();
+
+/// What a kernel's static arrays may take of a block's shared memory: the simulator can't see them.
+inline constexpr std::size_t kStaticShared = std::size_t{16} << 10;
+
+/// Dynamic shared memory that launches of `kernel` may have: what it asked for last, else what
+/// static arrays may leave of 48 KiB.
+std::size_t most_dynamic_shared(const void* kernel);
 
 /// Whether [pointer, pointer + bytes) lies in one live allocation of the device.
 bool in_device_memory(const void* pointer, std::size_t bytes);

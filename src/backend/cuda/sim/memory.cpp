@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -32,12 +34,24 @@ void* allocate(std::size_t size) {
   return memory;
 }
 
+/// Addresses for kernels that are not run: any size, and no memory until somebody touches it.
+void* reserve(std::size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
 bool guard_is_whole(const sim::Allocation& allocation) {
+  if (allocation.untouched) return true;
   const auto* guard = static_cast<const unsigned char*>(allocation.memory) + allocation.size;
   return std::all_of(guard, guard + kGuard, [](unsigned char byte) { return byte == kGuardByte; });
 }
 
 void release(const sim::Allocation& allocation) {
+  if (allocation.untouched) {
+    munmap(allocation.memory, allocation.size);
+    return;
+  }
   std::memset(allocation.memory, kFreed, allocation.size);
   std::free(allocation.memory);
 }
@@ -65,9 +79,10 @@ cudaError_t allocate_device(void** pointer, std::size_t size) {
   if (size > m.device.memory || m.allocated + round_up(size) > m.device.memory) {
     return cudaErrorMemoryAllocation;
   }
-  void* memory = allocate(size);
+  const bool untouched = !m.device.compute;
+  void* memory = untouched ? reserve(size) : allocate(size);
   if (memory == nullptr) return cudaErrorMemoryAllocation;
-  m.device_memory[memory] = {size, memory};
+  m.device_memory[memory] = {size, memory, untouched};
   m.allocated += round_up(size);
   ++m.counters.allocations;
   *pointer = memory;
@@ -119,6 +134,19 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   std::memmove(to, from, bytes);
 }
 
+/// Whether the host has its part of such a copy on the default stream behind it when the call
+/// returns; else the call may be back before the device's memory has changed.
+bool is_done_at_return(cudaMemcpyKind kind, bool pageable) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost ||
+         (kind == cudaMemcpyHostToDevice && !pageable);
+}
+
+bool is_pageable(const void* to, const void* from, std::size_t bytes) {
+  const auto& pinned = machine().pinned_memory;
+  return (!touches_device(to) && !contains(pinned, to, bytes)) ||
+         (!touches_device(from) && !contains(pinned, from, bytes));
+}
+
 }  // namespace
 
 bool sim::in_device_memory(const void* pointer, std::size_t bytes) {
@@ -145,9 +173,10 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t strea
 }
 
 cudaError_t cudaFree(void* pointer) {
-  const std::lock_guard lock(machine().mutex);
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (const auto status = sim::refuse_in_capture(); status != cudaSuccess) return answer(status);
+  if (pointer != nullptr && machine().device.lazy) sim::finish_all();
+  const std::lock_guard lock(machine().mutex);
   if (pointer != nullptr) ++machine().counters.synchronizations;
   return answer(free_device(pointer));
 }
@@ -158,6 +187,12 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (const auto capture = sim::capture_of(stream)) {
     capture->invalid = true;
     return answer(cudaErrorStreamCaptureUnsupported);
+  }
+  if (machine().device.lazy && pointer != nullptr) {
+    return answer(sim::enqueue(stream, "cudaFreeAsync", cudaGraphNodeTypeEmpty, [pointer] {
+      const std::lock_guard late(machine().mutex);
+      answer(free_device(pointer));
+    }));
   }
   return answer(free_device(pointer));
 }
@@ -217,6 +252,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  bool done = false;
   {
     const std::lock_guard lock(machine().mutex);
     if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
@@ -225,10 +261,15 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
     if (const auto status = resolve(to, from, bytes, kind); status != cudaSuccess) {
       return answer(status);
     }
-    ++machine().counters.synchronizations;
+    done = is_done_at_return(kind, is_pageable(to, from, bytes));
   }
-  copy(to, from, bytes, kind);
-  return answer(cudaSuccess);
+  const auto status = sim::enqueue(nullptr, "cudaMemcpy", cudaGraphNodeTypeMemcpy,
+                                   [=] { copy(to, from, bytes, kind); });
+  CUstream_st& legacy = machine().legacy;
+  sim::run_waiting(legacy, legacy.issued);
+  if (done) sim::finish(nullptr);
+  sim::count_wait();
+  return answer(status);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -242,12 +283,24 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     if (const auto status = resolve(to, from, bytes, kind); status != cudaSuccess) {
       return answer(status);
     }
-    const auto& pinned = machine().pinned_memory;
-    pageable = (!touches_device(to) && !contains(pinned, to, bytes)) ||
-               (!touches_device(from) && !contains(pinned, from, bytes));
+    pageable = is_pageable(to, from, bytes);
   }
-  return answer(sim::enqueue(
-      stream, cudaGraphNodeTypeMemcpy, [=] { copy(to, from, bytes, kind); }, pageable));
+  const auto issue = [&](std::function<void()> work) {
+    return sim::enqueue(stream, "cudaMemcpyAsync", cudaGraphNodeTypeMemcpy, std::move(work),
+                        pageable);
+  };
+  if (!machine().device.lazy || !pageable || sim::capture_of(stream) != nullptr) {
+    return answer(issue([=] { copy(to, from, bytes, kind); }));
+  }
+  // Pageable memory is read before the call returns, and written before it.
+  if (kind == cudaMemcpyHostToDevice) {
+    const auto* first = static_cast<const std::byte*>(from);
+    const auto staged = std::make_shared<const std::vector<std::byte>>(first, first + bytes);
+    return answer(issue([=] { copy(to, staged->data(), bytes, kind); }));
+  }
+  const auto status = issue([=] { copy(to, from, bytes, kind); });
+  sim::finish(stream);
+  return answer(status);
 }
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
@@ -260,12 +313,12 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
   if (!sim::is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
   if (bytes == 0) return answer(cudaSuccess);
   if (!sim::in_device_memory(pointer, bytes)) return answer(cudaErrorInvalidValue);
-  return answer(sim::enqueue(stream, cudaGraphNodeTypeMemset, [=] {
+  return answer(sim::enqueue(stream, "cudaMemset", cudaGraphNodeTypeMemset, [=] {
     {
       const std::lock_guard lock(machine().mutex);
       ++machine().counters.memsets;
     }
-    std::memset(pointer, value, bytes);
+    if (machine().device.compute) std::memset(pointer, value, bytes);
   }));
 }
 

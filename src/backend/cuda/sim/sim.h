@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/cuda/sim/lane.h"
+#include "backend/cuda/sim/launch_bounds.h"
 #include "backend/cuda/sim/types.h"
 
 struct CUstream_st;
@@ -19,8 +20,17 @@ namespace linnet::cuda::sim {
 /// Runs `body` once for every thread of the grid, or adds it to the graph that `stream` captures.
 /// Throws std::runtime_error naming the kernel for a shape that hardware refuses, and, with block
 /// and thread, for deadlocks, divergent barriers and wrong masks. What `body` throws comes out.
+/// `kernel` tells what was declared of it; null: nothing but the device's limits counts.
 void launch(CUstream_st* stream, const char* name, dim3 grid, dim3 block, std::size_t shared_bytes,
-            std::function<void()> body);
+            std::function<void()> body, const void* kernel = nullptr);
+
+/// Throws std::runtime_error unless `pointer`, argument `index` of kernel `name`, is null or lies
+/// in memory that kernels reach.
+void require_reachable(const char* name, std::size_t index, const void* pointer);
+
+/// For fakes of libraries, whose first call loads kernels: throws std::runtime_error where `what`
+/// has not run before (`loaded`) and `stream` is captured now.
+void require_loaded(bool loaded, const std::string& what, CUstream_st* stream);
 
 /// The machine; fields may be changed at any time (reset_device() restores them).
 struct Device {
@@ -40,8 +50,14 @@ struct Device {
   std::uint64_t shuffle_seed = 0;
   std::uint64_t while_limit = 10'000'000;  ///< a WHILE node that goes round more often throws
   bool record_launches = false;            ///< keep launches()
-  bool compute = true;                     ///< false: kernels are recorded, but not run
-  double pretended_seconds = 0;            ///< by which a test's kernels have moved the events' clock
+  bool compute = true;                     ///< false: kernels are recorded, but not run; memory is
+                                           ///< not filled, so that any size can be had
+  /// Work of a stream runs when somebody waits for it, not when it is issued: what does not wait
+  /// reads old memory, and what frees or overwrites too early is found out.
+  bool lazy = false;
+  bool host_pointers =
+      false;  ///< true: kernels may be given memory of the host (tests of one kernel)
+  double pretended_seconds = 0;  ///< by which a test's kernels have moved the events' clock
 };
 Device& device();
 void reset_device();

@@ -34,12 +34,31 @@ cudaError_t spoil(sim::Capture& capture, cudaError_t status) {
 
 /// Waiting for a stream or event: never while something captures.
 cudaError_t wait_on(cudaStream_t stream) {
+  const std::lock_guard lock(machine().mutex);
   if (const auto status = sim::device_status(); status != cudaSuccess) return status;
   if (!sim::is_stream(stream)) return cudaErrorInvalidResourceHandle;
   if (const auto capture = sim::capture_of(stream)) {
     return spoil(*capture, cudaErrorStreamCaptureUnsupported);
   }
   return sim::refuse_in_capture();
+}
+
+cudaError_t wait_on(cudaEvent_t event) {
+  CUstream_st* stream = nullptr;
+  std::uint64_t work = 0;
+  {
+    const std::lock_guard lock(machine().mutex);
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    if (event->capture != nullptr) return spoil(*event->capture, cudaErrorCapturedEvent);
+    if (const auto status = sim::refuse_in_capture(); status != cudaSuccess) return status;
+    const bool alive =
+        event->stream == &machine().legacy || machine().streams.contains(event->stream);
+    if (event->stream == nullptr || !alive) return cudaSuccess;
+    stream = event->stream;
+    work = event->work;
+  }
+  sim::finish(*stream, work);
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -76,6 +95,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (stream != nullptr && sim::is_stream(stream) && machine().device.lazy) sim::finish(stream);
   const std::lock_guard lock(machine().mutex);
   if (machine().streams.erase(stream) == 0) return answer(cudaErrorInvalidResourceHandle);
   if (const auto capture = stream->capture) {
@@ -91,15 +111,16 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  const std::lock_guard lock(machine().mutex);
   if (const auto status = wait_on(stream); status != cudaSuccess) return answer(status);
-  ++machine().counters.synchronizations;
+  sim::finish(stream);
+  sim::count_wait();
   return answer(cudaSuccess);
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  const std::lock_guard lock(machine().mutex);
   if (const auto status = wait_on(stream); status != cudaSuccess) return answer(status);
+  sim::finish(stream);
+  const std::lock_guard lock(machine().mutex);
   ++machine().counters.queries;
   return answer(cudaSuccess);
 }
@@ -108,7 +129,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   if (const auto status = sim::device_status(); status != cudaSuccess) return answer(status);
   if (!sim::is_stream(stream)) return answer(cudaErrorInvalidResourceHandle);
   if (function == nullptr) return answer(cudaErrorInvalidValue);
-  return answer(sim::enqueue(stream, cudaGraphNodeTypeHost, [=] {
+  return answer(sim::enqueue(stream, "a host function", cudaGraphNodeTypeHost, [=] {
     {
       const std::lock_guard lock(machine().mutex);
       ++machine().counters.host_functions;
@@ -150,6 +171,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->capture = capture;
   event->tail = capture == nullptr ? std::vector<CUgraphNode_st*>{} : stream->tail;
   event->time = device_time();
+  CUstream_st& state = stream == nullptr ? machine().legacy : *stream;
+  event->stream = capture == nullptr ? &state : nullptr;
+  event->work = state.issued;
   return answer(cudaSuccess);
 }
 
@@ -161,7 +185,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return answer(cudaErrorInvalidValue);
   }
   if (!machine().device.event_nodes) return answer(cudaErrorNotSupported);
-  return answer(sim::enqueue(stream, cudaGraphNodeTypeEventRecord, [event] {
+  return answer(sim::enqueue(stream, "an event", cudaGraphNodeTypeEventRecord, [event] {
     const std::lock_guard replay(machine().mutex);
     if (!is_event(event)) {
       throw std::runtime_error("[CUDA sim] a graph records an event that was destroyed");
@@ -183,6 +207,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
                                                                  event->capture) != captures.end();
   if (!in_capture) {
     // A graph can't wait for what is outside of it; an event never recorded is no work.
+    if (capture == nullptr) sim::wait_for(stream, *event);
     if (capture == nullptr || !event->recorded) return answer(cudaSuccess);
     return answer(spoil(*capture, cudaErrorStreamCaptureIsolation));
   }
@@ -202,19 +227,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  const std::lock_guard lock(machine().mutex);
-  if (!is_event(event)) return answer(cudaErrorInvalidResourceHandle);
-  if (event->capture != nullptr) return answer(spoil(*event->capture, cudaErrorCapturedEvent));
-  if (const auto status = sim::refuse_in_capture(); status != cudaSuccess) return answer(status);
-  ++machine().counters.synchronizations;
+  if (const auto status = wait_on(event); status != cudaSuccess) return answer(status);
+  sim::count_wait();
   return answer(cudaSuccess);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const auto status = wait_on(event); status != cudaSuccess) return answer(status);
   const std::lock_guard lock(machine().mutex);
-  if (!is_event(event)) return answer(cudaErrorInvalidResourceHandle);
-  if (event->capture != nullptr) return answer(spoil(*event->capture, cudaErrorCapturedEvent));
-  if (const auto status = sim::refuse_in_capture(); status != cudaSuccess) return answer(status);
   ++machine().counters.queries;
   return answer(cudaSuccess);
 }

@@ -2,14 +2,16 @@
 #pragma once
 
 // The words and vector types of CUDA C++, for a plain C++ compiler.
-#define __global__
+// Each file has kernels of its own: of functions that several files share, GCC 12 can't keep what
+// launch_bounds.h leaves before them.
+#define __global__ [[maybe_unused]] static
 #define __device__
 #define __host__
 #define __constant__
 #define __grid_constant__
 #define __forceinline__ inline
-#define __launch_bounds__(...)
 #define __align__(n) alignas(n)
+#include "backend/cuda/sim/launch_bounds.h"
 #define __shared__ static thread_local  // one block at a time runs on an OS thread
 
 struct uint3 {
