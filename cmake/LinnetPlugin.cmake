@@ -24,6 +24,13 @@ if(LINNET_HAVE_CUDA)
   target_link_libraries(linnet_cuda_plugin PRIVATE CUDA::cudart_static CUDA::cublasLt
                                                    ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS})
   install(TARGETS linnet_cuda_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # What no device can launch is seen in the compiled kernels.
+  find_package(Python3 COMPONENTS Interpreter)
+  if(LINNET_BUILD_TESTS AND Python3_FOUND)
+    add_test(NAME cuda_kernel_resources
+      COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/kernel_resources.py
+              $<TARGET_FILE:linnet_cuda_plugin>)
+  endif()
 endif()
 
 if(LINNET_BUILD_TESTS)
