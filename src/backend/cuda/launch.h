@@ -31,9 +31,11 @@ inline LaunchShape for_items(std::int64_t items, unsigned block = kBlock) {
 inline void ask_for_shared_memory(const void* kernel, std::size_t bytes, const char* name) {
   cudaFuncAttributes now{};
   check(cudaFuncGetAttributes(&now, kernel), name);
-  if (bytes <= static_cast<std::size_t>(now.maxDynamicSharedSizeBytes)) return;
+  constexpr std::size_t kUnasked = 48 * 1024;
+  const auto most = static_cast<std::size_t>(now.maxDynamicSharedSizeBytes);
+  if (bytes <= most && bytes + now.sharedSizeBytes <= kUnasked) return;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
+                             static_cast<int>(std::max(bytes, most))),
         name);
 }
 
