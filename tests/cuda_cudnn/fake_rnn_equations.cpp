@@ -76,7 +76,7 @@ double cell_slopes(const Call& call, const double* k, double before, double m_be
 
 }  // namespace
 
-__global__ void forward(Call call) {
+void forward(Call call) {
   sim::device().pretended_seconds += call.seconds;
   const Layer& l = call.l;
   const std::int64_t u = l.units;
@@ -113,7 +113,7 @@ __global__ void forward(Call call) {
   std::fill_n(call.work, kWorkBytes, std::byte{0xFF});  // results don't survive in it
 }
 
-__global__ void gradient_of_data(Call call) {
+void gradient_of_data(Call call) {
   const Layer& l = call.l;
   const std::int64_t u = l.units;
   const bool in_turn = *call.reserve == kForwardDone;
@@ -150,7 +150,7 @@ __global__ void gradient_of_data(Call call) {
   std::fill_n(call.work, kWorkBytes, std::byte{0xFF});
 }
 
-__global__ void gradient_of_weights(Call call) {
+void gradient_of_weights(Call call) {
   const Layer& l = call.l;
   const std::int64_t u = l.units;
   const bool in_turn = *call.reserve == kDataDone;
