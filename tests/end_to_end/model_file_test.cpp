@@ -146,6 +146,8 @@ TEST(ModelFile, ADamagedByteIsAnErrorOrAnotherModel) {
   model.save(path);
   const std::string bytes = read_file(path);
   const std::string whole = content_of(model);
+  Model again = Model::load(path);
+  ASSERT_EQ(content_of(again), whole);
   const std::string damaged = path_of("damaged.safetensors");
   std::size_t refused = 0;
   std::size_t others = 0;
