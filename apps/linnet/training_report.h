@@ -4,6 +4,7 @@
 #include <linnet/metrics.h>
 #include <linnet/trainer.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 

@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "model/step_graph.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "data/image_transform.h"
 #include "fuzz/fuzz_input.h"
 
