@@ -49,7 +49,7 @@ inside() {
   chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/sbin:/usr/bin:/sbin:/bin ${http_proxy:+http_proxy="$http_proxy"} \
     ${CMAKE_BUILD_PARALLEL_LEVEL:+CMAKE_BUILD_PARALLEL_LEVEL="$CMAKE_BUILD_PARALLEL_LEVEL"} \
-    bash -c 'cd /root/linnet && "$@"' bash "$@"
+    bash -c 'cd ~/linnet && "$@"' bash "$@"
 }
 
 compilers() {
