@@ -35,10 +35,12 @@ class Fiber {
 #endif
   void (*entry_)() = nullptr;
   void* mapping_ = nullptr;
-  const void* stack_bottom_ = nullptr;  // for AddressSanitizer, as the two below
+  // For AddressSanitizer:
+  const void* stack_bottom_ = nullptr;
   std::size_t stack_size_ = 0;
-  void* fake_stack_ = nullptr;
-  void* tsan_fiber_ = nullptr;  // for ThreadSanitizer; of an OS thread's own stack, its thread
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  // For ThreadSanitizer; of an OS thread's own stack, its thread:
+  [[maybe_unused]] void* tsan_fiber_ = nullptr;
 };
 
 }  // namespace linnet::cuda::sim
