@@ -104,8 +104,8 @@ enum class OnBadImage : std::uint8_t {
 
 /// How data in files become samples.
 struct DatasetOptions {
-  /// Opens no more than the list of files: images are decoded when a batch needs them. Data of
-  /// other kinds are read into memory all the same.
+  /// Reads no more than the list of files and, unless `channels` is given, their headers: images
+  /// are decoded when a batch needs them. Data of other kinds are read into memory all the same.
   bool streamed = false;
   /// (height, width): images of another size are resized to it, bilinear and smoothed as Pillow
   /// does it. (): as the first image, and an image of another size is bad.
