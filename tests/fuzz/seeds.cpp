@@ -96,7 +96,7 @@ void write_images(const fs::path& folder) {
   }
   bmp.add("upside_down", test::bmp_header(1, -2, 24) + "\x01\x02\x03_\x04\x05\x06_");
   bmp.add("bgra", test::bmp_header(1, 1, 32) + "\x01\x02\x03_");
-  jpeg.add("cmyk", test::jpeg(90, 8, 8, 4, true));
+  jpeg.add("cmyk", test::jpeg_of({90, 90, 90, 90}, 8, 8, 95));
 }
 
 void write_tables(const fs::path& folder) {
