@@ -22,7 +22,7 @@ constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 class Config {
  public:
   Config(const toml::table& root, const std::filesystem::path& path)
-      : root_(root), path_(path), file_(path.string()), top_(root, file_, "the file") {}
+      : path_(path), file_(path.string()), top_(root, file_, "the file") {}
 
   Job read() {
     // "-" is standard input, whose paths are relative to the working folder.
@@ -167,7 +167,6 @@ class Config {
     model.cpu.tune = s.flag("tune", false);
   }
 
-  const toml::table& root_;
   const std::filesystem::path& path_;
   std::string file_;
   Section top_;
