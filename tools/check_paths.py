@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 # Folders below which people and their programs live; not where it goes on from a word, as in a URL.
-FOLDERS = ("home", "root", "work", "opt", "srv", "mnt", "media", "Users")
+# (NVIDIA's packages go to opt/nvidia on any machine.)
+FOLDERS = ("home", "root", "work", "opt(?!/nvidia/)", "srv", "mnt", "media", "Users")
 PATH = re.compile(r"(?<![\w.~$@}])/(?:" + "|".join(FOLDERS) + r")/[\w.$~-][^\s\"'`<>|,;)]*")
 
 

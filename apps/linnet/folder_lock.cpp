@@ -164,7 +164,7 @@ void remove_leftovers(const fs::path& folder) {
        entry.increment(error)) {
     const fs::path& path = entry->path();
     const std::optional<pid_t> process = process_of(path.filename().string());
-    if (!process || !fs::is_regular_file(fs::symlink_status(path, error))) continue;
+    if (!process || fs::symlink_status(path, error).type() != fs::file_type::regular) continue;
     if (!lives(*process) || began_later(*process, path)) dead.push_back(path);
   }
   for (const fs::path& path : dead) fs::remove(path, error);

@@ -49,7 +49,10 @@ Column column(const NetworkInput& input, DType dtype) {
 }
 
 Dataset dataset(const NetworkDefinition& network, DType dtype) {
-  Dataset data{.name = "fuzz", .sample_shape = network.inputs[0].sample, .sample_dtype = dtype};
+  Dataset data;
+  data.name = "fuzz";
+  data.sample_shape = network.inputs[0].sample;
+  data.sample_dtype = dtype;
   Column samples = column(network.inputs[0], dtype);
   data.bytes = std::move(samples.bytes);
   data.floats = std::move(samples.floats);

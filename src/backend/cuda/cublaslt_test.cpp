@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include <linnet/error.h>
 #include "backend/cuda/captured_graph.h"
@@ -149,15 +150,16 @@ TEST(CublasLt, MayBeCapturedFromItsFirstCallOn) {
 }
 
 TEST(CublasLt, KeepsEveryChoiceAsSoonAsItIsMade) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / fmt::format("linnet_choices_{}.json", ::getpid());
+  std::error_code none;
+  const std::filesystem::path file = std::filesystem::temp_directory_path(none) /
+                                     fmt::format("linnet_choices_{}.json", ::getpid());
   const CublasLt library;
   TuningCache cache(file);
   static_cast<void>(LtMatmul::prepare(library, {.product = {.m = 8, .n = 8, .k = 8}}, &cache));
   EXPECT_EQ(nlohmann::json::parse(read_file(file)).size(), 1U);
   static_cast<void>(LtMatmul::prepare(library, {.product = {.m = 8, .n = 8, .k = 9}}, &cache));
   EXPECT_EQ(nlohmann::json::parse(read_file(file)).size(), 2U);
-  std::filesystem::remove(file);
+  std::filesystem::remove(file, none);
 }
 
 TEST(CublasLt, IgnoresAChoiceThatDoesNotFit) {
