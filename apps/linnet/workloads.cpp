@@ -146,7 +146,9 @@ Job job_from(const std::string& config, const std::string& workload_name,
   // A word that is no file is meant as a workload's name.
   const std::filesystem::path path(config);
   const bool word = config != "-" && !path.has_parent_path() && !path.has_extension();
-  if (word && !config.empty() && !is_file(path)) return workload(config);
+  std::error_code none;  // of a link that leads nowhere, reading says so
+  const bool file = is_file(path) || std::filesystem::is_symlink(path, none);
+  if (word && !config.empty() && !file) return workload(config);
   if (!config.empty()) return read_config(config);
   require(!workload_name.empty(),
           "{} needs a configuration file or a workload, e.g. `{} mnist-cnn`", command, command);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/check.h"
@@ -13,19 +14,19 @@
 namespace linnet {
 
 std::string batch_named(const std::string& message) {
-  const std::string number = std::to_string(kTemplateBatch);
-  const auto is_digit = [&](std::size_t at) {
-    return at < message.size() && message[at] >= '0' && message[at] <= '9';
-  };
   std::string named;
-  std::size_t done = 0;
-  for (std::size_t at = message.find(number); at != std::string::npos;
-       at = message.find(number, at + number.size())) {
-    if ((at > 0 && is_digit(at - 1)) || is_digit(at + number.size())) continue;  // a longer number
-    named.append(message, done, at - done) += 'N';
-    done = at + number.size();
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t digits = std::min(message.find_first_of("0123456789", at), message.size());
+    named.append(message, at, digits - at);
+    at = std::min(message.find_first_not_of("0123456789", digits), message.size());
+    std::int64_t number = 0;
+    std::from_chars(message.data() + digits, message.data() + at, number);
+    const std::int64_t rows = number % kTemplateBatch == 0 ? number / kTemplateBatch : 0;
+    if (rows > 1) named += std::to_string(rows);
+    if (rows > 0) named += 'N';
+    if (rows == 0) named.append(message, digits, at - digits);
   }
-  return named.append(message, done);
+  return named;
 }
 
 std::size_t NetworkDefinition::bytes(bool trainable) const {
@@ -33,7 +34,8 @@ std::size_t NetworkDefinition::bytes(bool trainable) const {
   const auto last = std::find_if(parameters.rbegin(), parameters.rend(),
                                  [&](const auto& spec) { return spec.trainable == trainable; });
   if (last == parameters.rend()) return 0;
-  return last->offset + align_up(ValueType{DType::f32, last->shape}.bytes());
+  // Counted without a ValueType: progress asks while a training runs, which allocates nothing.
+  return last->offset + align_up(static_cast<std::size_t>(last->shape.elements()) * sizeof(float));
 }
 
 const NetworkInput& NetworkDefinition::only_input() const {

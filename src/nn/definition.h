@@ -30,7 +30,7 @@ struct ParameterSpec {
 /// prime that no layer has for an extent of its own, so that messages can call it N.
 inline constexpr std::int64_t kTemplateBatch = 65521;
 
-/// A message with N for the template's batch.
+/// Returns the message with N for the template's batch, 2N for twice as much.
 std::string batch_named(const std::string& message);
 
 /// Runs `build`, a part of building a template; errors name its batch N: "got x=(N, 28, 28, 1)".

@@ -31,7 +31,8 @@ class Files(command.CommandTest):
 
     def test_configurations(self):
         self.assert_error(f"cannot read 'loop': {LOOP}", "train", "loop")
-        self.assert_error("cannot read 'dangling': No such file or directory", "train", "dangling")
+        self.assert_error("cannot read 'dangling': it is a link to 'nowhere', which does not exist",
+                          "train", "dangling")
         self.assert_error(f"cannot read 'loop': {LOOP}", "summary", "loop")
         _, err = self.run_linnet("train", self.long, status=2)
         self.assertTrue(err.startswith(f"linnet: error: unknown workload '{self.long}'"), err)
@@ -70,15 +71,16 @@ class Files(command.CommandTest):
         (images / "deep").mkdir(parents=True)
         (images / "deep" / "back").symlink_to(images)  # is not followed
         (images / "deep" / "a.png").symlink_to("nowhere")
-        self.assert_error("cannot read 'images/deep/a.png': No such file or directory", "predict",
-                          "run", "images")
+        self.assert_error("cannot read 'images/deep/a.png': it is a link to 'nowhere', which does "
+                          "not exist", "predict", "run", "images")
 
     def test_a_cache_without_a_home(self):
         environment = {key: value for key, value in os.environ.items()
                        if key not in ("HOME", "XDG_CACHE_HOME")}
         _, err = self.run_linnet(*self.training, "cifar10", status=2,
                                  env={**environment, "TMPDIR": "/nowhere"})
-        self.assertRegex(err, r"^linnet: error: cifar10 is not here: [^\n]+\n$")
+        self.assertRegex(err, r"\nlinnet: error: cifar10 is not here, and there is no cache folder: "
+                         r"[^\n]+\n$")
 
 
 class Options(command.CommandTest):
@@ -255,9 +257,7 @@ class Memory(command.CommandTest):
         self.images("big", 400_000)
         training = ("train", "--workload", "mnist-cnn", "--threads", 1, "--data", "big")
         self.assertEqual(self.limited(*training),
-                         "linnet: error: out of memory while reading the data in 'big': the "
-                         "samples do not fit beside the program; image files need less with "
-                         "--streamed or a smaller --image-size\n")
+                         "linnet: error: 'big/train-images-idx3-ubyte' does not fit into memory\n")
         self.train()
         err = self.limited("predict", "run", "big/train-images-idx3-ubyte", "--threads", 1)
         self.assertEqual(err,

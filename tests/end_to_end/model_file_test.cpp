@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -130,6 +131,9 @@ TEST(ModelFile, ACutFileIsAnErrorWhereverItIsCut) {
 std::string content_of(Model& model) {
   std::string content = model.network().to_json();
   for (const std::string& name : model.class_names()) content += '\0' + name;
+  const TrainingRecord& training = model.training_record();
+  content += '\0' + fmt::format("{} {} {}", training.loss, training.labels,
+                         fmt::join(training.sample_shape.dims(), ","));
   for (const std::string& name : model.parameter_names()) {
     const std::vector<float> values = model.parameter(name);
     content += '\0' + name;
@@ -142,6 +146,7 @@ std::string content_of(Model& model) {
 TEST(ModelFile, ADamagedByteIsAnErrorOrAnotherModel) {
   Model model(Network({3}, {Dense{.units = 2}, ReLU{}}));
   model.set_class_names({"a", "b"});
+  model.set_training_record({.loss = "cross_entropy", .labels = true, .sample_shape = {3}});
   const std::string path = path_of("whole.safetensors");
   model.save(path);
   const std::string bytes = read_file(path);

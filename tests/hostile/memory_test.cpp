@@ -111,7 +111,7 @@ TEST_F(Memory, AHighNarrowImageIsResizedInLittle) {
 }
 
 TEST_F(Memory, WeightsThatTheFileDoesNotHoldAreNotMade) {
-  const Network network({4}, {Dense{.units = 1'000'000'000, .name = "d"}});
+  const Network network({4}, {Dense{.units = 500'000'000, .name = "d"}});
   const std::vector<float> bias(3);
   const auto path = folder_ / "model.safetensors";
   write_safetensors(path,

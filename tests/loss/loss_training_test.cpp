@@ -196,7 +196,9 @@ TEST(LossTraining, BadTargetsAreOneClearSentence) {
            {Loss::kl_divergence, "the KL divergence wants values"},
            {Loss::focal, "the focal loss wants labels or values"}}) {
     EXPECT_EQ(message_of([&] { train(model, data, training(loss)); }),
-              words + " in [0, 1], but the data set '" + data.name + "' has the value 1.5");
+              words + " in [0, 1], but the data set '" + data.name +
+                  "' has the value 1.5: row 1, column 1 of the targets of '" + data.name +
+                  "' (counted from 0)");
   }
 }
 
