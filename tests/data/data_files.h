@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/error.h>
-#include <lzma.h>
 #include <zlib.h>
 
 #include <cstdint>
@@ -100,18 +99,6 @@ inline std::string gzip(const std::string& content) {
   deflate(&stream, Z_FINISH);
   packed.resize(stream.total_out);
   deflateEnd(&stream);
-  return packed;
-}
-
-inline std::string xz(const std::string& content) {
-  std::string packed(lzma_stream_buffer_bound(content.size()), '\0');
-  std::size_t size = 0;
-  const lzma_ret status =
-      lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
-                              reinterpret_cast<const std::uint8_t*>(content.data()), content.size(),
-                              reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size());
-  if (status != LZMA_OK) throw std::runtime_error("liblzma");
-  packed.resize(size);
   return packed;
 }
 

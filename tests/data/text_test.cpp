@@ -7,6 +7,7 @@
 #include "data/packed.h"
 #include "data/vocabulary.h"
 #include "data/xz.h"
+#include "data/xz_file.h"
 
 namespace linnet::test {
 namespace {

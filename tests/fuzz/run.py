@@ -99,16 +99,15 @@ def sentence(name, path):
     return f"fuzz_{name} {kind} {shown}; to see it again: build/fuzz/bin/fuzz_{name} {shown}"
 
 
-def add_to_totals(results):
+def add_to_totals(result):
     """Sums over all runs of this build folder, for docs/fuzzing.md."""
     path = BUILD / "totals.json"
     totals = json.loads(path.read_text()) if path.is_file() else {}
-    for result in results:
-        total = totals.setdefault(result["target"], {"inputs": 0, "seconds": 0, "findings": 0})
-        total["inputs"] += result["inputs"]
-        total["seconds"] += round(result["seconds"])
-        total["findings"] += len(result["findings"])
-        total["coverage"], total["corpus"] = result["coverage"], result["corpus"]
+    total = totals.setdefault(result["target"], {"inputs": 0, "seconds": 0, "findings": 0})
+    total["inputs"] += result["inputs"]
+    total["seconds"] += round(result["seconds"])
+    total["findings"] += len(result["findings"])
+    total["coverage"], total["corpus"] = result["coverage"], result["corpus"]
     path.write_text(json.dumps(totals, indent=1, sort_keys=True) + "\n")
 
 
@@ -121,20 +120,19 @@ def main(arguments):
     subprocess.run([str(BUILD / "bin/fuzz_seeds"), str(BUILD / "seeds")], check=True)
     in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     results = []
+    print(f"{'target':<14}{'inputs':>12}{'a second':>10}{'coverage':>10}{'corpus':>8}{'findings':>10}",
+          flush=True)
     with tempfile.TemporaryDirectory(prefix="linnet-fuzz-", dir=in_memory) as temporary:
         with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
             runs = [pool.submit(run, name, options, pathlib.Path(temporary))
                     for name in options.targets]
             for done in concurrent.futures.as_completed(runs):
-                results.append(done.result())
-    results.sort(key=lambda result: result["target"])
-    add_to_totals(results)
-    print(f"{'target':<14}{'inputs':>12}{'a second':>10}{'coverage':>10}{'corpus':>8}{'findings':>10}")
-    failed = False
-    for r in results:
-        print(f"{r['target']:<14}{r['inputs']:>12,}{r['inputs'] / max(r['seconds'], 1e-3):>10,.0f}"
-              f"{r['coverage']:>10,}{r['corpus']:>8,}{len(r['findings']):>10}")
-        failed |= bool(r["findings"]) or r["status"] != 0
+                r = done.result()
+                results.append(r)
+                add_to_totals(r)
+                print(f"{r['target']:<14}{r['inputs']:>12,}{r['inputs'] / max(r['seconds'], 1e-3):>10,.0f}"
+                      f"{r['coverage']:>10,}{r['corpus']:>8,}{len(r['findings']):>10}", flush=True)
+    failed = any(r["findings"] or r["status"] != 0 for r in results)
     print(f"{sum(r['inputs'] for r in results):,} inputs in all")
     for r in results:
         for path in r["findings"]:

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "data/data_files.h"
 #include "data/image_files.h"
+#include "data/xz_file.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
 
