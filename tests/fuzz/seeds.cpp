@@ -68,9 +68,9 @@ void write_arrays(const fs::path& folder) {
                     test::number(static_cast<std::uint32_t>(header.size()), 2, false) + header +
                     std::string(16, '\0'));
   const Seeds idx(folder, "idx");
-  idx.add("images", std::string(1, 2) + test::idx({2, 3, 4}));
+  idx.add("images", std::string("\2") + test::idx({2, 3, 4}));
   idx.add("labels", std::string(1, '\0') + test::idx({6}, 10));
-  idx.add("gzip", std::string(1, 2) + test::gzip(test::idx({3, 5, 5})));
+  idx.add("gzip", std::string("\2") + test::gzip(test::idx({3, 5, 5})));
 }
 
 void write_packed(const fs::path& folder) {
