@@ -121,7 +121,7 @@ void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed
   using Kind = Initializer::Kind;
   const Kind kind = spec.initializer.kind;
   const auto fan_in = static_cast<double>(spec.fan_in);
-  const auto fan_sum = static_cast<double>(spec.fan_in + spec.fan_out);
+  const double fan_sum = fan_in + static_cast<double>(spec.fan_out);
   double bound = spec.initializer.value;  // or the standard deviation
   if (kind == Kind::glorot_uniform) bound = std::sqrt(6 / fan_sum);
   if (kind == Kind::glorot_normal) bound = std::sqrt(2 / fan_sum);
