@@ -8,6 +8,7 @@
 #include "data/imdb.h"
 #include "data/load_dataset.h"
 #include "data/packed.h"
+#include "data/xz_file.h"
 #include "hostile/heap.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
