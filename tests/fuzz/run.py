@@ -38,6 +38,8 @@ def parse(arguments):
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--seconds", type=int, help="for each target (default: 30)")
     length.add_argument("--inputs", type=int, help="for each target, however long that takes")
+    parser.add_argument("--seed", type=int, default=0,
+                        help="of the random changes; the same ones each time (default: others each time)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time")
     parser.add_argument("--list", action="store_true", help="names the targets")
     options = parser.parse_args(arguments)
@@ -58,7 +60,7 @@ def command(name, options, corpus, findings):
     arguments += [f"-artifact_prefix={findings}/", "-print_final_stats=1",
                   f"-timeout={SECONDS_AN_INPUT}", f"-report_slow_units={SECONDS_AN_INPUT}",
                   f"-rss_limit_mb={MEMORY}", f"-malloc_limit_mb={MEMORY // 2}", "-reload=0",
-                  f"-max_len={LENGTHS.get(name, 1024)}"]
+                  f"-max_len={LENGTHS.get(name, 1024)}", f"-seed={options.seed}"]
     if (HERE / f"{name}.dict").is_file():
         arguments.append(f"-dict={HERE / f'{name}.dict'}")
     arguments.append(f"-max_total_time={options.seconds}" if options.seconds
