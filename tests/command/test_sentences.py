@@ -261,8 +261,7 @@ class Memory(command.CommandTest):
         self.train()
         err = self.limited("predict", "run", "big/train-images-idx3-ubyte", "--threads", 1)
         self.assertEqual(err,
-                         "linnet: error: out of memory while reading "
-                         "'big/train-images-idx3-ubyte': predict fewer files at a time\n")
+                         "linnet: error: 'big/train-images-idx3-ubyte' does not fit into memory\n")
 
     def test_weights(self):
         command.write_mnist(self.folder / "patterns", 20, 10)
