@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "device_memory.h"
 #include "op_harness.h"
 #include "ops/cpu_kernels.h"
 #include "ops/cuda_kernels.h"
@@ -13,7 +14,7 @@
 namespace linnet::testing {
 
 /// For operands with NaN, which the harness takes for unwritten memory: runs an operator's CPU
-/// kernel and its CUDA kernel (simulated) on the operands at `inputs`. All outputs must agree, f32
+/// kernel and its own CUDA kernel on the operands at `inputs`. All outputs must agree, f32
 /// ones up to the order of a sum, NaN with NaN.
 inline void expect_same_on_cuda(const OpPtr& op, const std::vector<ValueType>& types,
                                 const std::vector<const void*>& inputs) {
@@ -46,16 +47,28 @@ inline void expect_same_on_cuda(const OpPtr& op, const std::vector<ValueType>& t
   }
 
   Memory actual;
-  const std::vector<void*> cuda_out = poisoned(actual);
+  poisoned(actual);
   cuda::Registry registry;
   cuda::register_cuda_kernels(registry);
   const auto kernel = registry.prepare(node, {});
   ASSERT_TRUE(kernel.has_value()) << op->name();
-  std::vector<std::byte> work(kernel->workspace_bytes);
-  cuda::sim::device().host_pointers = true;
-  kernel->enqueue({in, cuda_out, work.data(), &step, nullptr});
+  DeviceMemory memory;
+  std::vector<void*> device_in;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    device_in.push_back(memory.place_copy(in[i], types[i].bytes()));
+  }
+  std::vector<void*> device_out;
+  for (const std::vector<std::byte>& bytes : actual) {
+    device_out.push_back(memory.place_copy(bytes.data(), bytes.size()));
+  }
+  const auto* device_step =
+      reinterpret_cast<const StepInfo*>(memory.place_copy(&step, sizeof(step)));
+  kernel->enqueue(
+      {device_in, device_out, memory.place(kernel->workspace_bytes), device_step, nullptr});
   cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  cuda::sim::device().host_pointers = false;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    DeviceMemory::copy(actual[i].data(), device_out[i], actual[i].size());
+  }
 
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].dtype != DType::f32) {
