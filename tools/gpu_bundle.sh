@@ -29,7 +29,7 @@ mapfile -t tests < <(ninja -C "$build" -t targets all |
 ninja -C "$build" linnet_command linnet_cuda_plugin "${tests[@]}"
 
 work=$(mktemp -d "$PWD/build/bundle.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "$archive.new"' EXIT
 root=$work/linnet-gpu
 mkdir -p "$root"/{bin,lib,tools,benchmarks/peers,benchmarks/results}
 cp "$build/bin/linnet" "${tests[@]/#/$build/bin/}" "$root/bin"
