@@ -49,7 +49,7 @@ Bytes to_bytes(const ValueType& type, const std::vector<double>& data) {
       case DType::f64: put(data[i]); break;
       case DType::i32: put(static_cast<std::int32_t>(data[i])); break;
       case DType::u8: put(static_cast<std::uint8_t>(data[i])); break;
-      case DType::bf16: throw InternalError("no bf16 here");
+      default: throw InternalError("no operator computes in this type");
     }
   }
   return bytes;
@@ -67,7 +67,7 @@ std::vector<double> to_doubles(const ValueType& type, const Bytes& bytes) {
       case DType::f64: data[i] = get(double{}); break;
       case DType::i32: data[i] = get(std::int32_t{}); break;
       case DType::u8: data[i] = get(std::uint8_t{}); break;
-      case DType::bf16: throw InternalError("no bf16 here");
+      default: throw InternalError("no operator computes in this type");
     }
   }
   return data;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/dims.h"
 #include "count_progress.h"
 #include "data/survey.h"
 #include "data_commands.h"
@@ -59,7 +60,7 @@ Json part_json(const Survey& survey, const PartSurvey& part) {
     json["shapes"].push_back({{"shape", shape}, {"samples", count}});
   }
   if (part.values_range.count > 0) {
-    json["value_shape"] = part.value_shape.dims();
+    json["value_shape"] = dims_of(part.value_shape);
     json["value_range"] = range_json(part.values_range);
   }
   return json;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "core/dims.h"
 
 namespace linnet::command {
 namespace {
@@ -32,7 +33,7 @@ Json to_json(const EpochReport& report, bool complete) {
   return json;
 }
 
-Json to_json(const Shape& shape) { return Json(shape.dims()); }
+Json to_json(const Shape& shape) { return Json(dims_of(shape)); }
 
 void print_out(std::string_view text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

@@ -6,6 +6,7 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "commit.h"
+#include "core/dims.h"
 #include "device_options.h"
 #include "machine.h"
 
@@ -16,7 +17,7 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
   const Optimizer& optimizer = job.training.optimizer;
   json["workload"] = job.name;
   json["data"] = train.name;
-  json["sample_shape"] = train.sample_shape.dims();
+  json["sample_shape"] = dims_of(train.sample_shape);
   json["train_samples"] = train.size();
   json["test_samples"] = test_samples;
   add_device(json, model, job.model);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "device_options.h"
 #include "json.h"
 #include "machine.h"
@@ -49,7 +50,7 @@ Json summary_json(const std::string& name, const NetworkSummary& summary) {
   for (const LayerSummary& layer : summary.layers) {
     json["layers"].push_back({{"name", layer.name},
                               {"kind", layer.kind},
-                              {"output", layer.output.dims()},
+                              {"output", dims_of(layer.output)},
                               {"parameters", layer.parameters},
                               {"flops_per_sample", layer.flops_per_sample}});
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -14,8 +15,14 @@ struct DTypeInfo {
   std::string_view name;
   std::size_t size;
 };
-constexpr std::array<DTypeInfo, 5> kDTypes{
-    {{"f32", 4}, {"f64", 8}, {"bf16", 2}, {"u8", 1}, {"i32", 4}}};
+constexpr std::array<DTypeInfo, 8> kDTypes{{{"f32", 4},
+                                             {"f64", 8},
+                                             {"bf16", 2},
+                                             {"u8", 1},
+                                             {"i32", 4},
+                                             {"f16", 2},
+                                             {"i64", 8},
+                                             {"bool", 1}}};
 
 const DTypeInfo& info(DType dtype) { return kDTypes.at(static_cast<std::size_t>(dtype)); }
 
@@ -29,11 +36,18 @@ DType dtype_from_string(std::string_view name) {
   for (std::size_t i = 0; i < kDTypes.size(); ++i) {
     if (kDTypes[i].name == name) return static_cast<DType>(i);
   }
-  fail("unknown element type '{}'; expected f32, f64, bf16, u8 or i32", name);
+  fail("unknown element type '{}'; expected f32, f64, bf16, u8, i32, f16, i64 or bool", name);
+}
+
+Shape::Shape(std::span<const std::int64_t> dims) : rank_(dims.size()) {
+  if (dims.size() > kMostAxes) {
+    fail("expected a shape of at most {} axes; got {}", kMostAxes, dims.size());
+  }
+  std::ranges::copy(dims, dims_.begin());
 }
 
 std::int64_t Shape::operator[](int axis) const {
-  const int rank = static_cast<int>(dims_.size());
+  const int rank = static_cast<int>(rank_);
   const int index = axis < 0 ? axis + rank : axis;
   LINNET_ASSERT(index >= 0 && index < rank);
   return dims_[static_cast<std::size_t>(index)];
@@ -41,7 +55,7 @@ std::int64_t Shape::operator[](int axis) const {
 
 std::int64_t Shape::elements() const {
   std::int64_t product = 1;
-  for (std::int64_t dim : dims_) {
+  for (std::int64_t dim : dims()) {
     if (__builtin_mul_overflow(product, dim, &product)) {  // the text is made only if it is needed
       fail("the shape {} has more elements than can be counted", to_string(*this));
     }
@@ -52,14 +66,14 @@ std::int64_t Shape::elements() const {
 Shape Shape::with_batch(std::int64_t batch) const { return sample().batched(batch); }
 
 Shape Shape::sample() const {
-  LINNET_ASSERT(!dims_.empty());
-  return Shape(std::vector<std::int64_t>(dims_.begin() + 1, dims_.end()));
+  LINNET_ASSERT(rank_ > 0);
+  return Shape(dims().subspan(1));
 }
 
 Shape Shape::batched(std::int64_t batch) const {
-  std::vector<std::int64_t> dims{batch};
-  dims.insert(dims.end(), dims_.begin(), dims_.end());
-  return Shape(std::move(dims));
+  std::array<std::int64_t, kMostAxes + 1> dims{batch};
+  std::ranges::copy(this->dims(), dims.begin() + 1);
+  return Shape(std::span(dims).first(rank_ + 1));
 }
 
 std::string to_string(const Shape& shape) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "data/chest_xray.h"
 #include "data/cifar.h"
 #include "data/folder.h"
@@ -78,7 +79,7 @@ PartSurvey survey_part(const std::string& name, const Dataset& data) {
   PartSurvey part;
   part.name = name;
   part.samples = data.size();
-  part.shapes[data.sample_shape.dims()] = data.size();
+  part.shapes[dims_of(data.sample_shape)] = data.size();
   part.dtype = data.sample_dtype;
   Meter samples;
   samples.add(std::span(data.bytes));

@@ -18,6 +18,9 @@ struct StepInfo {
   std::uint64_t records = 0;
   std::uint64_t begin = 0;
   std::uint64_t samples = 0;
+
+  /// What the host multiplies the schedule's learning rate with, e.g. after a plateau.
+  double rate_factor = 1;
 };
 
 }  // namespace linnet

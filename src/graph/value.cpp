@@ -23,9 +23,6 @@ std::size_t ValueType::bytes() const {
 }
 
 void require_possible(const ValueType& type) {
-  if (type.shape.rank() > kMostAxes) {
-    fail("expected a value of at most {} axes; got {}", kMostAxes, type.shape.rank());
-  }
   static_cast<void>(type.bytes());
 }
 

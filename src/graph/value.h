@@ -26,8 +26,6 @@ std::string_view to_string(Storage storage);
 
 /// What one value may take: the address space of today's processors. So no sum of sizes overflows.
 inline constexpr std::size_t kMostBytes = std::size_t{1} << 47;
-/// Axes of a value; files might ask for millions.
-inline constexpr std::size_t kMostAxes = 32;
 
 /// An element type and a static shape.
 struct ValueType {
@@ -39,7 +37,7 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-/// Throws Error for a type that no value of a graph may have: see bytes(); too many axes.
+/// Throws Error for a type that no value of a graph may have: see bytes().
 void require_possible(const ValueType& type);
 /// Throws Error "expected f32 operands; got f32 (8, 3), i32 (5, 3)" unless all are f32.
 void require_f32(std::span<const ValueType> types);

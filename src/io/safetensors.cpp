@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "core/dims.h"
 
 namespace linnet {
 namespace {
@@ -150,6 +151,9 @@ std::vector<float> to_floats(const TensorView& tensor) {
       convert(std::uint16_t{},
               [](std::uint16_t b) { return std::bit_cast<float>(std::uint32_t{b} << 16); });
       break;
+    case DType::f16:
+    case DType::i64:
+    case DType::boolean: LINNET_ASSERT(false);  // kTypeNames does not have them
   }
   return floats;
 }
@@ -215,7 +219,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
       LINNET_ASSERT(bytes_of(tensor.dtype, tensor.shape) == tensor.data.size());
       const std::uint64_t end = offset + tensor.data.size();
       entry(tensor.name, {{"dtype", name_of(tensor.dtype)},
-                          {"shape", tensor.shape.dims()},
+                          {"shape", dims_of(tensor.shape)},
                           {"data_offsets", {offset, end}}});
       pieces.emplace_back(reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size());
       offset = end;

@@ -15,11 +15,11 @@ namespace {
 struct Exported {
   DLManagedTensor tensor{};
   std::shared_ptr<Buffer> buffer;
-  std::vector<std::int64_t> shape;
+  Shape shape;
   std::vector<std::int64_t> strides;  ///< in elements
 };
 
-std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape) {
+std::vector<std::int64_t> dense_strides(std::span<const std::int64_t> shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   return strides;
@@ -35,14 +35,14 @@ DLManagedTensor* to_dlpack(const ModelState& model, std::shared_ptr<Buffer> buff
   wait_for(model);
   auto exported = std::make_unique<Exported>();
   exported->buffer = std::move(buffer);
-  exported->shape = shape.dims();
-  exported->strides = dense_strides(exported->shape);
+  exported->shape = shape;
+  exported->strides = dense_strides(shape.dims());
   DLManagedTensor& managed = exported->tensor;
   managed.dl_tensor = {.data = exported->buffer->data() + offset,
                        .device = device_of(model),
-                       .ndim = static_cast<int>(exported->shape.size()),
+                       .ndim = static_cast<int>(shape.rank()),
                        .dtype = {kDLFloat, 32, 1},
-                       .shape = exported->shape.data(),
+                       .shape = const_cast<std::int64_t*>(exported->shape.dims().data()),
                        .strides = exported->strides.data(),
                        .byte_offset = 0};
   managed.manager_ctx = exported.get();
@@ -104,7 +104,7 @@ std::int64_t input_from_dlpack(Predictor& predictor, DLManagedTensor* tensor) {
           static_cast<int>(here.device_type), here.device_id,
           static_cast<int>(t.device.device_type), t.device.device_id);
   const DType dtype = dtype_of(t.dtype);
-  const Shape shape(std::vector<std::int64_t>(t.shape, t.shape + t.ndim));
+  const Shape shape(std::span(t.shape, static_cast<std::size_t>(t.ndim)));
   require(shape.rank() > 0 && shape[0] > 0 && shape.sample() == predictor.input_shape(),
           "expected a DLPack tensor (N, ...) of samples {}; got {}",
           linnet::to_string(predictor.input_shape()), linnet::to_string(shape));

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "core/dims.h"
 #include "graph/value.h"
 
 namespace linnet {
@@ -23,7 +24,7 @@ bool is_loss(const std::string& name) {
 }
 
 Shape shape_from(const nlohmann::json& json) {
-  require(json.size() <= static_cast<std::size_t>(kMostAxes), "{}", kDamaged);
+  require(json.size() <= Shape::kMostAxes, "{}", kDamaged);
   std::int64_t elements = 1;
   std::vector<std::int64_t> extents;
   for (const auto& extent : json) {
@@ -33,7 +34,7 @@ Shape shape_from(const nlohmann::json& json) {
     extents.push_back(extent.get<std::int64_t>());
     elements *= extents.back();
   }
-  return Shape(std::move(extents));
+  return Shape(extents);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Shape shape_from(const nlohmann::json& json) {
 std::string to_json(const TrainingRecord& record) {
   return nlohmann::json{{"loss", record.loss},
                         {"labels", record.labels},
-                        {"sample_shape", record.sample_shape.dims()}}
+                        {"sample_shape", dims_of(record.sample_shape)}}
       .dump();
 }
 

@@ -2,6 +2,7 @@
 #include <linnet/expression.h>
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "nn/expression_scope.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
@@ -145,7 +146,7 @@ Expression reshape(const Expression& x, Shape sample) {
   require(sample.elements() == x.shape().elements(),
           "[reshape] expected a shape of {} elements for {}; got {}", x.shape().elements(),
           to_string(x.shape()), to_string(sample));
-  return emit(ReshapeOp({.shape = x.batched() ? sample.batched(-1).dims() : sample.dims()}), {x});
+  return emit(ReshapeOp({.shape = dims_of(x.batched() ? sample.batched(-1) : sample)}), {x});
 }
 
 Expression transpose(const Expression& x, const std::vector<std::int64_t>& permutation) {

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "core/dims.h"
 #include "nn/builder.h"
 #include "ops/ops.h"
 
@@ -106,8 +107,6 @@ AttributeValue attribute_from(const Parsed& json) {
 
 Shape shape_from(const Parsed& json) {
   const Shape shape(integers_from(json));
-  require(shape.rank() <= kMostAxes, "a shape has {} axes; expected at most {}", shape.rank(),
-          kMostAxes);
   double elements = 1;
   for (std::int64_t dim : shape.dims()) {
     require(dim > 0, "the shape {} has an extent below 1", to_string(shape));
@@ -212,13 +211,13 @@ std::string Network::to_json() const {
   json["inputs"] = Json::array();
   for (const NetworkInput& input : network.inputs) {
     json["inputs"].push_back({{"name", utf8(input.name)},
-                              {"shape", input.sample.dims()},
+                              {"shape", dims_of(input.sample)},
                               {"type", to_string(input.dtype)}});
   }
   json["parameters"] = Json::array();
   for (const ParameterSpec& spec : network.parameters) {
     json["parameters"].push_back({{"name", utf8(spec.name)},
-                                  {"shape", spec.shape.dims()},
+                                  {"shape", dims_of(spec.shape)},
                                   {"trainable", spec.trainable},
                                   {"init", static_cast<int>(spec.initializer.kind)},
                                   {"value", json_of(spec.initializer.value, spec.name)},

@@ -70,7 +70,7 @@ TEST_P(DlpackOnBoth, AParameterIsTheModelsOwnMemory) {
   EXPECT_EQ(t.byte_offset, 0U);
   const Shape shape = model_->parameter_shape("dense_1.weight");
   ASSERT_EQ(t.ndim, 2);
-  EXPECT_EQ(Shape(std::vector<std::int64_t>(t.shape, t.shape + 2)), shape);
+  EXPECT_EQ(Shape(std::span(t.shape, 2)), shape);
   EXPECT_EQ(t.strides[0], shape[1]);
   EXPECT_EQ(t.strides[1], 1);
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
@@ -90,7 +90,7 @@ TEST_P(DlpackOnBoth, AnOutputOutlivesItsPredictorAndModel) {
   predictor_.reset();
   model_.reset();
   const DLTensor& t = managed->dl_tensor;
-  EXPECT_EQ(Shape(std::vector<std::int64_t>(t.shape, t.shape + t.ndim)), (Shape{2, 3}));
+  EXPECT_EQ(Shape(std::span(t.shape, static_cast<std::size_t>(t.ndim))), (Shape{2, 3}));
   EXPECT_EQ(copy_of(static_cast<const float*>(t.data), 6), (std::vector<float>{3, 3, 3, 7, 7, 7}));
   managed->deleter(managed);
 }

@@ -232,7 +232,7 @@ TEST_F(ModelFile, NumbersOutOfRangeAreRefused) {
     EXPECT_NE(refusal(network), "") << number;
   }
   network["inputs"][0]["shape"] = std::vector<int>(33, 1);
-  EXPECT_EQ(refusal(network), "a shape has 33 axes; expected at most 32");
+  EXPECT_EQ(refusal(network), "expected a shape of at most 8 axes; got 33");
   EXPECT_EQ(refusal(
                 ending(dense(), node("concat", {"#0.0"}, {{"axis", (std::int64_t{1} << 32) + 1}}))),
             "[concat] attribute 'axis' is out of range: 4294967297");

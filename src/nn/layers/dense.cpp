@@ -2,6 +2,7 @@
 #include "nn/layers/dense.h"
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "ops/bias_add/bias_add.h"
 #include "ops/dense/dense.h"
 #include "ops/reshape/reshape.h"
@@ -16,7 +17,7 @@ Value as_rows(Graph& graph, Value x, const std::string& layer) {
 
 Value from_rows(Graph& graph, Value rows, const Shape& shape, const std::string& layer) {
   if (shape.rank() == 2) return rows;
-  std::vector<std::int64_t> dims = shape.dims();
+  std::vector<std::int64_t> dims = dims_of(shape);
   dims.front() = -1;
   dims.back() = graph.shape(rows)[-1];
   return graph.emit(ReshapeOp({.shape = std::move(dims)}), {rows}, layer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/check.h"
+#include "core/dims.h"
 #include "nn/builder.h"
 #include "ops/group_norm/group_norm.h"
 
@@ -7,7 +8,7 @@ namespace linnet {
 namespace {
 
 void add_norm(NetworkBuilder& builder, const std::string& layer, const GroupNormAttrs& attrs) {
-  const std::vector<std::int64_t>& dims = builder.shape().dims();
+  const std::vector<std::int64_t> dims = dims_of(builder.shape());
   const Shape channels(std::vector<std::int64_t>(dims.end() - attrs.channels, dims.end()));
   const std::int64_t fan = channels.elements();
   const Value weight = builder.weight(layer, "weight", channels, kOnes, fan, fan);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/check.h"
+#include "core/dims.h"
 #include "nn/builder.h"
 #include "ops/reshape/reshape.h"
 
@@ -16,7 +17,7 @@ void Reshape::build(NetworkBuilder& builder) const {
   require(sample.elements() == given.elements() && sample.elements() > 0,
           "[reshape '{}'] expected a shape of {} elements for samples of {}; got {}", layer,
           given.elements(), to_string(given), to_string(sample));
-  builder.apply(ReshapeOp({.shape = sample.batched(-1).dims()}), layer);
+  builder.apply(ReshapeOp({.shape = dims_of(sample.batched(-1))}), layer);
 }
 
 }  // namespace linnet

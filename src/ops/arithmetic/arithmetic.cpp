@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/dims.h"
 #include "graph/registry.h"
 #include "graph/sum.h"
 #include "ops/arithmetic/broadcast.h"
@@ -43,7 +44,7 @@ Value sum_to(Graph& graph, Value d, Shape b, const std::string& name) {  // addi
     d = graph.emit(ReduceOp({.axes = between, .keep_dims = true}), {d}, name);
   }
   if (leading > 0) d = graph.emit(SumLeadingOp({leading}), {d}, name);
-  return graph.shape(d) == b ? d : graph.emit(ReshapeOp({.shape = b.dims()}), {d}, name);
+  return graph.shape(d) == b ? d : graph.emit(ReshapeOp({.shape = dims_of(b)}), {d}, name);
 }
 
 }  // namespace
@@ -123,8 +124,8 @@ std::vector<ValueType> SumLeadingOp::infer(std::span<const ValueType> inputs) co
               static_cast<std::size_t>(attrs().axes) <= inputs[0].shape.rank(),
           "expected an f32 operand with at least {} axes; got {}", attrs().axes,
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  const std::vector<std::int64_t>& dims = inputs[0].shape.dims();
-  return {{DType::f32, Shape(std::vector<std::int64_t>(dims.begin() + attrs().axes, dims.end()))}};
+  const std::span<const std::int64_t> dims = inputs[0].shape.dims();
+  return {{DType::f32, Shape(dims.subspan(static_cast<std::size_t>(attrs().axes)))}};
 }
 
 void SumLeadingOp::reference(const ReferenceArgs& args) const {

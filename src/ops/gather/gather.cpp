@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/dims.h"
 #include "graph/registry.h"
 
 namespace linnet {
@@ -13,10 +14,10 @@ std::vector<ValueType> GatherOp::infer(std::span<const ValueType> inputs) const 
               inputs[0].shape.rank() >= 1 && inputs[1].shape.rank() >= 1,
           "expected an f32 table (V, ...) and i32 indices (N, ...); got {}",
           to_string({"table", "indices"}, {inputs.begin(), inputs.end()}));
-  std::vector<std::int64_t> dims = inputs[1].shape.dims();
-  const std::vector<std::int64_t>& table = inputs[0].shape.dims();
+  std::vector<std::int64_t> dims = dims_of(inputs[1].shape);
+  const std::span<const std::int64_t> table = inputs[0].shape.dims();
   dims.insert(dims.end(), table.begin() + 1, table.end());
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{DType::f32, Shape(dims)}};
 }
 
 std::vector<Value> GatherOp::gradient(const GradientArgs& args) const {
@@ -48,8 +49,8 @@ std::vector<ValueType> GatherGradOp::infer(std::span<const ValueType> inputs) co
   bool fits = inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::i32;
   std::vector<std::int64_t> dims = {attrs().rows};
   if (fits) {
-    const std::vector<std::int64_t>& dy = inputs[0].shape.dims();
-    const std::vector<std::int64_t>& indices = inputs[1].shape.dims();
+    const std::span<const std::int64_t> dy = inputs[0].shape.dims();
+    const std::span<const std::int64_t> indices = inputs[1].shape.dims();
     fits = !indices.empty() && indices.size() <= dy.size() &&
            std::equal(indices.begin(), indices.end(), dy.begin());
     if (fits) {
@@ -58,7 +59,7 @@ std::vector<ValueType> GatherGradOp::infer(std::span<const ValueType> inputs) co
   }
   require(fits, "expected f32 dy (N, ..., row) and i32 indices (N, ...); got {}",
           to_string({"dy", "indices"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{DType::f32, Shape(dims)}};
 }
 
 void GatherGradOp::reference(const ReferenceArgs& args) const {

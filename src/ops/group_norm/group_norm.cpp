@@ -15,13 +15,13 @@ std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
 }
 
 Shape channel_shape(const GroupNormAttrs& attrs, const Shape& x) {
-  return Shape(std::vector<std::int64_t>(x.dims().end() - attrs.channels, x.dims().end()));
+  return Shape(x.dims().last(static_cast<std::size_t>(attrs.channels)));
 }
 
 Shape statistics_shape(const GroupNormAttrs& attrs, const Shape& x) {
   std::vector<std::int64_t> dims(x.dims().begin(), x.dims().begin() + attrs.rows);
   dims.push_back(attrs.groups);
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 
 Cost element_cost(double flops, std::span<const ValueType> inputs,

@@ -11,7 +11,7 @@ namespace {
 
 void check_norm(const std::string& name, GroupNormAttrs attrs, const Shape& x,
                 bool gradient = true) {
-  const Shape channels(std::vector<std::int64_t>(x.dims().end() - attrs.channels, x.dims().end()));
+  const Shape channels(x.dims().last(static_cast<std::size_t>(attrs.channels)));
   OpCase one{name,
              make_op(GroupNormOp(attrs)),
              {f32(x), f32(channels), f32(channels)},

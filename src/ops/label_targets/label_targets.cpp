@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/label_targets/label_targets.h"
 
+#include "core/dims.h"
 #include "graph/registry.h"
 #include "ops/label_targets/formulas.h"
 
@@ -14,9 +15,9 @@ std::vector<ValueType> LabelTargetsOp::infer(std::span<const ValueType> inputs) 
           to_string({"labels", "weights"}, {inputs.begin(), inputs.end()}));
   require(attrs().smoothing >= 0 && attrs().smoothing < 1, "expected a smoothing in [0, 1); got {}",
           attrs().smoothing);
-  std::vector<std::int64_t> dims = inputs[0].shape.dims();
+  std::vector<std::int64_t> dims = dims_of(inputs[0].shape);
   dims.push_back(inputs[1].shape[0]);
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{DType::f32, Shape(dims)}};
 }
 
 std::vector<Value> LabelTargetsOp::gradient(const GradientArgs& args) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/dims.h"
 #include "graph/registry.h"
 
 namespace linnet {
@@ -25,10 +26,11 @@ std::vector<ValueType> MatmulOp::infer(std::span<const ValueType> inputs) const 
   const MatmulExtents extents(attrs(), inputs[0].shape, inputs[1].shape);
   require(inputs[1].shape[attrs().transpose_b ? -1 : -2] == extents.k,
           "expected b with {} terms for each sum; got {}", extents.k, to_string({"a", "b"}, types));
-  std::vector<std::int64_t> dims(inputs[0].shape.dims().begin(), inputs[0].shape.dims().end() - 2);
+  std::vector<std::int64_t> dims = dims_of(inputs[0].shape);
+  dims.resize(dims.size() - 2);
   dims.push_back(extents.m);
   dims.push_back(extents.n);
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{DType::f32, Shape(dims)}};
 }
 
 std::vector<Value> MatmulOp::gradient(const GradientArgs& args) const {

@@ -15,7 +15,7 @@ std::vector<ValueType> operands(const MatmulAttrs& attrs, std::vector<std::int64
     std::vector<std::int64_t> dims = leading;
     dims.push_back(transposed ? columns : rows);
     dims.push_back(transposed ? rows : columns);
-    return f32(Shape(std::move(dims)));
+    return f32(Shape(dims));
   };
   return {matrix(m, k, attrs.transpose_a), matrix(k, n, attrs.transpose_b)};
 }

@@ -14,7 +14,7 @@ double learning_rate_at(const OptimizerAttrs& attrs, std::uint64_t step) {
 
 int moments(const OptimizerAttrs& attrs) { return moments(rule_of(attrs)); }
 
-UpdateFactors update_factors(const OptimizerAttrs& attrs, std::uint64_t step, double norm) {
+UpdateFactors update_factors(const OptimizerAttrs& attrs, const StepInfo& step, double norm) {
   return update_factors(attrs, step, norm, LibraryPower{});
 }
 
@@ -35,7 +35,7 @@ void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
   const UpdateRule rule = rule_of(attrs());
   const auto count = static_cast<std::size_t>(moments(rule));
   const double norm = attrs().clip_norm > 0 ? args.in(2 + count)[0] : 0;
-  const UpdateFactors factors = update_factors(attrs(), args.step.step, norm);
+  const UpdateFactors factors = update_factors(attrs(), args.step, norm);
   for (std::size_t i = 0; i < args.in(0).data.size(); ++i) {
     double none = 0;
     update_element(rule, factors, args.in(0).data[i], args.in(1).data[i],

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "graph/graph.h"
+#include "graph/step.h"
 
 namespace linnet {
 
@@ -78,7 +79,7 @@ struct UpdateFactors {
   float clip;  ///< on the gradient
 };
 /// `norm`: the gradients' L2 norm where clip_norm is set, else anything.
-UpdateFactors update_factors(const OptimizerAttrs& attrs, std::uint64_t step, double norm);
+UpdateFactors update_factors(const OptimizerAttrs& attrs, const StepInfo& step, double norm);
 
 /// One step of the update rule over flat arrays of equal length P, all f32. Operands: parameters
 /// (mutated), gradients, then one array per moment (mutated), then the gradients' norm () if

@@ -17,7 +17,7 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          const double norm = attrs.clip_norm > 0 ? args.in(2 + count)[0] : 0;
-         const UpdateFactors factors = update_factors(attrs, task.step->step, norm);
+         const UpdateFactors factors = update_factors(attrs, *task.step, norm);
          const UpdateArrays arrays{.parameters = args.in_out(0),
                                    .gradients = args.in(1),
                                    .first = count > 0 ? args.in_out(2) : nullptr,

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kBlock)
   __shared__ UpdateFactors factors_of_block;
   if (threadIdx.x == 0) {
     factors_of_block =
-        update_factors(attrs, step->step, norm != nullptr ? *norm : 0, SquaringPower{});
+        update_factors(attrs, *step, norm != nullptr ? *norm : 0, SquaringPower{});
   }
   __syncthreads();
   const UpdateFactors factors = factors_of_block;

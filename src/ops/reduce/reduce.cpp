@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/dims.h"
 #include "graph/registry.h"
 
 namespace linnet {
@@ -33,7 +34,7 @@ Shape reduced_shape(const Shape& shape, const Extents& axes, bool keep_dims) {
     else if (keep_dims)
       dims.push_back(1);
   }
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 
 std::int64_t reduced_elements(const Shape& shape, const Extents& axes) {
@@ -125,7 +126,7 @@ std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) co
           "expected as many positive extents as axes; got axes ({}) and extents ({})",
           fmt::join(axes, ", "), fmt::join(extents, ", "));
   bool fits = inputs.size() == 1 && inputs[0].dtype == DType::f32;
-  Extents dims = fits ? inputs[0].shape.dims() : Extents{};
+  Extents dims = fits ? dims_of(inputs[0].shape) : Extents{};
   fits = fits && are_sample_axes(axes, dims.size() + (keep_dims ? 0 : axes.size()));
   for (std::size_t i = 0; fits && i < axes.size(); ++i) {
     // Ascending axes: each is inserted at its final place.
@@ -140,7 +141,7 @@ std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) co
   }
   require(fits, "expected one f32 operand to repeat along the axes ({}); got {}",
           fmt::join(axes, ", "), to_string({"dy"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{DType::f32, Shape(dims)}};
 }
 
 std::vector<Value> ReduceGradOp::gradient(const GradientArgs& args) const {

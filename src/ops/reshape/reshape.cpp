@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/dims.h"
 #include "graph/registry.h"
 
 namespace linnet {
@@ -35,7 +36,7 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
 std::vector<Value> ReshapeOp::gradient(const GradientArgs& args) const {
   const Shape before = args.graph.shape(args.node.inputs[0]);
   // The batch stays open, so that the gradient's attributes don't depend on it.
-  const ReshapeAttrs back{before.rank() > 0 ? before.with_batch(-1).dims() : before.dims()};
+  const ReshapeAttrs back{dims_of(before.rank() > 0 ? before.with_batch(-1) : before)};
   return {args.graph.emit(ReshapeOp(back), {args.output_gradients[0]}, args.node.name)};
 }
 

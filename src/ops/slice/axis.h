@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "core/dims.h"
 #include "graph/value.h"
 
 namespace linnet {
@@ -32,9 +33,9 @@ inline AxisView axis_view(const Shape& shape, int axis) {
 
 /// The same shape with the extent of `axis` replaced.
 inline Shape with_extent(const Shape& shape, int axis, std::int64_t extent) {
-  std::vector<std::int64_t> dims = shape.dims();
+  std::vector<std::int64_t> dims = dims_of(shape);
   dims[static_cast<std::size_t>(axis)] = extent;
-  return Shape(std::move(dims));
+  return Shape(dims);
 }
 
 /// Whether `axis` is one of the shape's and not the batch.

@@ -2,6 +2,7 @@
 #include "ops/small_cnn/small_cnn.h"
 
 #include "base/check.h"
+#include "core/dims.h"
 #include "graph/differentiate.h"
 #include "graph/interpreter.h"
 #include "graph/registry.h"
@@ -31,7 +32,7 @@ struct Composition {
         graph.add(std::make_shared<Conv2dPoolOp>(attrs.conv_pool),
                   {x, inputs[SmallCnnOp::kConvWeight], inputs[SmallCnnOp::kConvBias]}, name)[0];
     const Shape features{attrs.gather.batch, graph.shape(pooled).sample().elements()};
-    const Value flat = graph.emit(ReshapeOp({features.dims()}), {pooled}, name);
+    const Value flat = graph.emit(ReshapeOp({dims_of(features)}), {pooled}, name);
     const Value logits =
         graph.emit(DenseOp({.bias = true}),
                    {flat, inputs[SmallCnnOp::kWeight], inputs[SmallCnnOp::kBias]}, name);

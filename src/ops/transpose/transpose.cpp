@@ -33,7 +33,7 @@ std::vector<ValueType> TransposeOp::infer(std::span<const ValueType> inputs) con
   for (std::int64_t axis : attrs().permutation) {
     dims.push_back(inputs[0].shape[static_cast<int>(axis)]);
   }
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{DType::f32, Shape(dims)}};
 }
 
 std::vector<Value> TransposeOp::gradient(const GradientArgs& args) const {
@@ -46,8 +46,8 @@ std::vector<Value> TransposeOp::gradient(const GradientArgs& args) const {
 }
 
 void TransposeOp::reference(const ReferenceArgs& args) const {
-  const std::vector<std::int64_t>& from = args.in(0).shape.dims();
-  const std::vector<std::int64_t>& to = args.out(0).shape.dims();
+  const std::span<const std::int64_t> from = args.in(0).shape.dims();
+  const std::span<const std::int64_t> to = args.out(0).shape.dims();
   std::vector<std::int64_t> index(from.size());  // of the element of x
   for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
     std::int64_t rest = i;
