@@ -41,7 +41,7 @@ struct OpCase {
   /// By output; default: every f32 output. A saved by-product has no gradient.
   std::vector<bool> roots = {};
   double tolerance = 2e-5;  ///< relative to the largest magnitude of the reference's output
-  StepInfo step = {.seed = 7, .step = 3, .epoch = 1, .position = 0};
+  StepInfo step = {.seed = 7, .step = 3, .update = 3, .epoch = 1, .position = 0};
   /// By input: how many records of its type it holds (a data set); default: one.
   std::vector<std::size_t> records = {};
   /// Parts of the names of the devices that have kernels, e.g. "CUDA"; default: every device.

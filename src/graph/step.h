@@ -9,7 +9,10 @@ namespace linnet {
 /// so a step can be repeated, resumed, or run on a device without the host.
 struct StepInfo {
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;      ///< optimizer steps done before this one, over the whole training
+  std::uint64_t step = 0;  ///< steps done before this one, over the whole training; keys all noise
+  /// Updates that this step's optimizer has done before: `step`, unless several objectives take
+  /// turns.
+  std::uint64_t update = 0;
   std::uint64_t epoch = 0;     ///< keys the shuffle
   std::uint64_t position = 0;  ///< index in the epoch of the batch's first sample
 
@@ -21,6 +24,15 @@ struct StepInfo {
 
   /// What the host multiplies the schedule's learning rate with, e.g. after a plateau.
   double rate_factor = 1;
+
+  /// What so many steps later is, each `stride` samples further.
+  constexpr StepInfo after(std::uint64_t steps, std::uint64_t stride) const {
+    StepInfo later = *this;
+    later.step += steps;
+    later.update += steps;
+    later.position += steps * stride;
+    return later;
+  }
 };
 
 }  // namespace linnet

@@ -26,12 +26,7 @@ void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) c
   ++*weights_version;
   if (feed.stream != nullptr) return run_fed(first, begin, end);
   const std::uint64_t full = std::min(end, full_steps());
-  const auto at = [&](std::uint64_t step) {
-    StepInfo info = first;
-    info.step += step;
-    info.position += step * batch;
-    return info;
-  };
+  const auto at = [&](std::uint64_t step) { return first.after(step, batch); };
   if (begin < full) this->full->run(at(begin), full - begin, batch);
   if (end > full_steps()) rest->run(at(full_steps()), 1, 0);
 }
@@ -42,8 +37,7 @@ void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t en
   const std::uint64_t ring = stream.layout().slots * stream.layout().batch;
   for (std::uint64_t step = begin; step < end; ++step) {
     // To the gather the ring is the data set, and a slot a place in it.
-    StepInfo info = first;
-    info.step += step;
+    StepInfo info = first.after(step, 0);
     info.position = stream.acquire() * stream.layout().batch;
     info.records = ring;
     info.begin = 0;

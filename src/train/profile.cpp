@@ -38,12 +38,12 @@ Profile watch(const ModelState& model, Program& program, StepInfo& next, std::in
   const auto seconds_of = [&](std::uint64_t count) {
     const Clock::time_point start = Clock::now();
     run(count);
-    next.step += count;
+    next = next.after(count, 0);
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
   seconds_of(std::max(kWarmUp, watched));  // as many as later, so that the same graphs are captured
   const std::vector<NodeTime> times = program.profile(next, watched);
-  next.step += watched;
+  next = next.after(watched, 0);
 
   Profile profile;
   profile.device = model.device;

@@ -225,7 +225,7 @@ class Training {
     const std::uint64_t steps = train_.sweep.steps();
     StepInfo first = train_.first_step(options_.seed);
     first.epoch = static_cast<std::uint64_t>(report.epoch);
-    first.step = (first.epoch - 1) * steps;
+    first.step = first.update = (first.epoch - 1) * steps;
     const Clock::time_point start = Clock::now();
     bool stopped = false;
     std::uint64_t step = 0;

@@ -84,10 +84,7 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
   const StepInfo first{.seed = 5, .epoch = 1, .records = records, .samples = records};
   if (o.checked) {
     for (std::uint64_t step = 0; step < o.steps; ++step) {
-      StepInfo info = first;
-      info.step = step;
-      info.position = step * static_cast<std::uint64_t>(o.batch);
-      program->run_checked(info);
+      program->run_checked(first.after(step, static_cast<std::uint64_t>(o.batch)));
     }
   } else {
     program->run(first, o.steps, static_cast<std::uint64_t>(o.batch));

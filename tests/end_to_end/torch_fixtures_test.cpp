@@ -125,8 +125,7 @@ class Steps {
                              state_.counters_offset() +
                                  sizeof(double) * (std::size_t{kCounters} + info_.step),
                              std::as_writable_bytes(std::span(losses)));
-    info_.step += count;
-    info_.position += count * batch_;
+    info_ = info_.after(count, batch_);
     return losses;
   }
 

@@ -26,9 +26,7 @@ class CpuProgram::Run final : public StagedWork {
   }
   void run(std::uint64_t stage, std::uint32_t task, int thread) override {
     const std::uint64_t repetition = stage / stages_.size();
-    StepInfo step = first_;
-    step.step += repetition;
-    step.position += repetition * stride_;
+    const StepInfo step = first_.after(repetition, stride_);
     const BoundStage& s = bound(stage);
     s.stage->run(program_.args_[s.node], {static_cast<int>(task), program_.scratch(thread), &step});
   }
@@ -104,7 +102,7 @@ std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t s
   pack(first);
   NodeTimes times;
   StepInfo step = first;
-  for (; step.step < first.step + steps; ++step.step) {
+  for (; step.step < first.step + steps; step = step.after(1, 0)) {
     const Clock::time_point begin = Clock::now();
     for (auto stage = stages_.cbegin(); stage != stages_.cend();) {
       const auto end = std::find_if(stage, stages_.cend(),

@@ -10,6 +10,7 @@ __global__ void start(LoopState* state, LoopState value) { *state = value; }
 
 __device__ inline void next(LoopState* state) {
   state->step.step += 1;
+  state->step.update += 1;
   state->step.position += state->stride;
   state->remaining -= 1;
 }

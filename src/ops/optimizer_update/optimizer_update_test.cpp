@@ -53,7 +53,7 @@ TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
                        .alpha = 0.8,
                        .weight_decay = 0.2,
                        .clip_norm = 2};
-  const UpdateFactors adam = update_factors(attrs, {.step = 1}, 4);
+  const UpdateFactors adam = update_factors(attrs, {.update = 1}, 4);
   EXPECT_FLOAT_EQ(adam.rate, 0.1F / 0.19F);
   EXPECT_FLOAT_EQ(adam.first_keep, 0.9F);
   EXPECT_FLOAT_EQ(adam.first_add, 0.1F);
@@ -63,24 +63,24 @@ TEST(OptimizerUpdate, FactorsAreTheirFormulas) {
   EXPECT_FLOAT_EQ(adam.penalty, 0.2F);
   EXPECT_EQ(adam.decay, 1);
   EXPECT_FLOAT_EQ(adam.clip, 0.5F);
-  EXPECT_EQ(update_factors(attrs, {.step = 1}, 1).clip, 1);
+  EXPECT_EQ(update_factors(attrs, {.update = 1}, 1).clip, 1);
   attrs.kind = Optimizer::Kind::adamw;
-  EXPECT_EQ(update_factors(attrs, {.step = 1}, 1).penalty, 0);
-  EXPECT_FLOAT_EQ(update_factors(attrs, {.step = 1}, 1).decay, 0.98F);
+  EXPECT_EQ(update_factors(attrs, {.update = 1}, 1).penalty, 0);
+  EXPECT_FLOAT_EQ(update_factors(attrs, {.update = 1}, 1).decay, 0.98F);
   attrs.kind = Optimizer::Kind::rmsprop;
-  const UpdateFactors rmsprop = update_factors(attrs, {.step = 1}, 1);
+  const UpdateFactors rmsprop = update_factors(attrs, {.update = 1}, 1);
   EXPECT_FLOAT_EQ(rmsprop.rate, 0.1F);
   EXPECT_FLOAT_EQ(rmsprop.second_keep, 0.8F);
   EXPECT_FLOAT_EQ(rmsprop.second_add, 0.2F);
   EXPECT_FLOAT_EQ(rmsprop.penalty, 0.2F);
   EXPECT_EQ(rmsprop.second_scale, 1);
   attrs = {.kind = Optimizer::Kind::sgd, .learning_rate = 0.1, .momentum = 0.7};
-  const UpdateFactors sgd = update_factors(attrs, {.step = 1}, 100);
+  const UpdateFactors sgd = update_factors(attrs, {.update = 1}, 100);
   EXPECT_FLOAT_EQ(sgd.rate, 0.1F);
   EXPECT_FLOAT_EQ(sgd.first_keep, 0.7F);
   EXPECT_EQ(sgd.penalty, 0);
   EXPECT_EQ(sgd.clip, 1);
-  EXPECT_FLOAT_EQ(update_factors(attrs, {.step = 1, .rate_factor = 0.5}, 100).rate, 0.05F);
+  EXPECT_FLOAT_EQ(update_factors(attrs, {.update = 1, .rate_factor = 0.5}, 100).rate, 0.05F);
 }
 
 /// What kernels compute instead of the library's powers.
@@ -95,8 +95,8 @@ TEST(OptimizerUpdate, SquaringGivesTheLibrarysPowers) {
     const double n = static_cast<double>(step);
     const double expected = LibraryPower()(attrs.beta2, n);
     EXPECT_NEAR(SquaringPower()(attrs.beta2, n), expected, (n + 1) * 2e-16 * expected);
-    const UpdateFactors host = update_factors(attrs, {.step = step}, 0);
-    const UpdateFactors kernel = update_factors(attrs, {.step = step}, 0, SquaringPower());
+    const UpdateFactors host = update_factors(attrs, {.update = step}, 0);
+    const UpdateFactors kernel = update_factors(attrs, {.update = step}, 0, SquaringPower());
     EXPECT_FLOAT_EQ(kernel.rate, host.rate);
     EXPECT_FLOAT_EQ(kernel.second_scale, host.second_scale);
   }

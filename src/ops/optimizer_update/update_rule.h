@@ -55,7 +55,7 @@ template <class Power>
 LINNET_HOST_DEVICE inline UpdateFactors update_factors(const OptimizerAttrs& attrs,
                                                        const StepInfo& step, double norm,
                                                        Power power) {
-  const double rate = learning_rate_at(attrs, step.step, power) * step.rate_factor;
+  const double rate = learning_rate_at(attrs, step.update, power) * step.rate_factor;
   UpdateFactors f{.rate = static_cast<float>(rate),
                   .decay = 1,
                   .penalty = static_cast<float>(attrs.weight_decay),
@@ -74,7 +74,7 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const OptimizerAttrs& att
     f.second_add = static_cast<float>(1 - attrs.alpha);
   }
   if (attrs.kind == Optimizer::Kind::adam || attrs.kind == Optimizer::Kind::adamw) {
-    const auto t = static_cast<double>(step.step + 1);
+    const auto t = static_cast<double>(step.update + 1);
     f.rate = static_cast<float>(rate / (1 - power(attrs.beta1, t)));
     f.first_keep = static_cast<float>(attrs.beta1);
     f.first_add = static_cast<float>(1 - attrs.beta1);
