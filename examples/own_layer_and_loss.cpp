@@ -4,6 +4,10 @@
 #include <linnet/linnet.h>
 
 #include <cstdio>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 using namespace linnet;
 
@@ -19,23 +23,28 @@ Expression pseudo_huber(const Expression& y, const Expression& target) {
   return sqrt(1 + square(y - target)) - 1;
 }
 
-int main() {
-  // What digit an image shows, and how much ink it has, when half of the images come with a hint:
-  // whether the digit is odd (+1), even (-1), or nothing (0).
-  DatasetPair data = make_digits(10000, 2000, 1);
-  for (Dataset* part : {&data.train, &data.test}) {
-    Column hint{.name = "hint", .shape = {1}};
-    Column ink{.name = "ink", .shape = {1}};
-    const std::size_t pixels = part->bytes.size() / part->labels.size();
-    for (std::size_t i = 0; i < part->labels.size(); ++i) {
-      hint.floats.push_back(i % 2 == 0 ? 0.0F : part->labels[i] % 2 != 0 ? 1.0F : -1.0F);
-      float sum = 0;
-      for (std::size_t p = 0; p < pixels; ++p) sum += part->bytes[i * pixels + p];
-      ink.floats.push_back(sum / 25500);
-    }
-    part->more_inputs = {hint};
-    part->more_targets = {ink};
+/// What digit an image shows, and how much ink it has. Half of the images come with a hint: whether
+/// the digit is odd (+1) or even (-1); the others have none (0).
+Dataset with_hints(const Dataset& digits) {
+  const Tensor images = digits.column("image").data;
+  const Tensor labels = digits.column("label").data;
+  std::vector<float> hints;
+  std::vector<float> inks;
+  for (std::int64_t i = 0; i < digits.size(); ++i) {
+    const bool odd = labels.rows(i, i + 1).item<std::int32_t>() % 2 != 0;
+    hints.push_back(i % 2 == 0 ? 0.0F : odd ? 1.0F : -1.0F);
+    const std::span<const std::uint8_t> pixels = images.rows(i, i + 1).as<std::uint8_t>();
+    inks.push_back(std::accumulate(pixels.begin(), pixels.end(), 0.0F) / 25500);
   }
+  const Shape one{digits.size(), 1};
+  return Dataset({{"image", images}, {"hint", Tensor(std::move(hints), one)}},
+                 {{"digit", labels}, {"ink", Tensor(std::move(inks), one)}});
+}
+
+int main() {
+  const Splits digits = make_digits(10000, 2000, 1);
+  const Dataset training = with_hints(digits.train);
+  const Dataset test = with_hints(digits.test);
 
   FunctionalNetwork functional;
   const Expression image = functional.input("image", {28, 28, 1});
@@ -49,12 +58,12 @@ int main() {
   Model model(network);
   TrainingOptions options{.epochs = 4, .batch = 64};
   options.output_losses = {{.output = "ink", .weight = 0.5, .custom = pseudo_huber}};
-  const History history = train(model, data.train, options, &data.test);
+  const History history = train(model, training, options, &test);
   for (const EpochReport& epoch : history.epochs) {
     std::printf("epoch %lld  loss %.4f  test accuracy %.4f\n", static_cast<long long>(epoch.epoch),
                 epoch.train.loss, epoch.test.accuracy);
   }
-  const std::vector<Column> outputs = model.predict_all(data.test);
-  std::printf("first test image: ink %.2f, predicted %.2f\n", data.test.more_targets[0].floats[0],
-              outputs[1].floats[0]);
+  const std::vector<Column> outputs = model.predict_all(test);
+  std::printf("first test image: ink %.2f, predicted %.2f\n",
+              test.column("ink").data.as<float>()[0], outputs[1].data.as<float>()[0]);
 }

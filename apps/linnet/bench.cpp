@@ -75,11 +75,11 @@ Job job_of(const BenchOptions& options) {
 
 Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
                 const BenchData& data, std::int64_t warmup, const TimedRun& run) {
-  const Dataset& train = data.parts.train;
+  const Dataset& train = data.splits.train;
   const Spread seconds = spread_of(run.seconds);
   const auto rate = [&](double of) { return static_cast<double>(run.samples) / of; };
   Json json;
-  add_setup(json, job, model, train, data.parts.test.size(), run.seconds.size());
+  add_setup(json, job, model, train, data.splits.test.size(), run.seconds.size());
   const Json last = to_json(run.epochs.empty() ? EpochReport{} : run.epochs.back(), true);
   for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
                           "test_loss", "test_accuracy"}) {
@@ -108,7 +108,7 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   json["planned_bytes"] = run.planned_bytes > 0 ? Json(run.planned_bytes) : Json();
   json["interrupted"] = false;
   json["stopped_early"] = false;
-  json["bad_images"] = train.bad_files.size() + data.parts.test.bad_files.size();
+  json["bad_images"] = train.info().bad_files.size() + data.splits.test.info().bad_files.size();
   json["notes"] = run.notes;
   add_origin(json, model, job.model);
   json["folder"] = nullptr;
@@ -184,7 +184,7 @@ int bench(BenchOptions options) {
   options.wanted.seed = options.data_seed.value_or(options.seed);
   if (!options.export_folder.empty()) {
     options.wanted.test = true;
-    export_data(drawn_or_read(job, options.wanted).parts, options.export_folder);
+    export_data(drawn_or_read(job, options.wanted).splits, options.export_folder);
     return kSuccess;
   }
   require(!options.infer() || !options.wanted.test,
@@ -193,16 +193,17 @@ int bench(BenchOptions options) {
   const auto start = std::chrono::steady_clock::now();
   const BenchData data = drawn_or_read(job, options.wanted);
   const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
-  const Dataset& train = data.parts.train;
-  if (job.for_images && train.sample_shape != job.network.input_shape()) {
-    model = Model(network_for(job, train.sample_shape), job.model);
+  const Dataset& train = data.splits.train;
+  const Shape sample = train.inputs()[0].record();
+  if (job.for_images && sample != job.network.input_shape()) {
+    model = Model(network_for(job, sample), job.model);
   }
   const std::int64_t warmup = options.warmup.value_or(published_epochs(job.name).warmup);
-  const TimedRun run = options.infer()
-                           ? time_inference(model, train, job.training.batch, options.streamed(),
-                                            warmup, job.training.epochs)
-                           : time_training(model, train, job.training, warmup,
-                                           data.parts.test.size() > 0 ? &data.parts.test : nullptr);
+  const TimedRun run =
+      options.infer() ? time_inference(model, train, job.training.batch, options.streamed(), warmup,
+                                       job.training.epochs)
+                      : time_training(model, train, job.training, warmup,
+                                      data.splits.test.size() > 0 ? &data.splits.test : nullptr);
   Json json = bench_json(job, options, model, data, warmup, run);
   json["data_seconds"] = reading.count();
   for (const std::string& note : run.notes) fmt::print(stderr, "linnet: {}\n", note);

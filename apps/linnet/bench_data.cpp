@@ -23,10 +23,9 @@ BenchData synthetic(const Job& job, const BenchDataOptions& options, const std::
   const auto draw = [&](std::int64_t count, std::uint64_t seed) {
     return synthetic_data(job.network, job.training.loss, count, seed);
   };
-  BenchData data{.parts = {.train = draw(samples, options.seed + 1), .test = {}},
-                 .synthetic = reason};
+  BenchData data{.splits = {.train = draw(samples, options.seed + 1)}, .synthetic = reason};
   if (options.test)
-    data.parts.test = draw(std::max<std::int64_t>(samples / 5, 1), options.seed + 2);
+    data.splits.test = draw(std::max<std::int64_t>(samples / 5, 1), options.seed + 2);
   return data;
 }
 
@@ -44,7 +43,7 @@ BenchData bench_data(const Job& job, const BenchDataOptions& options) {
                                    .train_samples = options.samples.value_or(published),
                                    .test = options.test});
     if (!loaded.note.empty()) return synthetic(job, options, "Fashion-MNIST is not to be had");
-    data.parts = std::move(loaded.parts);
+    data.splits = std::move(loaded.splits);
   } catch (const Error& error) {
     if (options.dataset) throw;
     return synthetic(job, options, error.what());

@@ -19,7 +19,7 @@ struct BenchDataOptions {
 };
 
 struct BenchData {
-  DatasetPair parts;
+  Splits splits;
   std::string synthetic;  ///< why they are not real ones, or empty
 };
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -18,42 +17,37 @@ namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "the files are little-endian");
 
-template <class T>
-void write(const fs::path& file, const std::vector<T>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
+void write(const fs::path& file, const Tensor& tensor) {
+  const std::span<const std::byte> bytes = tensor.bytes();
   write_file_atomically(file, std::string_view(reinterpret_cast<const char*>(bytes.data()),
                                                bytes.size()));
 }
 
-void export_part(const Dataset& data, const fs::path& folder, const std::string& part) {
-  require(data.source == nullptr && data.more_inputs.empty() && data.more_targets.empty(),
-          "--export takes one input and one target of data in memory; '{}' is not that", data.name);
-  const fs::path samples = folder / (part + "samples.bin");
-  switch (data.sample_dtype) {
-    case DType::u8: write(samples, data.bytes); break;
-    case DType::i32: write(samples, data.ids); break;
-    default: write(samples, data.floats);
-  }
-  const fs::path targets = folder / (part + "targets.bin");
-  data.labels.empty() ? write(targets, data.values) : write(targets, data.labels);
+void export_split(const Dataset& data, const fs::path& folder, const std::string& split) {
+  require(data.inputs().size() == 1 && data.targets().size() == 1 &&
+              data.inputs()[0].source == nullptr && data.targets()[0].source == nullptr,
+          "--export takes one input and one target of data in memory; '{}' is not that",
+          data.info().name);
+  write(folder / (split + "samples.bin"), data.inputs()[0].data);
+  write(folder / (split + "targets.bin"), data.targets()[0].data);
 }
 
 }  // namespace
 
-void export_data(const DatasetPair& parts, const fs::path& folder) {
+void export_data(const Splits& splits, const fs::path& folder) {
   std::error_code failure;
   fs::create_directories(folder, failure);
   require(!failure, "cannot make the folder '{}': {}", folder.string(), failure.message());
-  const Dataset& train = parts.train;
-  export_part(train, folder, "");
-  if (parts.test.size() > 0) export_part(parts.test, folder, "test_");
-  const Json about{{"name", train.name},
+  const Dataset& train = splits.train;
+  export_split(train, folder, "");
+  if (splits.test.size() > 0) export_split(splits.test, folder, "test_");
+  const Json about{{"name", train.info().name},
                    {"samples", train.size()},
-                   {"test_samples", parts.test.size()},
-                   {"sample_shape", to_json(train.sample_shape)},
-                   {"sample_dtype", to_string(train.sample_dtype)},
-                   {"target_dtype", train.labels.empty() ? "f32" : "i32"},
-                   {"classes", train.classes()}};
+                   {"test_samples", splits.test.size()},
+                   {"sample_shape", to_json(train.inputs()[0].record())},
+                   {"sample_dtype", to_string(train.inputs()[0].dtype())},
+                   {"target_dtype", to_string(train.targets()[0].dtype())},
+                   {"classes", train.classes().size()}};
   write_file_atomically(folder / "data.json", about.dump(1) + "\n");
 }
 

@@ -13,6 +13,6 @@ namespace linnet::command {
 /// data.json, which describes them: name, samples, test_samples, sample_shape, sample_dtype,
 /// target_dtype, classes (0 for values). Throws Error for data that are read from files as a batch
 /// needs them or have several inputs or outputs, and where the disk does not take them.
-void export_data(const DatasetPair& parts, const std::filesystem::path& folder);
+void export_data(const Splits& splits, const std::filesystem::path& folder);
 
 }  // namespace linnet::command

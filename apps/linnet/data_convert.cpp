@@ -76,7 +76,7 @@ int convert(const ConvertOptions& options) {
     progress.update(done, samples);
   };
   try {
-    save_dataset(data.parts, options.to,
+    save_dataset(data.splits, options.to,
                  static_cast<SaveFormat>(index_of(format_names(), options.format)), save);
   } catch (const Interrupted&) {
     progress.clear();
@@ -85,10 +85,10 @@ int convert(const ConvertOptions& options) {
   }
   progress.clear();
   fmt::print(stderr, "linnet: {} training and {} test samples written to '{}' as {}\n",
-             data.parts.train.size(), data.parts.test.size(), options.to, options.format);
-  if (data.parts.validation.size() > 0) {
+             data.splits.train.size(), data.splits.test.size(), options.to, options.format);
+  if (data.splits.validation.size() > 0) {
     fmt::print(stderr, "linnet: {} samples that are held out for validation were left out\n",
-               data.parts.validation.size());
+               data.splits.validation.size());
   }
   return kSuccess;
 }

@@ -34,7 +34,7 @@ Survey survey_of(const std::string& name) {
   }
   LoadedData data = load_data(name, 0);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
-  return survey_dataset(data.parts);
+  return survey_dataset(data.splits);
 }
 
 Json range_json(const ValueRange& range) {

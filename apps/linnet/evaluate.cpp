@@ -44,13 +44,13 @@ struct Chosen {
   Dataset data;
 };
 
-Chosen choose(DatasetPair parts, const EvaluateOptions& options) {
-  const std::array all{&parts.test, &parts.validation, &parts.train};  // as part_names()
+Chosen choose(const Splits& splits, const EvaluateOptions& options) {
+  const std::array all{splits.test, splits.validation, splits.train};  // as part_names()
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string& name = part_names()[i];
-    if (options.part.empty() ? all[i]->size() == 0 : options.part != name) continue;
-    require(all[i]->size() > 0, "'{}' has no {} part", options.data, name);
-    return {name, std::move(*all[i])};
+    if (options.part.empty() ? all[i].size() == 0 : options.part != name) continue;
+    require(all[i].size() > 0, "'{}' has no {} part", options.data, name);
+    return {name, all[i]};
   }
   fail("'{}' holds no samples", options.data);
 }
@@ -86,24 +86,25 @@ int evaluate_run(const EvaluateOptions& options) {
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
   const DatasetOptions load = loading(options, run, model);
-  LoadedData loaded = load_data(options.data, load);
+  const LoadedData loaded = load_data(options.data, load);
   if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
-  auto [part, data] = choose(std::move(loaded.parts), options);
+  auto [part, data] = choose(loaded.splits, options);
   override_size(load, model);
   data = fit_samples(std::move(data), model);
   // The numbers of what follows are the model's, so its names are.
   const std::vector<std::string>& classes =
-      model.class_names().empty() ? data.class_names : model.class_names();
+      model.class_names().empty() ? data.classes() : model.class_names();
   const Metrics metrics =
       evaluate_metrics(model, data, {.batch = options.batch, .ignore_index = options.ignore_index});
   if (options.json) {
-    Json json{{"model", run.model.string()}, {"data", data.name}, {"part", part}};
+    Json json{{"model", run.model.string()}, {"data", data.info().name}, {"part", part}};
     add_device(json, model, on);
     json["metrics"] = to_json(metrics, classes);
     print_json(json);
     return kSuccess;
   }
-  std::string text = fmt::format("{}, {} part: {} samples\n", data.name, part, metrics.samples);
+  std::string text =
+      fmt::format("{}, {} part: {} samples\n", data.info().name, part, metrics.samples);
   for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
   print_out(text);
   return kSuccess;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs.h"
 
-#include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
 #include "data/folder.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
-#include "io/npy.h"
+#include "sample_list.h"
 
 namespace linnet::command {
 namespace {
@@ -30,12 +29,10 @@ Kind kind_of(const fs::path& path) {
   return gzip || idx ? Kind::idx : Kind::picture;
 }
 
-/// Collects samples; bytes stay bytes until the first file of floats comes.
 class Collector {
  public:
-  Collector(const Model& model, int threads) : model_(model), threads_(threads) {
-    inputs_.data.sample_shape = model.network().input_shape();
-  }
+  Collector(const Model& model, int threads)
+      : model_(model), threads_(threads), list_(model.network().input_shape()) {}
 
   void add(const fs::path& path) {
     if (is_folder(path)) return add_folder(path);
@@ -46,14 +43,9 @@ class Collector {
     }
   }
 
-  Inputs finish() && {
-    inputs_.data.name = "inputs";
-    return std::move(inputs_);
-  }
+  Inputs finish() const { return list_.inputs(model_.network().input_names()[0]); }
 
  private:
-  const Shape& sample() const { return inputs_.data.sample_shape; }
-
   void add_folder(const fs::path& folder) {
     std::vector<fs::path> files;
     for (const fs::path& file : files_below(folder)) {
@@ -65,87 +57,43 @@ class Collector {
   }
 
   void add_pictures(const std::vector<fs::path>& files, int threads) {
-    add_samples(files.front(), load_images(files, model_, threads));
-    for (const fs::path& file : files) inputs_.names.push_back(file.string());
+    const Tensor images = load_images(files, model_, threads).inputs()[0].data;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i);
+      list_.add(images.rows(row, row + 1), files[i].string());
+    }
   }
 
   void add_idx(const fs::path& path) {
-    const bool grey = sample().rank() == 3 && sample()[2] == 1;  // such files leave the 1 out
-    const int rank = static_cast<int>(sample().rank()) + (grey ? 0 : 1);
+    const Shape& sample = list_.sample();
+    const bool grey = sample.rank() == 3 && sample[2] == 1;  // such files leave the 1 out
+    const int rank = static_cast<int>(sample.rank()) + (grey ? 0 : 1);
     IdxArray array = read_idx(path, rank);
     if (grey) array.extents.push_back(1);
-    const Shape shape(array.extents);
-    Dataset data;
-    data.sample_shape = shape.sample();
-    data.bytes = std::move(array.bytes);
-    add_samples(path, std::move(data));
-    name_all(path, shape[0]);
+    list_.add(path, fitted(Tensor(std::move(array.bytes), Shape(array.extents))));
   }
 
   void add_npy(const fs::path& path) {
-    const NpyArray array = read_npy(path);
-    const bool single = array.shape == sample() || array.shape == model_.sample_shape();
-    Dataset data;
-    data.sample_shape = single                   ? array.shape
-                        : array.shape.rank() > 0 ? array.shape.sample()
-                                                 : Shape{};
-    if (array.dtype == DType::u8) {
-      const auto* first = reinterpret_cast<const std::uint8_t*>(array.bytes.data());
-      data.bytes.assign(first, first + array.bytes.size());
+    Tensor array = read_npy(path);
+    if (array.dtype() != DType::u8) array = array.to(DType::f32);
+    if (array.shape() == list_.sample() || array.shape() == model_.sample_shape()) {
+      list_.add(fitted(array.reshaped(array.shape().batched(1))), path.string());
     } else {
-      data.sample_dtype = DType::f32;
-      if (array.dtype == DType::f32) data.floats = floats_of<float>(array);
-      if (array.dtype == DType::f64) data.floats = floats_of<double>(array);
-      if (array.dtype == DType::i32) data.floats = floats_of<std::int32_t>(array);
-    }
-    add_samples(path, std::move(data));
-    if (single) {
-      inputs_.names.push_back(path.string());
-    } else {
-      name_all(path, array.shape[0]);
+      list_.add(path, fitted(std::move(array)));
     }
   }
 
-  void name_all(const fs::path& path, std::int64_t count) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      inputs_.names.push_back(fmt::format("{}[{}]", path.string(), i));
+  /// Samples of the training's shape become the network's, as evaluations have it.
+  Tensor fitted(Tensor samples) const {
+    if (samples.shape().rank() == 0 || samples.shape().sample() != model_.sample_shape()) {
+      return samples;
     }
-  }
-
-  /// Appends the samples of one file as the model takes them.
-  void add_samples(const fs::path& path, Dataset samples) {
-    const Shape found = samples.sample_shape;
-    samples = fit_samples(std::move(samples), model_);
-    require(samples.sample_shape == sample(), "'{}' holds samples of {}, but the model takes {}",
-            path.string(), to_string(found), to_string(sample()));
-    Dataset& data = inputs_.data;
-    if (samples.sample_dtype == DType::f32 && data.sample_dtype == DType::u8) {
-      data.floats.assign(data.bytes.begin(), data.bytes.end());
-      data.bytes.clear();
-      data.sample_dtype = DType::f32;
-    }
-    if (data.sample_dtype == DType::u8) {
-      data.bytes.insert(data.bytes.end(), samples.bytes.begin(), samples.bytes.end());
-    } else {
-      data.floats.insert(data.floats.end(), samples.bytes.begin(), samples.bytes.end());
-      data.floats.insert(data.floats.end(), samples.floats.begin(), samples.floats.end());
-    }
-  }
-
-  template <class T>
-  static std::vector<float> floats_of(const NpyArray& array) {
-    std::vector<float> floats;
-    for (std::size_t at = 0; at + sizeof(T) <= array.bytes.size(); at += sizeof(T)) {
-      T value;
-      std::memcpy(&value, array.bytes.data() + at, sizeof value);
-      floats.push_back(static_cast<float>(value));
-    }
-    return floats;
+    return fit_samples(Dataset({{"image", std::move(samples)}}), model_).inputs()[0].data;
   }
 
   const Model& model_;
   int threads_;
-  Inputs inputs_;
+  SampleList list_;
 };
 
 }  // namespace
@@ -153,7 +101,7 @@ class Collector {
 Inputs read_inputs(const std::vector<std::string>& paths, const Model& model, int threads) {
   Collector collector(model, threads);
   read_paths(paths, [&](const fs::path& path) { collector.add(path); });
-  return std::move(collector).finish();
+  return collector.finish();
 }
 
 void read_paths(const std::vector<std::string>& paths,

@@ -27,7 +27,7 @@ Inputs read_inputs(const std::vector<std::string>& paths, const Model& model, in
 
 /// The same for networks that take ids: texts, folders of them (*.txt), tables with a text behind
 /// the last tab of each line (.tsv, also .gz, .xz), all by the run's vocabulary, and .npy arrays.
-Inputs read_texts(const std::vector<std::string>& paths, const Shape& sample, const SavedRun& run);
+Inputs read_texts(const std::vector<std::string>& paths, const Model& model, const SavedRun& run);
 
 /// Calls read(path) for each. Throws Error naming a path that is missing or can't be entered.
 void read_paths(const std::vector<std::string>& paths,

@@ -85,12 +85,13 @@ LoadedData make_data(const std::string& name, const DatasetOptions& options) {
 }
 
 /// Why some images are missing; empty where none is.
-std::string bad_files_note(const DatasetPair& parts) {
+std::string bad_files_note(const Splits& splits) {
   std::size_t count = 0;
   const std::string* first = nullptr;
-  for (const Dataset* part : {&parts.train, &parts.validation, &parts.test}) {
-    if (first == nullptr && !part->bad_files.empty()) first = &part->bad_files[0];
-    count += part->bad_files.size();
+  for (const Dataset* data : {&splits.train, &splits.validation, &splits.test}) {
+    const std::vector<std::string>& bad = data->info().bad_files;
+    if (first == nullptr && !bad.empty()) first = &bad[0];
+    count += bad.size();
   }
   if (first == nullptr) return "";
   return fmt::format("{} bad image file{} left out, the first: {}", count,
@@ -166,16 +167,16 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
     require(options.channels == 0, "only image files have channels to choose; {} is none",
             name.empty() ? "fashion-mnist" : name);
     LoadedData made = make_data(name, options);
-    thin_out(made.parts.train, options.train_samples);
-    if (!options.test) made.parts.test = {};
+    thin_out(made.splits.train, options.train_samples);
+    if (!options.test) made.splits.test = {};
     return made;
   }
   DatasetOptions asked = options;
   asked.coarse_labels = name == kCoarse && *folder != fs::path(name);
   try {
     LoadedData data{load_dataset(*folder, asked), ""};
-    data.note = bad_files_note(data.parts);
-    for (const std::string& note : data.parts.train.notes) {
+    data.note = bad_files_note(data.splits);
+    for (const std::string& note : data.splits.train.info().notes) {
       data.note += (data.note.empty() ? "" : "; ") + note;
     }
     return data;

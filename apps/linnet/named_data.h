@@ -19,7 +19,7 @@ std::filesystem::path cache_folder();
 const std::vector<std::string>& data_names();
 
 struct LoadedData {
-  DatasetPair parts;
+  Splits splits;
   std::string note;  ///< a sentence for the user, if something else was taken than asked for
 };
 

@@ -11,7 +11,6 @@
 #include "base/check.h"
 #include "device_options.h"
 #include "inputs.h"
-#include "io/npy.h"
 #include "json.h"
 #include "metrics_report.h"
 #include "nn/definition.h"
@@ -108,9 +107,8 @@ int predict(const PredictOptions& options) {
   const SavedRun run = find_run(options.model);
   if (!options.output.empty()) require_other_file(options, run);
   Model model = load_model(run, on);
-  const Shape sample = model.network().input_shape();
   const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
-  const Inputs inputs = ids ? read_texts(options.inputs, sample, run)
+  const Inputs inputs = ids ? read_texts(options.inputs, model, run)
                             : read_inputs(options.inputs, model, options.threads);
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' holds no samples", options.inputs.front());
@@ -120,24 +118,21 @@ int predict(const PredictOptions& options) {
   }
   const Shown shown = shown_of(model);
   const bool squashed = model.answers() == Answers::classes || model.answers() == Answers::labels;
-  const std::vector<float> outputs = squashed
-                                         ? model.predict_probabilities(inputs.data, options.batch)
-                                         : model.predict(inputs.data, options.batch);
+  const Tensor predicted = squashed ? model.predict_probabilities(inputs.data, options.batch)
+                                    : model.predict(inputs.data, options.batch);
+  const std::span<const float> outputs = predicted.as<float>();
   const std::size_t width = outputs.size() / static_cast<std::size_t>(samples);
-  const auto wrong = std::find_if(outputs.begin(), outputs.end(),
-                                  [](float value) { return !std::isfinite(value); });
+  const auto wrong =
+      std::ranges::find_if(outputs, [](float value) { return !std::isfinite(value); });
   if (wrong != outputs.end()) {
     fail("the outputs for '{}' are not finite: its values or the weights are NaN, infinite or huge",
          inputs.names[static_cast<std::size_t>(wrong - outputs.begin()) / width]);
   }
-  if (!options.output.empty()) {
-    write_npy(options.output, DType::f32, model.network().output_shape().batched(samples),
-              std::as_bytes(std::span(outputs)));
-  }
+  if (!options.output.empty()) write_npy(options.output, predicted);
   std::string text;
   Json json = Json::array();
   for (std::size_t i = 0; i < inputs.names.size(); ++i) {
-    const std::span<const float> row(outputs.data() + i * width, width);
+    const std::span<const float> row = outputs.subspan(i * width, width);
     if (options.json) {
       json.push_back(line_json(shown, inputs.names[i], row));
     } else {

@@ -160,9 +160,9 @@ int profile(const ProfileOptions& options) {
   } else {
     const LoadedData loaded = load_data(job.data, job.training.seed);
     if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
-    const Dataset& samples = loaded.parts.train;
-    if (job.for_images) model = Model(network_for(job, samples.sample_shape), job.model);
-    data = samples.name;
+    const Dataset& samples = loaded.splits.train;
+    if (job.for_images) model = Model(network_for(job, samples.inputs()[0].record()), job.model);
+    data = samples.info().name;
     measured = profile_training(model, samples, job.training.batch, options.steps, job.training);
   }
   if (!options.trace.empty()) {

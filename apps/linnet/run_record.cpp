@@ -16,8 +16,8 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
                std::int64_t test_samples, std::size_t epochs) {
   const Optimizer& optimizer = job.training.optimizer;
   json["workload"] = job.name;
-  json["data"] = train.name;
-  json["sample_shape"] = dims_of(train.sample_shape);
+  json["data"] = train.info().name;
+  json["sample_shape"] = dims_of(train.inputs()[0].record());
   json["train_samples"] = train.size();
   json["test_samples"] = test_samples;
   add_device(json, model, job.model);

@@ -2,10 +2,16 @@
 #include "synthetic_data.h"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "data/folder.h"
 #include "data/rosenbrock.h"
+#include "data/targets.h"
 #include "nn/definition.h"
 
 namespace linnet::command {
@@ -15,39 +21,37 @@ constexpr std::int64_t kDigit = 28;  // the side of a drawn digit
 constexpr std::int64_t kDigits = 10;
 constexpr std::int64_t kStrengths = 3;
 
-void name_classes(Dataset& data, std::int64_t count) {
-  for (std::int64_t c = 0; c < count; ++c) data.class_names.push_back(fmt::format("{}", c));
-}
-
 /// Labels of digits as `outputs` classes; where these are more, the strength of the colours counts.
-void add_classes(Dataset& data, const std::vector<std::int32_t>& digits, std::int64_t outputs) {
+Tensor class_labels(std::span<const std::int32_t> digits, std::int64_t outputs) {
+  std::vector<std::int32_t> labels;
   for (std::size_t i = 0; i < digits.size(); ++i) {
     const auto strength = static_cast<std::int64_t>(i) % kStrengths;
-    data.labels.push_back(static_cast<std::int32_t>((digits[i] + kDigits * strength) % outputs));
+    labels.push_back(static_cast<std::int32_t>((digits[i] + kDigits * strength) % outputs));
   }
-  name_classes(data, outputs);
+  return Tensor(std::move(labels));
 }
 
 /// Answers that each follow from the digit.
-void add_answers(Dataset& data, const std::vector<std::int32_t>& digits, std::int64_t outputs) {
-  data.value_shape = {outputs};
+Tensor answers(std::span<const std::int32_t> digits, std::int64_t outputs) {
+  std::vector<float> values;
   for (const std::int32_t digit : digits) {
     for (std::int64_t k = 0; k < outputs; ++k) {
-      data.values.push_back((digit * 7 + k * 3) % kDigits < 3 ? 1.0F : 0.0F);
+      values.push_back((digit * 7 + k * 3) % kDigits < 3 ? 1.0F : 0.0F);
     }
   }
+  return Tensor(std::move(values), {std::ssize(digits), outputs});
 }
 
-void draw_images(Dataset& data, const std::vector<std::uint8_t>& digits, std::int64_t count) {
-  const std::int64_t height = data.sample_shape[0];
-  const std::int64_t width = data.sample_shape[1];
-  const std::int64_t channels = data.sample_shape[2];
+Tensor draw_images(std::span<const std::uint8_t> digits, std::int64_t count, const Shape& sample) {
+  const std::int64_t height = sample[0];
+  const std::int64_t width = sample[1];
+  const std::int64_t channels = sample[2];
   const std::int64_t scale = std::min(height, width) / kDigit;
   const std::int64_t top = (height - scale * kDigit) / 2;
   const std::int64_t left = (width - scale * kDigit) / 2;
-  data.bytes.resize(static_cast<std::size_t>(count * data.sample_shape.elements()));
+  Tensor images(DType::u8, sample.batched(count));
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint8_t* image = data.bytes.data() + i * data.sample_shape.elements();
+    std::uint8_t* image = images.as_writable<std::uint8_t>().data() + i * sample.elements();
     for (std::int64_t y = 0; y < scale * kDigit; ++y) {
       const std::uint8_t* row = digits.data() + (i * kDigit + y / scale) * kDigit;
       std::uint8_t* pixel = image + ((y + top) * width + left) * channels;
@@ -59,24 +63,29 @@ void draw_images(Dataset& data, const std::vector<std::uint8_t>& digits, std::in
       }
     }
   }
+  return images;
 }
 
 /// Every tenth word or so is one of fifty that only its class has.
-void draw_sequences(Dataset& data, std::int64_t count, std::int64_t classes,
-                    std::int64_t vocabulary, std::uint64_t seed) {
+Dataset draw_sequences(std::int64_t count, const Shape& sample, std::int64_t classes,
+                       std::int64_t vocabulary, std::uint64_t seed) {
   const std::int64_t markers = std::clamp<std::int64_t>(vocabulary / (2 * classes), 1, 50);
   std::mt19937_64 random(seed);
+  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> labels;
   for (std::int64_t i = 0; i < count; ++i) {
     const auto label = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(classes));
-    for (std::int64_t t = 0; t < data.sample_shape.elements(); ++t) {
+    for (std::int64_t t = 0; t < sample.elements(); ++t) {
       const bool marker = random() % 10 == 0;
       const auto among = static_cast<std::uint64_t>(marker ? markers : vocabulary);
       const auto word = static_cast<std::int64_t>(random() % among);
-      data.ids.push_back(static_cast<std::int32_t>(marker ? label * markers + word : word));
+      ids.push_back(static_cast<std::int32_t>(marker ? label * markers + word : word));
     }
-    data.labels.push_back(static_cast<std::int32_t>(label));
+    labels.push_back(static_cast<std::int32_t>(label));
   }
-  name_classes(data, classes);
+  return Dataset({{"text", Tensor(std::move(ids), sample.batched(count))}},
+                 {{"label", Tensor(std::move(labels))}},
+                 {.name = "synthetic", .classes = numbered_names(classes)});
 }
 
 }  // namespace
@@ -86,29 +95,27 @@ Dataset synthetic_data(const Network& network, Loss loss, std::int64_t samples,
   const NetworkDefinition& definition = network.definition();
   const NetworkInput& input = definition.only_input();
   const std::int64_t outputs = network.output_shape().elements();
-  Dataset data;
-  data.name = "synthetic";
-  data.sample_shape = input.sample;
   if (input.dtype == DType::i32) {
-    data.sample_dtype = DType::i32;
     const std::int64_t vocabulary = definition.parameters.at(0).shape[0];  // the embedding's rows
-    draw_sequences(data, samples, outputs, vocabulary, seed);
-  } else if (input.sample.rank() == 3 && std::min(input.sample[0], input.sample[1]) >= kDigit) {
-    const Dataset digits = make_digits(samples, 0, seed).train;
-    draw_images(data, digits.bytes, samples);
-    if (loss == Loss::binary_cross_entropy) {
-      add_answers(data, digits.labels, outputs);
-    } else {
-      add_classes(data, digits.labels, outputs);
-    }
-  } else {
-    require(input.sample.rank() == 1 && outputs == 1,
-            "there are no synthetic data for a network from {} to {}; name a folder with --dataset",
-            to_string(input.sample), to_string(network.output_shape()));
-    data = make_rosenbrock(samples, 0, input.sample[0], seed).train;
-    data.name = "synthetic";
+    return draw_sequences(samples, input.sample, outputs, vocabulary, seed);
   }
-  return data;
+  if (input.sample.rank() == 3 && std::min(input.sample[0], input.sample[1]) >= kDigit) {
+    const Dataset digits = make_digits(samples, 0, seed).train;
+    const auto drawn = digits.inputs()[0].data.as<std::uint8_t>();
+    const Column images{"image", draw_images(drawn, samples, input.sample)};
+    if (loss == Loss::binary_cross_entropy) {
+      return Dataset({images}, {{"value", answers(labels_of(digits), outputs)}},
+                     {.name = "synthetic"});
+    }
+    return Dataset({images}, {{"label", class_labels(labels_of(digits), outputs)}},
+                   {.name = "synthetic", .classes = numbered_names(outputs)});
+  }
+  require(input.sample.rank() == 1 && outputs == 1,
+          "there are no synthetic data for a network from {} to {}; name a folder with --dataset",
+          to_string(input.sample), to_string(network.output_shape()));
+  Dataset points = make_rosenbrock(samples, 0, input.sample[0], seed).train;
+  points.set_info({.name = "synthetic"});
+  return points;
 }
 
 }  // namespace linnet::command

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inputs of networks that take ids: texts, or arrays of ids.
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "data/folder.h"
 #include "data/packed.h"
 #include "data/vocabulary.h"
 #include "inputs.h"
-#include "io/npy.h"
+#include "sample_list.h"
 
 namespace linnet::command {
 namespace {
@@ -25,11 +25,8 @@ bool is_table(const std::string& name) {
 
 class Collector {
  public:
-  Collector(const Shape& sample, const SavedRun& run) : run_(run) {
-    inputs_.data.name = "inputs";
-    inputs_.data.sample_shape = sample;
-    inputs_.data.sample_dtype = DType::i32;
-  }
+  Collector(const Model& model, const SavedRun& run)
+      : model_(model), run_(run), list_(model.network().input_shape()) {}
 
   void add(const fs::path& path) {
     const std::string name = path.filename().string();
@@ -44,7 +41,7 @@ class Collector {
     add_text(text, path.string());
   }
 
-  Inputs finish() && { return std::move(inputs_); }
+  Inputs finish() const { return list_.inputs(model_.network().input_names()[0]); }
 
  private:
   void add_folder(const fs::path& folder) {
@@ -72,45 +69,44 @@ class Collector {
 
   void add_text(std::string_view text, std::string name) {
     if (!words_) words_.emplace(run_.words());
-    std::vector<std::int32_t>& ids = inputs_.data.ids;
-    const std::size_t before = ids.size();
-    ids.resize(before + static_cast<std::size_t>(sample().elements()));
-    words_->encode(text, std::span(ids).subspan(before));
-    inputs_.names.push_back(std::move(name));
+    Tensor ids(DType::i32, list_.sample().batched(1));
+    words_->encode(text, ids.as_writable<std::int32_t>());
+    list_.add(std::move(ids), std::move(name));
   }
 
   void add_npy(const fs::path& path) {
-    const NpyArray array = read_npy(path);
-    require(array.dtype == DType::i32, "'{}' holds {}, but the model takes ids (i32)",
-            path.string(), to_string(array.dtype));
-    const bool single = array.shape == sample();
-    const Shape found = single                   ? array.shape
-                        : array.shape.rank() > 0 ? array.shape.sample()
-                                                 : Shape{};
-    require(found == sample(), "'{}' holds samples of {}, but the model takes {}", path.string(),
-            to_string(found), to_string(sample()));
-    std::vector<std::int32_t>& ids = inputs_.data.ids;
-    const std::size_t before = ids.size();
-    ids.resize(before + array.bytes.size() / sizeof(std::int32_t));
-    std::memcpy(ids.data() + before, array.bytes.data(), array.bytes.size());
-    for (std::int64_t i = 0; i < (single ? 1 : array.shape[0]); ++i) {
-      inputs_.names.push_back(single ? path.string() : fmt::format("{}[{}]", path.string(), i));
+    const Tensor ids = ids_of(path);
+    if (ids.shape() == list_.sample()) {
+      list_.add(ids.reshaped(ids.shape().batched(1)), path.string());
+    } else {
+      list_.add(path, ids);
     }
   }
 
-  const Shape& sample() const { return inputs_.data.sample_shape; }
+  static Tensor ids_of(const fs::path& path) {
+    const Tensor array = read_npy(path);
+    require(array.dtype() == DType::i32 || array.dtype() == DType::i64,
+            "'{}' holds {}, but the model takes ids (i32)", path.string(),
+            to_string(array.dtype()));
+    try {
+      return array.to(DType::i32);
+    } catch (const Error& error) {
+      fail("cannot read '{}': {}", path.string(), error.what());
+    }
+  }
 
+  const Model& model_;
   const SavedRun& run_;
   std::optional<Vocabulary> words_;
-  Inputs inputs_;
+  SampleList list_;
 };
 
 }  // namespace
 
-Inputs read_texts(const std::vector<std::string>& paths, const Shape& sample, const SavedRun& run) {
-  Collector collector(sample, run);
+Inputs read_texts(const std::vector<std::string>& paths, const Model& model, const SavedRun& run) {
+  Collector collector(model, run);
   read_paths(paths, [&](const fs::path& path) { collector.add(path); });
-  return std::move(collector).finish();
+  return collector.finish();
 }
 
 }  // namespace linnet::command

@@ -45,32 +45,32 @@ class Pass {
  public:
   Pass(Model& model, const Dataset& data, std::int64_t batch, bool streamed)
       : predictor_(model),
-        data_(data),
+        samples_(data.inputs().at(0).data),
         batch_(batch),
         streamed_(streamed),
         on_host_(model.device() == "cpu"),
-        elements_(static_cast<std::size_t>(data.sample_shape.elements())),
         outputs_(static_cast<std::size_t>(predictor_.output_shape().elements() * batch)) {
-    require(data.source == nullptr && data.more_inputs.empty(),
-            "inference is timed on one input of data in memory; '{}' is not that", data.name);
+    require(data.inputs().size() == 1 && data.inputs()[0].source == nullptr,
+            "inference is timed on one input of data in memory; '{}' is not that",
+            data.info().name);
   }
 
   /// Compiles and allocates, and puts a batch of each size where a GPU's run() reads it.
   void prepare() {
-    if (data_.size() >= batch_) copy_and_predict(0, batch_);
-    const std::int64_t rest = data_.size() % batch_;
-    if (rest > 0) copy_and_predict(data_.size() - rest, rest);
+    if (size() >= batch_) copy_and_predict(0, batch_);
+    const std::int64_t rest = size() % batch_;
+    if (rest > 0) copy_and_predict(size() - rest, rest);
   }
 
   void run() {
-    for (std::int64_t begin = 0; begin < data_.size(); begin += batch_) {
-      const std::int64_t count = std::min(batch_, data_.size() - begin);
+    for (std::int64_t begin = 0; begin < size(); begin += batch_) {
+      const std::int64_t count = std::min(batch_, size() - begin);
       if (streamed_) {
         copy_and_predict(begin, count);
         continue;
       }
-      if (on_host_) predictor_.set_input(count, data_.sample_dtype, address(begin));
-      predictor_.run(count, data_.sample_dtype);
+      if (on_host_) predictor_.set_input(count, samples_.dtype(), address(begin));
+      predictor_.run(count, samples_.dtype());
     }
     predictor_.wait();
   }
@@ -81,36 +81,27 @@ class Pass {
   }
 
  private:
-  std::size_t first_element(std::int64_t sample) const {
-    return static_cast<std::size_t>(sample) * elements_;
-  }
+  std::int64_t size() const { return samples_.shape()[0]; }
   const void* address(std::int64_t sample) const {
-    switch (data_.sample_dtype) {
-      case DType::u8: return data_.bytes.data() + first_element(sample);
-      case DType::i32: return data_.ids.data() + first_element(sample);
-      default: return data_.floats.data() + first_element(sample);
-    }
+    return samples_.rows(sample, sample + 1).bytes().data();
   }
 
   void copy_and_predict(std::int64_t begin, std::int64_t count) {
+    const Tensor samples = samples_.rows(begin, begin + count);
     const std::size_t outputs = outputs_.size() / static_cast<std::size_t>(batch_);
     const auto to = std::span(outputs_).first(static_cast<std::size_t>(count) * outputs);
-    const auto part = [&](const auto& samples) {
-      return std::span(samples).subspan(first_element(begin), first_element(count));
-    };
-    switch (data_.sample_dtype) {
-      case DType::u8: return predictor_.predict(part(data_.bytes), to);
-      case DType::i32: return predictor_.predict(part(data_.ids), to);
-      default: return predictor_.predict(part(data_.floats), to);
+    switch (samples.dtype()) {
+      case DType::u8: return predictor_.predict(samples.as<std::uint8_t>(), to);
+      case DType::i32: return predictor_.predict(samples.as<std::int32_t>(), to);
+      default: return predictor_.predict(samples.as<float>(), to);
     }
   }
 
   Predictor predictor_;
-  const Dataset& data_;
+  Tensor samples_;
   std::int64_t batch_;
   bool streamed_;
   bool on_host_;
-  std::size_t elements_;  ///< of a sample
   std::vector<float> outputs_;
 };
 

@@ -145,7 +145,7 @@ class Watcher : public Callback {
 History train_watched(Model& model, const LoadedData& data, const TrainingOptions& training,
                       Watcher& watcher, const RunFolder& folder) {
   try {
-    return train(model, data.parts, training, &watcher);
+    return train(model, data.splits, training, &watcher);
   } catch (const Error& error) {
     if (watcher.saved_epoch() == 0) throw;
     fail("{}; the weights of epoch {} are kept in '{}'", error.what(), watcher.saved_epoch(),
@@ -168,7 +168,7 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   const std::int64_t samples = history.epochs.empty() ? 0 : history.epochs.front().train.samples;
   const Json epoch = to_json(last, !history.interrupted);
   Json json;
-  add_setup(json, job, model, data.parts.train, data.parts.test.size(), history.epochs.size());
+  add_setup(json, job, model, data.splits.train, data.splits.test.size(), history.epochs.size());
   for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
                           "test_loss", "test_accuracy"}) {
     json[key] = epoch[key];
@@ -177,8 +177,9 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
   json["planned_bytes"] = history.planned_bytes;
-  json["bad_images"] = data.parts.train.bad_files.size() + data.parts.test.bad_files.size() +
-                       data.parts.validation.bad_files.size();
+  json["bad_images"] = data.splits.train.info().bad_files.size() +
+                       data.splits.test.info().bad_files.size() +
+                       data.splits.validation.info().bad_files.size();
   json["interrupted"] = history.interrupted;
   json["stopped_early"] = history.stopped_early;
   json["notes"] = history.notes;
@@ -220,14 +221,14 @@ void write_report(const Job& job, const Json& summary, const History& history, c
                   const LoadedData& data, std::span<const float> predictions,
                   const std::optional<Metrics>& metrics, const RunFolder& folder) {
   Report report;
-  report.title = fmt::format("{} on {}", job.name, data.parts.train.name);
+  report.title = fmt::format("{} on {}", job.name, data.splits.train.info().name);
   report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", kVersion, kCommit,
                                 summary["machine"]["processor"].get<std::string>());
   if (!data.note.empty()) report.subtitle += ". " + data.note;
   for (const std::string& note : history.notes) report.subtitle += ". " + note;
   add_epochs(report, history);
   if (metrics) {
-    add_mistakes(report, *metrics, predictions, data.parts.test,
+    add_mistakes(report, *metrics, predictions, data.splits.test,
                  job.training.loss_options.ignore_index);
   }
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
@@ -268,20 +269,20 @@ std::optional<Metrics> measured(const Job& job, std::span<const float> predictio
 
 /// metrics.json (of the test part, and of a validation part in it), and its lines on the terminal.
 void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,
-                    const DatasetPair& parts, const RunFolder& folder, Watcher& watcher) {
+                    const Splits& splits, const RunFolder& folder, Watcher& watcher) {
   Json json = Json::object();
   const auto add = [&](Json& to, std::string_view what, const Metrics& metrics,
                        const Dataset& data) {
-    to = to_json(metrics, data.class_names);
+    to = to_json(metrics, data.classes());
     std::string before = fmt::format("linnet: {}", what);
-    for (const std::string& line : metrics_lines(metrics, data.class_names)) {
+    for (const std::string& line : metrics_lines(metrics, data.classes())) {
       watcher.line(std::exchange(before, "") + line);
     }
   };
-  if (test) add(json, "", *test, parts.test);
+  if (test) add(json, "", *test, splits.test);
   if (const auto validation =
-          measured(job, predictions_of(model, job, parts.validation), parts.validation)) {
-    add(json["validation"], "validation ", *validation, parts.validation);
+          measured(job, predictions_of(model, job, splits.validation), splits.validation)) {
+    add(json["validation"], "validation ", *validation, splits.validation);
   }
   if (json.empty()) return;
   write_file_atomically(folder.metrics(),
@@ -303,25 +304,26 @@ int train_job(const TrainOptions& options) {
   Model model(job.network, job.model);  // before the data: a missing device costs no download
   LoadedData data = load_data(job);
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
-  if (job.for_images) model = Model(fit_network(job, data.parts.train.sample_shape), job.model);
+  if (job.for_images)
+    model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   if (job.training.augment.crops()) {
-    for (Dataset* part : {&data.parts.validation, &data.parts.test}) {
+    for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
       *part = fit_pictures(std::move(*part), model.network().input_shape());
     }
   }
-  Watcher watcher(model, folder, data.parts.train.words, job.training.epochs, guard);
-  const TrainingOptions training = with_class_weights(job, data.parts.train);
+  Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training.epochs, guard);
+  const TrainingOptions training = with_class_weights(job, data.splits.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
   const History history = train_watched(model, data, training, watcher, folder);
   guard.reporting(history.interrupted);
-  const std::vector<float> predictions = predictions_of(model, job, data.parts.test);
+  const std::vector<float> predictions = predictions_of(model, job, data.splits.test);
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  const std::optional<Metrics> metrics = measured(job, predictions, data.parts.test);
+  const std::optional<Metrics> metrics = measured(job, predictions, data.splits.test);
   write_report(job, summary, history, model, data, predictions, metrics, folder);
-  report_metrics(job, model, metrics, data.parts, folder, watcher);
+  report_metrics(job, model, metrics, data.splits, folder, watcher);
   for (const std::string& note : history.notes) watcher.line("linnet: " + note);
   if (history.interrupted) {
     watcher.line(fmt::format("linnet: interrupted; everything so far is saved in {}",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/image.h"
+#include "data/targets.h"
 #include "metrics_report.h"
 
 namespace linnet::command {
@@ -17,24 +18,22 @@ struct Mistake {
   float probability = 0;
 };
 
-bool is_picture(const Dataset& data) {
-  const Shape& shape = data.sample_shape;
-  return data.sample_dtype == DType::u8 && shape.rank() == 3 && (shape[2] == 1 || shape[2] == 3);
+bool is_picture(const Column& column) {
+  const Shape shape = column.record();
+  return column.dtype() == DType::u8 && shape.rank() == 3 && (shape[2] == 1 || shape[2] == 3);
 }
 
-std::string png_of(const Dataset& data, std::size_t sample) {
-  const auto size = static_cast<std::size_t>(data.sample_shape.elements());
-  std::vector<std::uint8_t> pixels(size);
-  if (data.source != nullptr) {
-    data.source->read(static_cast<std::int64_t>(sample), std::as_writable_bytes(std::span(pixels)));
+std::string png_of(const Column& images, std::size_t sample) {
+  const Shape shape = images.record();
+  const auto row = static_cast<std::int64_t>(sample);
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(shape.elements()));
+  if (images.source != nullptr) {
+    images.source->read(row, std::as_writable_bytes(std::span(pixels)));
   } else {
-    std::copy_n(data.bytes.begin() + static_cast<std::ptrdiff_t>(sample * size), size,
-                pixels.begin());
+    std::ranges::copy(images.data.rows(row, row + 1).as<std::uint8_t>(), pixels.begin());
   }
-  return encode_png({.height = data.sample_shape[0],
-                     .width = data.sample_shape[1],
-                     .channels = data.sample_shape[2],
-                     .pixels = std::move(pixels)});
+  return encode_png(
+      {.height = shape[0], .width = shape[1], .channels = shape[2], .pixels = std::move(pixels)});
 }
 
 }  // namespace
@@ -59,22 +58,24 @@ void add_epochs(Report& report, const History& history) {
 
 void add_mistakes(Report& report, const Metrics& metrics, std::span<const float> logits,
                   const Dataset& test, std::optional<std::int32_t> ignore_index) {
-  if (test.size() == 0 || test.labels.empty() || metrics.confusion.empty()) return;
+  const std::span<const std::int32_t> labels = labels_of(test);
+  if (labels.empty() || metrics.confusion.empty()) return;
   // A network may have more outputs than the data has classes.
   const std::size_t classes = metrics.scores.classes.size();
   for (std::size_t c = 0; c < classes; ++c) {
-    report.class_names.push_back(class_name(test.class_names, c));
+    report.class_names.push_back(class_name(test.classes(), c));
   }
   report.confusion = metrics.confusion;
   std::vector<Mistake> mistakes;
-  for (std::size_t i = 0; i < test.labels.size(); ++i) {
-    if (test.labels[i] == ignore_index) continue;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == ignore_index) continue;
     const std::span<const float> row = logits.subspan(i * classes, classes);
     const auto predicted = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    if (predicted == static_cast<std::size_t>(test.labels[i])) continue;
+    if (predicted == static_cast<std::size_t>(labels[i])) continue;
     mistakes.push_back({i, predicted, static_cast<float>(softmax_probability(row, predicted))});
   }
-  if (!is_picture(test)) return;
+  const Column& images = test.inputs()[0];
+  if (!is_picture(images)) return;
   const std::size_t shown = std::min(kWorstImages, mistakes.size());
   std::partial_sort(mistakes.begin(), mistakes.begin() + static_cast<std::ptrdiff_t>(shown),
                     mistakes.end(), [](const Mistake& a, const Mistake& b) {
@@ -84,9 +85,9 @@ void add_mistakes(Report& report, const Metrics& metrics, std::span<const float>
   for (std::size_t i = 0; i < shown; ++i) {
     const Mistake& m = mistakes[i];
     report.worst_images.push_back(
-        {.png = png_of(test, m.sample),
-         .truth = class_name(test.class_names, static_cast<std::size_t>(test.labels[m.sample])),
-         .predicted = class_name(test.class_names, m.predicted),
+        {.png = png_of(images, m.sample),
+         .truth = class_name(test.classes(), static_cast<std::size_t>(labels[m.sample])),
+         .predicted = class_name(test.classes(), m.predicted),
          .probability = m.probability});
   }
 }

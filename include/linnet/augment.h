@@ -52,8 +52,9 @@ struct Augment {
   bool any() const { return *this != Augment{}; }
 };
 
-/// The data set with the middle (height, width) of each picture; targets stay. Throws Error unless
-/// samples are (height, width, channels) in u8 or f32 and at least as large.
+/// Returns the data set with the middle (height, width) of each image of its first input; all else
+/// stays. Throws Error unless these are (height, width, channels) in u8 or f32 and at least as
+/// large.
 Dataset centre_crop(const Dataset& data, std::int64_t height, std::int64_t width);
 
 }  // namespace linnet

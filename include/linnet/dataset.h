@@ -2,7 +2,7 @@
 #pragma once
 
 #include <linnet/record_source.h>
-#include <linnet/types.h>
+#include <linnet/tensor.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -10,48 +10,31 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace linnet {
 
-/// One more input or target of every sample: N records of `shape`, row-major.
+/// One input or target of every sample, by name: N records, in memory or from a source.
 struct Column {
-  std::string name;  ///< the network's name of the input or output that it belongs to
-  Shape shape = {};  ///< of a record
-  DType dtype = DType::f32;
-  std::vector<std::uint8_t> bytes = {};  ///< if u8
-  std::vector<float> floats = {};        ///< if f32
-  std::vector<std::int32_t> ids = {};    ///< if i32: ids, or the labels of a target
+  std::string name;
+  Tensor data = {};  ///< (N, ...): one record a row
+  /// Gives the records when a batch needs them; `data` is empty then.
+  std::shared_ptr<const RecordSource> source = {};
 
-  std::span<const std::byte> data() const;
+  std::int64_t size() const;  ///< N
+  DType dtype() const;
+  Shape record() const;  ///< the shape of one record, without N
 };
 
-/// A data set in host memory. Pixels stay uint8 and become floats only in the gather of a batch.
-///
-/// samples: N records of sample_shape, row-major, in u8, f32 or i32.
-/// targets: either `labels` (N class indices in [0, classes)) or `values` (N records of
-/// value_shape, f32); the other one is empty.
-struct Dataset {
-  std::string name;
-  Shape sample_shape;                    ///< without the batch, e.g. (28, 28, 1)
-  DType sample_dtype = DType::u8;        ///< u8, f32 or i32
-  std::vector<std::uint8_t> bytes;       ///< the samples, if u8
-  std::vector<float> floats;             ///< the samples, if f32
-  std::vector<std::int32_t> ids;         ///< the samples, if i32: rows of an Embedding
-  std::vector<std::int32_t> labels;      ///< classification targets
-  Shape value_shape;                     ///< of one regression target
-  std::vector<float> values;             ///< regression targets
-  std::vector<std::string> class_names;  ///< one per class; its size is the number of classes
+/// What is known of a data set beside its columns.
+struct DatasetInfo {
+  std::string name = "data";
+  std::vector<std::string> classes = {};  ///< names, one per class; none: not known
   /// Of texts: the words of the ids from 3 on, the most frequent first (0 pads, 1 starts a text, 2
   /// is any other word).
-  std::vector<std::string> words = {};
-  /// For networks of several inputs and outputs: what belongs to all but the first of each, by
-  /// name. An output that has no target here has no loss.
-  std::vector<Column> more_inputs;
-  std::vector<Column> more_targets;  ///< f32 values, or i32 labels of shape ()
-  /// The samples, if they are not in memory: `bytes`, `floats` and `ids` are then empty. Everything
-  /// reads such a data set batch by batch, on every device.
-  std::shared_ptr<const RecordSource> source = {};
+  std::vector<std::string> vocabulary = {};
   /// Files that were left out because they could not be read: path and reason.
   std::vector<std::string> bad_files = {};
   /// The files whose records these are, one for one, so that errors can name them; empty: none.
@@ -59,45 +42,83 @@ struct Dataset {
   std::filesystem::path targets_file = {};
   /// Sentences on what was decided while reading, e.g. that grey images are read in colour.
   std::vector<std::string> notes = {};
+};
+
+/// How Dataset::split() chooses.
+struct SplitOptions {
+  std::uint64_t seed = 0;
+  /// Takes the same share of every class, within one sample. Needs labels.
+  bool stratify = false;
+};
+
+/// Samples as named input columns and named target columns of equal length. A cheap handle: copies
+/// share columns, and the setters change one handle alone. Different threads may read one data set.
+///
+/// Inputs are u8, f32 or i32 (ids), targets f32 values or i32 labels (N): read where they lie,
+/// without a copy; pixels stay bytes until a batch is gathered. Columns of other types, or in the
+/// memory of a GPU, are converted when the data set is made, which copies them: f64, f16 and bf16
+/// to f32, i64 to i32, bool to u8, and targets of u8 or bool to i32. Labels (N, 1) are (N).
+///
+/// Columns belong to a network's inputs and outputs by name. Where each side has exactly one
+/// without a partner, these two belong together, so that a network of one input and one output
+/// takes a data set of any names. An output without a target has no loss; an input column that the
+/// network lacks is not read.
+class Dataset {
+ public:
+  /// No columns, no samples.
+  Dataset() = default;
+  /// Throws Error naming the column: lengths that disagree, a name that is empty or stands there
+  /// twice, records of a dimension below 1, labels that are no single numbers or come from a
+  /// source, integers that i32 can't hold, a source of another type than u8, f32 and i32. Of `info`
+  /// as set_classes() does.
+  Dataset(std::vector<Column> inputs, std::vector<Column> targets = {}, DatasetInfo info = {});
 
   std::int64_t size() const;
-  std::int64_t classes() const { return static_cast<std::int64_t>(class_names.size()); }
-  /// Throws Error where sizes disagree, a label is outside [0, classes), or a class name is not
-  /// UTF-8. The label that a loss ignores (LossOptions::ignore_index) may be outside.
-  void validate(std::optional<std::int32_t> ignored_label = {}) const;
-  /// The part of validate() that concerns the samples and `more_inputs`; returns their number. The
-  /// data set needs no targets.
-  std::int64_t validate_inputs() const;
+  const std::vector<Column>& inputs() const;
+  const std::vector<Column>& targets() const;
+  /// An input or target by its name; throws Error listing the names that there are.
+  const Column& column(std::string_view name) const;
+
+  const DatasetInfo& info() const;
+  /// Throws Error as set_classes() does.
+  void set_info(DatasetInfo info);
+  /// The names of the first target's classes; none: not known.
+  const std::vector<std::string>& classes() const { return info().classes; }
+  /// Throws Error for a name that is not UTF-8 or stands there twice.
+  void set_classes(std::vector<std::string> names);
+
+  /// Samples [begin, end), in the same memory. Throws Error for samples that are not there.
+  Dataset rows(std::int64_t begin, std::int64_t end) const;
+  /// These samples in this order, copied; of a source they are read later. Throws Error naming a
+  /// sample that is not there.
+  Dataset take(std::span<const std::int64_t> rows) const;
+  /// Splits off a random share of the samples: {the others, the share}, both in the data set's
+  /// order and copied as take() does; nothing is copied for a share without samples. The share has
+  /// round(share * size()) samples, the same ones for a seed on every machine. Throws Error for a
+  /// share outside [0, 1), and for one that leaves nothing.
+  std::pair<Dataset, Dataset> split(double share, const SplitOptions& options = {}) const;
+
+  /// Throws Error where the first target is labels and one lies outside [0, classes), if there are
+  /// classes; `ignored_label` may.
+  void check_labels(std::optional<std::int32_t> ignored_label = {}) const;
+
+ private:
+  struct Contents;
+  std::shared_ptr<const Contents> contents_;  ///< null: no columns
+  std::shared_ptr<const DatasetInfo> info_;   ///< null: nothing is known
 };
 
-/// A training part and a test part, and what is held out while training where the data say which
-/// samples that are (chest X-rays); each may be empty.
-struct DatasetPair {
-  Dataset train;
-  Dataset test;
+/// A training, a validation and a test set; each may be empty.
+struct Splits {
+  Dataset train = {};
   Dataset validation = {};
+  Dataset test = {};
 };
-
-/// Arrays in memory. `samples` holds N records of sample_shape; N is labels.size(). Labels are
-/// class indices, or the one that a loss will ignore.
-Dataset make_dataset(Shape sample_shape, std::span<const std::uint8_t> samples,
-                     std::span<const std::int32_t> labels,
-                     std::optional<std::int32_t> ignored_label = {});
-Dataset make_dataset(Shape sample_shape, std::span<const float> samples,
-                     std::span<const std::int32_t> labels,
-                     std::optional<std::int32_t> ignored_label = {});
-/// Sequences of ids (words, categories); N is labels.size().
-Dataset make_dataset(Shape sample_shape, std::span<const std::int32_t> samples,
-                     std::span<const std::int32_t> labels,
-                     std::optional<std::int32_t> ignored_label = {});
-/// Regression: N records of value_shape beside N records of sample_shape.
-Dataset make_dataset(Shape sample_shape, std::span<const float> samples, Shape value_shape,
-                     std::span<const float> values);
 
 /// What becomes of an image file that can't be read or decoded.
 enum class OnBadImage : std::uint8_t {
   stop,  ///< Error, naming the file
-  /// Left out, and named in Dataset::bad_files. So that every run and every epoch sees the same
+  /// Left out, and named in DatasetInfo::bad_files. So that every run and every epoch sees the same
   /// samples, all files are decoded once when the data set is opened.
   skip,
 };
@@ -117,10 +138,10 @@ struct DatasetOptions {
   int threads = 0;             ///< that decode images at loading; 0: all processors
   std::uint64_t seed = 0;      ///< of a split by patient
   bool coarse_labels = false;  ///< of CIFAR-100
-  /// The words of texts by rank, as Dataset::words of another data set; none: the most frequent
-  /// ones of the training part.
+  /// The words of texts by rank, as DatasetInfo::vocabulary of another data set; none: the most
+  /// frequent ones of the training set.
   std::vector<std::string> words = {};
-  /// The one label outside the classes that .npy targets may hold, see Dataset::validate().
+  /// The one label outside the classes that .npy targets may hold; see Dataset::check_labels().
   std::optional<std::int32_t> ignored_label = {};
   /// At most so many training samples, spread evenly over those that there are; 0: all. Not of
   /// images that are streamed. Of CIFAR the others are looked at and never held.
@@ -138,28 +159,32 @@ struct DatasetOptions {
 ///   classes (then everything is `train`),
 /// or a folder that holds one such folder (but images by class).
 ///
+/// Images are the input "image", texts "text", arrays "x"; the target is "label" (i32) or "value"
+/// (f32). Every label lies in [0, classes), or is the ignored one. A set that is not there has the
+/// columns, without samples.
+///
 /// Images are read as stored: no EXIF orientation is applied (as torchvision's ImageFolder), and a
 /// PNG's gamma and colour profile change nothing. Where some are grey and some in colour, all are
-/// read in colour and Dataset::notes says so (see DatasetOptions::channels). A streamed data set
-/// has the samples of a resident one, bit for bit.
-/// Throws Error naming the file, and what was expected and found there; also for an option that has
-/// no meaning for what lies there (size, coarse_labels).
-DatasetPair load_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
+/// read in colour and DatasetInfo::notes says so (see DatasetOptions::channels). A streamed data
+/// set has the samples of a resident one, bit for bit. Throws Error naming the file, and what was
+/// expected and found there; also for an option that has no meaning for what lies there (size,
+/// coarse_labels).
+Splits load_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
 
 /// Returns the data set with its targets as a model of the classes `class_names` counts them, by
-/// name: labels, or the columns of values where each class has one. Data without names of their own
-/// (none, or "0", "1", ...) stay as they are. Throws Error listing the names that are not among
-/// `class_names`, and for values those that the data lack. evaluate(), evaluate_metrics() and
-/// train() do this by themselves.
+/// name: labels, or the columns of values where each class has one. Labels outside the classes stay
+/// as they are, and so do data without names of their own (none, or "0", "1", ...). Throws Error
+/// listing the names that are not among `class_names`, and for values those that the data lack.
+/// evaluate(), evaluate_metrics() and train() do this by themselves.
 Dataset with_class_names(Dataset data, const std::vector<std::string>& class_names);
 
 /// Fashion-MNIST: from `cache` (if it holds the files), else Debian's package
 /// dataset-fashion-mnist, else downloaded into `cache` and checked by SHA-256. Throws Error where
-/// none of these works; then digits() is the way on.
-DatasetPair load_fashion_mnist(const std::filesystem::path& cache);
+/// none of these works; then make_digits() is the way on.
+Splits load_fashion_mnist(const std::filesystem::path& cache);
 
 /// Procedural images of the ten digits, (28, 28, 1) u8, drawn by strokes with random slant, size,
 /// thickness, position and noise. A function of the seed alone.
-DatasetPair make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
+Splits make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
 
 }  // namespace linnet

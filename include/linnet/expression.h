@@ -139,11 +139,10 @@ class FunctionalNetwork {
   FunctionalNetwork& operator=(const FunctionalNetwork&) = delete;
   ~FunctionalNetwork();
 
-  /// dtype: f32, or i32 for ids. The first input is the data set's samples, the others its
-  /// more_inputs.
+  /// dtype: f32, or i32 for ids. Data set columns belong to inputs and outputs by name (see
+  /// Dataset).
   Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
-  /// Expressions of this network, by name; the first one's targets are the data set's labels or
-  /// values, the others' its more_targets. Throws Error for names that stand there twice.
+  /// Expressions of this network, by name. Throws Error for names that stand there twice.
   Network build(const std::vector<std::pair<std::string, Expression>>& outputs) const;
 
  private:

@@ -65,7 +65,8 @@ struct LossOptions {
 
 /// Weights that let every class count alike: samples / (classes * samples of the class), and 0 for
 /// a class without samples (scikit-learn's "balanced"). Samples of the ignored label are not
-/// counted. Throws Error for data without labels.
+/// counted. Where the classes are not known there is one for each label up to the largest. Throws
+/// Error for data without labels.
 std::vector<double> balanced_class_weights(const Dataset& data,
                                            std::optional<std::int32_t> ignore_index = {});
 

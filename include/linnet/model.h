@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -87,18 +86,21 @@ class Model {
   /// Names of the weights and running statistics, e.g. "conv2d_1.weight".
   std::vector<std::string> parameter_names() const;
   Shape parameter_shape(const std::string& name) const;
-  std::vector<float> parameter(const std::string& name) const;
-  /// Throws Error for an unknown name or another number of elements.
-  void set_parameter(const std::string& name, std::span<const float> values);
+  /// Returns a copy on the host, f32 of parameter_shape(). Waits for the device.
+  Tensor parameter(const std::string& name) const;
+  /// Takes values of any type, as f32. Throws Error for an unknown name or another number of
+  /// elements.
+  void set_parameter(const std::string& name, const Tensor& values);
 
-  /// The network's first output for every sample, (N, outputs) row-major, in the data set's order.
-  std::vector<float> predict(const Dataset& data, std::int64_t batch = 256);
+  /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in the
+  /// data set's order. The data set needs no targets.
+  Tensor predict(const Dataset& data, std::int64_t batch = 256);
   /// The same as probabilities: softmax or sigmoid is applied, as answers() says (softmax where the
   /// loss is not known, or one of your own), unless the network ends in Softmax or Sigmoid itself.
   /// Throws Error for a model whose loss knows no probabilities.
-  std::vector<float> predict_probabilities(const Dataset& data, std::int64_t batch = 256);
+  Tensor predict_probabilities(const Dataset& data, std::int64_t batch = 256);
 
-  /// Every output of the network, by name. The data set needs no targets.
+  /// Returns every output of the network, by name.
   std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);
 
   /// The shape of a sample before what its training cropped, or the network's input where that is
@@ -112,8 +114,9 @@ class Model {
   std::unique_ptr<ModelState> state_;
 };
 
-/// Returns `data` as `model` takes it: pictures of the shape of its training's samples become their
-/// middle where that took crops, or are resized where they are smaller; all else stays.
+/// Returns `data` as `model` takes it: images of the shape of its training's samples become their
+/// middle where that took crops, or are resized where they are smaller; all else stays. Of the
+/// column that belongs to the first input.
 Dataset fit_samples(Dataset data, const Model& model);
 
 /// Reads image files as samples of `model`, without targets: each one decoded, in the channels and

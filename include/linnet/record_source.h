@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,7 +17,10 @@ class RecordSource {
   virtual ~RecordSource() = default;
   /// Records; always the same number.
   virtual std::int64_t size() const = 0;
-  /// Writes record `index`, row-major in its data set's shape and type, over all of `to`. Called by
+  /// The element type and the shape of every record.
+  virtual DType dtype() const = 0;
+  virtual Shape record() const = 0;
+  /// Writes record `index`, row-major, over all of `to`. Called by
   /// several threads at once. Throws Error naming what could not be read: that ends what is
   /// running.
   virtual void read(std::int64_t index, std::span<std::byte> to) const = 0;

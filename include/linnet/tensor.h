@@ -57,20 +57,29 @@ class Tensor {
  public:
   /// Holds no elements: f32 of shape (0).
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  /// The other one holds no elements then.
+  Tensor(Tensor&& other) noexcept { swap(other); }
+  Tensor& operator=(Tensor&& other) noexcept {
+    Tensor moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  ~Tensor() = default;
+
   /// Zeros, in host memory of its own.
   Tensor(DType dtype, const Shape& shape);
   /// Takes the vector's memory over. Throws Error unless it holds shape.elements() elements.
   template <Element T>
-    requires(!std::same_as<T, bool>)
-  Tensor(std::vector<T> values, const Shape& shape) {
+  requires(!std::same_as<T, bool>) Tensor(std::vector<T> values, const Shape& shape) {
     auto owner = std::make_shared<std::vector<T>>(std::move(values));
     const std::span<T> elements(*owner);
     *this = own(dtype_of<T>(), shape, std::as_writable_bytes(elements), std::move(owner));
   }
   /// The same, of shape (N).
   template <Element T>
-    requires(!std::same_as<T, bool>)
-  explicit Tensor(std::vector<T> values) {
+  requires(!std::same_as<T, bool>) explicit Tensor(std::vector<T> values) {
     const auto count = static_cast<std::int64_t>(values.size());
     *this = Tensor(std::move(values), Shape{count});
   }
@@ -85,8 +94,8 @@ class Tensor {
   /// range's elements are const. Allocates nothing. Throws Error unless the range holds
   /// shape.elements() elements.
   template <std::ranges::contiguous_range R>
-    requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
-             Element<std::ranges::range_value_t<R>>
+  requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
+      Element<std::ranges::range_value_t<R>>
   static Tensor borrow(R&& values, const Shape& shape) {
     const std::span elements(std::ranges::data(values), std::ranges::size(values));
     constexpr DType kType = dtype_of<std::ranges::range_value_t<R>>();
@@ -97,7 +106,7 @@ class Tensor {
     }
   }
   /// The same for memory of any type and device; read-only. `owner` is kept for as long as a copy
-  /// of the Tensor lives.
+  /// of the Tensor lives. Throws Error also for an address that the type can't have.
   static Tensor borrow(DType dtype, const Shape& shape, std::span<const std::byte> bytes,
                        std::shared_ptr<const void> owner = {}, Device device = {});
   static Tensor borrow_writable(DType dtype, const Shape& shape, std::span<std::byte> bytes,
@@ -109,10 +118,11 @@ class Tensor {
   std::int64_t elements() const { return shape_.elements(); }
   bool read_only() const { return read_only_; }
   /// Whether the memory stays good by itself; false for memory of the caller's.
-  bool owns_memory() const { return memory_ != nullptr; }
+  bool owns_memory() const { return memory_ != nullptr || size_ == 0; }
 
   /// Returns the elements, row-major. Throws Error for another element type, and for memory of a
-  /// GPU, which to_host() copies.
+  /// GPU, which to_host() copies. A bool's byte must be 0 or 1, which holds unless the memory was
+  /// borrowed.
   template <Element T>
   std::span<const T> as() const {
     const std::span<const std::byte> bytes = host_bytes(dtype_of<T>());
@@ -143,14 +153,15 @@ class Tensor {
   /// The same memory in another shape of as many elements; throws Error for any other.
   Tensor reshaped(const Shape& shape) const;
 
-  /// A copy in host memory of its own. Waits for a device. Throws Error for a GPU's memory that came
-  /// from another library (from_dlpack()), which alone knows how to read it.
+  /// A copy in host memory of its own. Waits for a device. Throws Error for a GPU's memory that
+  /// came from another library (from_dlpack()), which alone knows how to read it.
   Tensor clone() const;
   /// The Tensor itself where its memory is the host's, else clone().
   Tensor to_host() const;
   /// The elements in another type: the Tensor itself where it has it, else a copy in host memory.
-  /// Rounds to nearest; integers of f32 are cut towards zero. Throws Error for numbers that an
-  /// integer type can't hold.
+  /// Rounds once, to the nearest and of two the even one; what a float type can't hold becomes
+  /// infinite. Integers of floats are cut towards zero, bool is whether a number is not 0. Throws
+  /// Error naming the first number that an integer type can't hold.
   Tensor to(DType dtype) const;
 
   /// Of memory that the library allocated, on any device.
@@ -158,6 +169,7 @@ class Tensor {
          bool read_only);
 
  private:
+  void swap(Tensor& other) noexcept;
   static Tensor own(DType dtype, const Shape& shape, std::span<std::byte> bytes,
                     std::shared_ptr<const void> owner);
   std::span<const std::byte> host_bytes(DType dtype) const;
@@ -175,7 +187,7 @@ class Tensor {
 
 /// "f32 (2, 3) [[1, 2, 3], [4, 5, 6]]"; of long axes the middle is left out.
 std::string to_string(const Tensor& tensor);
-/// Whether types, shapes and all bits are equal. Both in host memory.
+/// Whether types, shapes and all bits are equal. Throws Error unless both are in host memory.
 bool same_bits(const Tensor& a, const Tensor& b);
 
 /// Reads NumPy's .npy (numpy.lib.format, versions 1.0 to 3.0): f4, f8, f2, u1, i4, i8 and b1,
@@ -187,11 +199,12 @@ Tensor read_npy(const std::filesystem::path& path);
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 /// Takes a DLPack tensor over, without a copy: dense row-major, of a type that DType has, in memory
-/// of the CPU or of a GPU. Its deleter runs when the last copy goes. Throws Error for any other
-/// one, which then stays the caller's.
+/// of the CPU or of a CUDA device. Its deleter runs when the last copy of the Tensor goes. Throws
+/// Error for any other one, which then stays the caller's.
 Tensor from_dlpack(DLManagedTensor* tensor);
 /// Hands the memory over without a copy: whoever gets it calls tensor->deleter(tensor) once, on any
-/// thread. Memory of the Tensor's lives until then.
+/// thread. Memory of the Tensor's lives until then. Throws Error for a read-only Tensor, which the
+/// format can't say: clone() it.
 DLManagedTensor* to_dlpack(const Tensor& tensor);
 
 }  // namespace linnet

@@ -54,7 +54,7 @@ struct TrainingOptions {
   /// don't fit. Changes nothing on the CPU, which reads host memory.
   bool streamed = false;
   std::int64_t pool = 3;
-  /// Threads that read ahead where samples come from files (Dataset::source), into a pool of `pool`
+  /// Threads that read ahead where samples come from files (Column::source), into a pool of `pool`
   /// batches on every device; 0: all processors. Results don't depend on it.
   int decoders = 0;
   Augment augment = {};  ///< of the first input's pictures
@@ -140,11 +140,10 @@ struct History {
 History train(Model& model, const Dataset& data, const TrainingOptions& options = {},
               const Dataset* test = nullptr, Callback* callback = nullptr);
 
-/// The same on the parts of a data set that says itself which samples are held out: where it has a
-/// validation part, that one is evaluated after every epoch (and watched by `patience`), and the
-/// test part after the last one alone. Throws Error also for TrainingOptions::validation beside a
-/// validation part.
-History train(Model& model, const DatasetPair& parts, const TrainingOptions& options = {},
+/// The same on a data set that says itself which samples are held out: where it has a validation
+/// set, that one is evaluated after every epoch (and watched by `patience`), and the test set after
+/// the last one alone. Throws Error also for TrainingOptions::validation beside a validation set.
+History train(Model& model, const Splits& splits, const TrainingOptions& options = {},
               Callback* callback = nullptr);
 
 /// Loss and accuracy over a data set, in inference mode. Its classes are counted as the model's, by

@@ -2,11 +2,11 @@
 #include <linnet/tensor.h>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
+#include <cstdint>
+#include <new>
 
 #include "base/check.h"
-#include "base/memory.h"
+#include "core/align.h"
 #include "core/tensor_memory.h"
 
 namespace linnet {
@@ -34,6 +34,26 @@ class OwnedMemory final : public TensorMemory {
   Device device_;
 };
 
+/// Aligned as kernels like it, and not written yet.
+class HostMemory final : public TensorMemory {
+ public:
+  explicit HostMemory(std::size_t bytes)
+      : bytes_(bytes), data_(static_cast<std::byte*>(::operator new(bytes, kAlign))) {}
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  ~HostMemory() override { ::operator delete(data_, kAlign); }
+  std::byte* data() const override { return data_; }
+  std::size_t bytes() const override { return bytes_; }
+  void read(std::size_t offset, std::span<std::byte> to) const override {
+    std::copy_n(data_ + offset, to.size(), to.begin());
+  }
+
+ private:
+  static constexpr std::align_val_t kAlign{kAlignment};
+  std::size_t bytes_;
+  std::byte* data_;
+};
+
 /// Bytes of such a tensor. Throws Error where that many can't be counted, or a dimension is
 /// negative.
 std::size_t bytes_of(DType dtype, const Shape& shape) {
@@ -59,12 +79,17 @@ std::string to_string(Device device) {
   return device.kind == Device::Kind::cpu ? "cpu" : fmt::format("cuda:{}", device.index);
 }
 
-Tensor::Tensor(DType dtype, const Shape& shape) {
-  auto zeros = in_memory(fmt::format("a tensor of {} {}", to_string(dtype), to_string(shape)), [&] {
-    return std::make_shared<std::vector<std::byte>>(bytes_of(dtype, shape));
-  });
-  const std::span<std::byte> bytes(*zeros);
-  *this = own(dtype, shape, bytes, std::move(zeros));
+Tensor uninitialized_tensor(DType dtype, const Shape& shape) {
+  const std::size_t bytes = bytes_of(dtype, shape);
+  try {
+    return {dtype, shape, std::make_shared<HostMemory>(bytes), 0, false};
+  } catch (const std::bad_alloc&) {
+    fail("a tensor of {} {} does not fit into memory", to_string(dtype), to_string(shape));
+  }
+}
+
+Tensor::Tensor(DType dtype, const Shape& shape) : Tensor(uninitialized_tensor(dtype, shape)) {
+  std::fill_n(data_, size_, std::byte{});
 }
 
 Tensor::Tensor(DType dtype, const Shape& shape, std::shared_ptr<TensorMemory> memory,
@@ -79,11 +104,22 @@ Tensor::Tensor(DType dtype, const Shape& shape, std::shared_ptr<TensorMemory> me
   memory_ = std::move(memory);
 }
 
+void Tensor::swap(Tensor& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(shape_, other.shape_);
+  std::swap(device_, other.device_);
+  std::swap(dtype_, other.dtype_);
+  std::swap(read_only_, other.read_only_);
+}
+
 Tensor Tensor::borrow(DType dtype, const Shape& shape, std::span<const std::byte> bytes,
                       std::shared_ptr<const void> owner, Device device) {
   // Nothing writes it: read_only_ keeps its promise.
-  Tensor tensor = borrow_writable(dtype, shape, {const_cast<std::byte*>(bytes.data()), bytes.size()},
-                                  std::move(owner), device);
+  Tensor tensor =
+      borrow_writable(dtype, shape, {const_cast<std::byte*>(bytes.data()), bytes.size()},
+                      std::move(owner), device);
   tensor.read_only_ = true;
   return tensor;
 }
@@ -91,6 +127,10 @@ Tensor Tensor::borrow(DType dtype, const Shape& shape, std::span<const std::byte
 Tensor Tensor::borrow_writable(DType dtype, const Shape& shape, std::span<std::byte> bytes,
                                std::shared_ptr<const void> owner, Device device) {
   require_size(dtype, shape, bytes.size());
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % size_of(dtype) != 0) {
+    fail("the memory of a tensor of {} {} must begin at a multiple of {} bytes", to_string(dtype),
+         to_string(shape), size_of(dtype));
+  }
   Tensor tensor;
   if (owner != nullptr) {
     tensor.memory_ = std::make_shared<OwnedMemory>(bytes, std::move(owner), device);
@@ -121,12 +161,14 @@ std::span<const std::byte> Tensor::host_bytes(DType dtype) const {
 }
 
 void Tensor::require_writable() const {
-  require(!read_only_, "a tensor {} is read-only: its memory is const, or another's",
-          to_string(shape_));
+  if (read_only_) {
+    fail("a tensor {} {} is read-only: it borrows const memory; clone() it", to_string(dtype_),
+         to_string(shape_));
+  }
 }
 
 void Tensor::require_single() const {
-  require(elements() == 1, "expected a tensor of one element; got {}", to_string(shape_));
+  if (elements() != 1) fail("expected a tensor of one element; got {}", to_string(shape_));
 }
 
 std::span<std::byte> Tensor::writable_bytes() {
@@ -136,7 +178,7 @@ std::span<std::byte> Tensor::writable_bytes() {
 
 Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
   const bool fits = shape_.rank() > 0 && 0 <= begin && begin <= end && end <= shape_[0];
-  require(fits, "a tensor {} has no rows [{}, {})", to_string(shape_), begin, end);
+  if (!fits) fail("a tensor {} has no rows [{}, {})", to_string(shape_), begin, end);
   Tensor part = *this;
   part.shape_ = shape_.with_batch(end - begin);
   part.size_ = bytes_of(dtype_, part.shape_);
@@ -145,15 +187,17 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
 }
 
 Tensor Tensor::reshaped(const Shape& shape) const {
-  require(bytes_of(dtype_, shape) == size_, "a tensor {} has {} elements, which don't fit into {}",
-          to_string(shape_), elements(), to_string(shape));
+  if (bytes_of(dtype_, shape) != size_) {
+    fail("a tensor {} has {} elements, and {} takes {}", to_string(shape_), elements(),
+         to_string(shape), shape.elements());
+  }
   Tensor other = *this;
   other.shape_ = shape;
   return other;
 }
 
 Tensor Tensor::clone() const {
-  Tensor copy(dtype_, shape_);
+  Tensor copy = uninitialized_tensor(dtype_, shape_);
   if (device_.kind == Device::Kind::cpu) {
     std::ranges::copy(bytes(), copy.data_);
     return copy;
@@ -167,6 +211,11 @@ Tensor Tensor::clone() const {
 Tensor Tensor::to_host() const { return device_.kind == Device::Kind::cpu ? *this : clone(); }
 
 bool same_bits(const Tensor& a, const Tensor& b) {
+  for (const Tensor* tensor : {&a, &b}) {
+    require(tensor->device().kind == Device::Kind::cpu,
+            "a tensor {} lies in the memory of {}; to_host() copies it", to_string(tensor->shape()),
+            to_string(tensor->device()));
+  }
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
          std::ranges::equal(a.bytes(), b.bytes());
 }

@@ -49,6 +49,14 @@ bool holds(From x) {
   }
 }
 
+/// As a float that may be rounded once more, to 16 bits.
+template <class From>
+float once_rounded(From x) {
+  if constexpr (std::same_as<From, float>) return x;
+  if constexpr (std::same_as<From, double>) return odd_float_of(x);
+  return odd_float_of(static_cast<std::int64_t>(x));
+}
+
 template <class To, class Elements, class Convert>
 void fill(Tensor& to, const Elements& elements, const Convert& convert) {
   std::byte* data = to.writable_bytes().data();
@@ -74,21 +82,19 @@ void fill_integers(Tensor& to, const Elements& elements) {
 Tensor Tensor::to(DType dtype) const {
   if (dtype == dtype_) return *this;
   const Tensor from = to_host();
-  Tensor result(dtype, shape_);
-  const auto as_float = [](auto x) { return static_cast<float>(x); };
+  Tensor result = uninitialized_tensor(dtype, shape_);
   with_elements(from, [&](const auto& elements) {
     switch (dtype) {
       case DType::f32:
-        return fill<float>(result, elements, [&](auto x, auto) { return as_float(x); });
+        return fill<float>(result, elements, [](auto x, auto) { return static_cast<float>(x); });
       case DType::f64:
-        return fill<double>(result, elements,
-                            [](auto x, auto) { return static_cast<double>(x); });
+        return fill<double>(result, elements, [](auto x, auto) { return static_cast<double>(x); });
       case DType::f16:
         return fill<std::uint16_t>(result, elements,
-                                   [&](auto x, auto) { return f16_of(as_float(x)); });
+                                   [](auto x, auto) { return f16_of(once_rounded(x)); });
       case DType::bf16:
         return fill<std::uint16_t>(result, elements,
-                                   [&](auto x, auto) { return bf16_of(as_float(x)); });
+                                   [](auto x, auto) { return bf16_of(once_rounded(x)); });
       case DType::boolean:
         return fill<std::uint8_t>(result, elements,
                                   [](auto x, auto) { return std::uint8_t{x != 0}; });

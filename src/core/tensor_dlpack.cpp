@@ -38,9 +38,10 @@ DType dtype_of(const DLDataType& type) {
   for (const TypePair& pair : kTypes) {
     if (type.lanes == 1 && type.code == pair.code && type.bits == pair.bits) return pair.dtype;
   }
-  fail("expected a DLPack tensor of floats, bfloat16, uint8, int32, int64 or bool; got type {} of "
-       "{} bits",
-       static_cast<int>(type.code), static_cast<int>(type.bits));
+  fail(
+      "expected a DLPack tensor of float16, float32, float64, bfloat16, uint8, int32, int64 or "
+      "bool; got type code {} of {} bits and {} lanes",
+      static_cast<int>(type.code), static_cast<int>(type.bits), static_cast<int>(type.lanes));
 }
 
 std::array<std::int64_t, Shape::kMostAxes> dense_strides(const Shape& shape) {
@@ -55,9 +56,10 @@ std::array<std::int64_t, Shape::kMostAxes> dense_strides(const Shape& shape) {
 
 Device device_of(const DLDevice& device) {
   if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost) return {};
-  require(device.device_type == kDLCUDA,
-          "expected a DLPack tensor in the memory of the CPU or of a CUDA device; got device type {}",
-          static_cast<int>(device.device_type));
+  require(
+      device.device_type == kDLCUDA,
+      "expected a DLPack tensor in the memory of the CPU or of a CUDA device; got device type {}",
+      static_cast<int>(device.device_type));
   return {Device::Kind::cuda, device.device_id};
 }
 
@@ -89,7 +91,8 @@ Tensor from_dlpack(DLManagedTensor* tensor) {
   const Shape shape(std::span<const std::int64_t>(t.shape, static_cast<std::size_t>(t.ndim)));
   check_dense(t, shape);
   const auto size = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
-  auto* data = static_cast<std::byte*>(t.data) + t.byte_offset;
+  auto* data = static_cast<std::byte*>(t.data);
+  if (size > 0) data += t.byte_offset;  // of nothing it may be null
   using Deleter = void (*)(DLManagedTensor*);
   const std::shared_ptr<DLManagedTensor> owner(tensor, Deleter{[](DLManagedTensor*) {}});
   Tensor result = Tensor::borrow_writable(dtype, shape, {data, size}, owner, device);
@@ -101,19 +104,20 @@ Tensor from_dlpack(DLManagedTensor* tensor) {
 }
 
 DLManagedTensor* to_dlpack(const Tensor& tensor) {
+  require(!tensor.read_only(), "a tensor {} {} is read-only, which DLPack can't say; clone() it",
+          to_string(tensor.dtype()), to_string(tensor.shape()));
   auto exported = std::make_unique<Exported>();
   exported->tensor = tensor;
   std::ranges::copy(tensor.shape().dims(), exported->dims.begin());
   exported->strides = dense_strides(tensor.shape());
   const bool cpu = tensor.device().kind == Device::Kind::cpu;
-  exported->managed.dl_tensor = {
-      .data = const_cast<std::byte*>(tensor.bytes().data()),
-      .device = {cpu ? kDLCPU : kDLCUDA, tensor.device().index},
-      .ndim = static_cast<int>(tensor.shape().rank()),
-      .dtype = to_dlpack(tensor.dtype()),
-      .shape = exported->dims.data(),
-      .strides = exported->strides.data(),
-      .byte_offset = 0};
+  exported->managed.dl_tensor = {.data = const_cast<std::byte*>(tensor.bytes().data()),
+                                 .device = {cpu ? kDLCPU : kDLCUDA, tensor.device().index},
+                                 .ndim = static_cast<int>(tensor.shape().rank()),
+                                 .dtype = to_dlpack(tensor.dtype()),
+                                 .shape = exported->dims.data(),
+                                 .strides = exported->strides.data(),
+                                 .byte_offset = 0};
   exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = [](DLManagedTensor* self) {
     delete static_cast<Exported*>(self->manager_ctx);

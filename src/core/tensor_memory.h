@@ -19,4 +19,8 @@ class TensorMemory {
   virtual void read(std::size_t offset, std::span<std::byte> to) const = 0;
 };
 
+/// Host memory of a Tensor's own whose contents are still to be written. Throws Error where memory
+/// is short.
+Tensor uninitialized_tensor(DType dtype, const Shape& shape);
+
 }  // namespace linnet

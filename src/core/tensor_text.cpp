@@ -34,7 +34,10 @@ void append(std::string& text, std::span<const T> elements, std::span<const std:
 std::string to_string(const Tensor& tensor) {
   std::string text = fmt::format("{} {} ", to_string(tensor.dtype()), to_string(tensor.shape()));
   const bool half = tensor.dtype() == DType::f16 || tensor.dtype() == DType::bf16;
-  const Tensor host = half ? tensor.to(DType::f32) : tensor.to_host();
+  // A bool is made one: borrowed memory may hold other bytes.
+  const Tensor host = half                               ? tensor.to(DType::f32)
+                      : tensor.dtype() == DType::boolean ? tensor.to(DType::u8).to(DType::boolean)
+                                                         : tensor.to_host();
   const auto add = [&]<class T>(T) {
     append(text, std::span<const T>(host.as<T>()), host.shape().dims());
   };

@@ -2,8 +2,13 @@
 #include <linnet/augment.h>
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
+#include "core/tensor_memory.h"
+#include "data/fit_pictures.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
@@ -30,6 +35,8 @@ class CroppedSource final : public RecordSource {
   CroppedSource(std::shared_ptr<const RecordSource> source, Middle middle)
       : source_(std::move(source)), middle_(std::move(middle)) {}
   std::int64_t size() const override { return source_->size(); }
+  DType dtype() const override { return source_->dtype(); }
+  Shape record() const override { return middle_.to; }
   void read(std::int64_t index, std::span<std::byte> to) const override {
     std::vector<std::byte> whole(static_cast<std::size_t>(middle_.from.elements()) * middle_.size);
     source_->read(index, whole);
@@ -41,12 +48,13 @@ class CroppedSource final : public RecordSource {
   Middle middle_;
 };
 
-template <class T>
-std::vector<T> crop_all(const std::vector<T>& records, std::int64_t count, const Middle& middle) {
-  std::vector<T> out(static_cast<std::size_t>(count * middle.to.elements()));
-  for (std::int64_t i = 0; i < count && !records.empty(); ++i) {
-    middle.copy(reinterpret_cast<const std::byte*>(records.data() + i * middle.from.elements()),
-                reinterpret_cast<std::byte*>(out.data() + i * middle.to.elements()));
+Tensor crop_all(const Tensor& records, const Middle& middle) {
+  const std::int64_t count = records.shape()[0];
+  Tensor out = uninitialized_tensor(records.dtype(), middle.to.batched(count));
+  const auto from = static_cast<std::size_t>(middle.from.elements()) * middle.size;
+  const auto to = static_cast<std::size_t>(middle.to.elements()) * middle.size;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    middle.copy(records.bytes().data() + i * from, out.writable_bytes().data() + i * to);
   }
   return out;
 }
@@ -54,21 +62,26 @@ std::vector<T> crop_all(const std::vector<T>& records, std::int64_t count, const
 }  // namespace
 
 Dataset centre_crop(const Dataset& data, std::int64_t height, std::int64_t width) {
-  const Shape& from = data.sample_shape;
-  require(from.rank() == 3 && data.sample_dtype != DType::i32 && height >= 1 && width >= 1 &&
+  require(!data.inputs().empty(), "the data set '{}' has no inputs to crop", data.info().name);
+  return centre_crop_input(data, 0, height, width);
+}
+
+Dataset centre_crop_input(const Dataset& data, std::size_t index, std::int64_t height,
+                          std::int64_t width) {
+  Column column = data.inputs().at(index);
+  const Shape from = column.record();
+  require(from.rank() == 3 && column.dtype() != DType::i32 && height >= 1 && width >= 1 &&
               height <= from[0] && width <= from[1],
           "a crop of {} x {} can't be taken from the samples {} {} of '{}'", height, width,
-          to_string(data.sample_dtype), to_string(from), data.name);
-  const Middle middle{from, Shape{height, width, from[2]}, size_of(data.sample_dtype)};
-  Dataset out = data;
-  out.sample_shape = middle.to;
-  if (data.source != nullptr) {
-    out.source = std::make_shared<CroppedSource>(data.source, middle);
-    return out;
+          to_string(column.dtype()), to_string(from), data.info().name);
+  if (height == from[0] && width == from[1]) return data;
+  const Middle middle{from, Shape{height, width, from[2]}, size_of(column.dtype())};
+  if (column.source != nullptr) {
+    column.source = std::make_shared<CroppedSource>(column.source, middle);
+  } else {
+    column.data = crop_all(column.data, middle);
   }
-  if (data.sample_dtype == DType::u8) out.bytes = crop_all(data.bytes, data.size(), middle);
-  if (data.sample_dtype == DType::f32) out.floats = crop_all(data.floats, data.size(), middle);
-  return out;
+  return with_input(data, index, std::move(column));
 }
 
 }  // namespace linnet

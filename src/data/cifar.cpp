@@ -58,8 +58,13 @@ std::int64_t records_of(const fs::path& path, const Version& version) {
   return static_cast<std::int64_t>(bytes / (version.label_bytes + kPixels));
 }
 
+struct Samples {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int32_t> labels;
+};
+
 /// Appends a record: label bytes, then the planes of red, green and blue.
-void append_record(const std::uint8_t* bytes, const Version& version, Dataset& data) {
+void append_record(const std::uint8_t* bytes, const Version& version, Samples& data) {
   data.labels.push_back(bytes[version.label]);
   const std::uint8_t* planes = bytes + version.label_bytes;
   for (std::size_t p = 0; p < kPlane; ++p) {
@@ -69,8 +74,9 @@ void append_record(const std::uint8_t* bytes, const Version& version, Dataset& d
 
 /// The records of files one behind the other: all, or `samples` of them, spread evenly. No file is
 /// held as a whole.
-void read_records(const std::vector<fs::path>& files, const Version& version, std::int64_t samples,
-                  Dataset& data) {
+Samples read_records(const std::vector<fs::path>& files, const Version& version,
+                     std::int64_t samples) {
+  Samples data;
   std::vector<std::int64_t> counts;
   for (const fs::path& path : files) counts.push_back(records_of(path, version));
   const std::int64_t records = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -93,6 +99,7 @@ void read_records(const std::vector<fs::path>& files, const Version& version, st
       }
     }
   }
+  return data;
 }
 
 std::vector<std::string> class_names(const fs::path& folder, const Version& version) {
@@ -124,7 +131,7 @@ void check_cifar_batch(const fs::path& path) {
   check_size(path, InputFile(path).bytes(), ten ? kCifar10 : kCifar100);
 }
 
-DatasetPair load_cifar(const fs::path& folder, const CifarOptions& options) {
+Splits load_cifar(const fs::path& folder, const CifarOptions& options) {
   std::vector<fs::path> train = train_batches(folder);
   const bool ten = !train.empty() || is_file(folder / kCifar10.test_file);
   require(!ten || options.labels == CifarLabels::fine,
@@ -139,15 +146,16 @@ DatasetPair load_cifar(const fs::path& folder, const CifarOptions& options) {
   require(is_file(test), "'{}' has {} but no {}", folder.string(),
           train.front().filename().string(), version.test_file);
 
-  DatasetPair pair;
-  for (Dataset* part : {&pair.train, &pair.test}) {
-    part->name = ten ? "cifar-10" : "cifar-100";
-    part->sample_shape = {32, 32, 3};
-    part->class_names = class_names(folder, version);
-  }
-  read_records(train, version, options.train_samples, pair.train);
-  if (options.test) read_records({test}, version, 0, pair.test);
-  return pair;
+  const DatasetInfo info{.name = ten ? "cifar-10" : "cifar-100",
+                         .classes = class_names(folder, version)};
+  const auto dataset = [&](Samples samples) -> Dataset {
+    const std::int64_t count = std::ssize(samples.labels);
+    return {{{"image", Tensor(std::move(samples.bytes), {count, 32, 32, 3})}},
+            {{"label", Tensor(std::move(samples.labels))}},
+            info};
+  };
+  return {.train = dataset(read_records(train, version, options.train_samples)),
+          .test = dataset(options.test ? read_records({test}, version, 0) : Samples())};
 }
 
 }  // namespace linnet

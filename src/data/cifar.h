@@ -30,6 +30,6 @@ void check_cifar_batch(const std::filesystem::path& path);
 /// coarse_label_names.txt) if there.
 /// Throws Error naming the file that is missing, of a wrong size, or holds a wrong label, and for
 /// coarse labels of CIFAR-10.
-DatasetPair load_cifar(const std::filesystem::path& folder, const CifarOptions& options = {});
+Splits load_cifar(const std::filesystem::path& folder, const CifarOptions& options = {});
 
 }  // namespace linnet

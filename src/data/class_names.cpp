@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/class_names.h"
+#include <linnet/dataset.h>
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
 #include "data/folder.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
@@ -40,60 +42,66 @@ bool are_numbers(const Names& names) {
   return names == numbered_names(static_cast<std::int64_t>(names.size()));
 }
 
+std::int64_t classes(const Dataset& data) { return std::ssize(data.classes()); }
+
 bool has_columns_of_classes(const Dataset& data) {
-  return !data.values.empty() && data.value_shape.rank() == 1 &&
-         data.value_shape[0] == data.classes();
+  return !values_of(data).empty() && value_shape_of(data) == Shape{classes(data)};
 }
 
 /// Where each class of the data stands in `names`.
 std::vector<std::int32_t> places_of(const Dataset& data, const Names& names) {
   std::vector<std::int32_t> places;
-  for (const std::string& name : data.class_names) {
+  for (const std::string& name : data.classes()) {
     const auto found = std::find(names.begin(), names.end(), name);
     places.push_back(static_cast<std::int32_t>(found - names.begin()));
   }
   return places;
 }
 
-}  // namespace
-
-NamedTargets targets_by_name(const Dataset& data, const Names& names) {
-  const bool columns = has_columns_of_classes(data);
-  if (names.empty() || data.class_names.empty() || data.class_names == names ||
-      (data.labels.empty() && !columns)) {
-    return {};
+Tensor moved_labels(std::span<const std::int32_t> labels, std::span<const std::int32_t> places) {
+  std::vector<std::int32_t> moved(labels.begin(), labels.end());
+  for (std::int32_t& label : moved) {
+    if (label >= 0 && label < std::ssize(places)) label = places[static_cast<std::size_t>(label)];
   }
-  const Names unknown = missing_from(names, data.class_names);
-  if (unknown.size() == data.class_names.size() && are_numbers(data.class_names)) return {};
-  require(unknown.empty(),
-          "the data set '{}' has the class{} {}, which the model does not know; its classes are {}",
-          data.name, unknown.size() == 1 ? "" : "es", listed(unknown), listed(names));
-  const std::vector<std::int32_t> places = places_of(data, names);
-  NamedTargets targets;
-  if (!columns) {
-    targets.labels = data.labels;
-    for (std::int32_t& label : targets.labels) {
-      if (label >= 0 && label < data.classes()) label = places[static_cast<std::size_t>(label)];
-    }
-    return targets;
-  }
-  const Names lacking = missing_from(data.class_names, names);
-  require(lacking.empty(), "the data set '{}' has no values for {}, which the model was trained on",
-          data.name, listed(lacking));
-  targets.values.resize(data.values.size());
-  for (std::size_t i = 0; i < data.values.size(); ++i) {
-    const std::size_t column = i % places.size();
-    targets.values[i - column + static_cast<std::size_t>(places[column])] = data.values[i];
-  }
-  return targets;
+  return Tensor(std::move(moved));
 }
 
+Tensor moved_columns(const Dataset& data, std::span<const std::int32_t> places) {
+  const std::span<const float> values = values_of(data);
+  std::vector<float> moved(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t column = i % places.size();
+    moved[i - column + static_cast<std::size_t>(places[column])] = values[i];
+  }
+  return {std::move(moved), data.targets()[0].data.shape()};
+}
+
+/// Its targets as `names` counts the classes; the data set itself where the order is the same, and
+/// where it has only numbers for names.
+Dataset with_targets_by_name(const Dataset& data, const Names& names) {
+  if (data.classes().empty() || data.classes() == names) return data;
+  const Names unknown = missing_from(names, data.classes());
+  if (unknown.size() == data.classes().size() && are_numbers(data.classes())) return data;
+  require(unknown.empty(),
+          "the data set '{}' has the class{} {}, which the model does not know; its classes are {}",
+          data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown), listed(names));
+  const std::vector<std::int32_t> places = places_of(data, names);
+  if (!has_columns_of_classes(data)) {
+    return with_first_target(data, moved_labels(labels_of(data), places));
+  }
+  const Names lacking = missing_from(data.classes(), names);
+  require(lacking.empty(), "the data set '{}' has no values for {}, which the model was trained on",
+          data.info().name, listed(lacking));
+  return with_first_target(data, moved_columns(data, places));
+}
+
+}  // namespace
+
 Dataset with_class_names(Dataset data, const Names& class_names) {
-  NamedTargets targets = targets_by_name(data, class_names);
-  if (!targets.labels.empty()) data.labels = std::move(targets.labels);
-  if (!targets.values.empty()) data.values = std::move(targets.values);
-  const bool labelled = !data.labels.empty() || has_columns_of_classes(data);
-  if (labelled && data.class_names.size() <= class_names.size()) data.class_names = class_names;
+  const bool labelled = !labels_of(data).empty() || has_columns_of_classes(data);
+  if (class_names.empty() || !labelled) return data;
+  data = with_targets_by_name(data, class_names);
+  if (data.classes().size() <= class_names.size()) data.set_classes(class_names);
   return data;
 }
 

@@ -2,184 +2,214 @@
 #include <linnet/dataset.h>
 
 #include <algorithm>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <set>
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
 
-constexpr std::int32_t kMostClasses = 1 << 20;
-
-/// The elements of one record; every extent must be positive (no extent: a scalar).
-std::int64_t record_elements(const Shape& shape, std::string_view what, std::string_view name) {
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : shape.dims()) {
-    require(extent > 0, "the {} shape of '{}' must have positive extents; got {}", what, name,
-            to_string(shape));
-    require(extent <= std::numeric_limits<std::int64_t>::max() / elements,
-            "the {} shape {} of '{}' has more elements than memory can hold", what,
-            to_string(shape), name);
-    elements *= extent;
-  }
-  return elements;
-}
-
-Dataset with_labels(Shape sample_shape, DType dtype, std::span<const std::int32_t> labels,
-                    std::optional<std::int32_t> ignored) {
-  Dataset data;
-  data.name = "array";
-  data.sample_shape = std::move(sample_shape);
-  data.sample_dtype = dtype;
-  data.labels.assign(labels.begin(), labels.end());
-  std::int32_t largest = -1;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] == ignored) continue;
-    require(labels[i] >= 0, "label {} of sample {} in '{}' is negative", labels[i], i, data.name);
-    // Class names are made up to the largest label, so a stray one would cost gigabytes.
-    require(labels[i] < kMostClasses,
-            "label {} of sample {} in '{}' is too large; labels are class indices below {}",
-            labels[i], i, data.name, kMostClasses);
-    largest = std::max(largest, labels[i]);
-  }
-  for (std::int32_t c = 0; c <= largest; ++c) data.class_names.push_back(std::to_string(c));
-  return data;
-}
-
-bool is_sample_type(DType dtype) {
+bool is_input_type(DType dtype) {
   return dtype == DType::u8 || dtype == DType::f32 || dtype == DType::i32;
 }
 
-/// In elements.
-std::int64_t stored_samples(const Dataset& data) {
-  return static_cast<std::int64_t>(data.sample_dtype == DType::u8    ? data.bytes.size()
-                                   : data.sample_dtype == DType::i32 ? data.ids.size()
-                                                                     : data.floats.size());
+/// What a column of `dtype` is read as.
+DType type_read(DType dtype, bool target) {
+  switch (dtype) {
+    case DType::u8:
+    case DType::boolean: return target ? DType::i32 : DType::u8;
+    case DType::i32:
+    case DType::i64: return DType::i32;
+    case DType::f32:
+    case DType::f64:
+    case DType::f16:
+    case DType::bf16: break;
+  }
+  return DType::f32;
 }
 
-void check_column(const Column& column, std::int64_t count, std::string_view name) {
-  require(!column.name.empty(), "a further input or target of '{}' has no name", name);
-  require(is_sample_type(column.dtype), "'{}' of '{}' must be u8, f32 or i32; got {}", column.name,
-          name, to_string(column.dtype));
-  const auto record = static_cast<std::size_t>(record_elements(column.shape, column.name, name));
-  const std::size_t wanted = static_cast<std::size_t>(count) * record * size_of(column.dtype);
-  require(column.data().size() == wanted,
-          "'{}' of '{}' holds {} bytes; expected {} for {} records of {} {}", column.name, name,
-          column.data().size(), wanted, count, to_string(column.dtype), to_string(column.shape));
+void check_record(const std::string& name, const Shape& record) {
+  for (const std::int64_t dim : record.dims()) {
+    require(dim > 0, "the records of the column '{}' are {}; every dimension must be at least 1",
+            name, to_string(record));
+  }
+}
+
+void check_source(const Column& column, bool target) {
+  const RecordSource& source = *column.source;
+  require(column.data.elements() == 0,
+          "the column '{}' has its records both in memory and in a source", column.name);
+  require(source.size() >= 0, "the source of the column '{}' has {} records", column.name,
+          source.size());
+  require(is_input_type(source.dtype()),
+          "the source of the column '{}' gives {}; expected u8, f32 or i32", column.name,
+          to_string(source.dtype()));
+  require(!target || source.dtype() == DType::f32,
+          "the source of the target '{}' gives {}; values from a source are f32, and labels lie in "
+          "memory",
+          column.name, to_string(source.dtype()));
+  check_record(column.name, source.record());
+}
+
+/// Brings a column into the types that are read.
+void settle(Column& column, bool target) {
+  require(!column.name.empty(), "{} of a data set has no name", target ? "a target" : "an input");
+  if (column.source != nullptr) return check_source(column, target);
+  require(column.data.shape().rank() > 0,
+          "the column '{}' is a single number; expected records (N, ...)", column.name);
+  check_record(column.name, column.data.shape().sample());
+  const DType dtype = type_read(column.data.dtype(), target);
+  try {
+    column.data = column.data.to_host().to(dtype);
+  } catch (const Error& error) {
+    fail("the column '{}' is read as {}: {}", column.name, to_string(dtype), error.what());
+  }
+  if (!target || dtype != DType::i32) return;
+  const Shape record = column.data.shape().sample();
+  require(
+      record.rank() == 0 || record == Shape{1},
+      "the target '{}' is labels, whole numbers, of {}; expected one a sample, or values as f32",
+      column.name, to_string(record));
+  column.data = column.data.reshaped({column.data.shape()[0]});
+}
+
+void check_classes(const DatasetInfo& info) {
+  std::set<std::string_view> seen;
+  for (std::size_t c = 0; c < info.classes.size(); ++c) {
+    require(is_utf8(info.classes[c]),
+            "the name '{}' of class {} in '{}' is not UTF-8, which a saved model could not hold",
+            escaped(info.classes[c]), c, info.name);
+    require(seen.insert(info.classes[c]).second, "two classes of '{}' are called '{}'", info.name,
+            info.classes[c]);
+  }
 }
 
 }  // namespace
 
-std::span<const std::byte> Column::data() const {
-  if (dtype == DType::u8) return std::as_bytes(std::span(bytes));
-  if (dtype == DType::i32) return std::as_bytes(std::span(ids));
-  return std::as_bytes(std::span(floats));
-}
-
-std::int64_t Dataset::size() const {
+std::int64_t Column::size() const {
   if (source != nullptr) return source->size();
-  const std::int64_t elements = sample_shape.elements();
-  return elements > 0 ? stored_samples(*this) / elements : 0;
+  return data.shape().rank() > 0 ? data.shape()[0] : 0;
 }
 
-std::int64_t Dataset::validate_inputs() const {
-  require(is_sample_type(sample_dtype), "the samples of '{}' must be u8, f32 or i32; got {}", name,
-          to_string(sample_dtype));
-  auto stored = stored_samples(*this);
-  require(source == nullptr || (bytes.empty() && floats.empty() && ids.empty()),
-          "'{}' has its samples both in memory and in a source", name);
-  for (const auto& [dtype, elements] :
-       {std::pair(DType::u8, bytes.size()), std::pair(DType::f32, floats.size()),
-        std::pair(DType::i32, ids.size())}) {
-    require(dtype == sample_dtype || elements == 0,
-            "the samples of '{}' are {}, but it also holds {} samples", name,
-            to_string(sample_dtype), to_string(dtype));
-  }
-  const std::int64_t elements = record_elements(sample_shape, "sample", name);
-  if (source != nullptr) stored = source->size() * elements;
-  require(stored % elements == 0,
-          "'{}' holds {} sample elements, which is no multiple of the {} of a sample {}", name,
-          stored, elements, to_string(sample_shape));
-  const std::int64_t count = stored / elements;
-  for (const Column& column : more_inputs) check_column(column, count, name);
-  return count;
+DType Column::dtype() const { return source != nullptr ? source->dtype() : data.dtype(); }
+
+Shape Column::record() const {
+  if (source != nullptr) return source->record();
+  return data.shape().rank() > 0 ? data.shape().sample() : Shape();
 }
 
-void Dataset::validate(std::optional<std::int32_t> ignored_label) const {
-  const std::int64_t count = validate_inputs();
-  for (std::size_t c = 0; c < class_names.size(); ++c) {
-    require(is_utf8(class_names[c]),
-            "the name '{}' of class {} in '{}' is not UTF-8, which a saved model could not hold",
-            escaped(class_names[c]), c, name);
-  }
-  require(labels.empty() || values.empty(), "'{}' has both labels and values; expected one of them",
-          name);
-  require(count == 0 || !labels.empty() || !values.empty(),
-          "'{}' holds {} samples but neither labels nor values", name, count);
+struct Dataset::Contents {
+  std::vector<Column> inputs;
+  std::vector<Column> targets;
+  std::int64_t size = 0;
+};
 
-  if (!values.empty()) {
-    const std::int64_t width = record_elements(value_shape, "value", name);
-    require(static_cast<std::int64_t>(values.size()) == count * width,
-            "'{}' holds {} samples and {} values; expected {} of shape {} for each", name, count,
-            values.size(), width, to_string(value_shape));
+Dataset::Dataset(std::vector<Column> inputs, std::vector<Column> targets, DatasetInfo info) {
+  const Column* first = nullptr;
+  std::set<std::string_view> names;
+  for (std::vector<Column>* side : {&inputs, &targets}) {
+    for (Column& column : *side) {
+      settle(column, side == &targets);
+      require(names.insert(column.name).second, "two columns of a data set are called '{}'",
+              column.name);
+      if (first == nullptr) first = &column;
+      require(column.size() == first->size(),
+              "the column '{}' has {} records, but '{}' has {}; expected one of each for a sample",
+              column.name, column.size(), first->name, first->size());
+    }
   }
-  require(labels.empty() || static_cast<std::int64_t>(labels.size()) == count,
-          "'{}' holds {} samples and {} labels; expected one label a sample", name, count,
-          labels.size());
+  const std::int64_t size = first != nullptr ? first->size() : 0;
+  contents_ = std::make_shared<Contents>(Contents{std::move(inputs), std::move(targets), size});
+  set_info(std::move(info));
+}
+
+std::int64_t Dataset::size() const { return contents_ != nullptr ? contents_->size : 0; }
+
+const std::vector<Column>& Dataset::inputs() const {
+  static const std::vector<Column> none;
+  return contents_ != nullptr ? contents_->inputs : none;
+}
+
+const std::vector<Column>& Dataset::targets() const {
+  static const std::vector<Column> none;
+  return contents_ != nullptr ? contents_->targets : none;
+}
+
+const Column& Dataset::column(std::string_view name) const {
+  std::string names;
+  for (const std::vector<Column>* side : {&inputs(), &targets()}) {
+    for (const Column& column : *side) {
+      if (column.name == name) return column;
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", column.name);
+    }
+  }
+  fail("the data set '{}' has no column '{}'; it has {}", info().name, name,
+       names.empty() ? "none" : names);
+}
+
+const DatasetInfo& Dataset::info() const {
+  static const DatasetInfo unknown;
+  return info_ != nullptr ? *info_ : unknown;
+}
+
+void Dataset::set_info(DatasetInfo info) {
+  check_classes(info);
+  info_ = std::make_shared<const DatasetInfo>(std::move(info));
+}
+
+void Dataset::set_classes(std::vector<std::string> names) {
+  DatasetInfo changed = info();
+  changed.classes = std::move(names);
+  set_info(std::move(changed));
+}
+
+void Dataset::check_labels(std::optional<std::int32_t> ignored_label) const {
+  const auto count = static_cast<std::int64_t>(classes().size());
+  if (count == 0) return;
+  const std::span<const std::int32_t> labels = labels_of(*this);
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    require((labels[i] >= 0 && labels[i] < classes()) || labels[i] == ignored_label,
-            "label {} of sample {} in '{}' is outside [0, {})", labels[i], i, name, classes());
-  }
-  for (const Column& column : more_targets) {
-    check_column(column, count, name);
-    require(column.dtype == DType::f32 || (column.dtype == DType::i32 && column.shape.rank() == 0),
-            "the target '{}' of '{}' must be f32, or i32 labels of shape (); got {} {}",
-            column.name, name, to_string(column.dtype), to_string(column.shape));
+    if ((labels[i] >= 0 && labels[i] < count) || labels[i] == ignored_label) continue;
+    fail("label {} of sample {} in '{}' is outside [0, {})", labels[i], i, info().name, count);
   }
 }
 
-Dataset make_dataset(Shape sample_shape, std::span<const std::uint8_t> samples,
-                     std::span<const std::int32_t> labels,
-                     std::optional<std::int32_t> ignored_label) {
-  Dataset data = with_labels(std::move(sample_shape), DType::u8, labels, ignored_label);
-  data.bytes.assign(samples.begin(), samples.end());
-  data.validate(ignored_label);
-  return data;
+std::span<const std::int32_t> labels_of(const Dataset& data) {
+  if (data.targets().empty() || data.targets()[0].dtype() != DType::i32) return {};
+  return data.targets()[0].data.as<std::int32_t>();
 }
 
-Dataset make_dataset(Shape sample_shape, std::span<const float> samples,
-                     std::span<const std::int32_t> labels,
-                     std::optional<std::int32_t> ignored_label) {
-  Dataset data = with_labels(std::move(sample_shape), DType::f32, labels, ignored_label);
-  data.floats.assign(samples.begin(), samples.end());
-  data.validate(ignored_label);
-  return data;
+std::span<const float> values_of(const Dataset& data) {
+  if (data.targets().empty() || data.targets()[0].dtype() != DType::f32) return {};
+  return data.targets()[0].data.as<float>();  // of a source: none
 }
 
-Dataset make_dataset(Shape sample_shape, std::span<const std::int32_t> samples,
-                     std::span<const std::int32_t> labels,
-                     std::optional<std::int32_t> ignored_label) {
-  Dataset data = with_labels(std::move(sample_shape), DType::i32, labels, ignored_label);
-  data.ids.assign(samples.begin(), samples.end());
-  data.validate(ignored_label);
-  return data;
+Shape value_shape_of(const Dataset& data) {
+  if (data.targets().empty() || data.targets()[0].dtype() != DType::f32) return {};
+  const Shape record = data.targets()[0].record();
+  return record.rank() == 0 ? Shape{1} : record;
 }
 
-Dataset make_dataset(Shape sample_shape, std::span<const float> samples, Shape value_shape,
-                     std::span<const float> values) {
-  Dataset data;
-  data.name = "array";
-  data.sample_shape = std::move(sample_shape);
-  data.sample_dtype = DType::f32;
-  data.floats.assign(samples.begin(), samples.end());
-  data.value_shape = std::move(value_shape);
-  data.values.assign(values.begin(), values.end());
-  data.validate();
-  return data;
+std::int64_t classes_of(std::span<const std::int32_t> labels,
+                        std::optional<std::int32_t> ignored_label) {
+  std::int64_t classes = 0;
+  for (const std::int32_t label : labels) {
+    if (label != ignored_label) classes = std::max<std::int64_t>(classes, label + std::int64_t{1});
+  }
+  return classes;
+}
+
+Dataset with_input(const Dataset& data, std::size_t index, Column column) {
+  std::vector<Column> inputs = data.inputs();
+  inputs.at(index) = std::move(column);
+  return {std::move(inputs), data.targets(), data.info()};
+}
+
+Dataset with_first_target(const Dataset& data, Tensor values) {
+  std::vector<Column> targets = data.targets();
+  targets.at(0).data = std::move(values);
+  return {data.inputs(), std::move(targets), data.info()};
 }
 
 }  // namespace linnet

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -136,23 +138,21 @@ std::int32_t draw_digit(Sequence random, std::uint8_t* pixels) {
 Dataset draw_part(std::int64_t count, std::uint64_t seed, std::uint64_t part) {
   require(count >= 0 && count <= kMostSamples,
           "digits: the number of images must lie in [0, {}]; got {}", kMostSamples, count);
-  Dataset data;
-  data.name = "digits";
-  data.sample_shape = {kSide, kSide, 1};
-  data.class_names = numbered_names(10);
-  data.bytes.resize(static_cast<std::size_t>(count) * kSide * kSide);
-  data.labels.resize(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(count) * kSide * kSide);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
     // Even images are for training and odd ones for testing: no image is ever in both.
-    data.labels[i] = draw_digit(Sequence(seed, 2 * i + part), &data.bytes[i * kSide * kSide]);
+    labels[i] = draw_digit(Sequence(seed, 2 * i + part), &pixels[i * kSide * kSide]);
   }
-  return data;
+  return {{{"image", Tensor(std::move(pixels), {count, kSide, kSide, 1})}},
+          {{"label", Tensor(std::move(labels))}},
+          {.name = "digits", .classes = numbered_names(10)}};
 }
 
 }  // namespace
 
-DatasetPair make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed) {
-  return {draw_part(train, seed, 0), draw_part(test, seed, 1)};
+Splits make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed) {
+  return {.train = draw_part(train, seed, 0), .test = draw_part(test, seed, 1)};
 }
 
 }  // namespace linnet

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -17,15 +18,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DatasetPair load_from(const fs::path& folder) {
-  DatasetPair pair = load_mnist(folder);
-  for (Dataset* part : {&pair.train, &pair.test}) {
-    part->name = "fashion-mnist";
-    part->class_names = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
-                         "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
-    part->validate();
+Splits load_from(const fs::path& folder) {
+  Splits splits = load_mnist(folder);
+  for (Dataset* part : {&splits.train, &splits.test}) {
+    DatasetInfo info = part->info();
+    info.name = "fashion-mnist";
+    info.classes = {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+                    "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+    part->set_info(std::move(info));
+    part->check_labels();
   }
-  return pair;
+  return splits;
 }
 
 bool holds_all(const fs::path& folder, const FashionMnistSource& source) {
@@ -74,7 +77,7 @@ FashionMnistSource fashion_mnist_source() {
           }}};
 }
 
-DatasetPair load_fashion_mnist(const fs::path& cache, const FashionMnistSource& source) {
+Splits load_fashion_mnist(const fs::path& cache, const FashionMnistSource& source) {
   if (!cache.empty() && holds_all(cache, source)) return load_from(cache);
   if (holds_all(source.packaged, source)) return load_from(source.packaged);
   try {
@@ -88,7 +91,7 @@ DatasetPair load_fashion_mnist(const fs::path& cache, const FashionMnistSource& 
   return load_from(cache);
 }
 
-DatasetPair load_fashion_mnist(const fs::path& cache) {
+Splits load_fashion_mnist(const fs::path& cache) {
   return load_fashion_mnist(cache, fashion_mnist_source());
 }
 

@@ -28,7 +28,6 @@ struct FashionMnistSource {
 /// The real one: Xiao, Rasul and Vollgraf, "Fashion-MNIST", 2017 (arXiv:1708.07747).
 FashionMnistSource fashion_mnist_source();
 
-DatasetPair load_fashion_mnist(const std::filesystem::path& cache,
-                               const FashionMnistSource& source);
+Splits load_fashion_mnist(const std::filesystem::path& cache, const FashionMnistSource& source);
 
 }  // namespace linnet

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/fit_pictures.h"
 
-#include <linnet/augment.h>
-
 #include <algorithm>
-#include <cstring>
+#include <utility>
+#include <vector>
 
 #include "data/image_transform.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
@@ -19,9 +19,11 @@ void resize(std::span<const std::uint8_t> from, const Shape& sample, const Shape
 
 class ResizedSource final : public RecordSource {
  public:
-  ResizedSource(std::shared_ptr<const RecordSource> source, Shape sample, Shape input)
-      : source_(std::move(source)), sample_(std::move(sample)), input_(std::move(input)) {}
+  ResizedSource(std::shared_ptr<const RecordSource> source, const Shape& input)
+      : source_(std::move(source)), sample_(source_->record()), input_(input) {}
   std::int64_t size() const override { return source_->size(); }
+  DType dtype() const override { return DType::u8; }
+  Shape record() const override { return input_; }
   void read(std::int64_t index, std::span<std::byte> to) const override {
     std::vector<std::uint8_t> whole(static_cast<std::size_t>(sample_.elements()));
     source_->read(index, std::as_writable_bytes(std::span(whole)));
@@ -34,36 +36,37 @@ class ResizedSource final : public RecordSource {
   Shape input_;
 };
 
-Dataset resized(Dataset data, const Shape& input) {
-  const Shape sample = data.sample_shape;
-  data.sample_shape = input;
-  if (data.source != nullptr) {
-    data.source = std::make_shared<ResizedSource>(data.source, sample, input);
-    return data;
+Column resized(Column column, const Shape& input) {
+  if (column.source != nullptr) {
+    column.source = std::make_shared<ResizedSource>(column.source, input);
+    return column;
   }
+  const Shape sample = column.record();
   const auto from = static_cast<std::size_t>(sample.elements());
   const auto to = static_cast<std::size_t>(input.elements());
-  const std::size_t count = data.bytes.size() / from;
-  std::vector<std::uint8_t> bytes(count * to);
+  const auto count = static_cast<std::size_t>(column.size());
+  const std::span<const std::uint8_t> pixels = column.data.as<std::uint8_t>();
+  std::vector<std::uint8_t> out(count * to);
   for (std::size_t i = 0; i < count; ++i) {
-    resize(std::span(data.bytes).subspan(i * from, from), sample, input,
-           std::span(bytes).subspan(i * to, to));
+    resize(pixels.subspan(i * from, from), sample, input, std::span(out).subspan(i * to, to));
   }
-  data.bytes = std::move(bytes);
-  return data;
+  column.data = Tensor(std::move(out), input.batched(column.size()));
+  return column;
 }
 
 }  // namespace
 
-Dataset fit_pictures(Dataset data, const Shape& input) {
-  const Shape& sample = data.sample_shape;
+Dataset fit_pictures(Dataset data, const Shape& input, std::size_t index) {
+  if (data.size() == 0 || index >= data.inputs().size()) return data;
+  const Column& column = data.inputs()[index];
+  const Shape sample = column.record();
   const bool pictures = sample.rank() == 3 && input.rank() == 3 && sample[2] == input[2];
-  if (!pictures || sample == input || data.size() == 0 || data.sample_dtype == DType::i32) {
-    return data;
+  if (!pictures || sample == input || column.dtype() == DType::i32) return data;
+  if (sample[0] >= input[0] && sample[1] >= input[1]) {
+    return centre_crop_input(data, index, input[0], input[1]);
   }
-  if (sample[0] >= input[0] && sample[1] >= input[1]) return centre_crop(data, input[0], input[1]);
-  if (data.sample_dtype != DType::u8) return data;
-  return resized(std::move(data), input);
+  if (column.dtype() != DType::u8) return data;
+  return with_input(data, index, resized(column, input));
 }
 
 }  // namespace linnet

@@ -15,8 +15,11 @@ namespace {
 /// Blocks of records, one stage of tasks; what is bad is collected.
 class ReadAll final : public StagedWork {
  public:
-  ReadAll(const RecordSource& source, std::size_t record_bytes, std::span<std::byte> to)
-      : source_(source), record_bytes_(record_bytes), to_(to) {}
+  ReadAll(const RecordSource& source, std::span<std::byte> to)
+      : source_(source),
+        record_bytes_(static_cast<std::size_t>(source.record().elements()) *
+                      size_of(source.dtype())),
+        to_(to) {}
 
   std::uint64_t stages() const override { return 1; }
   std::uint32_t tasks(std::uint64_t /*stage*/) const override {
@@ -79,10 +82,9 @@ void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
 }
 
 std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,
-                                                               std::size_t record_bytes,
                                                                std::span<std::byte> to,
                                                                int threads) {
-  ReadAll work(source, record_bytes, to);
+  ReadAll work(source, to);
   ThreadTeam(threads).run(work, Signals::delivered);
   return work.bad();
 }

@@ -24,6 +24,8 @@ class ImageSource final : public RecordSource {
   ImageSource(std::vector<std::filesystem::path> files, Shape record, bool resize);
 
   std::int64_t size() const override { return static_cast<std::int64_t>(files_.size()); }
+  DType dtype() const override { return DType::u8; }
+  Shape record() const override { return record_; }
   /// Throws Error naming the file: unreadable, damaged, or of another size.
   void read(std::int64_t index, std::span<std::byte> to) const override;
 
@@ -33,11 +35,10 @@ class ImageSource final : public RecordSource {
   bool resize_;
 };
 
-/// Reads all records of a source on `threads` threads (0: all processors) into `to`, record behind
+/// Reads all records of a source on `threads` threads (0: all processors) into `to`, record after
 /// record. Returns index and reason of those that throw Error, in their order; their bytes are
 /// undefined. `to` may be empty: then records are looked at and dropped.
 std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,
-                                                               std::size_t record_bytes,
                                                                std::span<std::byte> to,
                                                                int threads);
 

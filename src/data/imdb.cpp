@@ -109,20 +109,15 @@ Reviews read_part(const fs::path& folder, std::string_view part) {
   return read_folders(folder / part);
 }
 
-Dataset encode(const Reviews& reviews, const Vocabulary& vocabulary, std::int64_t length) {
-  Dataset data;
-  data.name = "imdb";
-  data.sample_shape = {length};
-  data.sample_dtype = DType::i32;
-  data.class_names = {"negative", "positive"};
-  data.words = vocabulary.words();
-  data.labels = reviews.labels;
+Dataset encode(Reviews reviews, const Vocabulary& vocabulary, std::int64_t length) {
   const auto width = static_cast<std::size_t>(length);
-  data.ids.resize(reviews.texts.size() * width);
+  std::vector<std::int32_t> ids(reviews.texts.size() * width);
   for (std::size_t i = 0; i < reviews.texts.size(); ++i) {
-    vocabulary.encode(reviews.texts[i], std::span(data.ids).subspan(i * width, width));
+    vocabulary.encode(reviews.texts[i], std::span(ids).subspan(i * width, width));
   }
-  return data;
+  return {{{"text", Tensor(std::move(ids), {std::ssize(reviews.texts), length})}},
+          {{"label", Tensor(std::move(reviews.labels))}},
+          {.name = "imdb", .classes = {"negative", "positive"}, .vocabulary = vocabulary.words()}};
 }
 
 }  // namespace
@@ -137,17 +132,18 @@ bool holds_imdb(const fs::path& folder) {
   return false;
 }
 
-DatasetPair load_imdb(const fs::path& folder, const ImdbOptions& options) {
+Splits load_imdb(const fs::path& folder, const ImdbOptions& options) {
   require(options.length >= 1, "a review takes at least one id; got a length of {}",
           options.length);
-  const Reviews train = read_part(folder, "train");
-  const Reviews test = read_part(folder, "test");
+  Reviews train = read_part(folder, "train");
+  Reviews test = read_part(folder, "test");
   const Vocabulary vocabulary = options.words.empty()
                                     ? Vocabulary::from_texts(train.texts, options.ids)
                                     : Vocabulary(options.words);
   require(vocabulary.size() <= options.ids, "expected at most {} words; got {}",
           options.ids - Vocabulary::kFirstWord, vocabulary.words().size());
-  return {encode(train, vocabulary, options.length), encode(test, vocabulary, options.length)};
+  return {.train = encode(std::move(train), vocabulary, options.length),
+          .test = encode(std::move(test), vocabulary, options.length)};
 }
 
 }  // namespace linnet

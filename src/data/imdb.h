@@ -23,10 +23,10 @@ struct ImdbOptions {
 
 /// Reviews of films as (length) i32 with the labels 0 negative, 1 positive, source: Maas et al.,
 /// "Learning Word Vectors for Sentiment Analysis", 2011. Words, their ids and the padding are as
-/// Vocabulary says, the words ranked over the training part (Dataset::words). Keras's own files
-/// leave the id 3 out and so hold 29,996 words. A .tsv has a review a line: the label first, the
-/// text last, whatever columns between them. Of the original's folders the negative reviews come
-/// first, each in the order of the files' names. Throws Error naming the file and line.
-DatasetPair load_imdb(const std::filesystem::path& folder, const ImdbOptions& options = {});
+/// Vocabulary says, the words ranked over the training part (DatasetInfo::vocabulary). Keras's own
+/// files leave the id 3 out and so hold 29,996 words. A .tsv has a review a line: the label first,
+/// the text last, whatever columns between them. Of the original's folders the negative reviews
+/// come first, each in the order of the files' names. Throws Error naming the file and line.
+Splits load_imdb(const std::filesystem::path& folder, const ImdbOptions& options = {});
 
 }  // namespace linnet

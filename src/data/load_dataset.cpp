@@ -84,7 +84,7 @@ FoundData find_dataset(const fs::path& path) {
 
 namespace {
 
-DatasetPair load_found(const FoundData& found, const DatasetOptions& options) {
+Splits load_found(const FoundData& found, const DatasetOptions& options) {
   switch (found.kind) {
     case DataKind::idx: return load_mnist(found.folder);
     case DataKind::cifar:
@@ -102,7 +102,7 @@ DatasetPair load_found(const FoundData& found, const DatasetOptions& options) {
 
 }  // namespace
 
-DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
+Splits load_dataset(const fs::path& path, const DatasetOptions& options) {
   require(options.size.rank() == 0 ||
               (options.size.rank() == 2 && options.size[0] > 0 && options.size[1] > 0),
           "the size of images is (height, width), both above 0; got {}", to_string(options.size));
@@ -120,8 +120,8 @@ DatasetPair load_dataset(const fs::path& path, const DatasetOptions& options) {
           to_string(found.kind));
   require(options.train_samples >= 0, "expected a number of training samples; got {}",
           options.train_samples);
-  DatasetPair parts = in_memory(fmt::format("the data set '{}'", found.folder.string()),
-                                [&] { return load_found(found, options); });
+  Splits parts = in_memory(fmt::format("the data set '{}'", found.folder.string()),
+                           [&] { return load_found(found, options); });
   thin_out(parts.train, options.train_samples);
   if (!options.test) parts.test = {};
   return parts;

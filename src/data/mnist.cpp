@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "data/folder.h"
 #include "data/idx.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
@@ -40,25 +41,16 @@ Dataset load_part(const fs::path& folder, std::string_view part) {
   const fs::path image_path = require_file(folder, fmt::format("{}-images", part), "idx3");
   const fs::path label_path = require_file(folder, fmt::format("{}-labels", part), "idx1");
   IdxArray images = read_idx(image_path, 3);
-  const IdxArray labels = read_idx(label_path, 1);
+  IdxArray labels = read_idx(label_path, 1);
   require(images.extents[0] == labels.extents[0], "'{}' has {} images but '{}' has {} labels",
           image_path.string(), images.extents[0], label_path.string(), labels.extents[0]);
   require(images.extents[1] > 0 && images.extents[2] > 0,
           "the images of '{}' are {} x {} pixels; expected at least one", image_path.string(),
           images.extents[1], images.extents[2]);
-  Dataset data;
-  data.name = folder_name(folder);
-  data.samples_file = image_path;
-  data.targets_file = label_path;
-  data.sample_shape = {images.extents[1], images.extents[2], 1};
-  data.bytes = std::move(images.bytes);
-  data.labels.assign(labels.bytes.begin(), labels.bytes.end());
-  return data;
-}
-
-std::int64_t classes_of(const Dataset& data) {
-  const auto largest = std::max_element(data.labels.begin(), data.labels.end());
-  return largest == data.labels.end() ? 0 : *largest + 1;
+  const Shape shape{images.extents[0], images.extents[1], images.extents[2], 1};
+  return {{{"image", Tensor(std::move(images.bytes), shape)}},
+          {{"label", Tensor(std::move(labels.bytes))}},
+          {.name = folder_name(folder), .samples_file = image_path, .targets_file = label_path}};
 }
 
 }  // namespace
@@ -71,12 +63,14 @@ bool holds_mnist(const fs::path& folder) {
   return false;
 }
 
-DatasetPair load_mnist(const fs::path& folder) {
-  DatasetPair pair{load_part(folder, "train"), load_part(folder, "t10k")};
-  require(pair.train.sample_shape == pair.test.sample_shape,
-          "the images of '{}' are {} for training but {} for testing", folder.string(),
-          to_string(pair.train.sample_shape), to_string(pair.test.sample_shape));
-  const std::int64_t classes = std::max(classes_of(pair.train), classes_of(pair.test));
+Splits load_mnist(const fs::path& folder) {
+  Splits splits{.train = load_part(folder, "train"), .test = load_part(folder, "t10k")};
+  const Shape image = splits.train.inputs()[0].record();
+  const Shape test_image = splits.test.inputs()[0].record();
+  require(image == test_image, "the images of '{}' are {} for training but {} for testing",
+          folder.string(), to_string(image), to_string(test_image));
+  const std::int64_t classes =
+      std::max(classes_of(labels_of(splits.train)), classes_of(labels_of(splits.test)));
   std::vector<std::string> names = numbered_names(classes);
   if (const fs::path list = folder / "classes.txt"; is_file(list)) {
     names = read_class_names(list);
@@ -84,11 +78,9 @@ DatasetPair load_mnist(const fs::path& folder) {
             "'{}' names {} classes but the labels beside it go up to {}", list.string(),
             names.size(), classes - 1);
   }
-  pair.train.class_names = names;
-  pair.test.class_names = std::move(names);
-  pair.train.validate();
-  pair.test.validate();
-  return pair;
+  splits.train.set_classes(names);
+  splits.test.set_classes(std::move(names));
+  return splits;
 }
 
 }  // namespace linnet

@@ -11,9 +11,9 @@ namespace linnet {
 /// before idx3, also .gz).
 bool holds_mnist(const std::filesystem::path& folder);
 
-/// The four IDX files of a folder: samples (rows, columns, 1) u8. The classes are named by
-/// `classes.txt` (one name a line) if it is there, else "0", "1", ... up to the largest label.
+/// The four IDX files of a folder: "image" (rows, columns, 1) u8 and "label". The classes are named
+/// by `classes.txt` (one name a line) if it is there, else "0", "1", ... up to the largest label.
 /// Throws Error where a file is missing or damaged, or where two of them disagree.
-DatasetPair load_mnist(const std::filesystem::path& folder);
+Splits load_mnist(const std::filesystem::path& folder);
 
 }  // namespace linnet

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "data/folder.h"
-#include "io/npy.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
@@ -20,114 +20,89 @@ namespace fs = std::filesystem;
 
 constexpr std::int32_t kMostClasses = 1 << 20;  // names are made up to the largest label
 
-template <class T>
-std::vector<T> copy_elements(const NpyArray& array) {
-  std::vector<T> elements(array.bytes.size() / sizeof(T));
-  if (!elements.empty()) std::memcpy(elements.data(), array.bytes.data(), array.bytes.size());
-  return elements;
-}
-
-template <class To, class From>
-std::vector<To> converted(const NpyArray& array) {
-  std::vector<To> result;
-  result.reserve(array.bytes.size() / sizeof(From));
-  for (const From element : copy_elements<From>(array)) {
-    result.push_back(static_cast<To>(element));
-  }
-  return result;
-}
-
-std::vector<float> as_floats(const NpyArray& array) {
-  switch (array.dtype) {
-    case DType::u8: return converted<float, std::uint8_t>(array);
-    case DType::i32: return converted<float, std::int32_t>(array);
-    case DType::f64: return converted<float, double>(array);
-    default: return copy_elements<float>(array);
-  }
-}
-
-NpyArray read_records(const fs::path& path) {
-  NpyArray array = read_npy(path);
-  require(array.shape.rank() > 0, "'{}' holds a single number; expected an array of records",
+Tensor read_records(const fs::path& path) {
+  Tensor array = read_npy(path);
+  require(array.shape().rank() > 0, "'{}' holds a single number; expected an array of records",
           path.string());
   return array;
 }
 
-void set_samples(const fs::path& path, const NpyArray& array, Dataset& data) {
-  require(array.shape.rank() > 1,
-          "'{}' has the shape {}; expected samples (N, ...) of at least one dimension",
-          path.string(), to_string(array.shape));
-  data.sample_shape = array.shape.sample();
-  require(data.sample_shape.elements() > 0, "the samples of '{}' are empty: {}", path.string(),
-          to_string(data.sample_shape));
-  if (array.dtype == DType::u8) {
-    data.bytes = copy_elements<std::uint8_t>(array);
-    if (data.sample_shape.rank() == 2) {
-      data.sample_shape = {data.sample_shape[0], data.sample_shape[1], 1};
-    }
-  } else if (array.dtype == DType::i32) {
-    data.sample_dtype = DType::i32;
-    data.ids = copy_elements<std::int32_t>(array);
-  } else {
-    data.sample_dtype = DType::f32;
-    data.floats = as_floats(array);
+Tensor converted(const fs::path& path, const Tensor& array, DType dtype) {
+  try {
+    return array.to(dtype);
+  } catch (const Error& error) {
+    fail("cannot read '{}': {}", path.string(), error.what());
   }
 }
 
-void set_targets(const fs::path& path, const NpyArray& array, std::optional<std::int32_t> ignored,
-                 Dataset& data) {
-  const Shape record = array.shape.sample();
-  const bool whole = array.dtype == DType::u8 || array.dtype == DType::i32;
-  if (!whole || record.elements() != 1 || record.rank() > 1) {
-    data.value_shape = record.rank() == 0 ? Shape{1} : record;
-    data.values = as_floats(array);
-    return;
+Tensor samples_of(const fs::path& path, const Tensor& array) {
+  const Shape& shape = array.shape();
+  require(shape.rank() > 1,
+          "'{}' has the shape {}; expected samples (N, ...) of at least one dimension",
+          path.string(), to_string(shape));
+  require(shape.sample().elements() > 0, "the samples of '{}' are empty: {}", path.string(),
+          to_string(shape.sample()));
+  if (array.dtype() == DType::i64) return converted(path, array, DType::i32);
+  if (array.dtype() != DType::u8 || shape.rank() != 3) return array;
+  return array.reshaped({shape[0], shape[1], shape[2], 1});  // grey images
+}
+
+bool is_whole(DType dtype) {
+  return dtype == DType::u8 || dtype == DType::i32 || dtype == DType::i64 ||
+         dtype == DType::boolean;
+}
+
+Column target_of(const fs::path& path, const Tensor& array, std::optional<std::int32_t> ignored) {
+  const Shape record = array.shape().sample();
+  if (!is_whole(array.dtype()) || record.elements() != 1 || record.rank() > 1) {
+    require(record.elements() > 0, "the targets of '{}' are empty: {}", path.string(),
+            to_string(record));
+    const Shape values = record.rank() == 0 ? Shape{array.shape()[0], 1} : array.shape();
+    return {.name = "value", .data = array.to(DType::f32).reshaped(values)};
   }
-  data.labels = array.dtype == DType::i32 ? copy_elements<std::int32_t>(array)
-                                          : converted<std::int32_t, std::uint8_t>(array);
-  for (std::size_t i = 0; i < data.labels.size(); ++i) {
-    require((data.labels[i] >= 0 && data.labels[i] < kMostClasses) || data.labels[i] == ignored,
-            "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices, "
-            "save values as float32",
-            data.labels[i], i, path.string(), kMostClasses);
+  Tensor labels = converted(path, array, DType::i32);
+  const std::span<const std::int32_t> elements = labels.as<std::int32_t>();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if ((elements[i] >= 0 && elements[i] < kMostClasses) || elements[i] == ignored) continue;
+    fail(
+        "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices, "
+        "save values as float32",
+        elements[i], i, path.string(), kMostClasses);
   }
+  return {.name = "label", .data = std::move(labels)};
 }
 
 Dataset load_part(const fs::path& folder, std::string_view part,
                   std::optional<std::int32_t> ignored) {
   const fs::path x_path = folder / fmt::format("x_{}.npy", part);
   const fs::path y_path = folder / fmt::format("y_{}.npy", part);
-  const NpyArray x = read_records(x_path);
-  const NpyArray y = read_records(y_path);
-  require(x.shape[0] == y.shape[0], "'{}' holds {} samples but '{}' holds {} targets",
-          x_path.string(), x.shape[0], y_path.string(), y.shape[0]);
-  Dataset data;
-  data.name = folder_name(folder);
-  data.samples_file = x_path;
-  data.targets_file = y_path;
-  set_samples(x_path, x, data);
-  set_targets(y_path, y, ignored, data);
-  return data;
+  const Tensor x = read_records(x_path);
+  const Tensor y = read_records(y_path);
+  require(x.shape()[0] == y.shape()[0], "'{}' holds {} samples but '{}' holds {} targets",
+          x_path.string(), x.shape()[0], y_path.string(), y.shape()[0]);
+  return {{{"x", samples_of(x_path, x)}},
+          {target_of(y_path, y, ignored)},
+          {.name = folder_name(folder), .samples_file = x_path, .targets_file = y_path}};
 }
 
-void name_classes(const fs::path& folder, std::optional<std::int32_t> ignored, DatasetPair& pair) {
-  std::int64_t classes = 0;
-  for (const Dataset* part : {&pair.train, &pair.test}) {
-    for (const std::int32_t label : part->labels) {
-      if (label != ignored) classes = std::max<std::int64_t>(classes, label + 1);
-    }
-  }
+void name_classes(const fs::path& folder, std::optional<std::int32_t> ignored, Splits& splits) {
+  const std::int64_t classes = std::max(classes_of(labels_of(splits.train), ignored),
+                                        classes_of(labels_of(splits.test), ignored));
   std::vector<std::string> names = numbered_names(classes);
   if (const fs::path list = folder / "classes.txt"; is_file(list)) {
     names = read_class_names(list);
-    const std::int64_t values = pair.train.value_shape.rank() == 1 ? pair.train.value_shape[0] : 0;
-    const std::int64_t wanted = pair.train.values.empty() ? classes : values;
+    const Shape values = value_shape_of(splits.train);
+    const std::int64_t wanted = values.rank() == 1 ? values[0] : classes;
     require(static_cast<std::int64_t>(names.size()) >= wanted,
             "'{}' names {} classes but the targets beside it have {}", list.string(), names.size(),
             wanted);
   }
-  pair.train.class_names = names;
-  pair.test.class_names = std::move(names);
+  splits.train.set_classes(names);
+  splits.test.set_classes(std::move(names));
+}
+
+std::string described(const Column& column) {
+  return fmt::format("{} {}", to_string(column.record()), to_string(column.dtype()));
 }
 
 }  // namespace
@@ -139,29 +114,28 @@ bool holds_npy(const fs::path& folder) {
                      [&](std::string_view name) { return is_file(folder / name); });
 }
 
-DatasetPair load_npy_folder(const fs::path& folder, std::optional<std::int32_t> ignored_label) {
-  DatasetPair pair;
-  pair.train = load_part(folder, "train", ignored_label);
+Splits load_npy_folder(const fs::path& folder, std::optional<std::int32_t> ignored_label) {
+  Splits splits{.train = load_part(folder, "train", ignored_label)};
   if (is_file(folder / "x_test.npy") || is_file(folder / "y_test.npy")) {
-    pair.test = load_part(folder, "test", ignored_label);
-    require(pair.train.sample_shape == pair.test.sample_shape &&
-                pair.train.sample_dtype == pair.test.sample_dtype,
-            "the samples of '{}' are {} {} for training but {} {} for testing", folder.string(),
-            to_string(pair.train.sample_shape), to_string(pair.train.sample_dtype),
-            to_string(pair.test.sample_shape), to_string(pair.test.sample_dtype));
-    require(pair.train.value_shape == pair.test.value_shape,
+    splits.test = load_part(folder, "test", ignored_label);
+    const std::string train_samples = described(splits.train.inputs()[0]);
+    const std::string test_samples = described(splits.test.inputs()[0]);
+    require(train_samples == test_samples,
+            "the samples of '{}' are {} for training but {} for testing", folder.string(),
+            train_samples, test_samples);
+    const Column& train_target = splits.train.targets()[0];
+    const Column& test_target = splits.test.targets()[0];
+    require(train_target.name == test_target.name,
+            "the targets of '{}' are {}s for training but {}s for testing", folder.string(),
+            train_target.name, test_target.name);
+    require(train_target.record() == test_target.record(),
             "the values of '{}' are {} for training but {} for testing", folder.string(),
-            to_string(pair.train.value_shape), to_string(pair.test.value_shape));
+            to_string(train_target.record()), to_string(test_target.record()));
   } else {
-    pair.test.name = pair.train.name;
-    pair.test.sample_shape = pair.train.sample_shape;
-    pair.test.sample_dtype = pair.train.sample_dtype;
-    pair.test.value_shape = pair.train.value_shape;
+    splits.test = splits.train.take({});
   }
-  name_classes(folder, ignored_label, pair);
-  pair.train.validate(ignored_label);
-  pair.test.validate(ignored_label);
-  return pair;
+  name_classes(folder, ignored_label, splits);
+  return splits;
 }
 
 }  // namespace linnet

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -48,49 +49,52 @@ Moments moments_of(const std::vector<double>& values) {
   return m;
 }
 
-/// The points and, into `values`, their plain function values. Even points are for training and odd
-/// ones for testing.
-Dataset draw_part(std::int64_t count, std::int64_t features, std::uint64_t seed, std::uint64_t part,
-                  std::vector<double>& values) {
-  Dataset data;
-  data.name = "rosenbrock";
-  data.sample_shape = {features};
-  data.sample_dtype = DType::f32;
-  data.value_shape = {1};
-  data.floats.resize(static_cast<std::size_t>(count * features));
+/// Points and their plain function values.
+struct Points {
+  std::vector<float> x;
+  std::vector<double> y;
+};
+
+/// Even points are for training and odd ones for testing.
+Points draw_points(std::int64_t count, std::int64_t features, std::uint64_t seed,
+                   std::uint64_t part) {
+  Points points;
+  points.x.resize(static_cast<std::size_t>(count * features));
+  points.y.reserve(static_cast<std::size_t>(count));
   const auto width = static_cast<std::size_t>(features);
   for (std::size_t n = 0; n < static_cast<std::size_t>(count); ++n) {
-    const std::span<float> x = std::span(data.floats).subspan(n * width, width);
+    const std::span<float> x = std::span(points.x).subspan(n * width, width);
     draw(x, seed, 2 * n + part);
-    values.push_back(rosenbrock(x));
+    points.y.push_back(rosenbrock(x));
   }
-  return data;
+  return points;
 }
 
-void standardise(const std::vector<double>& values, const Moments& by, Dataset& data) {
-  for (double y : values) {
-    data.values.push_back(static_cast<float>((y - by.mean) / by.deviation));
-  }
+Dataset standardised(Points points, std::int64_t features, const Moments& by) {
+  std::vector<float> values;
+  values.reserve(points.y.size());
+  for (double y : points.y) values.push_back(static_cast<float>((y - by.mean) / by.deviation));
+  const std::int64_t count = std::ssize(values);
+  return {{{"x", Tensor(std::move(points.x), {count, features})}},
+          {{"value", Tensor(std::move(values), {count, 1})}},
+          {.name = "rosenbrock"}};
 }
 
 }  // namespace
 
-DatasetPair make_rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
-                            std::uint64_t seed) {
+Splits make_rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
+                       std::uint64_t seed) {
   require(features >= 2, "Rosenbrock's function takes at least two numbers; got {}", features);
   for (std::int64_t count : {train, test}) {
     require(count >= 0 && count <= kMostNumbers / features,
             "rosenbrock: the number of points must lie in [0, {}]; got {}", kMostNumbers / features,
             count);
   }
-  std::vector<double> train_values;
-  std::vector<double> test_values;
-  DatasetPair pair{draw_part(train, features, seed, 0, train_values),
-                   draw_part(test, features, seed, 1, test_values)};
-  const Moments moments = moments_of(train > 0 ? train_values : test_values);
-  standardise(train_values, moments, pair.train);
-  standardise(test_values, moments, pair.test);
-  return pair;
+  Points train_points = draw_points(train, features, seed, 0);
+  Points test_points = draw_points(test, features, seed, 1);
+  const Moments moments = moments_of(train > 0 ? train_points.y : test_points.y);
+  return {.train = standardised(std::move(train_points), features, moments),
+          .test = standardised(std::move(test_points), features, moments)};
 }
 
 }  // namespace linnet

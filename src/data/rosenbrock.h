@@ -12,7 +12,7 @@ namespace linnet {
 /// divided by the deviation of the training part. Summed in double, stored as f32. A function of
 /// the seed alone: growing one part keeps its points, and no point is ever in both.
 /// Throws Error for fewer than two features or a size that is negative or too large.
-DatasetPair make_rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
-                            std::uint64_t seed);
+Splits make_rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
+                       std::uint64_t seed);
 
 }  // namespace linnet

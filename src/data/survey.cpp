@@ -18,7 +18,7 @@
 #include "data/image_transform.h"
 #include "data/load_dataset.h"
 #include "data/packed.h"
-#include "io/npy.h"
+#include "data/targets.h"
 
 namespace linnet {
 namespace {
@@ -75,31 +75,44 @@ class Meter {
   double squares_ = 0;
 };
 
+void add(const Tensor& elements, Meter& meter) {
+  switch (elements.dtype()) {
+    case DType::u8: return meter.add(elements.as<std::uint8_t>());
+    case DType::i32: return meter.add(elements.as<std::int32_t>());
+    default: return meter.add(elements.as<float>());
+  }
+}
+
+/// Of the first input and the first target.
 PartSurvey survey_part(const std::string& name, const Dataset& data) {
   PartSurvey part;
   part.name = name;
   part.samples = data.size();
-  part.shapes[dims_of(data.sample_shape)] = data.size();
-  part.dtype = data.sample_dtype;
-  Meter samples;
-  samples.add(std::span(data.bytes));
-  samples.add(std::span(data.floats));
-  samples.add(std::span(data.ids));
-  part.samples_range = samples.range();
-  part.bytes = static_cast<std::size_t>(part.samples_range.count) * size_of(data.sample_dtype);
-  part.samples_by_class.resize(data.class_names.size());
-  for (const std::int32_t label : data.labels) {
-    ++part.samples_by_class[static_cast<std::size_t>(label)];
+  if (!data.inputs().empty()) {
+    const Column& samples = data.inputs()[0];
+    part.shapes[dims_of(samples.record())] = data.size();
+    part.dtype = samples.dtype();
+    part.bytes = samples.data.bytes().size();
+    Meter meter;
+    add(samples.data, meter);
+    part.samples_range = meter.range();
   }
-  if (data.values.empty()) return part;
-  Meter values;
-  values.add(std::span(data.values));
-  part.values_range = values.range();
-  part.value_shape = data.value_shape;
-  if (data.value_shape.elements() == data.classes()) {
-    const std::size_t width = data.class_names.size();
-    for (std::size_t i = 0; i < data.values.size(); ++i) {
-      if (data.values[i] > 0.5F) ++part.samples_by_class[i % width];
+  part.samples_by_class.resize(data.classes().size());
+  if (!data.classes().empty()) {
+    for (const std::int32_t label : labels_of(data)) {
+      ++part.samples_by_class.at(static_cast<std::size_t>(label));
+    }
+  }
+  const std::span<const float> values = values_of(data);
+  if (values.empty()) return part;
+  Meter meter;
+  meter.add(values);
+  part.values_range = meter.range();
+  part.value_shape = value_shape_of(data);
+  const std::size_t width = data.classes().size();
+  if (part.value_shape.elements() == std::ssize(data.classes())) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] > 0.5F) ++part.samples_by_class[i % width];
     }
   } else {
     part.samples_by_class.clear();
@@ -229,16 +242,17 @@ Survey survey_dataset(const fs::path& path, const SurveyProgress& progress) {
   return survey;
 }
 
-Survey survey_dataset(const DatasetPair& pair) {
+Survey survey_dataset(const Splits& splits) {
   Survey survey;
-  survey.name = pair.train.name;
+  survey.name = splits.train.info().name;
   survey.format = "memory";
-  survey.class_names = pair.train.class_names;
-  if (pair.train.size() > 0) survey.parts.push_back(survey_part("train", pair.train));
-  if (pair.validation.size() > 0) {
-    survey.parts.push_back(survey_part("validation", pair.validation));
+  survey.class_names = splits.train.classes();
+  for (const auto& [name, part] :
+       {std::pair("train", &splits.train), std::pair("validation", &splits.validation),
+        std::pair("test", &splits.test)}) {
+    part->check_labels();
+    if (part->size() > 0) survey.parts.push_back(survey_part(name, *part));
   }
-  if (pair.test.size() > 0) survey.parts.push_back(survey_part("test", pair.test));
   return survey;
 }
 

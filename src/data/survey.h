@@ -59,6 +59,6 @@ using SurveyProgress = std::function<void(std::int64_t done, std::int64_t files)
 Survey survey_dataset(const std::filesystem::path& path, const SurveyProgress& progress = {});
 
 /// The same of a data set in memory.
-Survey survey_dataset(const DatasetPair& pair);
+Survey survey_dataset(const Splits& splits);
 
 }  // namespace linnet

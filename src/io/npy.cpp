@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/npy.h"
-
 #include <fmt/ranges.h>
+#include <linnet/tensor.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "base/memory.h"
+#include "core/tensor_memory.h"
 
 namespace linnet {
 namespace {
@@ -25,14 +24,18 @@ static_assert(std::endian::native == std::endian::little, "the file's bytes are 
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kDataAlignment = 64;  // of the data in a file, by the format's advice
-constexpr std::string_view kInt64 = "<i8";
 
 struct TypeName {
   DType dtype;
   std::string_view name;
 };
-constexpr std::array<TypeName, 4> kTypeNames{
-    {{DType::f32, "<f4"}, {DType::f64, "<f8"}, {DType::u8, "|u1"}, {DType::i32, "<i4"}}};
+constexpr std::array<TypeName, 7> kTypeNames{{{DType::f32, "<f4"},
+                                              {DType::f64, "<f8"},
+                                              {DType::f16, "<f2"},
+                                              {DType::u8, "|u1"},
+                                              {DType::i32, "<i4"},
+                                              {DType::i64, "<i8"},
+                                              {DType::boolean, "|b1"}}};
 
 struct Header {
   std::string descr;
@@ -163,55 +166,38 @@ Header read_header(InputFile& file, std::uint64_t& left) {
   return HeaderReader(take(file, length)).read();
 }
 
-/// Fills `to` from the file, whose size was known to be enough.
-void read_data(InputFile& file, std::span<std::byte> to) {
-  const std::size_t count = file.read({reinterpret_cast<char*>(to.data()), to.size()});
-  require(count == to.size(), "it became shorter while it was read");
-}
-
-/// 64-bit numbers that fit 32 bits, a block at a time.
-void read_narrow(InputFile& file, std::span<std::byte> to) {
-  constexpr std::size_t kBlock = 8192;
-  std::array<std::int64_t, kBlock> wide{};
-  const std::size_t count = to.size() / sizeof(std::int32_t);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = i % kBlock;
-    if (at == 0) {
-      read_data(file, std::as_writable_bytes(std::span(wide).first(std::min(kBlock, count - i))));
-    }
-    const auto number = static_cast<std::int32_t>(wide[at]);
-    require(number == wide[at], "element {} is {}, which does not fit 32 bits", i, wide[at]);
-    std::memcpy(to.data() + i * sizeof(number), &number, sizeof(number));
-  }
-}
-
-NpyArray parse(InputFile& file) {
+Tensor parse(InputFile& file) {
   std::uint64_t left = 0;
   const Header header = read_header(file, left);
   std::optional<DType> dtype;
   for (const TypeName& type : kTypeNames) {
     if (type.name == header.descr) dtype = type.dtype;
   }
-  const bool wide = header.descr == kInt64;
-  require(dtype || wide, "its elements are '{}'; expected '<f4', '<f8', '|u1', '<i4' or '<i8'",
+  require(dtype.has_value(),
+          "its elements are '{}'; expected '<f4', '<f8', '<f2', '|u1', '<i4', '<i8' or '|b1'",
           header.descr);
   require(!header.fortran_order, "it is in Fortran order; save numpy.ascontiguousarray(x)");
-  std::uint64_t expected = wide ? sizeof(std::int64_t) : size_of(*dtype);
+  const Shape shape(header.dims);
+  std::uint64_t expected = size_of(*dtype);
   for (const std::int64_t dim : header.dims) {
     require(!__builtin_mul_overflow(expected, static_cast<std::uint64_t>(dim), &expected),
-            "its shape {} is impossible", to_string(Shape(header.dims)));
+            "its shape {} is impossible", to_string(shape));
   }
-  require(expected == left, "its shape {} asks for {} bytes of data; it has {}",
-          to_string(Shape(header.dims)), expected, left);
-  NpyArray array{Shape(header.dims), dtype.value_or(DType::i32), {}};
-  array.bytes.resize(expected / (wide ? 2 : 1));
-  (wide ? read_narrow : read_data)(file, array.bytes);
-  return array;
+  require(expected == left, "its shape {} asks for {} bytes of data; it has {}", to_string(shape),
+          expected, left);
+  Tensor tensor = uninitialized_tensor(*dtype, shape);
+  const std::span<std::byte> data = tensor.writable_bytes();
+  const std::size_t count = file.read({reinterpret_cast<char*>(data.data()), data.size()});
+  require(count == data.size(), "it became shorter while it was read");
+  if (*dtype == DType::boolean) {
+    for (std::byte& b : data) b = static_cast<std::byte>(b != std::byte{});  // no others are bools
+  }
+  return tensor;
 }
 
 }  // namespace
 
-NpyArray read_npy(const std::filesystem::path& path) {
+Tensor read_npy(const std::filesystem::path& path) {
   InputFile file(path);
   try {
     return in_memory("it", [&] { return parse(file); });
@@ -220,14 +206,15 @@ NpyArray read_npy(const std::filesystem::path& path) {
   }
 }
 
-void write_npy(const std::filesystem::path& path, DType dtype, const Shape& shape,
-               std::span<const std::byte> data) {
+void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   std::string_view descr;
   for (const TypeName& type : kTypeNames) {
-    if (type.dtype == dtype) descr = type.name;
+    if (type.dtype == tensor.dtype()) descr = type.name;
   }
-  LINNET_ASSERT(!descr.empty());
-  LINNET_ASSERT(data.size() == size_of(dtype) * static_cast<std::size_t>(shape.elements()));
+  require(!descr.empty(), "cannot write '{}': NumPy has no type {}", path.string(),
+          to_string(tensor.dtype()));
+  const Tensor host = tensor.to_host();
+  const Shape& shape = host.shape();
   const char* comma = shape.rank() == 1 ? "," : "";  // a tuple of one is written (3,)
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                  descr, fmt::join(shape.dims(), ", "), comma);
@@ -236,13 +223,11 @@ void write_npy(const std::filesystem::path& path, DType dtype, const Shape& shap
       (before + text.size() + 1 + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
   text.resize(total - before - 1, ' ');
   text += '\n';
-  require(text.size() <= std::numeric_limits<std::uint16_t>::max(),
-          "cannot write '{}': a shape of rank {} has no place in a header", path.string(),
-          shape.rank());
   std::string header(kMagic);
   header += {'\x01', '\x00', static_cast<char>(text.size() & 0xFFU),
              static_cast<char>(text.size() >> 8U)};
   header += text;
+  const std::span<const std::byte> data = host.bytes();
   const std::array<std::string_view, 2> pieces{
       header, std::string_view(reinterpret_cast<const char*>(data.data()), data.size())};
   write_file_atomically(path, pieces);

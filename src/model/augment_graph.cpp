@@ -12,8 +12,8 @@ void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
   require(std::isfinite(a.mixup) && std::isfinite(a.cutmix) && a.mixup >= 0 && a.cutmix >= 0,
           "the alphas of mixup and cutmix must not be negative; got {} and {}", a.mixup, a.cutmix);
   if (!a.mixes()) return;
-  require(data.sample_dtype != DType::i32, "ids can't be mixed; the data set '{}' holds i32",
-          data.name);
+  require(step.parts[0].record.dtype != DType::i32,
+          "ids can't be mixed; the data set '{}' holds i32", data.info().name);
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const TargetLoss& target = step.targets[i];
     const bool labels = step.parts[step.inputs + i].record.dtype == DType::i32;
@@ -32,16 +32,17 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
   StepAugment step;
   check_mixing(a, read, data);
   const Shape& input = network.inputs[0].sample;
-  const Shape& record = data.sample_shape;
+  const DType dtype = read.parts[0].record.dtype;
+  const Shape record = read.parts[0].record.shape.sample();
   Augment crops = a;
   crops.mixup = crops.cutmix = 0;
-  const bool pictures = input.rank() == 3 && record.rank() == 3 && input[2] == record[2] &&
-                        data.sample_dtype != DType::i32;
+  const bool pictures =
+      input.rank() == 3 && record.rank() == 3 && input[2] == record[2] && dtype != DType::i32;
   if (crops.any() || a.cutmix > 0) {
     require(pictures,
             "augmentation wants pictures (height, width, channels) for a network of as many "
             "channels; the data set '{}' holds {} {}, the network takes {}",
-            data.name, to_string(data.sample_dtype), to_string(record), to_string(input));
+            data.info().name, to_string(dtype), to_string(record), to_string(input));
   }
   if (a.mixes()) step.mix = MixRule{.mixup = a.mixup, .cutmix = a.cutmix};
   if (!pictures) return step;
@@ -63,7 +64,7 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
                             .brightness = a.brightness,
                             .contrast = a.contrast,
                             .saturation = a.saturation,
-                            .top = data.sample_dtype == DType::u8 ? 255.0 : 1.0,
+                            .top = dtype == DType::u8 ? 255.0 : 1.0,
                             .cutout = a.cutout};
   }
   return step;

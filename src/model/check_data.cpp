@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "data/targets.h"
 #include "model/augment_graph.h"
+#include "model/bind_columns.h"
 #include "model/check_values.h"
 #include "model/loss_graph.h"
 #include "model/step_graph.h"
@@ -13,23 +15,9 @@
 namespace linnet {
 namespace {
 
-std::span<const std::byte> sample_bytes(const Dataset& data) {
-  if (data.sample_dtype == DType::u8) return std::as_bytes(std::span(data.bytes));
-  if (data.sample_dtype == DType::i32) return std::as_bytes(std::span(data.ids));
-  return std::as_bytes(std::span(data.floats));
-}
-
-std::span<const std::byte> target_bytes(const Dataset& data) {
-  return data.labels.empty() ? std::as_bytes(std::span(data.values))
-                             : std::as_bytes(std::span(data.labels));
-}
-
-const Column& find(const std::vector<Column>& columns, const std::string& name,
-                   std::string_view what, const Dataset& data) {
-  for (const Column& column : columns) {
-    if (column.name == name) return column;
-  }
-  fail("the network's {} '{}' has no data in the data set '{}'", what, name, data.name);
+/// Records of one number are single numbers too.
+Shape record_as(const Shape& record, const Shape& wanted) {
+  return record.rank() == 0 && wanted == Shape{1} ? wanted : record;
 }
 
 /// Whether a crop makes one of the other.
@@ -42,16 +30,16 @@ void check_input(const NetworkInput& input, DType dtype, const Shape& shape, boo
   const std::string of = only ? "" : fmt::format(" for '{}'", input.name);
   require(shape == input.sample || (crops && same_channels(shape, input.sample)),
           "the network takes samples of {}{} but the data set '{}' holds {}",
-          to_string(input.sample), of, data.name, to_string(shape));
+          to_string(input.sample), of, data.info().name, to_string(shape));
   require((dtype == DType::i32) == (input.dtype == DType::i32),
           "the network takes {}{} but the data set '{}' holds {}",
-          input.dtype == DType::i32 ? "ids (i32)" : "numbers (f32 or u8)", of, data.name,
+          input.dtype == DType::i32 ? "ids (i32)" : "numbers (f32 or u8)", of, data.info().name,
           to_string(dtype));
 }
 
 /// One target, which belongs to an output of shape `outputs`.
 struct TargetData {
-  std::string what;                 ///< "targets", or the column
+  std::string what;                 ///< as name_of_target() says
   std::filesystem::path file = {};  ///< that holds it, if that is known
   bool labels = false;
   std::int64_t classes = 0;                            ///< of labels
@@ -77,24 +65,24 @@ Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, con
   if (loss == Loss::automatic) loss = target.labels ? Loss::cross_entropy : Loss::mse;
   if (target.labels) {
     require(loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge,
-            "this loss wants values, but the data set '{}' has labels", data.name);
+            "this loss wants values, but the data set '{}' has labels", data.info().name);
     require(outputs.rank() == 1, "{} wants outputs (N, classes); the network gives {}",
             loss == Loss::cross_entropy ? "cross-entropy" : "a loss of labels",
             to_string(outputs.batched(data.size())));
     if (target.classes > outputs[0]) {
       fail("the network ends in {} outputs but the data set '{}' has {} classes{}", outputs[0],
-           data.name, target.classes, label_without_output(target, outputs[0], data));
+           data.info().name, target.classes, label_without_output(target, outputs[0], data));
     }
   } else {
     require(target.shape == outputs,
             "the network gives {} a sample but the data set '{}' has values of {}",
-            to_string(outputs), data.name, to_string(target.shape));
+            to_string(outputs), data.info().name, to_string(target.shape));
   }
   return loss;
 }
 
 /// Losses of probabilities want values that are some.
-void check_values(Loss loss, std::span<const std::byte> bytes, const TargetData& target,
+void check_values(Loss loss, std::span<const float> values, const TargetData& target,
                   const Dataset& data) {
   std::string_view name;
   if (loss == Loss::cross_entropy) name = "cross-entropy wants labels or values";
@@ -102,25 +90,34 @@ void check_values(Loss loss, std::span<const std::byte> bytes, const TargetData&
   if (loss == Loss::binary_cross_entropy) name = "binary cross-entropy wants values";
   if (loss == Loss::focal) name = "the focal loss wants labels or values";
   if (name.empty()) return;
-  const auto* values = reinterpret_cast<const float*>(bytes.data());
-  for (std::size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] <= 1) continue;
-    fail("{} in [0, 1], but the data set '{}' has the value {}: {}", name, data.name, values[i],
-         place_of(i, target.shape, target.file, target.what, data));
+    fail("{} in [0, 1], but the data set '{}' has the value {}: {}", name, data.info().name,
+         values[i], place_of(i, target.shape, target.file, target.what, data));
   }
 }
 
-TargetData target_of(const Column& column, std::optional<std::int32_t> ignored) {
-  TargetData target{.what = fmt::format("column '{}'", column.name),
-                    .labels = column.dtype == DType::i32,
-                    .ids = column.ids,
+TargetData target_of(const Column& column, const Shape& outputs,
+                     std::optional<std::int32_t> ignored, const Dataset& data) {
+  TargetData target{.what = name_of_target(column, data),
+                    .file = file_of_target(data),
+                    .labels = column.dtype() == DType::i32,
+                    .ids = {},
                     .ignored = ignored,
-                    .shape = column.shape};
-  for (std::size_t row = 0; row < column.ids.size(); ++row) {
-    const std::int32_t label = column.ids[row];
-    if (label == ignored) continue;
-    require(label >= 0, "the label {} of row {} in the {} is negative", label, row, target.what);
-    target.classes = std::max<std::int64_t>(target.classes, label + std::int64_t{1});
+                    .shape = record_as(column.record(), outputs)};
+  if (!target.labels) return target;
+  target.ids = column.data.as<std::int32_t>();
+  const auto negative = std::ranges::find_if(target.ids, [&](std::int32_t label) {
+    return label < 0 && label != ignored;
+  });
+  if (negative != target.ids.end()) {
+    const auto row = static_cast<std::size_t>(negative - target.ids.begin());
+    fail("{} is the label {}; labels are class indices from 0 on",
+         place_of(row, {}, target.file, target.what, data), *negative);
+  }
+  target.classes = classes_of(target.ids, ignored);
+  if (&column == &data.targets()[0] && !data.classes().empty()) {
+    target.classes = std::ssize(data.classes());
   }
   return target;
 }
@@ -149,20 +146,17 @@ StepData assumed_data(const NetworkDefinition& network, Loss loss) {
 
 std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
                                         bool crops) {
+  const std::vector<const Column*> columns = bind_inputs(network, data);
   std::vector<StepData::Part> parts;
-  for (const NetworkInput& input : network.inputs) {
-    if (parts.empty()) {
-      check_input(input, data.sample_dtype, data.sample_shape, network.inputs.size() == 1, data,
-                  crops);
-      parts.push_back({"samples",
-                       {data.sample_dtype, data.sample_shape.batched(1)},
-                       sample_bytes(data),
-                       data.source.get()});
-      continue;
-    }
-    const Column& column = find(data.more_inputs, input.name, "input", data);
-    check_input(input, column.dtype, column.shape, false, data);
-    parts.push_back({input.name, {column.dtype, column.shape.batched(1)}, column.data()});
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const Column& column = *columns[i];
+    const NetworkInput& input = network.inputs[i];
+    const Shape record = record_as(column.record(), input.sample);
+    check_input(input, column.dtype(), record, columns.size() == 1, data, crops && i == 0);
+    parts.push_back({.name = i == 0 ? "samples" : input.name,
+                     .record = {column.dtype(), record.batched(1)},
+                     .bytes = column.data.bytes(),
+                     .source = column.source.get()});
   }
   return parts;
 }
@@ -202,9 +196,9 @@ std::optional<std::int32_t> ignored_label(const OutputLoss& loss) {
 
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
                    const TrainingOptions& options) {
-  data.validate(ignored_label(loss_of(options, network, 0)));
-  require(data.size() > 0, "the data set '{}' holds no samples", data.name);
+  require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
   check_losses(network, options.output_losses);
+  const std::vector<const Column*> targets = bind_targets(network, data);
 
   StepData step;
   step.samples = data.size();
@@ -212,38 +206,25 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
   step.parts = step_inputs(network, data, options.augment.crops());
   step.l1 = options.loss_options.l1;
   step.l2 = options.loss_options.l2;
-
-  const auto add = [&](std::size_t output, const TargetData& target, std::string name,
-                       std::span<const std::byte> bytes) {
-    OutputLoss loss = loss_of(options, network, output);
-    loss.loss = check_target(loss.loss, target, network.output_sample(output), data);
-    check_loss_options(loss.loss, loss.options, target.labels, network.output_sample(output));
-    if (!target.labels && !loss.custom) check_values(loss.loss, bytes, target, data);
-    step.targets.push_back({output, std::move(loss)});
-    const ValueType record = target.labels ? ValueType{DType::i32, Shape{1}}
-                                           : ValueType{DType::f32, target.shape.batched(1)};
-    step.parts.push_back({std::move(name), record, bytes});
-  };
-  add(0,
-      {.what = "targets",
-       .file = data.targets_file,
-       .labels = !data.labels.empty(),
-       .classes = data.classes(),
-       .ids = data.labels,
-       .ignored = ignored_label(loss_of(options, network, 0)),
-       .shape = data.value_shape},
-      "targets", target_bytes(data));
-  for (const Column& column : data.more_targets) {
-    const auto output = std::ranges::find(network.outputs, column.name, &NetworkOutput::name);
-    require(output != network.outputs.end(),
-            "the data set '{}' has targets for '{}', which is no output of the network", data.name,
-            column.name);
-    require(output != network.outputs.begin(),
-            "the targets of the first output, '{}', are the data set's labels or values",
-            column.name);
-    const auto index = static_cast<std::size_t>(output - network.outputs.begin());
-    const TargetData target = target_of(column, ignored_label(loss_of(options, network, index)));
-    add(index, target, column.name, column.data());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] == nullptr) continue;
+    const Column& column = *targets[i];
+    const Shape outputs = network.output_sample(i);
+    OutputLoss loss = loss_of(options, network, i);
+    const std::optional<std::int32_t> ignored = ignored_label(loss);
+    if (&column == &data.targets()[0]) data.check_labels(ignored);
+    const TargetData target = target_of(column, outputs, ignored, data);
+    loss.loss = check_target(loss.loss, target, outputs, data);
+    check_loss_options(loss.loss, loss.options, target.labels, outputs);
+    if (!target.labels && !loss.custom) {
+      check_values(loss.loss, column.data.as<float>(), target, data);
+    }
+    step.targets.push_back({i, std::move(loss)});
+    step.parts.push_back({.name = i == 0 ? "targets" : network.outputs[i].name,
+                          .record = target.labels ? ValueType{DType::i32, Shape{1}}
+                                                  : ValueType{DType::f32, target.shape.batched(1)},
+                          .bytes = column.data.bytes(),
+                          .source = column.source.get()});
   }
   step.augment = step_augment(options.augment, network, data, step);
   return step;

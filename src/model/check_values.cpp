@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "model/bind_columns.h"
 #include "model/finite.h"
 #include "ops/gather/gather.h"
 #include "ops/reshape/reshape.h"
@@ -92,26 +93,47 @@ std::string place_of(std::size_t index, const Shape& record, const std::filesyst
                             : column.size() > 1
                                 ? fmt::format(", column ({})", fmt::join(column, ", "))
                                 : fmt::format(", column {}", column[0]);
-  const std::string owner = file.empty() ? fmt::format("the {} of '{}'", what, data.name)
+  const std::string owner = file.empty() ? fmt::format("the {} of '{}'", what, data.info().name)
                                          : fmt::format("'{}'", file.string());
   return fmt::format("row {}{} of {} (counted from 0)", index / width, where, owner);
 }
 
+std::string name_of_input(const Column& column, const Dataset& data) {
+  return data.inputs().size() == 1 ? "samples" : fmt::format("column '{}'", column.name);
+}
+
+std::string name_of_target(const Column& column, const Dataset& data) {
+  return data.targets().size() == 1 ? "targets" : fmt::format("column '{}'", column.name);
+}
+
+std::filesystem::path file_of_input(const Dataset& data) {
+  return data.inputs().size() == 1 ? data.info().samples_file : std::filesystem::path();
+}
+
+std::filesystem::path file_of_target(const Dataset& data) {
+  return data.targets().size() == 1 ? data.info().targets_file : std::filesystem::path();
+}
+
 void check_training_values(const NetworkDefinition& network, const Dataset& data) {
-  check_finite(data.floats, data.sample_shape, data.samples_file, "samples", data);
-  check_finite(data.values, data.value_shape, data.targets_file, "targets", data);
-  for (const std::vector<Column>* columns : {&data.more_inputs, &data.more_targets}) {
-    for (const Column& column : *columns) {
-      check_finite(column.floats, column.shape, {}, fmt::format("column '{}'", column.name), data);
-    }
+  const std::vector<const Column*> inputs = bind_inputs(network, data);
+  const auto is_floats = [](const Column& column) {
+    return column.source == nullptr && column.dtype() == DType::f32;
+  };
+  for (const Column* column : inputs) {
+    if (!is_floats(*column)) continue;
+    check_finite(column->data.as<float>(), column->record(), file_of_input(data),
+                 name_of_input(*column, data), data);
   }
-  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
-    const NetworkInput& input = network.inputs[i];
-    if (i == 0) check_ids(network, input, data.ids, data.samples_file, "samples", data);
-    for (const Column& column : data.more_inputs) {
-      if (i == 0 || column.name != input.name) continue;
-      check_ids(network, input, column.ids, {}, fmt::format("column '{}'", column.name), data);
-    }
+  for (const Column& column : data.targets()) {
+    if (!is_floats(column)) continue;
+    check_finite(column.data.as<float>(), column.record(), file_of_target(data),
+                 name_of_target(column, data), data);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Column& column = *inputs[i];
+    if (column.source != nullptr || column.dtype() != DType::i32) continue;
+    check_ids(network, network.inputs[i], column.data.as<std::int32_t>(), file_of_input(data),
+              name_of_input(column, data), data);
   }
 }
 
@@ -132,11 +154,11 @@ void check_counted_labels(const StepData& step, const Dataset& data, std::string
     require(!ignored,
             "all {} labels of the {} samples of '{}' are {}, which the loss ignores "
             "(ignore_index): nothing is left to learn or to measure",
-            count, part, data.name, loss.options.ignore_index.value_or(0));
+            count, part, data.info().name, loss.options.ignore_index.value_or(0));
     fail(
         "the loss counts none of the {} labels of the {} samples of '{}': they are ignored or "
         "have class weight 0",
-        count, part, data.name);
+        count, part, data.info().name);
   }
 }
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/dataset.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/check.h"
+#include "data/targets.h"
 #include "model/loss_graph.h"
 
 namespace linnet {
 namespace {
 
+constexpr std::int64_t kMostClasses = 1 << 20;  // a stray label would cost gigabytes
 constexpr std::array<std::string_view, 10> kLossNames{
     "automatic", "cross_entropy", "mse",   "mae",    "binary_cross_entropy",
     "huber",     "kl_divergence", "hinge", "cosine", "focal"};
@@ -57,14 +61,20 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
 
 std::vector<double> balanced_class_weights(const Dataset& data,
                                            std::optional<std::int32_t> ignore_index) {
-  require(!data.labels.empty(), "the data set '{}' has no labels to weigh classes by", data.name);
-  std::vector<std::int64_t> count(static_cast<std::size_t>(data.classes()));
+  const std::span<const std::int32_t> labels = labels_of(data);
+  require(!labels.empty(), "the data set '{}' has no labels to weigh classes by", data.info().name);
+  const std::int64_t classes =
+      data.classes().empty() ? classes_of(labels, ignore_index) : std::ssize(data.classes());
+  require(classes <= kMostClasses,
+          "the data set '{}' has the label {}; at most {} classes are weighed", data.info().name,
+          classes - 1, kMostClasses);
+  std::vector<std::int64_t> count(static_cast<std::size_t>(classes));
   std::int64_t samples = 0;
-  for (const std::int32_t label : data.labels) {
+  for (const std::int32_t label : labels) {
     if (label == ignore_index) continue;
     ++samples;
-    require(label >= 0 && label < data.classes(),
-            "the data set '{}' has the label {} of {} classes", data.name, label, data.classes());
+    require(label >= 0 && label < classes, "the data set '{}' has the label {} of {} classes",
+            data.info().name, label, classes);
     ++count[static_cast<std::size_t>(label)];
   }
   std::vector<double> weights(count.size());

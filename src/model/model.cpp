@@ -7,6 +7,7 @@
 #include "backend/plugin/cuda_plugin.h"
 #include "base/check.h"
 #include "base/utf8.h"
+#include "core/tensor_memory.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "ops/cpu_kernels.h"
@@ -112,20 +113,19 @@ Shape Model::parameter_shape(const std::string& name) const {
   return find_parameter(*state_, name).shape;
 }
 
-std::vector<float> Model::parameter(const std::string& name) const {
+Tensor Model::parameter(const std::string& name) const {
   const ParameterSpec& spec = find_parameter(*state_, name);
-  std::vector<float> values(static_cast<std::size_t>(spec.shape.elements()));
-  state_->backend->download(state_->buffer_of(spec), spec.offset,
-                            std::as_writable_bytes(std::span(values)));
+  Tensor values = uninitialized_tensor(DType::f32, spec.shape);
+  state_->backend->download(state_->buffer_of(spec), spec.offset, values.writable_bytes());
   return values;
 }
 
-void Model::set_parameter(const std::string& name, std::span<const float> values) {
+void Model::set_parameter(const std::string& name, const Tensor& values) {
   const ParameterSpec& spec = find_parameter(*state_, name);
-  require(static_cast<std::int64_t>(values.size()) == spec.shape.elements(),
-          "parameter '{}' is {}, {} elements; got {}", name, to_string(spec.shape),
-          spec.shape.elements(), values.size());
-  upload(*state_, spec, values);
+  require(values.elements() == spec.shape.elements(), "parameter '{}' is {}, {} elements; got {}",
+          name, to_string(spec.shape), spec.shape.elements(), values.elements());
+  const Tensor floats = values.to_host().to(DType::f32);
+  upload(*state_, spec, floats.as<float>());
 }
 
 }  // namespace linnet

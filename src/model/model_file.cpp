@@ -51,15 +51,15 @@ void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file
 }  // namespace
 
 void Model::save(const std::filesystem::path& path) const {
-  std::vector<std::vector<float>> values;
+  std::vector<Tensor> values;
   std::vector<TensorView> tensors;
   for (const std::string& name : parameter_names()) {
-    const std::vector<float>& data = values.emplace_back(parameter(name));
+    const std::span<const float> data = values.emplace_back(parameter(name)).as<float>();
     const std::size_t bad = first_not_finite(data);
     require(bad == data.size(),
             "cannot save the model to '{}': element {} of the weight '{}' is {}", path.string(),
             bad, name, bad < data.size() ? data[bad] : 0);
-    tensors.push_back({name, DType::f32, parameter_shape(name), std::as_bytes(std::span(data))});
+    tensors.push_back({name, DType::f32, parameter_shape(name), std::as_bytes(data)});
   }
   write_safetensors(path, tensors,
                     {{kNetworkKey, network().to_json()},
@@ -75,7 +75,7 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       check_tensors(network.definition(), file);
       Model model(std::move(network), std::move(options));
       for (const TensorView& tensor : file.tensors()) {
-        model.set_parameter(tensor.name, to_floats(tensor));
+        model.set_parameter(tensor.name, Tensor(to_floats(tensor)));
       }
       const auto classes = file.metadata().find(kClassesKey);
       if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));

@@ -17,8 +17,7 @@ Answers answers_of(const ModelState& model);
 /// training knows no probabilities.
 OutputForm probability_form(const ModelState& model);
 
-/// The first output of every sample in that form, (N, outputs) in the data set's order.
-std::vector<float> predict_in_form(Model& model, const Dataset& data, std::int64_t batch,
-                                   OutputForm form);
+/// The first output of every sample in that form, f32 (N, outputs...) in the data set's order.
+Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form);
 
 }  // namespace linnet

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "base/check.h"
 #include "base/memory.h"
@@ -15,78 +17,103 @@
 namespace linnet {
 namespace {
 
+/// One input of a data set, batch by batch as the program takes it.
+class InputBatches {
+ public:
+  /// first: the network's first input, whose samples the program takes in their own type.
+  InputBatches(const StepData::Part& part, const NetworkInput& input, bool first,
+               std::int64_t samples, std::int64_t batch)
+      : part_(part), widens_(!first && part.record.dtype != input.dtype), samples_(samples) {
+    if (part_.source == nullptr) return;
+    reader_.emplace(std::vector{part_}, std::make_shared<ThreadTeam>());
+    read_.resize(static_cast<std::size_t>(std::min(batch, samples)) * part_.record.bytes());
+  }
+
+  /// Records [first, first + count); good until the next call.
+  std::span<const std::byte> at(std::int64_t first, std::int64_t count) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * part_.record.bytes();
+    std::span<const std::byte> records = std::span(read_).first(reader_ ? bytes : 0);
+    if (reader_) {
+      const auto size = static_cast<std::uint64_t>(samples_);
+      reader_->read({.records = size, .samples = size}, false, static_cast<std::uint64_t>(first),
+                    static_cast<std::uint64_t>(count), std::array{read_.data()});
+    } else {
+      records = part_.bytes.subspan(static_cast<std::size_t>(first) * part_.record.bytes(), bytes);
+    }
+    if (!widens_) return records;
+    const Shape shape = part_.record.shape.with_batch(count);
+    wide_ = Tensor::borrow(part_.record.dtype, shape, records).to(DType::f32);
+    return wide_.bytes();
+  }
+
+ private:
+  const StepData::Part& part_;
+  bool widens_;  ///< bytes for an input of floats
+  std::int64_t samples_;
+  std::optional<RecordReader> reader_;  ///< of a source
+  std::vector<std::byte> read_;
+  Tensor wide_;
+};
+
 /// The first outputs as `wanted` says, for every sample in the data set's order.
-std::vector<std::vector<float>> predict(Model& model, const Dataset& data, std::int64_t batch,
-                                        OutputForm form, std::size_t wanted) {
+std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batch, OutputForm form,
+                            std::size_t wanted) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.state().definition();
-  const std::vector<StepData::Part> inputs = step_inputs(network, data);
-  data.validate_inputs();  // a column shorter than the samples would be read beyond its end
-  std::vector<std::vector<float>> results(wanted);
-  std::vector<std::size_t> width(wanted);  // floats of a sample
+  const std::vector<StepData::Part> parts = step_inputs(network, data);
+  std::vector<InputBatches> inputs;
+  inputs.reserve(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    inputs.emplace_back(parts[i], network.inputs[i], i == 0, data.size(), batch);
+  }
+  std::vector<Tensor> results;
   for (std::size_t i = 0; i < wanted; ++i) {
-    width[i] = static_cast<std::size_t>(network.output_sample(i).elements());
-    results[i] =
-        in_memory(fmt::format("the output of {} samples, {} numbers each,", data.size(), width[i]),
+    const Shape shape = network.output_sample(i).batched(data.size());
+    const std::int64_t width = network.output_sample(i).elements();
+    results.emplace_back(
+        in_memory(fmt::format("the output of {} samples, {} numbers each,", data.size(), width),
                   [&] {
-                    return std::vector<float>(static_cast<std::size_t>(data.size()) * width[i]);
-                  });
+                    return Tensor(std::vector<float>(static_cast<std::size_t>(data.size()) *
+                                                     static_cast<std::size_t>(width)),
+                                  shape);
+                  }));
   }
   Predictor predictor(model);
   predictor.state().form = form;
-  // The samples alone may come from a source; they are then read batch by batch.
-  const bool read = data.source != nullptr;
-  const RecordReader reader({inputs[0]}, read ? std::make_shared<ThreadTeam>() : nullptr);
-  const auto size = static_cast<std::uint64_t>(data.size());
-  const StepInfo whole{.records = size, .samples = size};
-  std::vector<std::byte> samples(
-      read ? static_cast<std::size_t>(std::min(batch, data.size())) * inputs[0].record.bytes() : 0);
   for (std::int64_t first = 0; first < data.size(); first += batch) {
-    const auto from = static_cast<std::size_t>(first);
     const std::int64_t count = std::min(batch, data.size() - first);
-    const auto records = static_cast<std::size_t>(count);
     std::vector<std::span<const std::byte>> in;
-    for (const StepData::Part& part : inputs) {
-      const std::size_t bytes = part.record.bytes();
-      if (part.source == nullptr) in.push_back(part.bytes.subspan(from * bytes, records * bytes));
-    }
-    if (data.source != nullptr) {
-      reader.read(whole, false, from, records, std::array{samples.data()});
-      in.insert(in.begin(), std::span(samples).first(records * inputs[0].record.bytes()));
-    }
+    for (InputBatches& input : inputs) in.push_back(input.at(first, count));
     std::vector<std::span<std::byte>> out;
-    for (std::size_t i = 0; i < wanted; ++i) {
-      out.push_back(std::as_writable_bytes(
-          std::span(results[i]).subspan(from * width[i], records * width[i])));
+    for (Tensor& result : results) {
+      out.push_back(result.rows(first, first + count).writable_bytes());
     }
-    predict_batch(predictor.state(), count, data.sample_dtype, in, out);
+    predict_batch(predictor.state(), count, parts[0].record.dtype, in, out);
   }
   return results;
 }
 
 }  // namespace
 
-std::vector<float> predict_in_form(Model& model, const Dataset& data, std::int64_t batch,
-                                   OutputForm form) {
+Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form) {
   return predict(model, data, batch, form, 1)[0];
 }
 
-std::vector<float> Model::predict(const Dataset& data, std::int64_t batch) {
+Tensor Model::predict(const Dataset& data, std::int64_t batch) {
   return predict_in_form(*this, data, batch, OutputForm::plain);
 }
 
-std::vector<float> Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
+Tensor Model::predict_probabilities(const Dataset& data, std::int64_t batch) {
   return predict_in_form(*this, data, batch, probability_form(state()));
 }
 
 std::vector<Column> Model::predict_all(const Dataset& data, std::int64_t batch) {
   const NetworkDefinition& network = state().definition();
-  auto results = linnet::predict(*this, data, batch, OutputForm::plain, network.outputs.size());
+  std::vector<Tensor> results =
+      linnet::predict(*this, data, batch, OutputForm::plain, network.outputs.size());
   std::vector<Column> columns;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    columns.push_back({.name = network.outputs[i].name,
-                       .shape = network.output_sample(i),
-                       .floats = std::move(results[i])});
+    columns.push_back({.name = network.outputs[i].name, .data = std::move(results[i])});
   }
   return columns;
 }

@@ -2,9 +2,14 @@
 // What a model takes of pictures, by what it remembers of its training.
 #include <linnet/model.h>
 
+#include <string>
+#include <utility>
+
 #include "base/check.h"
+#include "core/tensor_memory.h"
 #include "data/fit_pictures.h"
 #include "data/image_source.h"
+#include "model/bind_columns.h"
 #include "model/model_state.h"
 
 namespace linnet {
@@ -15,8 +20,11 @@ Shape Model::sample_shape() const {
 }
 
 Dataset fit_samples(Dataset data, const Model& model) {
-  if (data.sample_shape != model.sample_shape()) return data;
-  return fit_pictures(std::move(data), model.network().input_shape());
+  if (data.inputs().empty()) return data;
+  const Column* images = bind_inputs(model.network().definition(), data)[0];
+  if (images->record() != model.sample_shape()) return data;
+  const auto index = static_cast<std::size_t>(images - data.inputs().data());
+  return fit_pictures(std::move(data), model.network().input_shape(), index);
 }
 
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
@@ -24,15 +32,11 @@ Dataset load_images(const std::vector<std::filesystem::path>& files, const Model
   const Shape sample = model.sample_shape();
   require(sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3),
           "the model takes samples of {}; images are (height, width, 1 or 3)", to_string(sample));
-  Dataset data;
-  data.name = "images";
-  data.sample_shape = sample;
-  const auto bytes = static_cast<std::size_t>(sample.elements());
-  data.bytes.resize(files.size() * bytes);
-  const auto bad = read_records(ImageSource(files, sample, true), bytes,
-                                std::as_writable_bytes(std::span(data.bytes)), threads);
+  Tensor images = uninitialized_tensor(DType::u8, sample.batched(std::ssize(files)));
+  const auto bad = read_records(ImageSource(files, sample, true), images.writable_bytes(), threads);
   if (!bad.empty()) throw Error(bad[0].second);
-  return fit_samples(std::move(data), model);
+  const std::string& input = model.network().definition().inputs[0].name;
+  return fit_samples({{{input, std::move(images)}}, {}, {.name = "images"}}, model);
 }
 
 }  // namespace linnet

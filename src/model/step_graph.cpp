@@ -96,8 +96,8 @@ void add_metrics(Graph& graph, const NetworkDefinition& network, const StepData&
   std::vector<Value> operands{counters, forward.loss};
   if (classification) {
     // Probabilities underflow into ties where logits still differ.
-    operands.insert(operands.end(),
-                    {before_softmax(graph, forward.outputs[0]), forward.first_target});
+    operands.insert(operands.end(), {before_softmax(graph, forward.outputs[data.targets[0].output]),
+                                     forward.first_target});
   }
   graph.add(std::make_shared<MetricsOp>(
                 MetricsAttrs{.batch = batch, .classification = classification, .history = history}),

@@ -36,12 +36,12 @@ struct StepData {
   struct Part {
     std::string name;
     ValueType record;                      ///< as (1, ...)
-    std::span<const std::byte> bytes;      ///< all records, as a gather takes them
+    std::span<const std::byte> bytes;      ///< all records, as a gather takes them; the data set's
     const RecordSource* source = nullptr;  ///< where they come from instead
   };
   std::vector<Part> parts;
   std::size_t inputs = 1;           ///< how many of the parts are inputs
-  std::vector<TargetLoss> targets;  ///< of part inputs + i
+  std::vector<TargetLoss> targets;  ///< of part inputs + i, in the order of the outputs
   std::int64_t samples = 0;
   StepAugment augment = {};
   double l1 = 0;  ///< LossOptions', for training steps
@@ -52,12 +52,12 @@ struct StepData {
     return std::any_of(parts.begin(), parts.end(),
                        [](const Part& p) { return p.source != nullptr; });
   }
-  /// Whether the first output is trained on labels: then it has an accuracy.
+  /// Whether the first output that is trained learns labels: then it has an accuracy.
   bool classification() const { return parts[inputs].record.dtype == DType::i32; }
 };
 
-/// The inputs alone, e.g. for a prediction. crops: pictures may have another size than the first
-/// input.
+/// The inputs alone, e.g. for a prediction: of the memory of `data`. crops: pictures may have
+/// another size than the first input.
 std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
                                         bool crops = false);
 
@@ -65,9 +65,9 @@ std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const 
 /// for the first output.
 StepData assumed_data(const NetworkDefinition& network, Loss loss);
 
-/// With the losses that the options say. Throws Error where data, losses and network don't go
-/// together: other sample shapes, more classes than outputs, values for cross-entropy, an input
-/// without data, ...
+/// With the losses that the options say; of the memory of `data`. Throws Error where data, losses
+/// and network don't go together: other sample shapes, more classes than outputs, values for
+/// cross-entropy, an input without data, ...
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
                    const TrainingOptions& options);
 

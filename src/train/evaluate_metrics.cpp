@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "data/class_names.h"
+#include "data/targets.h"
 #include "model/output_form.h"
 
 namespace linnet {
@@ -70,19 +70,21 @@ void to_log_odds(std::span<float> logits, std::size_t classes) {
   }
 }
 
-/// What measure() gives, of targets that may be named by a model's classes.
-Metrics measure_targets(std::span<const float> predictions, const Dataset& data,
-                        std::span<const std::int32_t> labels, std::span<const float> values,
-                        std::optional<std::int32_t> ignore_index) {
+}  // namespace
+
+Metrics measure(std::span<const float> predictions, const Dataset& data,
+                std::optional<std::int32_t> ignore_index) {
+  const std::span<const std::int32_t> labels = labels_of(data);
+  const std::span<const float> values = values_of(data);
   Metrics metrics;
   if (!labels.empty()) {
     const Labelled kept = without_ignored(predictions, labels, ignore_index);
     require(!kept.labels.empty(), "every sample of the data set '{}' has the ignored label {}",
-            data.name, ignore_index.value_or(0));
+            data.info().name, ignore_index.value_or(0));
     measure_labels(metrics, kept.scores, kept.labels);
     return metrics;
   }
-  const std::int64_t columns = data.value_shape.elements();
+  const std::int64_t columns = value_shape_of(data).elements();
   metrics.samples = data.size();
   if (are_binary(values)) {
     metrics.kind = Metrics::Kind::binary;
@@ -96,43 +98,41 @@ Metrics measure_targets(std::span<const float> predictions, const Dataset& data,
   return metrics;
 }
 
-}  // namespace
-
 std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch,
                                   std::optional<std::int32_t> ignore_index) {
-  data.validate(ignore_index);
-  require(data.size() > 0, "the data set '{}' holds no samples", data.name);
+  require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
+  require(!data.targets().empty(), "the data set '{}' has no targets", data.info().name);
+  data.check_labels(ignore_index);
   const NetworkDefinition& network = model.network().definition();
   const LastLayer last = last_layer(network.graph, network.outputs[0].value);
   const Shape outputs = network.output_sample();
-  if (!data.labels.empty()) {
+  const auto predicted = [&](OutputForm form) {
+    const Tensor scores = predict_in_form(model, data, batch, form);
+    const std::span<const float> elements = scores.as<float>();
+    return std::vector<float>(elements.begin(), elements.end());
+  };
+  if (!labels_of(data).empty()) {
     require(outputs.rank() == 1, "labels want outputs (N, classes); the network gives {} a sample",
             to_string(outputs));
     // Cross-entropy takes what a last Sigmoid gives for logits.
     const bool plain = last == LastLayer::sigmoid;
-    return predict_in_form(model, data, batch, plain ? OutputForm::plain : OutputForm::logits);
+    return predicted(plain ? OutputForm::plain : OutputForm::logits);
   }
-  require(data.value_shape == outputs,
+  require(value_shape_of(data) == outputs,
           "the network gives {} a sample but the data set '{}' has values of {}",
-          to_string(outputs), data.name, to_string(data.value_shape));
-  if (!are_binary(data.values)) return model.predict(data, batch);
-  std::vector<float> scores = predict_in_form(model, data, batch, OutputForm::logits);
+          to_string(outputs), data.info().name, to_string(value_shape_of(data)));
+  if (!are_binary(values_of(data))) return predicted(OutputForm::plain);
+  std::vector<float> scores = predicted(OutputForm::logits);
   const bool classes = last == LastLayer::softmax || last == LastLayer::log_softmax;
   if (classes && outputs[-1] > 1) to_log_odds(scores, static_cast<std::size_t>(outputs[-1]));
   return scores;
 }
 
-Metrics measure(std::span<const float> predictions, const Dataset& data,
-                std::optional<std::int32_t> ignore_index) {
-  return measure_targets(predictions, data, data.labels, data.values, ignore_index);
-}
-
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options) {
-  const NamedTargets named = targets_by_name(data, model.class_names());
+  const Dataset named = with_class_names(data, model.class_names());
   const std::vector<float> scores =
       predictions_of(model, data, options.batch, options.ignore_index);
-  return measure_targets(scores, data, named.labels.empty() ? data.labels : named.labels,
-                         named.values.empty() ? data.values : named.values, options.ignore_index);
+  return measure(scores, named, options.ignore_index);
 }
 
 }  // namespace linnet

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "data/class_names.h"
 #include "model/check_values.h"
 #include "model/finite.h"
 #include "model/session.h"
@@ -19,13 +18,6 @@ namespace linnet {
 namespace {
 
 std::string_view name_of(Loss loss) { return loss_names()[static_cast<std::size_t>(loss)]; }
-
-/// Lets the first output's targets be read from `targets`, which must outlive the steps.
-void take_targets(StepData& steps, const NamedTargets& targets) {
-  std::span<const std::byte>& bytes = steps.parts[steps.inputs].bytes;
-  if (!targets.labels.empty()) bytes = std::as_bytes(std::span(targets.labels));
-  if (!targets.values.empty()) bytes = std::as_bytes(std::span(targets.values));
-}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -69,7 +61,7 @@ class Training {
         watched_(callback != nullptr),
         callback_(watched_ ? *callback : silent_),
         session_(model_, options.decoders),
-        data_name_(data.name) {
+        data_name_(data.info().name) {
     check_options(options);
     const StepData steps = data_of(data);
     const auto kept_back = static_cast<std::int64_t>(
@@ -80,8 +72,8 @@ class Training {
     if (held_out != nullptr && held_out->size() > 0) {
       require(options.validation == 0,
               "'{}' has a validation part of its own; a part of {} can't be held out beside it",
-              data.name, options.validation);
-      validation_ = {.data = held_out_data(*held_out, data.class_names),
+              data.info().name, options.validation);
+      validation_ = {.data = held_out_data(*held_out, data.classes()),
                      .samples = held_out->size(),
                      .sweep = {}};
       tests_every_epoch_ = false;
@@ -92,17 +84,18 @@ class Training {
                      .sweep = {}};
     }
     if (test != nullptr && test->size() > 0) {
-      test_ = {.data = held_out_data(*test, data.class_names),
-               .samples = test->size(),
-               .sweep = {}};
+      test_ = {.data = held_out_data(*test, data.classes()), .samples = test->size(), .sweep = {}};
     }
     check_samples(data, held_out, test);
     build();
-    if (!data.class_names.empty()) model.set_class_names(data.class_names);
-    const OutputLoss& how = steps.targets.front().how;
-    model.set_training_record({.loss = how.custom ? "custom" : std::string(name_of(how.loss)),
-                               .labels = steps.classification(),
-                               .sample_shape = data.sample_shape});
+    if (!data.classes().empty()) model.set_class_names(data.classes());
+    TrainingRecord record{.sample_shape = steps.parts[0].record.shape.sample()};
+    if (steps.targets.front().output == 0) {
+      const OutputLoss& how = steps.targets.front().how;
+      record.loss = how.custom ? "custom" : std::string(name_of(how.loss));
+      record.labels = steps.classification();
+    }
+    model.set_training_record(std::move(record));
   }
 
   History run(Clock::time_point start) {
@@ -153,10 +146,9 @@ class Training {
 
   /// The classes may stand in another order there than in the training's data.
   StepData held_out_data(const Dataset& data, const std::vector<std::string>& class_names) {
-    held_out_targets_.push_back(targets_by_name(data, class_names));
-    StepData steps = data_of(data);
-    take_targets(steps, held_out_targets_.back());
-    return steps;
+    held_out_.push_back(with_class_names(data, class_names));
+    data_of(data);  // labels are checked as the data set itself counts them
+    return data_of(held_out_.back());
   }
 
   void build() {
@@ -329,7 +321,7 @@ class Training {
   Part train_;
   Part validation_;
   Part test_;
-  std::list<NamedTargets> held_out_targets_;  ///< which the parts read
+  std::list<Dataset> held_out_;  ///< which the parts read
   bool tests_every_epoch_ = true;
   bool requested_ = false;
   bool stopping_ = false;  ///< and the callback knows
@@ -345,10 +337,10 @@ History train(Model& model, const Dataset& data, const TrainingOptions& options,
   return training.run(start);
 }
 
-History train(Model& model, const DatasetPair& parts, const TrainingOptions& options,
+History train(Model& model, const Splits& splits, const TrainingOptions& options,
               Callback* callback) {
   const Clock::time_point start = Clock::now();
-  Training training(model, parts.train, options, &parts.validation, &parts.test, callback);
+  Training training(model, splits.train, options, &splits.validation, &splits.test, callback);
   return training.run(start);
 }
 
@@ -356,9 +348,10 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
                     const LossOptions& loss_options) {
   ModelState& state = model.state();
   const NetworkDefinition& network = state.definition();
-  const NamedTargets targets = targets_by_name(data, model.class_names());
-  StepData steps = step_data(network, data, {.loss = loss, .loss_options = loss_options});
-  take_targets(steps, targets);
+  const TrainingOptions options{.loss = loss, .loss_options = loss_options};
+  const Dataset named = with_class_names(data, model.class_names());
+  step_data(network, data, options);  // labels are checked as the data set itself counts them
+  const StepData steps = step_data(network, named, options);
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   Session session(state);
   Sweep sweep = session.add_sweep(data.size(), batch, [&](std::int64_t n) {

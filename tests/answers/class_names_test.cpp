@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "message_of.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -22,13 +23,16 @@ Dataset shown(const Labels& classes, const Names& names, const Names& shown_name
     const auto place = std::ranges::find(names, shown_names[static_cast<std::size_t>(c)]);
     labels.push_back(static_cast<std::int32_t>(place - names.begin()));
   }
-  Dataset data = make_dataset({3}, std::span<const float>(samples), labels);
-  data.name = "pets";
-  data.class_names = names;
+  Dataset data = data_of(records(samples, {3}), records(labels));
+  data.set_info({.name = "pets", .classes = names});
   return data;
 }
 
 const Names kNames{"cat", "dog", "emu"};
+
+Labels renamed_labels(const Dataset& data) {
+  return vector_of<std::int32_t>(first_target(with_class_names(data, kNames)));
+}
 
 TrainingOptions options() { return {.epochs = 60, .batch = 6, .optimizer = adam(5e-2)}; }
 
@@ -54,8 +58,8 @@ TEST(ClassNames, EvaluationsMapLabelsByName) {
     EXPECT_EQ(metrics.accuracy, 1) << names[0];
     EXPECT_NEAR(metrics.log_loss, evaluate(model, data).loss, 1e-5);
     EXPECT_EQ(metrics.confusion[8], std::ranges::count(classes, 2));
-    EXPECT_EQ(with_class_names(data, kNames).labels, classes);
-    EXPECT_EQ(with_class_names(data, kNames).class_names, kNames);
+    EXPECT_EQ(renamed_labels(data), classes);
+    EXPECT_EQ(with_class_names(data, kNames).classes(), kNames);
   }
 }
 
@@ -73,7 +77,7 @@ TEST(ClassNames, DataWithoutNamesKeepTheirNumbers) {
   Model model = trained();
   EXPECT_EQ(evaluate(model, shown({2, 1, 0}, kNames, kNames)).accuracy, 1);
   Dataset numbered = shown({2, 1, 0}, kNames, kNames);
-  numbered.class_names = {"0", "1", "2"};
+  numbered.set_classes({"0", "1", "2"});
   EXPECT_EQ(evaluate(model, numbered).accuracy, 1);
   EXPECT_EQ(evaluate_metrics(model, numbered).accuracy, 1);
   // Numbers that are names: folders called 1 and 0.
@@ -86,17 +90,17 @@ TEST(ClassNames, TestPartsOfTrainingsAreMappedToo) {
   const Dataset data = shown({0, 1, 2, 0, 1, 2}, kNames, kNames);
   const Dataset other = shown({2, 1, 0}, {"emu", "cat", "dog"}, kNames);
   EXPECT_EQ(train(model, data, options(), &other).epochs.back().test.accuracy, 1);
-  const DatasetPair parts{data, shown({1}, {"dog"}, kNames), other};
+  const Splits parts{.train = data, .validation = other, .test = shown({1}, {"dog"}, kNames)};
   const EpochReport last = train(model, parts, options()).epochs.back();
   EXPECT_EQ(last.validation.accuracy, 1);
   EXPECT_EQ(last.test.accuracy, 1);
 }
 
 TEST(ClassNames, TheIgnoredLabelStays) {
-  Dataset data = shown({2, 0}, {"emu", "cat"}, kNames);
-  data.labels.push_back(-100);
-  data.floats.insert(data.floats.end(), 3, 0.0F);
-  EXPECT_EQ(with_class_names(data, kNames).labels, (Labels{2, 0, -100}));
+  const std::vector<float> samples{0, 0, 1, 1, 0, 0, 0, 0, 0};
+  Dataset data = data_of(records(samples, {3}), records(Labels{0, 1, -100}));
+  data.set_classes({"emu", "cat"});
+  EXPECT_EQ(renamed_labels(data), (Labels{2, 0, -100}));
   Model model = trained();
   const Metrics metrics = evaluate_metrics(model, data, {.ignore_index = -100});
   EXPECT_EQ(metrics.samples, 2);
@@ -106,11 +110,10 @@ TEST(ClassNames, TheIgnoredLabelStays) {
 TEST(ClassNames, ColumnsOfValuesAreMappedToo) {
   const std::vector<float> samples{0, 1, 2, 3};
   const std::vector<float> values{10, 20, 30, 40, 50, 60};
-  Dataset data =
-      make_dataset({2}, std::span<const float>(samples), {3}, std::span<const float>(values));
-  data.name = "rays";
-  data.class_names = {"emu", "cat", "dog"};
-  EXPECT_EQ(with_class_names(data, kNames).values, (std::vector<float>{20, 30, 10, 50, 60, 40}));
+  Dataset data = data_of(records(samples, {2}), records(values, {3}));
+  data.set_info({.name = "rays", .classes = {"emu", "cat", "dog"}});
+  EXPECT_EQ(vector_of(first_target(with_class_names(data, kNames))),
+            (std::vector<float>{20, 30, 10, 50, 60, 40}));
   EXPECT_EQ(message_of([&] {
               with_class_names(data, {"cat", "dog", "emu", "fox"});
             }),

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "message_of.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -72,14 +73,13 @@ Model passing(std::vector<Layer> last, std::size_t width = kClasses) {
   Model model(network, {.device = "cpu", .threads = 1});
   std::vector<float> unit(width * width);
   for (std::size_t i = 0; i < width; ++i) unit[i * width + i] = 1;
-  model.set_parameter("d.weight", unit);
+  set_parameter(model, "d.weight", unit);
   return model;
 }
 
 TEST(Logits, MeasuresOfLargeOnesAreThoseOfDoublePrecision) {
   const Scores scores = large_scores();
-  const Dataset data =
-      make_dataset({kClasses}, std::span<const float>(scores.logits), scores.labels);
+  const Dataset data = data_of(records(scores.logits, {kClasses}), records(scores.labels));
   for (std::vector<Layer> last : Endings{{}, {Softmax{}}, {LogSoftmax{}}}) {
     const std::size_t layers = last.size();
     Model model = passing(std::move(last));
@@ -92,15 +92,15 @@ TEST(Logits, MeasuresOfLargeOnesAreThoseOfDoublePrecision) {
   }
   // Else the test shows nothing.
   EXPECT_GT(std::abs(top_k(scores, 5) -
-                     top_k_accuracy(passing({}).predict_probabilities(data), scores.labels, 5)),
+                     top_k_accuracy(passing({}).predict_probabilities(data).as<float>(),
+                                    scores.labels, 5)),
             0.01);
 }
 
 TEST(Logits, AccuracyTellsNearOnesApart) {
   // Half of 1e-9 is lost beside 1 / 2.
   const std::vector<float> logits{1e-9F, 2e-9F, 2e-9F, 1e-9F};
-  const Dataset data =
-      make_dataset({2}, std::span<const float>(logits), std::vector<std::int32_t>{1, 1});
+  const Dataset data = data_of(records(logits, {2}), records(std::vector<std::int32_t>{1, 1}));
   for (std::vector<Layer> last : Endings{{}, {Softmax{}}}) {
     Model model = passing(std::move(last), 2);
     EXPECT_EQ(evaluate(model, data).accuracy, 0.5);
@@ -112,8 +112,7 @@ TEST(Logits, AucRanksSaturatedAnswers) {
   // Beyond 17 a float32 sigmoid is 1, and below -104 it is 0.
   const std::vector<float> logits{20, 30, 40, 50, -110, -120, -130, -140};
   const std::vector<float> truth{0, 1, 0, 1, 1, 0, 1, 0};
-  const Dataset data =
-      make_dataset({1}, std::span<const float>(logits), {1}, std::span<const float>(truth));
+  const Dataset data = data_of(records(logits, {1}), records(truth, {1}));
   for (std::vector<Layer> last : Endings{{}, {Sigmoid{}}}) {
     Model model = passing(std::move(last), 1);
     EXPECT_EQ(evaluate_metrics(model, data).auc.mean, roc_auc(logits, truth));
@@ -124,8 +123,7 @@ TEST(Logits, AucOfASoftmaxRanksItsProbabilities) {
   // p of the first column is sigmoid(z0 - z1), whatever z0 alone is.
   const std::vector<float> logits{9, -20, 100, 60, 3, 1, 5, 6};
   const std::vector<float> truth{1, 0, 1, 0, 0, 1, 0, 1};
-  const Dataset data =
-      make_dataset({2}, std::span<const float>(logits), {2}, std::span<const float>(truth));
+  const Dataset data = data_of(records(logits, {2}), records(truth, {2}));
   Model model = passing({Softmax{}}, 2);
   const LabelAuc auc = evaluate_metrics(model, data).auc;
   EXPECT_EQ(auc.labels[0],

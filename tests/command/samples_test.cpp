@@ -5,6 +5,7 @@
 #include "data/image_files.h"
 #include "data/image_fixtures.h"
 #include "data/save_dataset.h"
+#include "data_sets.h"
 #include "inputs.h"
 
 namespace linnet::command {
@@ -13,6 +14,10 @@ namespace {
 using test::TemporaryFolder;
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
+using testing::first_input;
+
+Bytes pixels_of(const Dataset& data) { return testing::vector_of<std::uint8_t>(first_input(data)); }
+Shape sample_of(const Dataset& data) { return data.inputs()[0].record(); }
 
 /// Files of two classes: sizes, formats, channels and EXIF orientations as photographs have them.
 std::vector<std::string> write_pictures(const TemporaryFolder& folder) {
@@ -41,7 +46,7 @@ Model trained(const Dataset& data, const Shape& input, bool crops) {
 
 /// What `linnet predict` asks the model about.
 Bytes predicted(const std::vector<std::string>& paths, const Model& model) {
-  return read_inputs(paths, model, 1).data.bytes;
+  return pixels_of(read_inputs(paths, model, 1).data);
 }
 
 TEST(Samples, PredictionSeesWhatTrainingSaw) {
@@ -50,21 +55,19 @@ TEST(Samples, PredictionSeesWhatTrainingSaw) {
   for (const std::int64_t channels : {0, 1, 3}) {
     const Dataset data =
         load_dataset(folder / "pictures", {.size = {10, 12}, .channels = channels}).train;
-    const Model model = trained(data, data.sample_shape, false);
-    EXPECT_EQ(data.sample_shape[2], channels == 1 ? 1 : 3);
-    EXPECT_EQ(predicted(paths, model), data.bytes);
-    EXPECT_EQ(predicted({(folder / "pictures").string()}, model), data.bytes);
+    const Model model = trained(data, sample_of(data), false);
+    EXPECT_EQ(sample_of(data)[2], channels == 1 ? 1 : 3);
+    EXPECT_EQ(predicted(paths, model), pixels_of(data));
+    EXPECT_EQ(predicted({(folder / "pictures").string()}, model), pixels_of(data));
     const Dataset streamed =
         load_dataset(folder / "pictures",
                      {.streamed = true, .size = {10, 12}, .channels = channels})
             .train;
-    Bytes read(data.bytes.size());
-    const std::size_t record = read.size() / paths.size();
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      streamed.source->read(static_cast<std::int64_t>(i),
-                            std::as_writable_bytes(std::span(read)).subspan(i * record, record));
+    Tensor read(DType::u8, first_input(data).shape());
+    for (std::int64_t i = 0; i < std::ssize(paths); ++i) {
+      streamed.inputs()[0].source->read(i, read.rows(i, i + 1).writable_bytes());
     }
-    EXPECT_EQ(read, data.bytes);
+    EXPECT_TRUE(same_bits(read, first_input(data)));
   }
 }
 
@@ -76,11 +79,11 @@ TEST(Samples, PredictionCropsWhereEvaluationDoes) {
   model.save(folder / "model.safetensors");
   model = Model::load(folder / "model.safetensors", {.device = "cpu", .threads = 1});
   const Dataset evaluated = fit_samples(data, model);
-  EXPECT_EQ(evaluated.sample_shape, (Shape{7, 8, 3}));
-  EXPECT_EQ(evaluated.bytes, centre_crop(data, 7, 8).bytes);
-  EXPECT_EQ(predicted(paths, model), evaluated.bytes);
+  EXPECT_EQ(sample_of(evaluated), (Shape{7, 8, 3}));
+  EXPECT_EQ(pixels_of(evaluated), pixels_of(centre_crop(data, 7, 8)));
+  EXPECT_EQ(predicted(paths, model), pixels_of(evaluated));
   const std::vector<fs::path> files(paths.begin(), paths.end());
-  EXPECT_EQ(load_images(files, model).bytes, evaluated.bytes);
+  EXPECT_EQ(pixels_of(load_images(files, model)), pixels_of(evaluated));
 }
 
 TEST(Samples, SmallerPicturesAreResizedToTheNetwork) {
@@ -92,38 +95,38 @@ TEST(Samples, SmallerPicturesAreResizedToTheNetwork) {
   options.augment.resized_crop = true;
   train(model, data, options);
   const Dataset evaluated = fit_samples(data, model);
-  EXPECT_EQ(evaluated.sample_shape, (Shape{8, 8, 3}));
-  EXPECT_EQ(predicted(paths, model), evaluated.bytes);
+  EXPECT_EQ(sample_of(evaluated), (Shape{8, 8, 3}));
+  EXPECT_EQ(predicted(paths, model), pixels_of(evaluated));
   EXPECT_EQ(evaluate_metrics(model, evaluated).samples, 7);
 }
 
 TEST(Samples, ConversionWritesWhatTrainingSaw) {
   const TemporaryFolder folder;
   write_pictures(folder);
-  const DatasetPair pair = load_dataset(folder / "pictures", {.size = {10, 12}});
+  const Splits pair = load_dataset(folder / "pictures", {.size = {10, 12}});
   save_dataset(pair, folder / "arrays", SaveFormat::npy);
-  EXPECT_EQ(load_dataset(folder / "arrays").train.bytes, pair.train.bytes);
+  EXPECT_EQ(pixels_of(load_dataset(folder / "arrays").train), pixels_of(pair.train));
   save_dataset(pair, folder / "again", SaveFormat::images);
-  EXPECT_EQ(load_dataset(folder / "again").train.bytes, pair.train.bytes);
+  EXPECT_EQ(pixels_of(load_dataset(folder / "again").train), pixels_of(pair.train));
 }
 
 TEST(Samples, OrientationIsAppliedNowhere) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a/turned.jpg", test::image_fixture("turned.jpg")).string();
-  const DatasetPair pair = load_dataset(folder.path());
-  EXPECT_EQ(pair.train.sample_shape, (Shape{21, 18, 3}));  // as stored; viewers turn it
+  const Splits pair = load_dataset(folder.path());
+  EXPECT_EQ(sample_of(pair.train), (Shape{21, 18, 3}));  // as stored; viewers turn it
   const Model model = trained(pair.train, {21, 18, 3}, false);
-  EXPECT_EQ(predicted({path}, model), pair.train.bytes);
+  EXPECT_EQ(predicted({path}, model), pixels_of(pair.train));
 }
 
 TEST(Samples, ArraysOfTheTrainingsShapeAreCroppedAlike) {
   const TemporaryFolder folder;
   write_pictures(folder);
-  const DatasetPair pair = load_dataset(folder / "pictures", {.size = {10, 12}});
+  const Splits pair = load_dataset(folder / "pictures", {.size = {10, 12}});
   save_dataset(pair, folder / "arrays", SaveFormat::npy);
   const std::string array = (folder / "arrays/x_train.npy").string();
   const Model cropped = trained(pair.train, {7, 8, 3}, true);
-  EXPECT_EQ(predicted({array}, cropped), fit_samples(pair.train, cropped).bytes);
+  EXPECT_EQ(predicted({array}, cropped), pixels_of(fit_samples(pair.train, cropped)));
   const Model other =
       trained(load_dataset(folder / "pictures", {.size = {7, 8}}).train, {7, 8, 3}, false);
   EXPECT_EQ(test::error_of([&] { predicted({array}, other); }),

@@ -18,15 +18,6 @@ std::vector<float> copy_of(const float* values, std::size_t count) {
   return copied;
 }
 
-std::vector<float> weights(const Model& model) {
-  std::vector<float> all;
-  for (const std::string& name : model.parameter_names()) {
-    const std::vector<float> values = model.parameter(name);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
 std::string engines_name(const ::testing::TestParamInfo<Engines>& info) {
   return info.param == Engines::own ? "own" : "libraries";
 }

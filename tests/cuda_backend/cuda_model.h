@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/backend.h"
+#include "weights.h"
 
 namespace linnet::testing {
 
@@ -42,9 +43,6 @@ void reorder_threads(std::uint64_t seed);
 /// Copies between host and device in any direction, behind everything that the device was given.
 void copy(void* to, const void* from, std::size_t bytes);
 std::vector<float> copy_of(const float* values, std::size_t count);
-
-/// All parameters, one behind another.
-std::vector<float> weights(const Model& model);
 
 /// Tests that run once with each of tested_engines().
 class OnDevice : public ::testing::TestWithParam<Engines> {

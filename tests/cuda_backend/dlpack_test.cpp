@@ -74,14 +74,14 @@ TEST_P(DlpackOnBoth, AParameterIsTheModelsOwnMemory) {
   EXPECT_EQ(t.strides[0], shape[1]);
   EXPECT_EQ(t.strides[1], 1);
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
-  model_->set_parameter("dense_1.weight", values);
+  set_parameter(*model_, "dense_1.weight", values);
   EXPECT_EQ(copy_of(static_cast<const float*>(t.data), 6), values);
   managed->deleter(managed);
   EXPECT_THROW(parameter_to_dlpack(*model_, "dense_2.weight"), Error);
 }
 
 TEST_P(DlpackOnBoth, AnOutputOutlivesItsPredictorAndModel) {
-  model_->set_parameter("dense_1.weight", std::vector<float>(6, 1));
+  set_parameter(*model_, "dense_1.weight", std::vector<float>(6, 1));
   const std::vector<float> in{1, 2, 3, 4};
   copy(predictor_->input(2), in.data(), sizeof(float) * 4);
   predictor_->run(2);
@@ -96,7 +96,7 @@ TEST_P(DlpackOnBoth, AnOutputOutlivesItsPredictorAndModel) {
 }
 
 TEST_P(DlpackOnBoth, AnInputIsReadWhereItLies) {
-  model_->set_parameter("dense_1.weight", std::vector<float>(6, 1));
+  set_parameter(*model_, "dense_1.weight", std::vector<float>(6, 1));
   Foreign foreign(backend(), device());
   const auto first_of_each = [&] {
     predictor_->run(2);

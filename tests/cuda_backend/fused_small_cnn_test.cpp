@@ -9,7 +9,7 @@ namespace {
 
 TEST(FusedSmallCnn, TrainsLikeTheCpu) {
   const MachineGuard machine;
-  const DatasetPair digits = make_digits(20, 6, 3);  // two full batches and a rest
+  const Splits digits = make_digits(20, 6, 3);  // two full batches and a rest
   const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2)};
   Model cpu(zoo::mnist_cnn(), {.device = "cpu", .seed = 5});
   Model cuda = cuda_model(zoo::mnist_cnn(), {}, 5);
@@ -32,7 +32,7 @@ TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
     reorder_threads(seed);
     Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
     train(model, digits, {.epochs = 2, .batch = 6});
-    return weights(model);
+    return all_weights(model);
   };
   const std::vector<float> in_order = learned(0);
   EXPECT_EQ(learned(1), in_order);

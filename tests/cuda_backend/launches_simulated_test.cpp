@@ -26,6 +26,14 @@ namespace {
 
 std::string to_text(dim3 d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
+/// Samples without content, all of class 0.
+Dataset zeros(std::int64_t count, const Shape& sample, DType dtype = DType::u8) {
+  return data_of(Tensor(dtype, sample.batched(count)), Tensor(DType::i32, {count}));
+}
+Dataset zero_points(std::int64_t count) {
+  return data_of(Tensor(DType::f32, {count, 1000}), Tensor(DType::f32, {count, 1}));
+}
+
 /// The launches of one step on the whole data set as a batch, one a line.
 std::string launches_of_a_step(const Network& network, const Dataset& data,
                                TrainingOptions options = {}) {
@@ -55,48 +63,30 @@ std::string launches_of_mnist_cnn() {
 }
 
 std::string launches_of_resnet50() {
-  constexpr std::size_t kBatch = 32;
-  const std::vector<std::uint8_t> pixels(kBatch * 32 * 32 * 3);
-  const std::vector<std::int32_t> labels(kBatch);
   return "# A training step of resnet50-cifar10, batch 32, Adam; own kernels alone.\n" +
-         launches_of_a_step(zoo::resnet50(),
-                            make_dataset({32, 32, 3}, std::span(pixels), std::span(labels)));
+         launches_of_a_step(zoo::resnet50(), zeros(32, {32, 32, 3}));
 }
 
 std::string launches_of_rosenbrock_mlp() {
-  constexpr std::size_t kBatch = 512;
-  const std::vector<float> samples(kBatch * 1000);
-  const std::vector<float> values(kBatch);
   return "# A training step of rosenbrock-mlp, batch 512, Adam; own kernels alone.\n" +
-         launches_of_a_step(zoo::rosenbrock_mlp(),
-                            make_dataset({1000}, std::span(samples), {1}, std::span(values)));
+         launches_of_a_step(zoo::rosenbrock_mlp(), zero_points(512));
 }
 
 std::string launches_of_densenet121_xray() {
-  constexpr std::size_t kBatch = 2;
-  constexpr std::int64_t kFindings = 14;
-  Dataset images;
-  images.sample_shape = {224, 224, 3};
-  images.bytes.resize(kBatch * 224 * 224 * 3);
-  images.value_shape = {kFindings};
-  images.values.resize(kBatch * kFindings);
+  const Dataset images = data_of(Tensor(DType::u8, {2, 224, 224, 3}), Tensor(DType::f32, {2, 14}));
   TrainingOptions options;
   options.loss = Loss::binary_cross_entropy;
   options.augment.resized_crop = true;
   options.augment.flip = 0.5;
-  const Network network = zoo::densenet121(
-      {.sample = images.sample_shape, .classes = kFindings, .pixels = imagenet_pixels()});
+  const Network network =
+      zoo::densenet121({.sample = {224, 224, 3}, .classes = 14, .pixels = imagenet_pixels()});
   return "# A training step of densenet121-xray, batch 2, Adam; own kernels alone.\n" +
          launches_of_a_step(network, images, options);
 }
 
 std::string launches_of_gru_imdb() {
-  constexpr std::size_t kBatch = 64;
-  const std::vector<std::int32_t> words(kBatch * 150);
-  const std::vector<std::int32_t> labels(kBatch);
   return "# A training step of gru-imdb, batch 64, Adam; own kernels alone.\n" +
-         launches_of_a_step(zoo::gru_imdb(),
-                            make_dataset({150}, std::span(words), std::span(labels)));
+         launches_of_a_step(zoo::gru_imdb(), zeros(64, {150}, DType::i32));
 }
 
 struct Golden {
@@ -139,31 +129,21 @@ void launch_a_large_step(const Network& network, const Dataset& data, const Augm
 }
 
 TEST(Launches, OfLargeBatchesStayWithinLimits) {
-  const auto images = [](std::size_t count, const Shape& shape) {
-    const std::vector<std::uint8_t> pixels(count * static_cast<std::size_t>(shape.elements()));
-    const std::vector<std::int32_t> labels(count);
-    return make_dataset(shape, std::span(pixels), std::span(labels));
-  };
-  launch_a_large_step(zoo::mnist_cnn(), images(100'000, {28, 28, 1}));
-  launch_a_large_step(zoo::flux_cnn(), images(20'000, {32, 32, 3}));
-  launch_a_large_step(zoo::vgg_cifar10(), images(20'000, {32, 32, 3}));
-  launch_a_large_step(zoo::resnet50(), images(12'000, {32, 32, 3}));
-  launch_a_large_step(zoo::resnet18({.sample = {96, 96, 3}}), images(1000, {96, 96, 3}),
+  launch_a_large_step(zoo::mnist_cnn(), zeros(100'000, {28, 28, 1}));
+  launch_a_large_step(zoo::flux_cnn(), zeros(20'000, {32, 32, 3}));
+  launch_a_large_step(zoo::vgg_cifar10(), zeros(20'000, {32, 32, 3}));
+  launch_a_large_step(zoo::resnet50(), zeros(12'000, {32, 32, 3}));
+  launch_a_large_step(zoo::resnet18({.sample = {96, 96, 3}}), zeros(1000, {96, 96, 3}),
                       {.contrast = 0.2});  // its mean wants large blocks
-  const std::vector<float> samples(32'000 * 1000);
-  const std::vector<float> values(32'000);
-  launch_a_large_step(zoo::rosenbrock_mlp(),
-                      make_dataset({1000}, std::span(samples), {1}, std::span(values)));
-  const std::vector<std::int32_t> words(20'000 * 150);
-  const std::vector<std::int32_t> labels(20'000);
-  launch_a_large_step(zoo::gru_imdb(), make_dataset({150}, std::span(words), std::span(labels)));
+  launch_a_large_step(zoo::rosenbrock_mlp(), zero_points(32'000));
+  launch_a_large_step(zoo::gru_imdb(), zeros(20'000, {150}, DType::i32));
 }
 
 TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
   const MachineGuard machine;
   Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
   cuda::sim::device().record_launches = true;
-  const DatasetPair digits = make_digits(20, 6, 3);
+  const Splits digits = make_digits(20, 6, 3);
   train(model, digits.train, {.epochs = 1, .batch = 8}, &digits.test);
   EXPECT_FALSE(cuda::sim::launches().empty());
   for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
@@ -188,7 +168,7 @@ TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
     for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
       result.fused = result.fused || launch.name.starts_with("small_cnn");
     }
-    result.weights = weights(model);
+    result.weights = all_weights(model);
     return result;
   };
   const Run fused = run({});

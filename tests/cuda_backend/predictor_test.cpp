@@ -51,7 +51,7 @@ TEST_P(OnBoth, MemoryThatIsNotAlignedDoes) {
 TEST_P(OnBoth, SeesTheModelsNewWeights) {
   Floats out(2);
   predictor_.predict(Floats{1, 1}, out);
-  model_.set_parameter("dense_1.bias", Floats{0, 100});
+  set_parameter(model_, "dense_1.bias", {0, 100});
   predictor_.predict(Floats{1, 1}, out);
   EXPECT_EQ(out, (Floats{3, 102}));
 }

@@ -27,8 +27,8 @@ inline Network two_numbers() {
 
 /// y = (x0 + 2 x1 + 10, 3 x0 - x1)
 inline Model affine(Model model) {
-  model.set_parameter("dense_1.weight", std::vector<float>{1, 2, 3, -1});
-  model.set_parameter("dense_1.bias", std::vector<float>{10, 0});
+  set_parameter(model, "dense_1.weight", {1, 2, 3, -1});
+  set_parameter(model, "dense_1.bias", {10, 0});
   return model;
 }
 inline Network affine_network() { return Network({2}, {Dense{.units = 2}}); }
@@ -53,7 +53,7 @@ struct Trained {
 inline Trained trained(Model model, const Dataset& data, const Dataset* test,
                        const TrainingOptions& options) {
   const History history = train(model, data, options, test);
-  Trained result{weights(model), {}};
+  Trained result{all_weights(model), {}};
   for (const EpochReport& epoch : history.epochs) {
     result.losses.insert(result.losses.end(),
                          {epoch.train.loss, epoch.validation.loss, epoch.test.loss});

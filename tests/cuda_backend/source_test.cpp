@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples that are made on demand, through the ring of pinned batches.
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <utility>
 
 #include "../end_to_end/fixtures.h"
 #include "cuda_model.h"
@@ -9,27 +10,26 @@
 namespace linnet::testing {
 namespace {
 
-/// The records of a data set in memory, one by one.
+/// The rows of a Tensor, one by one.
 class Copies final : public RecordSource {
  public:
-  Copies(const Dataset& data, std::int64_t bad) : data_(data), bad_(bad) {}
-  std::int64_t size() const override { return data_.size(); }
+  Copies(Tensor rows, std::int64_t bad) : rows_(std::move(rows)), bad_(bad) {}
+  std::int64_t size() const override { return rows_.shape()[0]; }
+  DType dtype() const override { return rows_.dtype(); }
+  Shape record() const override { return rows_.shape().sample(); }
   void read(std::int64_t index, std::span<std::byte> to) const override {
     if (index == bad_) throw Error("record 5 is bad");
-    std::memcpy(to.data(), data_.bytes.data() + static_cast<std::size_t>(index) * to.size(),
-                to.size());
+    std::ranges::copy(rows_.rows(index, index + 1).bytes(), to.begin());
   }
 
  private:
-  const Dataset& data_;
+  Tensor rows_;
   std::int64_t bad_;
 };
 
 Dataset from_source(const Dataset& data, std::int64_t bad = -1) {
-  Dataset other = data;
-  other.bytes.clear();
-  other.source = std::make_shared<Copies>(data, bad);
-  return other;
+  return Dataset({{.name = "x", .source = std::make_shared<Copies>(first_input(data), bad)}},
+                 data.targets());
 }
 
 class CudaSources : public OnDevice {
@@ -42,7 +42,7 @@ class CudaSources : public OnDevice {
               {}, 5);
     const History history = train(trained, data, options);
     std::vector<float> all(history.epochs.back().step_losses);
-    const std::vector<float> values = weights(trained);
+    const std::vector<float> values = all_weights(trained);
     all.insert(all.end(), values.begin(), values.end());
     return all;
   }

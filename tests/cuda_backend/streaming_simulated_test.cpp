@@ -54,7 +54,7 @@ TEST(SimulatedStreaming, GivesTheSameBitsWhenTheDeviceIsLate) {
 
 TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
   const MachineGuard machine;
-  const DatasetPair digits = make_digits(28, 0, 3);
+  const Splits digits = make_digits(28, 0, 3);
   Model model = cuda_model(with_dropout());
   const std::size_t before = cuda::sim::allocated_bytes();
   TrainingOptions options = with_validation(true);
@@ -67,8 +67,8 @@ TEST(SimulatedStreaming, ADataSetThatDoesNotFitNamesTheOption) {
   const MachineGuard machine;
   const std::vector<float> samples(64 * 32 * 32 * 16, 0.5F);  // 4 MiB
   const std::vector<std::int32_t> labels(64, 1);
-  Dataset data = make_dataset({32, 32, 16}, std::span<const float>(samples), labels);
-  data.name = "large";
+  Dataset data = data_of(records(samples, {32, 32, 16}), records(labels));
+  data.set_info({.name = "large"});
   Model model = cuda_model(Network({32, 32, 16}, {GlobalAvgPool2d{}, Dense{.units = 2}}));
   cuda::sim::device().memory = cuda::sim::allocated_bytes() + (std::size_t{3} << 20);
   TrainingOptions options{.epochs = 1, .batch = 4};
@@ -84,7 +84,7 @@ TEST(SimulatedStreaming, ADataSetThatDoesNotFitNamesTheOption) {
   options.streamed = true;
   EXPECT_NO_THROW(train(model, data, options));
   EXPECT_NO_THROW(evaluate(model, data, Loss::automatic, 4));
-  EXPECT_EQ(model.predict(data, 4).size(), 128U);
+  EXPECT_EQ(model.predict(data, 4).elements(), 128);
 }
 
 }  // namespace

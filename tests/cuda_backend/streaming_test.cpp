@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, Streaming, ::testing::ValuesIn(tested_engines(
 
 TEST_P(Streaming, GivesTheSameBits) {
   reorder_threads(11);
-  const DatasetPair digits = make_digits(28, 5, 3);
+  const Splits digits = make_digits(28, 5, 3);
   for (bool shuffle : {true, false}) {
     TrainingOptions options = with_validation(shuffle);
     const Trained resident =

@@ -7,6 +7,7 @@
 #include "../end_to_end/fixtures.h"
 #include "../message_of.h"
 #include "cuda_model.h"
+#include "data/targets.h"
 #include "small_trainings.h"
 
 namespace linnet::testing {
@@ -36,14 +37,14 @@ class CudaTraining : public OnDevice {
         EXPECT_NEAR(actual.epochs[e].step_losses[s], step_loss, scale * 1e-3 * step_loss)
             << "step " << s;
       }
-      if (!data.labels.empty()) {
+      if (!labels_of(data).empty()) {
         EXPECT_EQ(actual.epochs[e].train.accuracy, expected.epochs[e].train.accuracy);
       }
     }
     EXPECT_TRUE(actual.notes.empty()) << actual.notes.front();
     EXPECT_EQ(cuda.device(), "cuda");
-    const std::vector<float> a = cuda.predict(test, 4);
-    const std::vector<float> b = cpu.predict(test, 4);
+    const std::vector<float> a = vector_of(cuda.predict(test, 4));
+    const std::vector<float> b = vector_of(cpu.predict(test, 4));
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       EXPECT_NEAR(a[i], b[i], scale * 1e-3 * std::max(1.0F, std::abs(b[i]))) << i;
@@ -51,10 +52,10 @@ class CudaTraining : public OnDevice {
   }
 
   std::vector<float> trained_weights(const CudaOptions& options) const {
-    const DatasetPair digits = make_digits(28, 0, 3);
+    const Splits digits = make_digits(28, 0, 3);
     Model trained = model(small_cnn(), options, 5);
     train(trained, digits.train, two_epochs());
-    return weights(trained);
+    return all_weights(trained);
   }
 };
 INSTANTIATE_TEST_SUITE_P(Engines, CudaTraining, ::testing::ValuesIn(tested_engines()),
@@ -64,12 +65,12 @@ TEST_P(CudaTraining, ABatchNormOfOneRowIsRefusedBeforeTheFirstStep) {
   const Network network({2}, {Dense{.units = 4}, BatchNorm{.name = "norm"}, Dense{.units = 2}});
   for (const std::int64_t batch : {1, 8}) {
     Model cuda = model(network, {}, 5);
-    const std::vector<float> before = weights(cuda);
+    const std::vector<float> before = all_weights(cuda);
     const std::string message =
         message_of([&] { train(cuda, sums_data(33), {.epochs = 1, .batch = batch}); });
     EXPECT_EQ(message.find("[batch_norm 'norm'] expected more than 1 value per channel"), 0U)
         << message;
-    EXPECT_EQ(weights(cuda), before);
+    EXPECT_EQ(all_weights(cuda), before);
   }
   Model cuda = model(network, {}, 5);
   const History history = train(cuda, sums_data(33), {.epochs = 1, .batch = 8, .drop_last = true});
@@ -77,7 +78,7 @@ TEST_P(CudaTraining, ABatchNormOfOneRowIsRefusedBeforeTheFirstStep) {
 }
 
 TEST_P(CudaTraining, OfAConvolutionalNetworkFollowsTheCpu) {
-  const DatasetPair digits = make_digits(20, 6, 3);  // two full batches and a rest
+  const Splits digits = make_digits(20, 6, 3);  // two full batches and a rest
   expect_as_on_the_cpu(small_cnn(), digits.train, digits.test, two_epochs());
 }
 
@@ -104,7 +105,7 @@ TEST_P(CudaTraining, OfAResidualNetworkFollowsTheCpu) {
                              BatchNorm{}}},
        ReLU{}, Residual{.body = {conv, BatchNorm{}}}, ReLU{}, Dropout{0.25}, GlobalAvgPool2d{},
        Dense{.units = 10}});
-  const DatasetPair digits = make_digits(20, 6, 3);
+  const Splits digits = make_digits(20, 6, 3);
   expect_as_on_the_cpu(network, digits.train, digits.test, two_epochs());
 }
 

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "data/contents.h"
 #include "data/csv.h"
 #include "data/image_files.h"
 
@@ -93,26 +94,26 @@ TEST(ChestXray, SplitsByPatient) {
 TEST(ChestXray, LoadsLabelsAsValues) {
   const TemporaryFolder folder;
   write_xrays(folder, 10);
-  const DatasetPair parts = load_dataset(folder.path());
+  const Splits parts = load_dataset(folder.path());
   const XrayIndex index = index_chest_xray(folder.path());
   EXPECT_EQ(parts.validation.size(), static_cast<std::int64_t>(index.validation.size()));
   EXPECT_EQ(parts.test.size(), static_cast<std::int64_t>(index.test.size()));
-  EXPECT_EQ(parts.train.sample_shape, (Shape{4, 4, 3}));
-  EXPECT_EQ(parts.train.value_shape, (Shape{14}));
+  EXPECT_EQ(sample_shape(parts.train), (Shape{4, 4, 3}));
+  EXPECT_EQ(value_shape(parts.train), (Shape{14}));
   EXPECT_EQ(parts.train.size(), 21);
-  const std::vector<float>& values = parts.train.values;
-  EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + 14), std::vector<float>(14, 0));
-  EXPECT_EQ(values[14 + 7], 1) << "Hernia";
-  EXPECT_EQ(values[28 + 0] + values[28 + 9], 2) << "Atelectasis and Mass";
-  EXPECT_EQ(values[28 + 7], 0);
-  EXPECT_EQ(parts.train.class_names[7], "Hernia");
-  for (const Dataset* part : {&parts.train, &parts.validation, &parts.test}) part->validate();
+  const std::vector<float> found = values(parts.train);
+  EXPECT_EQ(std::vector<float>(found.begin(), found.begin() + 14), std::vector<float>(14, 0));
+  EXPECT_EQ(found[14 + 7], 1) << "Hernia";
+  EXPECT_EQ(found[28 + 0] + found[28 + 9], 2) << "Atelectasis and Mass";
+  EXPECT_EQ(found[28 + 7], 0);
+  EXPECT_EQ(parts.train.classes()[7], "Hernia");
+  for (const Dataset* part : {&parts.train, &parts.validation, &parts.test}) part->check_labels();
   const std::vector<std::uint8_t> grey = picture(4, 4, 1).pixels;
-  EXPECT_EQ(parts.train.bytes[3], grey[1]);
-  EXPECT_EQ(parts.train.bytes[5], grey[1]);
-  const DatasetPair small = load_dataset(folder.path(), {.streamed = true, .size = {2, 2}});
-  EXPECT_EQ(small.validation.sample_shape, (Shape{2, 2, 3}));
-  EXPECT_EQ(small.validation.values, parts.validation.values);
+  EXPECT_EQ(bytes(parts.train)[3], grey[1]);
+  EXPECT_EQ(bytes(parts.train)[5], grey[1]);
+  const Splits small = load_dataset(folder.path(), {.streamed = true, .size = {2, 2}});
+  EXPECT_EQ(sample_shape(small.validation), (Shape{2, 2, 3}));
+  EXPECT_EQ(values(small.validation), values(parts.validation));
 }
 
 TEST(ChestXray, TakesTheOfficialLists) {
@@ -142,11 +143,11 @@ TEST(ChestXray, ReadsATableOfColumns) {
   for (const char* name : {"nih/a.png", "nih/b.png", "nih/c.png"}) {
     folder.write(name, encode_png(picture(2, 3, 1)));
   }
-  const DatasetPair parts = load_dataset(folder / "nih");
-  EXPECT_EQ(parts.train.values, (std::vector<float>{0, 1}));
-  EXPECT_EQ(parts.validation.values, (std::vector<float>{1, 1}));
+  const Splits parts = load_dataset(folder / "nih");
+  EXPECT_EQ(values(parts.train), (std::vector<float>{0, 1}));
+  EXPECT_EQ(values(parts.validation), (std::vector<float>{1, 1}));
   EXPECT_EQ(parts.test.size(), 1);
-  EXPECT_EQ(parts.test.class_names, (std::vector<std::string>{"A", "B"}));
+  EXPECT_EQ(parts.test.classes(), (std::vector<std::string>{"A", "B"}));
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 1);
   folder.write("nih/labels.csv", "file,split,patient,A\na.png,train,1,yes\n");
   EXPECT_EQ(error_of([&] { load_dataset(folder / "nih"); }),

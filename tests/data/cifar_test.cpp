@@ -2,6 +2,7 @@
 #include "data/cifar.h"
 #include "data/thin_out.h"
 
+#include "data/contents.h"
 #include "data/data_files.h"
 
 namespace linnet::test {
@@ -29,38 +30,40 @@ TEST(Cifar, LoadsCifar10WithChannelsLast) {
   const TemporaryFolder folder;
   write_cifar10(folder);
   EXPECT_TRUE(holds_cifar(folder.path()));
-  const DatasetPair pair = load_cifar(folder.path());
-  EXPECT_EQ(pair.train.name, "cifar-10");
-  EXPECT_EQ(pair.train.sample_shape, (Shape{32, 32, 3}));
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{3, 9, 1}));
-  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{7}));
-  const std::vector<std::uint8_t>& bytes = pair.train.bytes;
-  EXPECT_EQ(std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + 9),
+  const Splits pair = load_cifar(folder.path());
+  EXPECT_EQ(pair.train.info().name, "cifar-10");
+  EXPECT_EQ(sample_shape(pair.train), (Shape{32, 32, 3}));
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{3, 9, 1}));
+  EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{7}));
+  EXPECT_EQ(bytes(pair.train, 0, 9),
             (std::vector<std::uint8_t>{10, 11, 12, 60, 61, 62, 10, 11, 12}));
-  EXPECT_EQ(bytes[2 * 3072], 30);
-  EXPECT_EQ(pair.train.classes(), 10);
-  EXPECT_EQ(pair.test.class_names[9], "truck");
-  EXPECT_NO_THROW(pair.train.validate());
+  EXPECT_EQ(bytes(pair.train)[2 * 3072], 30);
+  EXPECT_EQ(pair.train.inputs()[0].name, "image");
+  EXPECT_EQ(pair.train.targets()[0].name, "label");
+  EXPECT_EQ(classes(pair.train), 10);
+  EXPECT_EQ(pair.test.classes()[9], "truck");
+  EXPECT_NO_THROW(pair.train.check_labels());
 }
 
 TEST(Cifar, ReadsAPartOfTheSamplesSpreadOverAllFiles) {
   const TemporaryFolder folder;
   write_cifar10(folder);
-  const DatasetPair pair = load_cifar(folder.path(), {.train_samples = 2, .test = false});
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{3, 9}));
-  EXPECT_EQ(pair.train.bytes[3072], 20);
+  const Splits pair = load_cifar(folder.path(), {.train_samples = 2, .test = false});
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{3, 9}));
+  EXPECT_EQ(bytes(pair.train)[3072], 20);
   EXPECT_EQ(pair.test.size(), 0);
-  DatasetPair all = load_cifar(folder.path(), {.train_samples = 4});
-  EXPECT_EQ(all.train.labels, (std::vector<std::int32_t>{3, 9, 1}));
+  EXPECT_EQ(sample_shape(pair.test), (Shape{32, 32, 3}));
+  Splits all = load_cifar(folder.path(), {.train_samples = 4});
+  EXPECT_EQ(labels(all.train), (std::vector<std::int32_t>{3, 9, 1}));
   thin_out(all.train, 2);
-  EXPECT_EQ(all.train.bytes, pair.train.bytes);
+  EXPECT_EQ(bytes(all.train), bytes(pair.train));
 }
 
 TEST(Cifar, TakesNamesFromTheMetaFile) {
   const TemporaryFolder folder;
   write_cifar10(folder);
   const auto names = folder.write("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n");
-  EXPECT_EQ(load_cifar(folder.path()).train.class_names[9], "j");
+  EXPECT_EQ(load_cifar(folder.path()).train.classes()[9], "j");
   folder.write("batches.meta.txt", "a\nb\n");
   EXPECT_EQ(error_of([&] { load_cifar(folder.path()); }),
             quoted(names) + " names 2 classes; expected the 10 of CIFAR-10");
@@ -71,22 +74,22 @@ TEST(Cifar, LoadsTheFineLabelsOfCifar100) {
   folder.write("train.bin", record("\x01\x63", 10));
   folder.write("test.bin", record("\x02\x05", 20) + record("\x03\x06", 30));
   EXPECT_TRUE(holds_cifar(folder.path()));
-  const DatasetPair pair = load_cifar(folder.path());
-  EXPECT_EQ(pair.train.name, "cifar-100");
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{99}));
-  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{5, 6}));
-  EXPECT_EQ(pair.test.bytes[0], 20);
-  EXPECT_EQ(pair.train.classes(), 100);
+  const Splits pair = load_cifar(folder.path());
+  EXPECT_EQ(pair.train.info().name, "cifar-100");
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{99}));
+  EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{5, 6}));
+  EXPECT_EQ(bytes(pair.test)[0], 20);
+  EXPECT_EQ(classes(pair.train), 100);
 }
 
 TEST(Cifar, LoadsTheCoarseLabelsOfCifar100) {
   const TemporaryFolder folder;
   folder.write("train.bin", record("\x13\x63", 10));
   const auto test = folder.write("test.bin", record("\x02\x05", 20));
-  const DatasetPair pair = load_cifar(folder.path(), {.labels = CifarLabels::coarse});
-  EXPECT_EQ(pair.train.classes(), 20);
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{19}));
-  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{2}));
+  const Splits pair = load_cifar(folder.path(), {.labels = CifarLabels::coarse});
+  EXPECT_EQ(classes(pair.train), 20);
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{19}));
+  EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{2}));
   folder.write("test.bin", record("\x14\x05", 20));
   EXPECT_EQ(error_of([&] { load_cifar(folder.path(), {.labels = CifarLabels::coarse}); }),
             "label 20 of record 0 in " + quoted(test) + " is outside [0, 20)");

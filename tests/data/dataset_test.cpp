@@ -1,124 +1,327 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/dataset.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
 #include "data/data_files.h"
+#include "data/targets.h"
+#include "data_sets.h"
 
 namespace linnet::test {
 namespace {
 
-Dataset small() {
-  return make_dataset({2}, std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6},
-                      std::vector<std::int32_t>{0, 2, 1});
+using testing::records;
+using testing::vector_of;
+
+Tensor floats(std::int64_t count, const Shape& record = {}) {
+  std::vector<float> values(static_cast<std::size_t>(count * record.elements()));
+  std::iota(values.begin(), values.end(), 0.0F);
+  return Tensor(std::move(values), record.batched(count));
 }
 
-TEST(Dataset, LabelsAreKeptAndClassesNumbered) {
+Dataset small() {
+  return Dataset({{"x", records<std::uint8_t>({1, 2, 3, 4, 5, 6}, {2})}},
+                 {{"label", Tensor(std::vector<std::int32_t>{0, 2, 1})}});
+}
+
+/// Rows of f32 that hold their number.
+class Numbers final : public RecordSource {
+ public:
+  explicit Numbers(std::int64_t size, DType dtype = DType::f32, Shape record = {2})
+      : size_(size), dtype_(dtype), record_(record) {}
+  std::int64_t size() const override { return size_; }
+  DType dtype() const override { return dtype_; }
+  Shape record() const override { return record_; }
+  void read(std::int64_t index, std::span<std::byte> to) const override {
+    const std::array<float, 2> row{static_cast<float>(index), 0.5F};
+    std::ranges::copy(std::as_bytes(std::span(row)), to.begin());
+  }
+
+ private:
+  std::int64_t size_;
+  DType dtype_;
+  Shape record_;
+};
+
+float first_number(const RecordSource& source, std::int64_t index) {
+  std::array<float, 2> row{};
+  source.read(index, std::as_writable_bytes(std::span(row)));
+  return row[0];
+}
+
+TEST(Dataset, HoldsColumnsAsTheyAre) {
   const Dataset data = small();
   EXPECT_EQ(data.size(), 3);
-  EXPECT_EQ(data.classes(), 3);
-  EXPECT_EQ(data.class_names, (std::vector<std::string>{"0", "1", "2"}));
-  EXPECT_EQ(data.sample_dtype, DType::u8);
-  EXPECT_EQ(data.bytes, (std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6}));
+  ASSERT_EQ(data.inputs().size(), 1U);
+  const Column& x = data.column("x");
+  EXPECT_EQ(x.size(), 3);
+  EXPECT_EQ(x.dtype(), DType::u8);
+  EXPECT_EQ(x.record(), Shape{2});
+  EXPECT_EQ(vector_of<std::int32_t>(data.column("label").data),
+            (std::vector<std::int32_t>{0, 2, 1}));
+  EXPECT_TRUE(data.classes().empty());
+  EXPECT_EQ(data.info().name, "data");
+  EXPECT_EQ(error_of([&] { data.column("y"); }),
+            "the data set 'data' has no column 'y'; it has 'x', 'label'");
 }
 
-TEST(Dataset, FloatsWithLabels) {
-  const Dataset data =
-      make_dataset({1, 2}, std::vector<float>{1, 2, 3, 4}, std::vector<std::int32_t>{1, 0});
-  EXPECT_EQ(data.size(), 2);
-  EXPECT_EQ(data.sample_dtype, DType::f32);
-  EXPECT_EQ(data.floats.size(), 4U);
-  EXPECT_TRUE(data.bytes.empty());
-}
-
-TEST(Dataset, RegressionKeepsValues) {
-  const Dataset data = make_dataset({2}, std::vector<float>{1, 2, 3, 4}, Shape{3},
-                                    std::vector<float>{1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(data.size(), 2);
-  EXPECT_EQ(data.value_shape, Shape{3});
-  EXPECT_EQ(data.classes(), 0);
-  EXPECT_EQ(data.values.size(), 6U);
-}
-
-TEST(Dataset, AnEmptyOneIsValid) {
-  Dataset data;
-  EXPECT_NO_THROW(data.validate());
+TEST(Dataset, IsEmptyAtFirst) {
+  const Dataset data;
   EXPECT_EQ(data.size(), 0);
+  EXPECT_TRUE(data.inputs().empty() && data.targets().empty() && data.classes().empty());
+  EXPECT_NO_THROW(data.check_labels());
+  EXPECT_EQ(error_of([&] { data.column("x"); }),
+            "the data set 'data' has no column 'x'; it has none");
+  EXPECT_EQ(data.rows(0, 0).size(), 0);
+  EXPECT_EQ(data.take({}).size(), 0);
+}
+
+TEST(Dataset, ReadsBorrowedMemoryWhereItLies) {
+  std::vector<float> samples(6);
+  const std::vector<std::int32_t> labels{0, 1};
+  const Dataset data({{"x", Tensor::borrow(samples, {2, 3})}},
+                     {{"label", Tensor::borrow(labels, {2, 1})}});
+  EXPECT_EQ(data.inputs()[0].data.as<float>().data(), samples.data());
+  EXPECT_EQ(labels_of(data).data(), labels.data());
+  EXPECT_EQ(data.targets()[0].record(), Shape{}) << "labels (N, 1) are (N)";
+}
+
+TEST(Dataset, ConvertsOtherTypes) {
+  const Tensor ones(std::vector<float>{0, 1}, {2, 1});
+  for (const auto& [given, input, target] : {std::tuple(DType::f64, DType::f32, DType::f32),
+                                             {DType::f16, DType::f32, DType::f32},
+                                             {DType::bf16, DType::f32, DType::f32},
+                                             {DType::i64, DType::i32, DType::i32},
+                                             {DType::boolean, DType::u8, DType::i32},
+                                             {DType::u8, DType::u8, DType::i32},
+                                             {DType::i32, DType::i32, DType::i32}}) {
+    const Dataset data({{"x", ones.to(given)}}, {{"y", ones.to(given)}});
+    EXPECT_EQ(data.column("x").dtype(), input) << to_string(given);
+    EXPECT_EQ(data.column("y").dtype(), target) << to_string(given);
+    EXPECT_TRUE(same_bits(data.column("x").data.to(DType::f32), ones));
+  }
+  EXPECT_EQ(error_of([] {
+              Dataset({{"id", Tensor(std::vector<std::int64_t>{1, 1LL << 40})}});
+            }),
+            "the column 'id' is read as i32: element 1 is 1099511627776, which i32 can't hold");
+}
+
+TEST(Dataset, RefusesColumnsThatDoNotGoTogether) {
+  EXPECT_EQ(error_of([] {
+              Dataset({{"x", floats(3, {2})}}, {{"y", floats(2)}});
+            }),
+            "the column 'y' has 2 records, but 'x' has 3; expected one of each for a sample");
+  EXPECT_EQ(error_of([] {
+              Dataset({{"x", floats(3)}}, {{"x", floats(3)}});
+            }),
+            "two columns of a data set are called 'x'");
+  EXPECT_EQ(error_of([] { Dataset({{"", floats(3)}}); }), "an input of a data set has no name");
+  EXPECT_EQ(error_of([] {
+              Dataset({{"x", floats(3)}}, {{"", floats(3)}});
+            }),
+            "a target of a data set has no name");
+  EXPECT_EQ(error_of([] {
+              Dataset({{"x", Tensor(DType::f32, {3, 2, 0})}});
+            }),
+            "the records of the column 'x' are (2, 0); every dimension must be at least 1");
+  EXPECT_EQ(error_of([] {
+              Dataset({{"x", Tensor(DType::f32, {})}});
+            }),
+            "the column 'x' is a single number; expected records (N, ...)");
+  EXPECT_EQ(error_of([] {
+              Dataset({}, {{"y", Tensor(DType::i32, {3, 2})}});
+            }),
+            "the target 'y' is labels, whole numbers, of (2); expected one a sample, or values as "
+            "f32");
+}
+
+TEST(Dataset, RefusesSourcesItCannotRead) {
+  const auto source = [](DType dtype, Shape record) {
+    return std::make_shared<Numbers>(3, dtype, record);
+  };
+  EXPECT_EQ(error_of([&] { Dataset({{.name = "x", .source = source(DType::f64, {2})}}); }),
+            "the source of the column 'x' gives f64; expected u8, f32 or i32");
+  EXPECT_EQ(error_of([&] { Dataset({{.name = "x", .source = source(DType::f32, {0})}}); }),
+            "the records of the column 'x' are (0); every dimension must be at least 1");
+  EXPECT_EQ(error_of([&] {
+              Dataset({{"x", floats(3)}}, {{.name = "y", .source = source(DType::i32, {})}});
+            }),
+            "the source of the target 'y' gives i32; values from a source are f32, and labels lie "
+            "in memory");
+  EXPECT_EQ(error_of([&] {
+              Dataset({{"x", floats(3), source(DType::f32, {2})}});
+            }),
+            "the column 'x' has its records both in memory and in a source");
+}
+
+TEST(Dataset, ChangesOneHandleAlone) {
+  Dataset data = small();
+  const Dataset before = data;
+  data.set_classes({"a", "b", "c"});
+  EXPECT_EQ(data.classes().size(), 3U);
+  EXPECT_TRUE(before.classes().empty());
+  EXPECT_EQ(data.inputs()[0].data.bytes().data(), before.inputs()[0].data.bytes().data());
+  data.set_info({.name = "other", .classes = {"d"}});
+  EXPECT_EQ(data.info().name, "other");
+}
+
+TEST(Dataset, ClassNamesAreUtf8AndDiffer) {
+  Dataset data = small();
+  EXPECT_EQ(error_of([&] {
+              data.set_classes({"a", "caf\xE9"});
+            }),
+            "the name 'caf\\xE9' of class 1 in 'data' is not UTF-8, which a saved model could not "
+            "hold");
+  EXPECT_EQ(error_of([&] {
+              data.set_classes({"a", "b", "a"});
+            }),
+            "two classes of 'data' are called 'a'");
+  EXPECT_EQ(error_of([&] {
+              data.set_info({.name = "n", .classes = {"a", "a"}});
+            }),
+            "two classes of 'n' are called 'a'");
 }
 
 TEST(Dataset, NamesTheLabelThatIsOutside) {
   Dataset data = small();
-  data.name = "name";
-  data.class_names.resize(2);
-  EXPECT_EQ(error_of([&] { data.validate(); }), "label 2 of sample 1 in 'name' is outside [0, 2)");
-  data.labels[0] = -1;
-  EXPECT_EQ(error_of([&] { data.validate(); }), "label -1 of sample 0 in 'name' is outside [0, 2)");
+  EXPECT_NO_THROW(data.check_labels()) << "classes are not known";
+  data.set_info({.name = "name", .classes = {"a", "b"}});
+  EXPECT_EQ(error_of([&] { data.check_labels(); }),
+            "label 2 of sample 1 in 'name' is outside [0, 2)");
+  EXPECT_NO_THROW(data.check_labels(2)) << "ignored";
+  const Dataset negative({{"x", floats(2)}}, {{"y", Tensor(std::vector<std::int32_t>{0, -1})}},
+                         {.name = "name", .classes = {"a", "b"}});
+  EXPECT_EQ(error_of([&] { negative.check_labels(2); }),
+            "label -1 of sample 1 in 'name' is outside [0, 2)");
 }
 
-TEST(Dataset, TheIgnoredLabelMayBeOutside) {
-  const std::vector<float> samples{1, 2, 3};
-  const std::vector<std::int32_t> labels{1, -100, 0};
-  const Dataset data = make_dataset({1}, samples, labels, -100);
-  EXPECT_EQ(data.labels, labels);
-  EXPECT_EQ(data.classes(), 2);
-  EXPECT_NO_THROW(data.validate(-100));
-  EXPECT_EQ(error_of([&] { data.validate(-1); }),
-            "label -100 of sample 1 in 'array' is outside [0, 2)");
-  EXPECT_EQ(error_of([&] { make_dataset({1}, samples, labels); }),
-            "label -100 of sample 1 in 'array' is negative");
-}
-
-TEST(Dataset, RefusesSizesThatDisagree) {
+TEST(Dataset, RowsShareTheMemory) {
   Dataset data = small();
-  data.labels.pop_back();
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "'array' holds 3 samples and 2 labels; expected one label a sample");
-  data.bytes.pop_back();
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "'array' holds 5 sample elements, which is no multiple of the 2 of a sample (2)");
-  EXPECT_EQ(error_of([] {
-              make_dataset({1}, std::vector<float>{1, 2}, Shape{2}, std::vector<float>{1, 2, 3});
+  data.set_info(
+      {.name = "n", .classes = {"a", "b", "c"}, .samples_file = "x.npy", .targets_file = "y.npy"});
+  const Dataset part = data.rows(1, 3);
+  EXPECT_EQ(part.size(), 2);
+  EXPECT_EQ(part.inputs()[0].data.bytes().data(), data.inputs()[0].data.bytes().data() + 2);
+  EXPECT_EQ(vector_of<std::int32_t>(part.targets()[0].data), (std::vector<std::int32_t>{2, 1}));
+  EXPECT_EQ(part.classes(), data.classes());
+  // Row 0 is not the file's any more; errors must not name it.
+  EXPECT_TRUE(part.info().samples_file.empty() && part.info().targets_file.empty());
+  EXPECT_EQ(data.rows(0, 2).info().samples_file, "x.npy");
+  EXPECT_EQ(data.rows(3, 3).size(), 0);
+  EXPECT_EQ(error_of([&] { data.rows(2, 4); }),
+            "the data set 'n' of 3 samples has no samples [2, 4)");
+}
+
+TEST(Dataset, TakeCopiesInTheOrderGiven) {
+  std::vector<std::uint8_t> pixels{1, 2, 3, 4, 5, 6};
+  const Dataset data({{"x", Tensor::borrow(pixels, {3, 2})}},
+                     {{"y", Tensor(std::vector<std::int32_t>{0, 2, 1})}},
+                     {.name = "n", .classes = {"a", "b", "c"}, .samples_file = "x.npy"});
+  const Dataset taken = data.take(std::vector<std::int64_t>{2, 0, 2});
+  pixels.assign(6, 9);
+  EXPECT_EQ(vector_of<std::uint8_t>(taken.inputs()[0].data),
+            (std::vector<std::uint8_t>{5, 6, 1, 2, 5, 6}));
+  EXPECT_EQ(vector_of<std::int32_t>(taken.targets()[0].data), (std::vector<std::int32_t>{1, 0, 1}));
+  EXPECT_EQ(taken.info().name, "n");
+  EXPECT_TRUE(taken.info().samples_file.empty());
+  EXPECT_EQ(error_of([&] {
+              data.take(std::vector<std::int64_t>{0, 3});
             }),
-            "'array' holds 2 samples and 3 values; expected 2 of shape (2) for each");
+            "the data set 'n' of 3 samples has no sample 3");
+  EXPECT_EQ(error_of([&] { data.take(std::vector<std::int64_t>{-1}); }),
+            "the data set 'n' of 3 samples has no sample -1");
 }
 
-TEST(Dataset, RefusesTargetsOfBothKindsAndOfNone) {
-  Dataset data = small();
-  data.values = {1, 2, 3};
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "'array' has both labels and values; expected one of them");
-  data.values.clear();
-  data.labels.clear();
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "'array' holds 3 samples but neither labels nor values");
+TEST(Dataset, PartsOfASourceAreReadLater) {
+  const Dataset data({{.name = "x", .source = std::make_shared<Numbers>(10)}}, {{"y", floats(10)}});
+  EXPECT_EQ(data.column("x").record(), Shape{2});
+  const Dataset part = data.rows(3, 8).take(std::vector<std::int64_t>{4, 0});
+  const Column& x = part.column("x");
+  EXPECT_EQ(x.size(), 2);
+  EXPECT_EQ(x.dtype(), DType::f32);
+  EXPECT_EQ(x.record(), Shape{2});
+  EXPECT_EQ(first_number(*x.source, 0), 7);
+  EXPECT_EQ(first_number(*x.source, 1), 3);
+  EXPECT_EQ(vector_of(part.column("y").data), (std::vector<float>{7, 3}));
 }
 
-TEST(Dataset, RefusesSamplesOfTheWrongType) {
-  Dataset data = small();
-  data.floats = {1};
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "the samples of 'array' are u8, but it also holds f32 samples");
-  data.sample_dtype = DType::f64;
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "the samples of 'array' must be u8, f32 or i32; got f64");
+TEST(DatasetSplit, IsTheSameForASeedEverywhere) {
+  const Dataset data({{"x", floats(20)}});
+  const auto [others, share] = data.split(0.3, {.seed = 7});
+  // Computed once: on any machine a seed gives these.
+  EXPECT_EQ(vector_of(share.inputs()[0].data), (std::vector<float>{1, 6, 8, 11, 15, 16}));
+  EXPECT_EQ(others.size(), 14);
+  std::vector<float> all = vector_of(others.inputs()[0].data);
+  EXPECT_TRUE(std::ranges::is_sorted(all));
+  const std::vector<float> part = vector_of(share.inputs()[0].data);
+  EXPECT_TRUE(std::ranges::is_sorted(part));
+  all.insert(all.end(), part.begin(), part.end());
+  std::ranges::sort(all);
+  EXPECT_EQ(all, vector_of(data.inputs()[0].data)) << "each sample once";
+  EXPECT_NE(vector_of(data.split(0.3, {.seed = 8}).second.inputs()[0].data), part);
 }
 
-TEST(Dataset, RefusesShapesWithoutOrWithTooManyElements) {
-  Dataset data = small();
-  data.sample_shape = {2, 0};
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "the sample shape of 'array' must have positive extents; got (2, 0)");
-  data.sample_shape = {std::int64_t{1} << 40, std::int64_t{1} << 40};
-  EXPECT_EQ(error_of([&] { data.validate(); }),
-            "the sample shape (1099511627776, 1099511627776) of 'array' has more elements than "
-            "memory can hold");
+TEST(DatasetSplit, TakesTheSameShareOfEveryClass) {
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < 1000; ++i) labels.push_back(i % 100 == 0 ? 2 : i % 3 == 0 ? 0 : 1);
+  const Dataset data({{"x", floats(1000)}}, {{"y", Tensor(labels)}});
+  for (const double share : {0.1, 0.25, 0.333, 0.5, 0.97}) {
+    for (const std::uint64_t seed : {0, 1, 2}) {
+      const auto [others, part] = data.split(share, {.seed = seed, .stratify = true});
+      EXPECT_EQ(part.size(), std::llround(1000 * share));
+      EXPECT_EQ(others.size(), 1000 - part.size());
+      for (const std::int32_t label : {0, 1, 2}) {
+        const auto wanted = share * static_cast<double>(std::ranges::count(labels, label));
+        const auto got = static_cast<double>(std::ranges::count(labels_of(part), label));
+        EXPECT_LT(std::abs(got - wanted), 1) << share << " of class " << label;
+      }
+    }
+  }
+  EXPECT_NE(vector_of(data.split(0.1, {.seed = 1, .stratify = true}).second.inputs()[0].data),
+            vector_of(data.split(0.1, {.seed = 2, .stratify = true}).second.inputs()[0].data));
 }
 
-TEST(Dataset, RefusesLabelsThatAreNoClassIndices) {
-  const std::vector<float> sample{1};
-  EXPECT_EQ(error_of([&] { make_dataset({1}, sample, std::vector<std::int32_t>{-1}); }),
-            "label -1 of sample 0 in 'array' is negative");
-  EXPECT_EQ(error_of([&] { make_dataset({1}, sample, std::vector<std::int32_t>{1 << 30}); }),
-            "label 1073741824 of sample 0 in 'array' is too large; labels are class indices below "
-            "1048576");
+TEST(DatasetSplit, AnIgnoredLabelIsAClassOfItsOwn) {
+  const Dataset data({{"x", floats(8)}},
+                     {{"y", Tensor(std::vector<std::int32_t>{-1, 0, -1, 0, -1, 0, -1, 0})}});
+  const auto [others, part] = data.split(0.5, {.stratify = true});
+  EXPECT_EQ(std::ranges::count(labels_of(part), -1), 2);
+  EXPECT_EQ(std::ranges::count(labels_of(others), -1), 2);
+}
+
+TEST(DatasetSplit, RefusesSharesThatLeaveNothing) {
+  const Dataset data({{"x", floats(10)}});
+  EXPECT_EQ(error_of([&] { data.split(1); }), "the share of a split must lie in [0, 1); got 1");
+  EXPECT_EQ(error_of([&] { data.split(-0.1); }),
+            "the share of a split must lie in [0, 1); got -0.1");
+  EXPECT_EQ(error_of([&] { data.split(std::nan("")); }),
+            "the share of a split must lie in [0, 1); got nan");
+  EXPECT_EQ(error_of([&] { data.split(0.96); }),
+            "a share of 0.96 leaves nothing of the 10 samples of 'data'");
+  EXPECT_EQ(error_of([&] { data.split(0.5, {.stratify = true}); }),
+            "the data set 'data' has no labels by which a split could be stratified");
+  const auto [all, none] = data.split(0);
+  EXPECT_EQ(all.size(), 10);
+  EXPECT_EQ(none.size(), 0);
+  EXPECT_EQ(none.column("x").record(), Shape{});
+}
+
+TEST(Targets, AreLabelsOrValues) {
+  EXPECT_EQ(labels_of(small()).size(), 3U);
+  EXPECT_TRUE(values_of(small()).empty());
+  EXPECT_EQ(value_shape_of(small()), Shape{});
+  const Dataset values({{"x", floats(2)}}, {{"y", floats(2, {3})}});
+  EXPECT_TRUE(labels_of(values).empty());
+  EXPECT_EQ(values_of(values).size(), 6U);
+  EXPECT_EQ(value_shape_of(values), Shape{3});
+  EXPECT_EQ(value_shape_of(Dataset({}, {{"y", floats(2)}})), Shape{1}) << "single numbers";
+  EXPECT_EQ(value_shape_of(Dataset()), Shape{});
+  const std::vector<std::int32_t> labels{1, -100, 0};
+  EXPECT_EQ(classes_of(labels), 2);
+  EXPECT_EQ(classes_of(labels, 1), 1);
 }
 
 }  // namespace

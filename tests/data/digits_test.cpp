@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "data/contents.h"
 #include "data/data_files.h"
 #include "data/digit_strokes.h"
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t kPixels = 28 * 28;
 
 std::span<const std::uint8_t> image(const Dataset& data, std::size_t i) {
-  return std::span(data.bytes).subspan(i * kPixels, kPixels);
+  return data.inputs()[0].data.as<std::uint8_t>().subspan(i * kPixels, kPixels);
 }
 
 std::int64_t squared_distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
@@ -28,28 +29,27 @@ std::int64_t squared_distance(std::span<const std::uint8_t> a, std::span<const s
 }
 
 TEST(Digits, HasTheShapeAndNamesOfMnist) {
-  const DatasetPair pair = make_digits(30, 20, 1);
-  EXPECT_EQ(pair.train.name, "digits");
+  const Splits pair = make_digits(30, 20, 1);
+  EXPECT_EQ(pair.train.info().name, "digits");
   EXPECT_EQ(pair.train.size(), 30);
   EXPECT_EQ(pair.test.size(), 20);
-  EXPECT_EQ(pair.test.sample_shape, (Shape{28, 28, 1}));
-  EXPECT_EQ(pair.test.class_names[9], "9");
-  EXPECT_NO_THROW(pair.train.validate());
-  EXPECT_NO_THROW(pair.test.validate());
+  EXPECT_EQ(sample_shape(pair.test), (Shape{28, 28, 1}));
+  EXPECT_EQ(pair.test.classes()[9], "9");
+  EXPECT_NO_THROW(pair.train.check_labels());
+  EXPECT_NO_THROW(pair.test.check_labels());
 }
 
 TEST(Digits, AreAFunctionOfTheSeed) {
-  const DatasetPair first = make_digits(40, 10, 7);
-  const DatasetPair again = make_digits(20, 10, 7);
-  EXPECT_TRUE(
-      std::equal(again.train.bytes.begin(), again.train.bytes.end(), first.train.bytes.begin()));
-  EXPECT_EQ(again.test.bytes, first.test.bytes);
-  EXPECT_EQ(again.test.labels, first.test.labels);
-  EXPECT_NE(make_digits(40, 10, 8).train.bytes, first.train.bytes);
+  const Splits first = make_digits(40, 10, 7);
+  const Splits again = make_digits(20, 10, 7);
+  EXPECT_EQ(bytes(again.train), bytes(first.train.rows(0, 20)));
+  EXPECT_EQ(bytes(again.test), bytes(first.test));
+  EXPECT_EQ(labels(again.test), labels(first.test));
+  EXPECT_NE(bytes(make_digits(40, 10, 8).train), bytes(first.train));
 }
 
 TEST(Digits, NoImageComesTwice) {
-  const DatasetPair pair = make_digits(100, 100, 3);
+  const Splits pair = make_digits(100, 100, 3);
   for (std::size_t i = 0; i < 100; ++i) {
     for (std::size_t j = 0; j < 100; ++j) {
       EXPECT_GT(squared_distance(image(pair.train, i), image(pair.test, j)), 0);
@@ -62,7 +62,7 @@ TEST(Digits, NoImageComesTwice) {
 TEST(Digits, AllClassesAreAboutAsFrequent) {
   const Dataset data = make_digits(2000, 0, 5).train;
   std::array<int, 10> counts{};
-  for (const std::int32_t label : data.labels) ++counts[static_cast<std::size_t>(label)];
+  for (const std::int32_t label : labels(data)) ++counts[static_cast<std::size_t>(label)];
   for (const int count : counts) EXPECT_NEAR(count, 200, 70);
 }
 
@@ -70,11 +70,12 @@ TEST(Digits, StayInsideTheirFrame) {
   const Dataset data = make_digits(500, 0, 11).train;
   std::int64_t rim = 0;
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < data.bytes.size(); ++i) {
+  const std::vector<std::uint8_t> pixels = bytes(data);
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
     const std::size_t y = i % kPixels / 28;
     const std::size_t x = i % 28;
-    all += data.bytes[i];
-    if (x == 0 || y == 0 || x == 27 || y == 27) rim += data.bytes[i];
+    all += pixels[i];
+    if (x == 0 || y == 0 || x == 27 || y == 27) rim += pixels[i];
   }
   // An even spread would put 14 % there; noise alone makes the rim brighter than nothing.
   EXPECT_LT(rim * 33, all);
@@ -83,7 +84,8 @@ TEST(Digits, StayInsideTheirFrame) {
 // The label says what is drawn: the nearest of 2,000 drawings has the same label nearly always,
 // yet not always, or there would be nothing to learn.
 TEST(Digits, NeighboursShareTheirLabel) {
-  const DatasetPair pair = make_digits(2000, 300, 13);
+  const Splits pair = make_digits(2000, 300, 13);
+  const std::vector<std::int32_t> train_labels = labels(pair.train);
   int right = 0;
   for (std::size_t i = 0; i < 300; ++i) {
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
@@ -92,10 +94,10 @@ TEST(Digits, NeighboursShareTheirLabel) {
       const std::int64_t gap = squared_distance(image(pair.test, i), image(pair.train, j));
       if (gap < best) {
         best = gap;
-        guess = pair.train.labels[j];
+        guess = train_labels[j];
       }
     }
-    right += guess == pair.test.labels[i];
+    right += guess == labels(pair.test)[i];
   }
   EXPECT_GT(right, 255);
   EXPECT_LT(right, 300);

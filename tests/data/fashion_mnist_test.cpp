@@ -2,6 +2,7 @@
 #include "data/fashion_mnist.h"
 
 #include "data/checksum.h"
+#include "data/contents.h"
 #include "data/data_files.h"
 #include "data/download.h"
 
@@ -50,16 +51,16 @@ TEST(Download, ReadsAFileAndKeepsToItsLimit) {
 TEST(FashionMnist, DownloadsOnceIntoTheCache) {
   const TemporaryFolder folder;
   const FashionMnistSource source = small_source(folder);
-  const DatasetPair pair = load_fashion_mnist(folder / "cache", source);
-  EXPECT_EQ(pair.train.name, "fashion-mnist");
+  const Splits pair = load_fashion_mnist(folder / "cache", source);
+  EXPECT_EQ(pair.train.info().name, "fashion-mnist");
   EXPECT_EQ(pair.train.size(), 6);
-  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{0, 1, 2, 3}));
-  EXPECT_EQ(pair.train.classes(), 10);
-  EXPECT_EQ(pair.train.class_names[0], "T-shirt/top");
-  EXPECT_EQ(pair.test.class_names[9], "Ankle boot");
+  EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(classes(pair.train), 10);
+  EXPECT_EQ(pair.train.classes()[0], "T-shirt/top");
+  EXPECT_EQ(pair.test.classes()[9], "Ankle boot");
   // The second time nothing is asked of the server.
   std::filesystem::remove_all(folder / "server");
-  EXPECT_EQ(load_fashion_mnist(folder / "cache", source).train.bytes, pair.train.bytes);
+  EXPECT_EQ(bytes(load_fashion_mnist(folder / "cache", source).train), bytes(pair.train));
 }
 
 TEST(FashionMnist, PrefersTheCacheThenThePackage) {

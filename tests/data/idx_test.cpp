@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/idx.h"
 
+#include "data/contents.h"
 #include "data/data_files.h"
 #include "data/mnist.h"
 
@@ -98,23 +99,23 @@ TEST(Mnist, LoadsFourFiles) {
   const TemporaryFolder folder;
   write_mnist(folder);
   EXPECT_TRUE(holds_mnist(folder.path()));
-  const DatasetPair pair = load_mnist(folder.path());
-  EXPECT_EQ(pair.train.name, "linnet-Mnist-LoadsFourFiles");
-  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 1}));
+  const Splits pair = load_mnist(folder.path());
+  EXPECT_EQ(pair.train.info().name, "linnet-Mnist-LoadsFourFiles");
+  EXPECT_EQ(sample_shape(pair.train), (Shape{2, 3, 1}));
   EXPECT_EQ(pair.train.size(), 6);
   EXPECT_EQ(pair.test.size(), 4);
-  EXPECT_EQ(pair.train.bytes[7], 7);
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(bytes(pair.train)[7], 7);
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{0, 1, 2, 0, 1, 2}));
   // The largest label of both parts counts.
-  EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"0", "1", "2", "3"}));
-  EXPECT_EQ(pair.test.class_names, pair.train.class_names);
+  EXPECT_EQ(pair.train.classes(), (std::vector<std::string>{"0", "1", "2", "3"}));
+  EXPECT_EQ(pair.test.classes(), pair.train.classes());
 }
 
 TEST(Mnist, TakesNamesFromAList) {
   const TemporaryFolder folder;
   write_mnist(folder);
   const auto list = folder.write("classes.txt", "a\r\n b c \n\nd\ne");
-  EXPECT_EQ(load_mnist(folder.path()).test.class_names,
+  EXPECT_EQ(load_mnist(folder.path()).test.classes(),
             (std::vector<std::string>{"a", "b c", "d", "e"}));
   folder.write("classes.txt", "a\nb\n");
   EXPECT_EQ(error_of([&] { load_mnist(folder.path()); }),

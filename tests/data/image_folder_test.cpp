@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 
+#include "data/contents.h"
 #include "data/image_files.h"
 #include "data/image_transform.h"
 
@@ -21,16 +22,15 @@ TEST(ImageFolder, OneTreeIsAllTrainingPart) {
   folder.write("README.md", "passed over");
   folder.write(".hidden/x.png", "passed over");
   EXPECT_TRUE(holds_image_folders(folder.path()));
-  const DatasetPair pair = load_dataset(folder.path());
-  EXPECT_EQ(pair.train.name, "linnet-ImageFolder-OneTreeIsAllTrainingPart");
-  EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"cat", "dog"}));
-  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 1}));
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{0, 1, 1}));
-  EXPECT_NEAR(pair.train.bytes[0], 50, 2);
-  EXPECT_EQ(std::vector<std::uint8_t>(pair.train.bytes.begin() + 6, pair.train.bytes.begin() + 12),
-            picture(2, 3, 1).pixels);
+  const Splits pair = load_dataset(folder.path());
+  EXPECT_EQ(pair.train.info().name, "linnet-ImageFolder-OneTreeIsAllTrainingPart");
+  EXPECT_EQ(pair.train.classes(), (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(sample_shape(pair.train), (Shape{2, 3, 1}));
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{0, 1, 1}));
+  EXPECT_NEAR(bytes(pair.train)[0], 50, 2);
+  EXPECT_EQ(bytes(pair.train, 6, 6), picture(2, 3, 1).pixels);
   EXPECT_EQ(pair.test.size(), 0);
-  EXPECT_EQ(pair.test.sample_shape, pair.train.sample_shape);
+  EXPECT_EQ(sample_shape(pair.test), sample_shape(pair.train));
 }
 
 TEST(ImageFolder, TrainBesideTestOrVal) {
@@ -40,18 +40,17 @@ TEST(ImageFolder, TrainBesideTestOrVal) {
     folder.write("train/a/1.png", grey_png());
     folder.write(other + "b/1.png", grey_png());
     EXPECT_TRUE(holds_image_folders(folder.path()));
-    const DatasetPair pair = load_dataset(folder.path());
+    const Splits pair = load_dataset(folder.path());
     EXPECT_EQ(pair.train.size(), 2);
-    EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{1})) << other;
-    EXPECT_EQ(pair.test.class_names, pair.train.class_names);
+    EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{1})) << other;
+    EXPECT_EQ(pair.test.classes(), pair.train.classes());
   }
 }
 
 TEST(ImageFolder, NamesOfClassesAreUtf8) {
   const TemporaryFolder folder;
   folder.write("caf\xC3\xA9/1.png", grey_png());
-  EXPECT_EQ(load_dataset(folder.path()).train.class_names,
-            (std::vector<std::string>{"caf\xC3\xA9"}));
+  EXPECT_EQ(load_dataset(folder.path()).train.classes(), (std::vector<std::string>{"caf\xC3\xA9"}));
   folder.write("caf\xE9/1.png", grey_png());
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             "the name of the class folder '" + (folder / "caf\\xE9").string() +
@@ -76,10 +75,10 @@ TEST(ImageFolder, ClassesTxtSaysTheirOrder) {
   folder.write("train/dog/1.png", grey_png());
   folder.write("test/cat/1.png", grey_png());
   const auto list = folder.write("classes.txt", "emu\ndog\ncat\n");
-  const DatasetPair pair = load_dataset(folder.path());
-  EXPECT_EQ(pair.train.class_names, (std::vector<std::string>{"emu", "dog", "cat"}));
-  EXPECT_EQ(pair.train.labels, (std::vector<std::int32_t>{1, 2}));
-  EXPECT_EQ(pair.test.labels, (std::vector<std::int32_t>{2}));
+  const Splits pair = load_dataset(folder.path());
+  EXPECT_EQ(pair.train.classes(), (std::vector<std::string>{"emu", "dog", "cat"}));
+  EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{2}));
   folder.write("classes.txt", "cat\n");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(list) + " does not name the class folder 'dog'");
@@ -89,8 +88,8 @@ TEST(ImageFolder, ResizesPicturesOfAnySize) {
   const TemporaryFolder folder;
   folder.write("a/1.png", encode_png(picture(2, 3, 1)));
   folder.write("a/2.png", encode_png(picture(5, 4, 3)));
-  const DatasetPair pair = load_dataset(folder.path(), {.size = {4, 4}});
-  EXPECT_EQ(pair.train.sample_shape, (Shape{4, 4, 3}));
+  const Splits pair = load_dataset(folder.path(), {.size = {4, 4}});
+  EXPECT_EQ(sample_shape(pair.train), (Shape{4, 4, 3}));
   EXPECT_EQ(pair.train.size(), 2);
 }
 
@@ -98,7 +97,7 @@ TEST(ImageFolder, AClassMayBeCalledTrain) {
   const TemporaryFolder folder;
   folder.write("train/1.png", grey_png());
   folder.write("ship/1.png", grey_png());
-  EXPECT_EQ(load_dataset(folder.path()).train.class_names,
+  EXPECT_EQ(load_dataset(folder.path()).train.classes(),
             (std::vector<std::string>{"ship", "train"}));
 }
 
@@ -111,23 +110,22 @@ TEST(ImageFolder, AllAreInColourIfAnyIs) {
       for (const char* name : {"train/a/1.png", "train/b/1.png", "test/a/1.png"}) {
         folder.write(name, std::string_view(name) == place ? colour_png() : grey_png());
       }
-      const DatasetPair pair = load_dataset(folder.path(), {.streamed = streamed});
-      EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 3})) << place;
-      EXPECT_EQ(pair.test.sample_shape, pair.train.sample_shape);
-      EXPECT_EQ(pair.train.notes,
+      const Splits pair = load_dataset(folder.path(), {.streamed = streamed});
+      EXPECT_EQ(sample_shape(pair.train), (Shape{2, 3, 3})) << place;
+      EXPECT_EQ(sample_shape(pair.test), sample_shape(pair.train));
+      EXPECT_EQ(pair.train.info().notes,
                 std::vector<std::string>{
-                    "2 of the 3 images of '" + pair.train.name +
+                    "2 of the 3 images of '" + pair.train.info().name +
                     "' are grey, the others in colour: all are read in colour, with 3 channels; "
                     "set channels to 1 to read all as grey"});
       if (streamed) continue;
       const bool first = std::string_view(place) == "train/a/1.png";
-      EXPECT_EQ(std::vector<std::uint8_t>(pair.train.bytes.begin(), pair.train.bytes.begin() + 18),
+      EXPECT_EQ(bytes(pair.train, 0, 18),
                 first ? colour : with_channels(picture(2, 3, 1), 3).pixels);
-      const DatasetPair asked = load_dataset(folder.path(), {.channels = 1});
-      EXPECT_EQ(asked.train.sample_shape, (Shape{2, 3, 1}));
-      EXPECT_TRUE(asked.train.notes.empty());
-      EXPECT_EQ(std::vector<std::uint8_t>(asked.train.bytes.begin(), asked.train.bytes.begin() + 6),
-                first ? with_channels(picture(2, 3, 3), 1).pixels : grey);
+      const Splits asked = load_dataset(folder.path(), {.channels = 1});
+      EXPECT_EQ(sample_shape(asked.train), (Shape{2, 3, 1}));
+      EXPECT_TRUE(asked.train.info().notes.empty());
+      EXPECT_EQ(bytes(asked.train, 0, 6), first ? with_channels(picture(2, 3, 3), 1).pixels : grey);
     }
   }
 }
@@ -137,10 +135,10 @@ TEST(ImageFolder, ImagesOfOneKindStayAndNothingIsSaid) {
     const TemporaryFolder folder;
     folder.write("a/1.png", colour ? colour_png() : grey_png());
     folder.write("b/1.jpg", jpeg(50, 2, 3, colour ? 3 : 1));
-    const DatasetPair pair = load_dataset(folder.path());
-    EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, colour ? 3 : 1}));
-    EXPECT_TRUE(pair.train.notes.empty());
-    EXPECT_EQ(load_dataset(folder.path(), {.channels = 3}).train.sample_shape, (Shape{2, 3, 3}));
+    const Splits pair = load_dataset(folder.path());
+    EXPECT_EQ(sample_shape(pair.train), (Shape{2, 3, colour ? 3 : 1}));
+    EXPECT_TRUE(pair.train.info().notes.empty());
+    EXPECT_EQ(sample_shape(load_dataset(folder.path(), {.channels = 3}).train), (Shape{2, 3, 3}));
   }
 }
 
@@ -148,9 +146,9 @@ TEST(ImageFolder, AnImageThatIsLeftOutDoesNotDecide) {
   const TemporaryFolder folder;
   folder.write("a/1.png", grey_png());
   folder.write("a/2.png", colour_png().substr(0, 50));
-  const DatasetPair pair = load_dataset(folder.path(), {.on_bad_image = OnBadImage::skip});
-  EXPECT_EQ(pair.train.sample_shape, (Shape{2, 3, 1}));
-  EXPECT_TRUE(pair.train.notes.empty());
+  const Splits pair = load_dataset(folder.path(), {.on_bad_image = OnBadImage::skip});
+  EXPECT_EQ(sample_shape(pair.train), (Shape{2, 3, 1}));
+  EXPECT_TRUE(pair.train.info().notes.empty());
 }
 
 TEST(ImageFolder, ChannelsAreOneOrThreeOfImages) {

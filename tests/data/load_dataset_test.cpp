@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/load_dataset.h"
 
+#include "data/contents.h"
 #include "data/image_files.h"
 
 namespace linnet::test {
@@ -13,15 +14,15 @@ TEST(LoadDataset, KnowsIdxFiles) {
   write_mnist(folder);
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 6);
   // A name that ends in a slash is still the folder's.
-  EXPECT_EQ(load_dataset(folder.path() / "").train.name, "linnet-LoadDataset-KnowsIdxFiles");
+  EXPECT_EQ(load_dataset(folder.path() / "").train.info().name, "linnet-LoadDataset-KnowsIdxFiles");
 }
 
 TEST(LoadDataset, KnowsCifarAlsoOneFolderDeeper) {
   const TemporaryFolder folder;
   folder.write("cifar-10-batches-bin/data_batch_1.bin", cifar_record());
   folder.write("cifar-10-batches-bin/test_batch.bin", cifar_record());
-  EXPECT_EQ(load_dataset(folder / "cifar-10-batches-bin").train.name, "cifar-10");
-  EXPECT_EQ(load_dataset(folder.path()).train.name, "cifar-10");
+  EXPECT_EQ(load_dataset(folder / "cifar-10-batches-bin").train.info().name, "cifar-10");
+  EXPECT_EQ(load_dataset(folder.path()).train.info().name, "cifar-10");
 }
 
 TEST(LoadDataset, AsksWhichOfTwo) {
@@ -36,7 +37,7 @@ TEST(LoadDataset, KnowsImages) {
   const TemporaryFolder folder;
   folder.write("train/a/1.bmp", bmp_header(1, 1, 24) + "abcd");
   folder.write("val/a/1.bmp", bmp_header(1, 1, 24) + "abcd");
-  const DatasetPair pair = load_dataset(folder.path());
+  const Splits pair = load_dataset(folder.path());
   EXPECT_EQ(pair.train.size(), 1);
   EXPECT_EQ(pair.test.size(), 1);
 }

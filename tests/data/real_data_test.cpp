@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "data/contents.h"
 #include "data/data_files.h"
 #include "data/fashion_mnist.h"
 #include "data/imdb.h"
+#include "data/targets.h"
 
 namespace linnet::test {
 namespace {
@@ -15,11 +17,11 @@ namespace {
 TEST(RealData, FashionMnistOfDebiansPackage) {
   const std::filesystem::path folder = fashion_mnist_source().packaged;
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const DatasetPair pair = load_fashion_mnist("");
+  const Splits pair = load_fashion_mnist("");
   EXPECT_EQ(pair.train.size(), 60000);
   EXPECT_EQ(pair.test.size(), 10000);
-  EXPECT_EQ(pair.train.sample_shape, (Shape{28, 28, 1}));
-  EXPECT_EQ(pair.train.labels[0], 9);  // an ankle boot comes first
+  EXPECT_EQ(sample_shape(pair.train), (Shape{28, 28, 1}));
+  EXPECT_EQ(labels(pair.train)[0], 9);  // an ankle boot comes first
 }
 
 // The pinned check sums belong to the package's files, served here from their own folder.
@@ -45,13 +47,13 @@ TEST(RealData, Mnist) {
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << folder << " is not there; LINNET_DATA may name the folder above it";
   }
-  const DatasetPair pair = load_dataset(folder);
-  EXPECT_EQ(pair.train.name, "mnist");
+  const Splits pair = load_dataset(folder);
+  EXPECT_EQ(pair.train.info().name, "mnist");
   EXPECT_EQ(pair.train.size(), 60000);
   EXPECT_EQ(pair.test.size(), 10000);
-  EXPECT_EQ(pair.train.classes(), 10);
-  EXPECT_EQ(pair.train.labels[0], 5);
-  EXPECT_EQ(pair.test.labels[0], 7);
+  EXPECT_EQ(classes(pair.train), 10);
+  EXPECT_EQ(labels(pair.train)[0], 5);
+  EXPECT_EQ(labels(pair.test)[0], 7);
 }
 
 // The words were counted once by a script that follows Keras's Tokenizer and pad_sequences; all
@@ -61,14 +63,14 @@ TEST(RealData, Imdb) {
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << folder << " is not there; LINNET_DATA may name the folder above it";
   }
-  const DatasetPair imdb = load_imdb(folder);
-  const std::vector<std::string>& words = imdb.train.words;
+  const Splits imdb = load_imdb(folder);
+  const std::vector<std::string>& words = imdb.train.info().vocabulary;
   EXPECT_EQ(std::vector<std::string>(words.begin(), words.begin() + 8),
             (std::vector<std::string>{"the", "and", "a", "of", "to", "is", "br", "in"}));
   for (const Dataset* part : {&imdb.train, &imdb.test}) {
     EXPECT_EQ(part->size(), 25000);
-    EXPECT_EQ(std::count(part->labels.begin(), part->labels.end(), 1), 12500);
-    EXPECT_NO_THROW(part->validate());
+    EXPECT_EQ(std::ranges::count(labels_of(*part), 1), 12500);
+    EXPECT_NO_THROW(part->check_labels());
   }
 }
 

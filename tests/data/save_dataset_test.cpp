@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "data/contents.h"
 #include "data/data_files.h"
 #include "data/npy_folder.h"
-#include "io/npy.h"
 
 namespace linnet::test {
 namespace {
@@ -25,45 +25,39 @@ Dataset samples(std::int64_t count, const Shape& shape, std::int64_t classes, in
     }
     labels.push_back(static_cast<std::int32_t>((i * 5 + 2) % classes));
   }
-  Dataset data = make_dataset(shape, bytes, labels);
-  data.class_names.clear();
   // Not in the order of the alphabet, and more than the labels in use.
+  DatasetInfo info{.name = "array"};
   for (std::int64_t c = 0; c < classes; ++c) {
-    data.class_names.push_back(fmt::format("class {}", (c + 7) % classes));
+    info.classes.push_back(fmt::format("class {}", (c + 7) % classes));
   }
-  return data;
+  return {{{"image", Tensor(std::move(bytes), shape.batched(count))}},
+          {{"label", Tensor(std::move(labels))}},
+          std::move(info)};
 }
 
-DatasetPair pictures(const Shape& shape, std::int64_t classes = 10) {
-  return {samples(23, shape, classes, 1), samples(11, shape, classes, 99)};
+Splits pictures(const Shape& shape, std::int64_t classes = 10) {
+  return {.train = samples(23, shape, classes, 1), .test = samples(11, shape, classes, 99)};
 }
 
 void expect_same(const Dataset& got, const Dataset& wanted) {
-  EXPECT_EQ(got.sample_shape, wanted.sample_shape);
-  EXPECT_EQ(got.sample_dtype, wanted.sample_dtype);
-  EXPECT_EQ(got.bytes, wanted.bytes);
-  EXPECT_EQ(got.floats, wanted.floats);
-  EXPECT_EQ(got.ids, wanted.ids);
-  EXPECT_EQ(got.labels, wanted.labels);
-  EXPECT_EQ(got.values, wanted.values);
-  EXPECT_EQ(got.class_names, wanted.class_names);
+  EXPECT_EQ(sample_shape(got), sample_shape(wanted));
+  EXPECT_EQ(got.inputs()[0].dtype(), wanted.inputs()[0].dtype());
+  EXPECT_EQ(bytes(got), bytes(wanted));
+  EXPECT_EQ(floats(got), floats(wanted));
+  EXPECT_EQ(ids(got), ids(wanted));
+  EXPECT_EQ(labels(got), labels(wanted));
+  EXPECT_EQ(values(got), values(wanted));
+  EXPECT_EQ(got.classes(), wanted.classes());
 }
 
 /// Class by class, and within each in the order given: what a tree of folders makes of it.
 Dataset by_class(const Dataset& data) {
-  std::vector<std::size_t> order(data.labels.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return data.labels[a] < data.labels[b]; });
-  Dataset sorted = data;
-  sorted.bytes.clear();
-  const auto width = static_cast<std::ptrdiff_t>(data.sample_shape.elements());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    sorted.labels[i] = data.labels[order[i]];
-    const auto first = data.bytes.begin() + static_cast<std::ptrdiff_t>(order[i]) * width;
-    sorted.bytes.insert(sorted.bytes.end(), first, first + width);
-  }
-  return sorted;
+  const std::vector<std::int32_t> own = labels(data);
+  std::vector<std::int64_t> order(own.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {},
+                           [&](std::int64_t i) { return own[static_cast<std::size_t>(i)]; });
+  return data.take(order);
 }
 
 std::size_t entries(const fs::path& folder) {
@@ -72,21 +66,21 @@ std::size_t entries(const fs::path& folder) {
 }
 
 template <class T>
-fs::path npy(const TemporaryFolder& folder, const char* name, DType dtype, const Shape& shape,
-             const std::vector<T>& values) {
-  write_npy(folder / name, dtype, shape, std::as_bytes(std::span(values)));
+fs::path npy(const TemporaryFolder& folder, const char* name, const Shape& shape,
+             std::vector<T> values) {
+  write_npy(folder / name, Tensor(std::move(values), shape));
   return folder / name;
 }
 
 TEST(SaveDataset, IdxToNpyToIdxIsTheSameFiles) {
   const TemporaryFolder folder;
-  const DatasetPair pair = pictures({3, 4, 1}, 12);
+  const Splits pair = pictures({3, 4, 1}, 12);
   save_dataset(pair, folder / "one", SaveFormat::idx);
-  const DatasetPair idx = load_dataset(folder / "one");
+  const Splits idx = load_dataset(folder / "one");
   expect_same(idx.train, pair.train);
   expect_same(idx.test, pair.test);
   save_dataset(idx, folder / "two", SaveFormat::npy);
-  const DatasetPair npy = load_dataset(folder / "two");
+  const Splits npy = load_dataset(folder / "two");
   expect_same(npy.train, pair.train);
   expect_same(npy.test, pair.test);
   EXPECT_EQ(entries(folder.path()), 2U) << "nothing but what was asked for";
@@ -94,7 +88,7 @@ TEST(SaveDataset, IdxToNpyToIdxIsTheSameFiles) {
 
 TEST(SaveDataset, IdxToImagesToNpyToIdxKeepsEveryBitByClass) {
   const TemporaryFolder folder;
-  const DatasetPair pair = pictures({3, 5, 1}, 12);
+  const Splits pair = pictures({3, 5, 1}, 12);
   for (const PictureFormat picture : {PictureFormat::png, PictureFormat::bmp}) {
     const fs::path base = folder / (picture == PictureFormat::png ? "png" : "bmp");
     save_dataset(pair, base / "idx", SaveFormat::idx);
@@ -102,7 +96,7 @@ TEST(SaveDataset, IdxToImagesToNpyToIdxKeepsEveryBitByClass) {
                  {.picture = picture});
     save_dataset(load_dataset(base / "images"), base / "npy", SaveFormat::npy);
     save_dataset(load_dataset(base / "npy"), base / "again", SaveFormat::idx);
-    const DatasetPair again = load_dataset(base / "again");
+    const Splits again = load_dataset(base / "again");
     expect_same(again.train, by_class(pair.train));
     expect_same(again.test, by_class(pair.test));
   }
@@ -111,9 +105,9 @@ TEST(SaveDataset, IdxToImagesToNpyToIdxKeepsEveryBitByClass) {
 TEST(SaveDataset, CifarThereAndBack) {
   for (const std::int64_t classes : {10, 100}) {
     const TemporaryFolder folder;
-    const DatasetPair pair = pictures({32, 32, 3}, classes);
+    const Splits pair = pictures({32, 32, 3}, classes);
     save_dataset(pair, folder / "cifar", SaveFormat::cifar);
-    const DatasetPair read = load_dataset(folder / "cifar");
+    const Splits read = load_dataset(folder / "cifar");
     expect_same(read.train, pair.train);
     expect_same(read.test, pair.test);
     EXPECT_EQ(entries(folder / "cifar"), classes == 10 ? 7U : 3U);
@@ -122,34 +116,53 @@ TEST(SaveDataset, CifarThereAndBack) {
 
 TEST(SaveDataset, ColoursStayColours) {
   const TemporaryFolder folder;
-  DatasetPair pair = pictures({2, 2, 3}, 3);
-  std::fill(pair.train.bytes.begin(), pair.train.bytes.end(), std::uint8_t{9});  // grey to the eye
-  std::fill(pair.test.bytes.begin(), pair.test.bytes.end(), std::uint8_t{9});
+  Splits pair = pictures({2, 2, 3}, 3);
+  for (Dataset* part : {&pair.train, &pair.test}) {
+    Tensor pixels = part->inputs()[0].data;
+    std::ranges::fill(pixels.as_writable<std::uint8_t>(), std::uint8_t{9});  // grey to the eye
+  }
   for (const PictureFormat picture : {PictureFormat::png, PictureFormat::bmp}) {
     const fs::path target = folder / (picture == PictureFormat::png ? "png" : "bmp");
     save_dataset(pair, target, SaveFormat::images, {.picture = picture});
-    EXPECT_EQ(load_dataset(target).train.sample_shape, (Shape{2, 2, 3}));
+    EXPECT_EQ(sample_shape(load_dataset(target).train), (Shape{2, 2, 3}));
   }
 }
 
 TEST(SaveDataset, NpyHoldsFloatsIdsAndValues) {
   const TemporaryFolder folder;
-  DatasetPair floats;
-  floats.train = make_dataset({2}, std::vector<float>{1, -2.5F, 3e-20F, 4}, Shape{1},
-                              std::vector<float>{7, 8});
+  Splits floats;
+  floats.train = testing::data_of(testing::records<float>({1, -2.5F, 3e-20F, 4}, {2}),
+                                  testing::records<float>({7, 8}, {1}));
   save_dataset(floats, folder / "floats", SaveFormat::npy);
   expect_same(load_dataset(folder / "floats").train, floats.train);
   EXPECT_EQ(load_dataset(folder / "floats").test.size(), 0);
-  DatasetPair ids;
-  ids.train = make_dataset({3}, std::vector<std::int32_t>{0, 1, 70000, 0, 0, 1},
-                           std::vector<std::int32_t>{1, 0});
+  Splits ids;
+  ids.train = testing::data_of(testing::records<std::int32_t>({0, 1, 70000, 0, 0, 1}, {3}),
+                               testing::records<std::int32_t>({1, 0}));
   save_dataset(ids, folder / "ids", SaveFormat::npy);
+  ids.train.set_classes({"0", "1"});  // written so where nobody gave names
   expect_same(load_dataset(folder / "ids").train, ids.train);
+}
+
+TEST(SaveDataset, NumbersClassesWithoutNames) {
+  const TemporaryFolder folder;
+  Splits splits;
+  splits.train = testing::data_of(testing::records<std::uint8_t>({1, 2, 3, 4}, {2, 1, 1}),
+                                  testing::records<std::int32_t>({1, 0}));
+  splits.test = testing::data_of(testing::records<std::uint8_t>({5, 6}, {2, 1, 1}),
+                                 testing::records<std::int32_t>({2}));
+  save_dataset(splits, folder / "images", SaveFormat::images);
+  EXPECT_EQ(load_dataset(folder / "images").test.classes(),
+            (std::vector<std::string>{"0", "1", "2"}));
+  splits.test = testing::data_of(testing::records<std::uint8_t>({5, 6}, {2, 1, 1}),
+                                 testing::records<std::int32_t>({-1}));
+  EXPECT_EQ(error_of([&] { save_dataset(splits, folder / "x", SaveFormat::images); }),
+            "label -1 of sample 0 in 'data' is outside [0, 1048576)");
 }
 
 TEST(SaveDataset, NeverTakesTheNameOfWhatIsThere) {
   const TemporaryFolder folder;
-  const DatasetPair pair = pictures({2, 2, 1});
+  const Splits pair = pictures({2, 2, 1});
   folder.write("full/x", "mine");
   EXPECT_EQ(error_of([&] { save_dataset(pair, folder / "full", SaveFormat::idx); }),
             quoted(folder / "full") + " is there already; name a folder that is not");
@@ -174,68 +187,108 @@ TEST(SaveDataset, LeavesNothingWhereItStops) {
 
 TEST(SaveDataset, SaysWhatAFormatCannotHold) {
   const TemporaryFolder folder;
-  const auto refusal = [&](const DatasetPair& pair, SaveFormat format) {
+  const auto refusal = [&](const Splits& pair, SaveFormat format) {
     return error_of([&] { save_dataset(pair, folder / "x", format); });
   };
-  DatasetPair floats;
-  floats.train = make_dataset({2}, std::vector<float>{1, 2}, std::vector<std::int32_t>{0});
-  EXPECT_EQ(
-      refusal(floats, SaveFormat::idx),
-      "IDX holds grey pictures, u8 of (height, width, 1); the samples of 'array' are f32 (2)");
+  Splits floats;
+  floats.train =
+      testing::data_of(testing::records<float>({1, 2}, {2}), testing::records<std::int32_t>({0}));
+  EXPECT_EQ(refusal(floats, SaveFormat::idx),
+            "IDX holds grey pictures, u8 of (height, width, 1); the samples of 'data' are f32 (2)");
   EXPECT_EQ(refusal(floats, SaveFormat::images),
-            "pictures are u8 of (height, width, 1 or 3); the samples of 'array' are f32 (2)");
+            "pictures are u8 of (height, width, 1 or 3); the samples of 'data' are f32 (2)");
   EXPECT_EQ(refusal(pictures({2, 2, 3}), SaveFormat::cifar),
             "CIFAR's files hold u8 pictures of (32, 32, 3); the samples of 'array' are u8 "
             "(2, 2, 3)");
   EXPECT_EQ(refusal(pictures({32, 32, 3}, 11), SaveFormat::cifar),
             "CIFAR's files hold labels of 10 or of 100 classes; 'array' has 11 classes");
-  DatasetPair slash = pictures({2, 2, 1}, 3);
-  slash.train.class_names[1] = slash.test.class_names[1] = "a/b";
+  Splits slash = pictures({2, 2, 1}, 3);
+  for (Dataset* part : {&slash.train, &slash.test}) part->set_classes({"class 1", "a/b", "c"});
   EXPECT_EQ(refusal(slash, SaveFormat::images),
             "the class 'a/b' of 'array' can't be the name of a folder");
-  slash.train.class_names[1] = slash.test.class_names[1] = slash.train.class_names[0];
-  EXPECT_EQ(refusal(slash, SaveFormat::npy), "two classes of 'array' are called 'class 1'");
-  EXPECT_EQ(refusal({}, SaveFormat::npy), "'' has no training samples to write");
+  slash.test.set_classes({"class 1", "c", "a/b"});
+  EXPECT_EQ(refusal(slash, SaveFormat::npy), "the parts of 'array' have different classes");
+  slash.test = samples(11, {3, 3, 1}, 3, 99);
+  slash.train.set_classes(slash.test.classes());
+  EXPECT_EQ(refusal(slash, SaveFormat::npy),
+            "the column 'image' of 'array' is u8 (2, 2, 1) for training but u8 (3, 3, 1) for "
+            "testing");
+  Splits several;
+  several.train = Dataset({{"a", Tensor(DType::f32, {1})}, {"b", Tensor(DType::f32, {1})}});
+  EXPECT_EQ(refusal(several, SaveFormat::npy),
+            "'data' has several inputs or targets, which no format here holds");
+  several.train = Dataset({{"a", Tensor(DType::f32, {1})}});
+  EXPECT_EQ(refusal(several, SaveFormat::npy),
+            "'data' has no targets, which every format here holds");
+  EXPECT_EQ(refusal({}, SaveFormat::npy), "'data' has no training samples to write");
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(NpyFolder, TellsLabelsFromValues) {
   const TemporaryFolder folder;
-  npy(folder, "x_train.npy", DType::u8, {2, 2, 3}, std::vector<std::uint8_t>(12, 5));
-  npy(folder, "y_train.npy", DType::u8, {2, 1}, std::vector<std::uint8_t>{3, 0});
-  const Dataset labels = load_npy_folder(folder.path()).train;
-  EXPECT_EQ(labels.sample_shape, (Shape{2, 3, 1}));
-  EXPECT_EQ(labels.labels, (std::vector<std::int32_t>{3, 0}));
-  EXPECT_EQ(labels.classes(), 4);
-  npy(folder, "y_train.npy", DType::f64, {2}, std::vector<double>{3, 0.5});
-  const Dataset values = load_npy_folder(folder.path()).train;
-  EXPECT_EQ(values.values, (std::vector<float>{3, 0.5F}));
-  EXPECT_EQ(values.value_shape, (Shape{1}));
-  npy(folder, "y_train.npy", DType::i32, {2, 2}, std::vector<std::int32_t>{1, 0, 0, 1});
-  EXPECT_EQ(load_npy_folder(folder.path()).train.values, (std::vector<float>{1, 0, 0, 1}));
+  npy(folder, "x_train.npy", {2, 2, 3}, std::vector<std::uint8_t>(12, 5));
+  npy(folder, "y_train.npy", {2, 1}, std::vector<std::uint8_t>{3, 0});
+  const Dataset whole = load_npy_folder(folder.path()).train;
+  EXPECT_EQ(whole.inputs()[0].name, "x");
+  EXPECT_EQ(whole.targets()[0].name, "label");
+  EXPECT_EQ(sample_shape(whole), (Shape{2, 3, 1}));
+  EXPECT_EQ(labels(whole), (std::vector<std::int32_t>{3, 0}));
+  EXPECT_EQ(classes(whole), 4);
+  npy(folder, "y_train.npy", {2}, std::vector<double>{3, 0.5});
+  const Dataset real = load_npy_folder(folder.path()).train;
+  EXPECT_EQ(real.targets()[0].name, "value");
+  EXPECT_EQ(values(real), (std::vector<float>{3, 0.5F}));
+  EXPECT_EQ(value_shape(real), (Shape{1}));
+  npy(folder, "y_train.npy", {2, 2}, std::vector<std::int32_t>{1, 0, 0, 1});
+  EXPECT_EQ(values(load_npy_folder(folder.path()).train), (std::vector<float>{1, 0, 0, 1}));
+}
+
+TEST(NpyFolder, TakesEveryTypeOfNumpy) {
+  const TemporaryFolder folder;
+  const Tensor numbers(std::vector<float>{0, 1, 1, 0}, {2, 2});
+  npy(folder, "y_train.npy", {2}, std::vector<std::int64_t>{0, 1});
+  for (const auto& [stored, read] : {std::pair(DType::f64, DType::f32),
+                                     {DType::f16, DType::f32},
+                                     {DType::i64, DType::i32},
+                                     {DType::boolean, DType::u8}}) {
+    write_npy(folder / "x_train.npy", numbers.to(stored));
+    const Dataset data = load_npy_folder(folder.path()).train;
+    EXPECT_EQ(data.inputs()[0].dtype(), read);
+    EXPECT_TRUE(same_bits(data.inputs()[0].data.to(DType::f32), numbers)) << to_string(stored);
+    EXPECT_EQ(labels(data), (std::vector<std::int32_t>{0, 1}));
+  }
+  write_npy(folder / "y_train.npy", Tensor(std::vector<float>{0, 1}).to(DType::boolean));
+  EXPECT_EQ(labels(load_npy_folder(folder.path()).train), (std::vector<std::int32_t>{0, 1}));
+  const auto x = npy(folder, "x_train.npy", {2, 1}, std::vector<std::int64_t>{0, 1LL << 31});
+  EXPECT_EQ(error_of([&] { load_npy_folder(folder.path()); }),
+            "cannot read " + quoted(x) + ": element 1 is 2147483648, which i32 can't hold");
 }
 
 TEST(NpyFolder, NamesTheFileThatIsWrong) {
   const TemporaryFolder folder;
-  const auto x = npy(folder, "x_train.npy", DType::f32, {2, 2}, std::vector<float>(4, 5));
+  const auto x = npy(folder, "x_train.npy", {2, 2}, std::vector<float>(4, 5));
   const auto y = folder / "y_train.npy";
   const auto refusal = [&] { return error_of([&] { load_npy_folder(folder.path()); }); };
   EXPECT_EQ(refusal(), "cannot read " + quoted(y) + ": No such file or directory");
-  npy(folder, "y_train.npy", DType::i32, {3}, std::vector<std::int32_t>{1, 0, 1});
+  npy(folder, "y_train.npy", {3}, std::vector<std::int32_t>{1, 0, 1});
   EXPECT_EQ(refusal(), quoted(x) + " holds 2 samples but " + quoted(y) + " holds 3 targets");
-  npy(folder, "y_train.npy", DType::i32, {2}, std::vector<std::int32_t>{1, -1});
+  npy(folder, "y_train.npy", {2}, std::vector<std::int32_t>{1, -1});
   EXPECT_EQ(refusal(), "label -1 of record 1 in " + quoted(y) +
                            " is outside [0, 1048576); whole numbers are class indices, save "
                            "values as float32");
-  EXPECT_EQ(load_dataset(folder.path(), {.ignored_label = -1}).train.classes(), 2);
-  npy(folder, "y_train.npy", DType::i32, {2}, std::vector<std::int32_t>{1, 0});
-  npy(folder, "x_test.npy", DType::f32, {1, 3}, std::vector<float>(3, 5));
-  npy(folder, "y_test.npy", DType::i32, {1}, std::vector<std::int32_t>{0});
+  EXPECT_EQ(classes(load_dataset(folder.path(), {.ignored_label = -1}).train), 2);
+  npy(folder, "y_train.npy", {2}, std::vector<std::int32_t>{1, 0});
+  npy(folder, "x_test.npy", {1, 3}, std::vector<float>(3, 5));
+  npy(folder, "y_test.npy", {1}, std::vector<std::int32_t>{0});
   EXPECT_EQ(refusal(), "the samples of " + quoted(folder.path()) +
                            " are (2) f32 for training but (3) f32 for testing");
+  npy(folder, "x_test.npy", {1, 2}, std::vector<float>(2, 5));
+  npy(folder, "y_test.npy", {1}, std::vector<float>{0});
+  EXPECT_EQ(refusal(), "the targets of " + quoted(folder.path()) +
+                           " are labels for training but values for testing");
   folder.write("x_train.npy", "no array");
   EXPECT_TRUE(refusal().starts_with("cannot read " + quoted(x) + ": it is no .npy file"));
-  npy(folder, "x_train.npy", DType::f32, {2}, std::vector<float>(2, 5));
+  npy(folder, "x_train.npy", {2}, std::vector<float>(2, 5));
   EXPECT_EQ(refusal(), quoted(x) +
                            " has the shape (2); expected samples (N, ...) of at least one "
                            "dimension");

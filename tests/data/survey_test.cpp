@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "data/contents.h"
 #include "data/image_files.h"
 
 namespace linnet::test {
@@ -106,9 +107,9 @@ TEST(Survey, CountsTheLabelsOfXrays) {
 
 TEST(Survey, CountsWhatIsNotFinite) {
   const float none = std::numeric_limits<float>::quiet_NaN();
-  DatasetPair pair;
-  pair.train = make_dataset({1}, std::vector<float>{-1, none, 2}, Shape{2},
-                            std::vector<float>{0, 1, 2, 3, 4, 5});
+  Splits pair;
+  pair.train = testing::data_of(testing::records<float>({-1, none, 2}, {1}),
+                                testing::records<float>({0, 1, 2, 3, 4, 5}, {2}));
   const Survey survey = survey_dataset(pair);
   ASSERT_EQ(survey.parts.size(), 1U);
   const PartSurvey& part = survey.parts[0];

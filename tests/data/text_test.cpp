@@ -2,6 +2,7 @@
 // Texts: .xz files, words as ids, and the reviews of IMDB.
 #include <linnet/dataset.h>
 
+#include "data/contents.h"
 #include "data/data_files.h"
 #include "data/imdb.h"
 #include "data/packed.h"
@@ -107,20 +108,20 @@ TEST(Imdb, ReadsTablesPackedOrNot) {
   folder.write("train.tsv.xz", xz("1\t9\t0\tgood good film\n0\t2\t1\tbad film\n"));
   folder.write("test.tsv.gz", gzip("0\tbad Film, really\n"));
   EXPECT_TRUE(holds_imdb(folder.path()));
-  const DatasetPair imdb = load_imdb(folder.path(), {.ids = 100, .length = 5});
+  const Splits imdb = load_imdb(folder.path(), {.ids = 100, .length = 5});
   const Dataset& train = imdb.train;
-  EXPECT_EQ(imdb.train.words, (Words{"good", "film", "bad"}));
-  EXPECT_EQ(train.sample_shape, (Shape{5}));
-  EXPECT_EQ(train.sample_dtype, DType::i32);
-  EXPECT_EQ(train.ids, (Ids{0, 1, 3, 3, 4, 0, 0, 1, 5, 4}));
-  EXPECT_EQ(train.labels, (Ids{1, 0}));
-  EXPECT_EQ(imdb.test.ids, (Ids{0, 1, 5, 4, 2}));  // the test part adds no words
-  EXPECT_EQ(train.class_names, (Words{"negative", "positive"}));
-  EXPECT_NO_THROW(train.validate());
-  EXPECT_EQ(load_dataset(folder.path()).train.sample_shape, (Shape{150}));
-  const DatasetPair known = load_imdb(folder.path(), {.length = 5, .words = {"really", "film"}});
-  EXPECT_EQ(known.test.ids, (Ids{0, 1, 2, 4, 3}));
-  EXPECT_EQ(known.test.words, (Words{"really", "film"}));
+  EXPECT_EQ(imdb.train.info().vocabulary, (Words{"good", "film", "bad"}));
+  EXPECT_EQ(sample_shape(train), (Shape{5}));
+  EXPECT_EQ(train.inputs()[0].dtype(), DType::i32);
+  EXPECT_EQ(ids(train), (Ids{0, 1, 3, 3, 4, 0, 0, 1, 5, 4}));
+  EXPECT_EQ(labels(train), (Ids{1, 0}));
+  EXPECT_EQ(ids(imdb.test), (Ids{0, 1, 5, 4, 2}));  // the test part adds no words
+  EXPECT_EQ(train.classes(), (Words{"negative", "positive"}));
+  EXPECT_NO_THROW(train.check_labels());
+  EXPECT_EQ(sample_shape(load_dataset(folder.path()).train), (Shape{150}));
+  const Splits known = load_imdb(folder.path(), {.length = 5, .words = {"really", "film"}});
+  EXPECT_EQ(ids(known.test), (Ids{0, 1, 2, 4, 3}));
+  EXPECT_EQ(known.test.info().vocabulary, (Words{"really", "film"}));
   EXPECT_EQ(error_of([&] {
               load_imdb(folder.path(), {.ids = 4, .words = {"a", "b"}});
             }),
@@ -135,11 +136,11 @@ TEST(Imdb, ReadsTheOriginalFolders) {
   folder.write("aclImdb/train/unsup/0_0.txt", "neither");
   folder.write("aclImdb/test/pos/0_10.txt", "fine");
   folder.write("aclImdb/test/neg/0_1.txt", "worse");
-  const DatasetPair imdb = load_imdb(folder / "aclImdb", {.length = 3});
-  EXPECT_EQ(imdb.train.words, (Words{"poor", "fine"}));
-  EXPECT_EQ(imdb.train.ids, (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
-  EXPECT_EQ(imdb.train.labels, (Ids{0, 0, 1}));
-  EXPECT_EQ(imdb.test.ids, (Ids{0, 1, 2, 0, 1, 4}));
+  const Splits imdb = load_imdb(folder / "aclImdb", {.length = 3});
+  EXPECT_EQ(imdb.train.info().vocabulary, (Words{"poor", "fine"}));
+  EXPECT_EQ(ids(imdb.train), (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
+  EXPECT_EQ(labels(imdb.train), (Ids{0, 0, 1}));
+  EXPECT_EQ(ids(imdb.test), (Ids{0, 1, 2, 0, 1, 4}));
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 3);
 }
 

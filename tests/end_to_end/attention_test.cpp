@@ -18,8 +18,8 @@ Dataset sequences(std::int64_t count, std::uint64_t seed) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = 2 * unit_float(philox(seed, i, 0)[0]) - 1;
   }
-  return make_dataset({kSteps, kFeatures}, values,
-                      std::vector<std::int32_t>(static_cast<std::size_t>(count), 0));
+  return data_of(records(values, {kSteps, kFeatures}),
+                 records(std::vector<std::int32_t>(static_cast<std::size_t>(count), 0)));
 }
 
 /// Row r of x (rows, columns) times a weight (units, columns) with a bias.
@@ -41,10 +41,8 @@ std::vector<double> affine(const std::vector<double>& x, const std::vector<float
 /// The definition, one head and one position after the other.
 std::vector<double> attention(const Model& model, const std::vector<double>& x, std::size_t heads,
                               bool causal) {
-  const auto parameter = [&](const char* name) {
-    return model.parameter(std::string("a.") + name);
-  };
-  const std::vector<double> all = affine(x, parameter("in_proj_weight"), parameter("in_proj_bias"));
+  const auto weight = [&](const char* name) { return parameter(model, std::string("a.") + name); };
+  const std::vector<double> all = affine(x, weight("in_proj_weight"), weight("in_proj_bias"));
   const std::size_t size = kFeatures / heads;
   const auto at = [&](std::size_t part, std::size_t step, std::size_t head, std::size_t i) {
     return all[step * 3 * kFeatures + part * kFeatures + head * size + i];
@@ -67,19 +65,19 @@ std::vector<double> attention(const Model& model, const std::vector<double>& x, 
       }
     }
   }
-  return affine(heard, parameter("out_proj.weight"), parameter("out_proj.bias"));
+  return affine(heard, weight("out_proj.weight"), weight("out_proj.bias"));
 }
 
 TEST(Attention, IsItsDefinition) {
   const Dataset data = sequences(1, 3);
-  const std::vector<double> x(data.floats.begin(), data.floats.end());
+  const std::vector<double> x = vector_of<double>(first_input(data).to(DType::f64));
   for (bool causal : {false, true}) {
     for (std::int64_t heads : {1, 3}) {
       Model model(Network({kSteps, kFeatures},
                           {MultiHeadAttention{.heads = heads, .causal = causal, .name = "a"}}),
                   {.device = "cpu", .seed = 4});
-      model.set_parameter("a.in_proj_bias", std::vector<float>(18, 0.3F));
-      const std::vector<float> y = model.predict(data);
+      set_parameter(model, "a.in_proj_bias", std::vector<float>(18, 0.3F));
+      const std::vector<float> y = vector_of(model.predict(data));
       const std::vector<double> expected =
           attention(model, x, static_cast<std::size_t>(heads), causal);
       ASSERT_EQ(y.size(), expected.size());
@@ -139,7 +137,7 @@ TEST(TransformerEncoder, NormsStandWhereTheyAreToldTo) {
                                                                  .feed_forward = 8,
                                                                  .norm_first = norm_first}}),
                 {.device = "cpu"});
-    const std::vector<float> y = model.predict(data);
+    const std::vector<float> y = vector_of(model.predict(data));
     double mean = 0;
     double square = 0;
     for (std::size_t i = 0; i < kFeatures; ++i) {
@@ -153,16 +151,15 @@ TEST(TransformerEncoder, NormsStandWhereTheyAreToldTo) {
 
 /// The class is the position that stands out: nothing but comparing positions tells it.
 TEST(TransformerEncoder, LearnsToCompare) {
-  Dataset data = sequences(256, 9);
+  const Dataset data = sequences(256, 9);
   for (std::size_t n = 0; n < 256; ++n) {
-    const auto* x = data.floats.data() + n * kSteps * kFeatures;
+    const auto x = first_input(data).as<float>().subspan(n * kSteps * kFeatures);
     std::size_t best = 0;
     for (std::size_t t = 1; t < kSteps; ++t) {
       if (x[t * kFeatures] > x[best * kFeatures]) best = t;
     }
-    data.labels[n] = static_cast<std::int32_t>(best);
+    first_target(data).as_writable<std::int32_t>()[n] = static_cast<std::int32_t>(best);
   }
-  data.class_names = {"0", "1", "2", "3", "4"};
   Model model(Network({kSteps, kFeatures},
                       {PositionalEmbedding{},
                        TransformerEncoder{.heads = 2, .feed_forward = 16, .dropout = 0}, Flatten{},
@@ -176,10 +173,11 @@ TEST(TransformerEncoder, LearnsToCompare) {
 TEST(PositionalEmbedding, AddsItsWeight) {
   const Dataset data = sequences(2, 5);
   Model model(Network({kSteps, kFeatures}, {PositionalEmbedding{.name = "p"}}), {.device = "cpu"});
-  const std::vector<float> w = model.parameter("p.weight");
-  const std::vector<float> y = model.predict(data);
+  const std::vector<float> x = vector_of(first_input(data));
+  const std::vector<float> w = parameter(model, "p.weight");
+  const std::vector<float> y = vector_of(model.predict(data));
   ASSERT_EQ(w.size(), 30U);
-  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], data.floats[i] + w[i % 30]);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], x[i] + w[i % 30]);
 }
 
 TEST(Dense, ActsOnTheLastAxisOfSequences) {
@@ -188,9 +186,9 @@ TEST(Dense, ActsOnTheLastAxisOfSequences) {
               {.device = "cpu"});
   EXPECT_EQ(model.network().output_shape(), (Shape{kSteps, 3}));
   const std::vector<double> expected =
-      affine({data.floats.begin(), data.floats.end()}, model.parameter("d.weight"),
-             model.parameter("d.bias"));
-  const std::vector<float> y = model.predict(data);
+      affine(vector_of<double>(first_input(data).to(DType::f64)), parameter(model, "d.weight"),
+             parameter(model, "d.bias"));
+  const std::vector<float> y = vector_of(model.predict(data));
   ASSERT_EQ(y.size(), expected.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
     EXPECT_NEAR(y[i], std::max(expected[i], 0.0), 1e-6);

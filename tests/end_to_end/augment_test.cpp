@@ -12,16 +12,13 @@ namespace {
 Dataset pictures(std::int64_t count, const Shape& shape, bool values = false) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count * shape.elements()));
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 131 / 7);
+  if (values) {
+    return data_of(records(bytes, shape),
+                   records(std::vector<float>(static_cast<std::size_t>(count * 3), 0.25F), {3}));
+  }
   std::vector<std::int32_t> labels;
   for (std::int32_t i = 0; i < count; ++i) labels.push_back(i % 3);
-  Dataset data = make_dataset(shape, std::span<const std::uint8_t>(bytes), labels);
-  if (values) {
-    data.labels.clear();
-    data.class_names.clear();
-    data.value_shape = {3};
-    data.values.assign(static_cast<std::size_t>(count * 3), 0.25F);
-  }
-  return data;
+  return data_of(records(bytes, shape), records(labels));
 }
 
 Network network(const Shape& sample = {8, 8, 3}) {
@@ -126,7 +123,7 @@ std::string message_of(const Dataset& data, const TrainingOptions& options) {
 TEST(AugmentedTraining, SaysWhatDoesNotGoTogether) {
   const Dataset large = pictures(8, {11, 12, 3});
   EXPECT_EQ(message_of(large, {.augment = {.flip = 0.5}}),
-            "the network takes samples of (8, 8, 3) but the data set 'array' holds (11, 12, 3)");
+            "the network takes samples of (8, 8, 3) but the data set 'data' holds (11, 12, 3)");
   EXPECT_EQ(message_of(large, {.augment = {.padding = 1, .resized_crop = true}}),
             "pictures are cropped in one way: a resized crop goes without crop and padding");
   EXPECT_EQ(message_of(pictures(8, {4, 4, 3}), {.augment = {.crop = true}}),
@@ -137,13 +134,14 @@ TEST(AugmentedTraining, SaysWhatDoesNotGoTogether) {
 }
 
 TEST(CentreCrop, TakesTheMiddle) {
-  Dataset data = make_dataset({3, 4, 1},
-                              std::span<const std::uint8_t>(
-                                  std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
-                              std::vector<std::int32_t>{0});
-  EXPECT_EQ(centre_crop(data, 1, 2).bytes, (std::vector<std::uint8_t>{5, 6}));
-  EXPECT_EQ(centre_crop(data, 3, 4).bytes, data.bytes);
-  EXPECT_EQ(centre_crop(data, 2, 3).bytes, (std::vector<std::uint8_t>{0, 1, 2, 4, 5, 6}));
+  const std::vector<std::uint8_t> all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const Dataset data = data_of(records(all, {3, 4, 1}), records(std::vector<std::int32_t>{0}));
+  const auto cropped = [&](std::int64_t height, std::int64_t width) {
+    return vector_of<std::uint8_t>(first_input(centre_crop(data, height, width)));
+  };
+  EXPECT_EQ(cropped(1, 2), (std::vector<std::uint8_t>{5, 6}));
+  EXPECT_EQ(cropped(3, 4), all);
+  EXPECT_EQ(cropped(2, 3), (std::vector<std::uint8_t>{0, 1, 2, 4, 5, 6}));
   EXPECT_THROW(centre_crop(data, 4, 4), Error);
 }
 

@@ -26,10 +26,7 @@ Trained trained(Precision precision, int threads) {
            .epochs) {
     result.losses.push_back(epoch.train.loss);
   }
-  for (const std::string& name : model.parameter_names()) {
-    const std::vector<float> values = model.parameter(name);
-    result.weights.insert(result.weights.end(), values.begin(), values.end());
-  }
+  result.weights = all_weights(model);
   return result;
 }
 

@@ -33,13 +33,12 @@ std::string network_error(std::vector<Layer> layers) {
 }
 
 TEST(Concat, PutsItsBranchesBehindEachOther) {
-  const Dataset data =
-      make_dataset({1, 2, 1}, std::vector<float>{1, -2}, std::vector<std::int32_t>{0});
+  const Dataset data({{"x", records(std::vector<float>{1, -2}, {1, 2, 1})}});
   Model model(Network({1, 2, 1},
                       {Concat{.branches = {{times(3)}, {}, {times(2), ReLU{}, times(5)}}}}),
               {.device = "cpu"});
   EXPECT_EQ(model.network().output_shape(), (Shape{1, 2, 3}));
-  EXPECT_EQ(model.predict(data), (std::vector<float>{3, 1, 10, -6, -2, 0}));
+  EXPECT_EQ(vector_of(model.predict(data)), (std::vector<float>{3, 1, 10, -6, -2, 0}));
 }
 
 TEST(Concat, NamesItsParametersByBranchAndLayer) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "fixtures.h"
 #include "message_of.h"
@@ -10,15 +11,6 @@ namespace linnet::testing {
 namespace {
 
 using Weights = std::vector<float>;
-
-Weights all_weights(const Model& model) {
-  Weights all;
-  for (const std::string& name : model.parameter_names()) {
-    const Weights values = model.parameter(name);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
 
 Weights trained(const Network& network, const Dataset& data, const TrainingOptions& options) {
   Model model(network, {.device = "cpu", .threads = 2, .seed = 3});
@@ -97,13 +89,13 @@ TEST(CustomLayer, ItsGradientsAreFiniteDifferences) {
   Model model(swish_network(), {.device = "cpu", .seed = 3});
   std::size_t at = 0;
   for (const std::string& name : model.parameter_names()) {
-    Weights values = model.parameter(name);
+    Weights values = parameter(model, name);
     for (std::size_t i = 0; i < values.size(); ++i, ++at) {
       constexpr float kStep = 1e-2F;
       const float middle = values[i];
       const auto loss_at = [&](float value) {
         values[i] = value;
-        model.set_parameter(name, values);
+        set_parameter(model, name, values);
         return evaluate(model, data).loss;
       };
       const double slope = (loss_at(middle + kStep) - loss_at(middle - kStep)) / (2.0 * kStep);
@@ -119,7 +111,7 @@ TEST(CustomLayer, ASavedNetworkDoesNotNeedTheFunction) {
   EXPECT_EQ(read.to_json(), network.to_json());
   Model one(network, {.device = "cpu"});
   Model other(read, {.device = "cpu"});
-  EXPECT_EQ(one.predict(sums_data(5)), other.predict(sums_data(5)));
+  EXPECT_EQ(vector_of(one.predict(sums_data(5))), vector_of(other.predict(sums_data(5))));
   EXPECT_EQ(one.parameter_names()[2], "scaled_swish_1.scale");
 }
 
@@ -162,18 +154,15 @@ TEST(Expression, OperatorsComputeWhatTheyAreCalled) {
       {"waves", square(sin(x)) + square(cos(x)) + softplus(x) - log(1 + exp(x))},  // 1
   };
   Model model(functional.build(outputs), {.device = "cpu"});
-  Dataset data;
-  data.name = "numbers";
-  data.sample_shape = {2, 3};
-  data.sample_dtype = DType::f32;
-  data.floats = {1, 2, 3, 4, 5, 6};
+  const Dataset data({{"x", records(Weights{1, 2, 3, 4, 5, 6}, {2, 3})}});
   const std::vector<Column> columns = model.predict_all(data);
   const auto expect = [&](std::size_t i, const Shape& shape, const Weights& values) {
     EXPECT_EQ(columns[i].name, outputs[i].first);
-    EXPECT_EQ(columns[i].shape, shape) << columns[i].name;
-    ASSERT_EQ(columns[i].floats.size(), values.size()) << columns[i].name;
+    EXPECT_EQ(columns[i].record(), shape) << columns[i].name;
+    const Weights found = vector_of(columns[i].data);
+    ASSERT_EQ(found.size(), values.size()) << columns[i].name;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      EXPECT_NEAR(columns[i].floats[k], values[k], 2e-5) << columns[i].name << " " << k;
+      EXPECT_NEAR(found[k], values[k], 2e-5) << columns[i].name << " " << k;
     }
   };
   ASSERT_EQ(columns.size(), outputs.size());
@@ -188,10 +177,9 @@ TEST(Expression, OperatorsComputeWhatTheyAreCalled) {
   expect(8, {3, 2}, {1, 4, 2, 5, 3, 6});
   expect(9, {2, 3}, {3, 11, 12, 6, 14, 15});
   expect(11, {2, 3}, {1, 1, 1, 1, 1, 1});
-  double total = 0;
-  for (float p : columns[10].floats) total += p;
-  EXPECT_NEAR(total, 1, 1e-6);
-  EXPECT_NEAR(columns[10].floats[1] / columns[10].floats[0], std::exp(1.0), 1e-5);
+  const Weights soft = vector_of(columns[10].data);
+  EXPECT_NEAR(std::accumulate(soft.begin(), soft.end(), 0.0), 1, 1e-6);
+  EXPECT_NEAR(soft[1] / soft[0], std::exp(1.0), 1e-5);
 }
 
 TEST(Expression, BelongsToOneNetwork) {
@@ -207,65 +195,74 @@ TEST(Expression, BelongsToOneNetwork) {
             "the output 'y' is no expression of this network's inputs");
 }
 
-/// y = relu(a + b w) as a hidden state of both outputs, from columns of sums_data.
-struct TwoInputs {
-  Network network;
-  Dataset data;
-};
-
-TwoInputs two_inputs(std::int64_t count) {
+/// Two inputs, and three outputs of one hidden state.
+Network two_input_network() {
   FunctionalNetwork functional;
   const Expression a = functional.input("a", {1});
   const Expression b = functional.input("b", {1});
   const Expression hidden = concat({a, b}, 0) | Dense{.units = 6, .name = "hidden"} | Tanh{};
-  TwoInputs made{functional.build({{"sum", hidden | Dense{.units = 1, .name = "sum"}},
-                                   {"difference", hidden | Dense{.units = 1, .name = "diff"}},
-                                   {"hidden", hidden}}),
-                 {}};
-  const Dataset sums = sums_data(count);
-  made.data.name = "two";
-  made.data.sample_shape = {1};
-  made.data.sample_dtype = DType::f32;
-  made.data.value_shape = {1};
-  made.data.more_inputs = {{.name = "b", .shape = {1}}};
-  made.data.more_targets = {{.name = "difference", .shape = {1}}};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-    made.data.floats.push_back(sums.floats[2 * i]);
-    made.data.more_inputs[0].floats.push_back(sums.floats[2 * i + 1]);
-    made.data.values.push_back(sums.values[2 * i]);
-    made.data.more_targets[0].floats.push_back(sums.values[2 * i + 1]);
-  }
-  return made;
+  return functional.build({{"sum", hidden | Dense{.units = 1, .name = "sum"}},
+                           {"difference", hidden | Dense{.units = 1, .name = "diff"}},
+                           {"hidden", hidden}});
 }
 
+/// Column `column` of rows of two numbers.
+Tensor column_of(const Tensor& rows, std::size_t column) {
+  std::vector<float> values;
+  for (std::size_t i = column; i < rows.as<float>().size(); i += 2) {
+    values.push_back(rows.as<float>()[i]);
+  }
+  return records(std::move(values), {1});
+}
+
+/// sums_data in a column a number.
+struct TwoInputs {
+  std::vector<Column> inputs;
+  std::vector<Column> targets;
+
+  explicit TwoInputs(std::int64_t count) {
+    const Dataset sums = sums_data(count);
+    inputs = {{"a", column_of(first_input(sums), 0)}, {"b", column_of(first_input(sums), 1)}};
+    targets = {{"sum", column_of(first_target(sums), 0)},
+               {"difference", column_of(first_target(sums), 1)}};
+  }
+  Dataset data() const {
+    Dataset made(inputs, targets);
+    made.set_info({.name = "two"});
+    return made;
+  }
+};
+
 TEST(FunctionalNetwork, TrainsOnSeveralInputsAndOutputs) {
-  const TwoInputs two = two_inputs(200);
-  EXPECT_EQ(two.network.input_names(), (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(two.network.output_names(), (std::vector<std::string>{"sum", "difference", "hidden"}));
-  Model model(two.network, {.device = "cpu", .seed = 1});
+  const Network network = two_input_network();
+  EXPECT_EQ(network.input_names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(network.output_names(), (std::vector<std::string>{"sum", "difference", "hidden"}));
+  Model model(network, {.device = "cpu", .seed = 1});
+  const Dataset data = TwoInputs(200).data();
   const History history =
-      train(model, two.data, {.epochs = 60, .batch = 20, .optimizer = adam(1e-2)}, &two.data);
+      train(model, data, {.epochs = 60, .batch = 20, .optimizer = adam(1e-2)}, &data);
   EXPECT_LT(history.epochs.back().test.loss, 0.01);
   EXPECT_GT(history.epochs.front().test.loss, 0.1);
-  const std::vector<Column> outputs = model.predict_all(two.data, 64);
+  const std::vector<Column> outputs = model.predict_all(data, 64);
   ASSERT_EQ(outputs.size(), 3U);
-  EXPECT_EQ(outputs[2].shape, Shape({6}));
+  EXPECT_EQ(outputs[2].record(), Shape({6}));
+  const Weights differences = vector_of(outputs[1].data);
+  const Weights wanted = vector_of(data.column("difference").data);
   double worst = 0;
   for (std::size_t i = 0; i < 200; ++i) {
-    const double wanted = two.data.more_targets[0].floats[i];
-    worst = std::max(worst, std::abs(outputs[1].floats[i] - wanted));
+    worst = std::max<double>(worst, std::abs(differences[i] - wanted[i]));
   }
   EXPECT_LT(worst, 0.35);
-  EXPECT_EQ(model.predict(two.data), outputs[0].floats);
+  EXPECT_EQ(vector_of(model.predict(data)), vector_of(outputs[0].data));
 }
 
 TEST(FunctionalNetwork, TheLossIsTheWeightedSum) {
-  const TwoInputs two = two_inputs(20);
+  const Dataset data = TwoInputs(20).data();
   const auto loss = [&](std::vector<OutputLoss> losses) {
-    Model model(two.network, {.device = "cpu", .seed = 1});
+    Model model(two_input_network(), {.device = "cpu", .seed = 1});
     TrainingOptions options{.epochs = 1, .batch = 20, .optimizer = sgd(0)};
     options.output_losses = std::move(losses);
-    return train(model, two.data, options).epochs[0].train.loss;
+    return train(model, data, options).epochs[0].train.loss;
   };
   const double sum = loss({{.output = "difference", .weight = 0}});
   const double difference = loss({{.output = "sum", .weight = 0}});
@@ -285,7 +282,7 @@ TEST(FunctionalNetwork, EqualsTheSequenceThatItWrites) {
 }
 
 TEST(FunctionalNetwork, IsReadFromItsJson) {
-  const Network network = two_inputs(1).network;
+  const Network network = two_input_network();
   const Network read = Network::from_json(network.to_json());
   EXPECT_EQ(read.to_json(), network.to_json());
   EXPECT_EQ(read.input_names(), network.input_names());
@@ -294,27 +291,28 @@ TEST(FunctionalNetwork, IsReadFromItsJson) {
 
 TEST(FunctionalNetwork, DataMustFit) {
   const auto error = [](auto change) {
-    TwoInputs two = two_inputs(4);
-    change(two.data);
-    return message_of([&] { trained(two.network, two.data, short_training()); });
+    TwoInputs two(4);
+    change(two);
+    return message_of([&] { trained(two_input_network(), two.data(), short_training()); });
   };
-  EXPECT_EQ(error([](Dataset& d) { d.more_inputs.clear(); }),
-            "the network's input 'b' has no data in the data set 'two'");
-  EXPECT_EQ(error([](Dataset& d) { d.more_inputs[0].floats.pop_back(); }),
-            "'b' of 'two' holds 12 bytes; expected 16 for 4 records of f32 (1)");
-  EXPECT_EQ(error([](Dataset& d) { d.more_targets[0].name = "other"; }),
-            "the data set 'two' has targets for 'other', which is no output of the network");
-  EXPECT_EQ(error([](Dataset& d) { d.more_targets[0].name = "sum"; }),
-            "the targets of the first output, 'sum', are the data set's labels or values");
   EXPECT_EQ(
-      error([](Dataset& d) {
-        d.more_inputs[0] = {.name = "b", .shape = {1}, .dtype = DType::i32, .ids = {1, 2, 3, 4}};
-      }),
-      "the network takes numbers (f32 or u8) for 'b' but the data set 'two' holds i32");
+      error([](TwoInputs& two) { two.inputs.pop_back(); }),
+      "the network's input 'b' has no data in the data set 'two'; the network takes 'a', 'b', "
+      "and the data set's inputs are 'a'");
+  EXPECT_EQ(error([](TwoInputs& two) { two.inputs[1].data = two.inputs[1].data.rows(0, 3); }),
+            "the column 'b' has 3 records, but 'a' has 4; expected one of each for a sample");
+  EXPECT_EQ(error([](TwoInputs& two) { two.targets[1].name = "other"; }),
+            "the data set 'two' has targets for 'other', which is no output of the network; its "
+            "outputs are 'sum', 'difference', 'hidden'");
+  EXPECT_EQ(error([](TwoInputs& two) { two.targets[1].name = "sum"; }),
+            "two columns of a data set are called 'sum'");
+  EXPECT_EQ(error([](TwoInputs& two) {
+              two.inputs[1].data = records(std::vector<std::int32_t>{1, 2, 3, 4}, {1});
+            }),
+            "the network takes numbers (f32 or u8) for 'b' but the data set 'two' holds i32");
   TrainingOptions options = short_training();
   options.output_losses = {{.output = "nothing"}};
-  const TwoInputs two = two_inputs(4);
-  EXPECT_EQ(message_of([&] { trained(two.network, two.data, options); }),
+  EXPECT_EQ(message_of([&] { trained(two_input_network(), TwoInputs(4).data(), options); }),
             "a loss is given for 'nothing', which is no output of the network");
 }
 

@@ -27,7 +27,7 @@ Dataset circle_data(std::int64_t count, std::uint64_t seed) {
     samples.push_back(static_cast<std::uint8_t>(255 * y));
     labels.push_back((x - 0.5) * (x - 0.5) + (y - 0.5) * (y - 0.5) < 0.16 ? 1 : 0);
   }
-  return make_dataset({2}, std::span<const std::uint8_t>(samples), labels);
+  return data_of(records(samples, {2}), records(labels));
 }
 
 Dataset sums_data(std::int64_t count, std::uint64_t seed) {
@@ -40,7 +40,7 @@ Dataset sums_data(std::int64_t count, std::uint64_t seed) {
     samples.insert(samples.end(), {a, b});
     values.insert(values.end(), {a + b, a - b});
   }
-  return make_dataset({2}, std::span<const float>(samples), {2}, std::span<const float>(values));
+  return data_of(records(samples, {2}), records(values, {2}));
 }
 
 Network every_layer() {
@@ -89,12 +89,7 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
   } else {
     program->run(first, o.steps, static_cast<std::uint64_t>(o.batch));
   }
-  std::vector<float> weights;
-  for (const std::string& name : model.parameter_names()) {
-    const std::vector<float> values = model.parameter(name);
-    weights.insert(weights.end(), values.begin(), values.end());
-  }
-  return weights;
+  return all_weights(model);
 }
 
 }  // namespace linnet::testing

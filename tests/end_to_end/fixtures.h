@@ -9,6 +9,7 @@
 
 #include "model/step_graph.h"
 #include "plan/plan.h"
+#include "weights.h"
 
 namespace linnet::testing {
 

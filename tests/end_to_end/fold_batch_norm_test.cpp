@@ -116,7 +116,7 @@ TEST(FoldBatchNorm, PredictionsAgreeWithTheParts) {
   EXPECT_EQ(count(folded, "conv2d_norm"), 2);
   EXPECT_EQ(count(folded, "batch_norm_inference"), 0);
   EXPECT_EQ(count(parts, "batch_norm_inference"), 2);
-  const std::vector<float> samples(digits.bytes.begin(), digits.bytes.begin() + 8 * 28 * 28);
+  const std::vector<float> samples = vector_of(first_input(digits).rows(0, 8).to(DType::f32));
   const std::vector<float> expected = run_prediction(model, parts, samples);
   const std::vector<float> outputs = run_prediction(model, folded, samples);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -185,9 +185,8 @@ Network every_variant() {
 
 TEST(LayerVariants, TrainToTheSameBitsOnAnyThreads) {
   const Dataset digits = make_digits(60, 0, 5).train;
-  Dataset data =
-      make_dataset({8, 8, 1}, std::span<const std::uint8_t>(digits.bytes.data(), 60 * 64),
-                   digits.labels);
+  const auto pixels = first_input(digits).as<std::uint8_t>().first(60 * 64);
+  const Dataset data = data_of(Tensor::borrow(pixels, {60, 8, 8, 1}), first_target(digits));
   const std::vector<float> weights = weights_after(every_variant(), data, {.threads = 1});
   EXPECT_EQ(weights, weights_after(every_variant(), data, {.threads = 2}));
   EXPECT_EQ(weights, weights_after(every_variant(), data, {.threads = 2, .checked = true}));

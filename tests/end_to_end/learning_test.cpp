@@ -11,7 +11,7 @@ namespace {
 /// A rival binds the flattened view of a scaled input to memory that training never writes: there
 /// this network does not learn at all.
 TEST(Learning, ScalingThenFlattenThenDenseLearns) {
-  const DatasetPair digits = make_digits(600, 200, 1);
+  const Splits digits = make_digits(600, 200, 1);
   Model model(Network({28, 28, 1}, {Rescale{}, Flatten{}, Dense{.units = 10}}));
   const History history = train(model, digits.train,
                                 {.epochs = 20, .batch = 16, .optimizer = adam(5e-3)}, &digits.test);
@@ -21,7 +21,7 @@ TEST(Learning, ScalingThenFlattenThenDenseLearns) {
 }
 
 TEST(Learning, AConvolutionalNetworkLearns) {
-  const DatasetPair digits = make_digits(600, 200, 2);
+  const Splits digits = make_digits(600, 200, 2);
   Model model(zoo::mnist_cnn());
   const History history = train(model, digits.train,
                                 {.epochs = 12, .batch = 16, .optimizer = adam(4e-3)}, &digits.test);
@@ -44,11 +44,9 @@ TEST(Learning, AnMlpLearnsARegression) {
 
 TEST(Learning, BinaryCrossEntropyLearns) {
   const Dataset circle = circle_data(400);
-  std::vector<float> samples;
-  for (std::uint8_t byte : circle.bytes) samples.push_back(static_cast<float>(byte) / 255);
-  const std::vector<float> values(circle.labels.begin(), circle.labels.end());
-  const Dataset data = make_dataset({2}, std::span<const float>(samples), {1}, values);
-  Model model(Network({2}, {Dense{.units = 16}, ReLU{}, Dense{.units = 1}}));
+  const Dataset data = data_of(first_input(circle).to(DType::f32),
+                               first_target(circle).to(DType::f32).reshaped({400, 1}));
+  Model model(Network({2}, {Rescale{}, Dense{.units = 16}, ReLU{}, Dense{.units = 1}}));
   const History history = train(
       model, data,
       {.epochs = 60, .batch = 16, .optimizer = adam(1e-2), .loss = Loss::binary_cross_entropy});
@@ -95,18 +93,18 @@ TEST(Learning, EveryOptimizerLearnsAndEverySettingCounts) {
 }
 
 TEST(Learning, EveryLayerTrains) {
-  const DatasetPair digits = make_digits(64, 0, 3);
-  Dataset data = digits.train;  // a corner of each digit, labelled by three groups
-  data.sample_shape = {8, 8, 1};
-  data.bytes.resize(64 * 64);
+  const Dataset digits = make_digits(64, 0, 3).train;
+  const Tensor pixels = first_input(digits);
+  std::vector<std::uint8_t> corners;  // one of each digit, labelled by three groups
   for (std::int64_t i = 0; i < 64; ++i) {
     for (std::int64_t p = 0; p < 64; ++p) {
-      data.bytes[static_cast<std::size_t>(i * 64 + p)] =
-          digits.train.bytes[static_cast<std::size_t>(i * 784 + (p / 8 + 10) * 28 + p % 8 + 10)];
+      corners.push_back(pixels.as<std::uint8_t>()[static_cast<std::size_t>(
+          i * 784 + (p / 8 + 10) * 28 + p % 8 + 10)]);
     }
   }
-  for (std::int32_t& label : data.labels) label %= 3;
-  data.class_names = {"a", "b", "c"};
+  std::vector<std::int32_t> groups = vector_of<std::int32_t>(first_target(digits));
+  for (std::int32_t& group : groups) group %= 3;
+  const Dataset data = data_of(records(corners, {8, 8, 1}), records(groups));
   Model model(every_layer());
   const History history = train(model, data, {.epochs = 40, .batch = 16, .optimizer = adam(2e-2)});
   EXPECT_LT(history.epochs.back().train.loss, 0.8 * history.epochs.front().train.loss);

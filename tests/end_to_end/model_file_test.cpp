@@ -38,9 +38,9 @@ TEST(ModelFile, SavesAndLoadsEveryBit) {
   Model loaded = Model::load(path, {.threads = 1});
   EXPECT_EQ(loaded.class_names(), model.class_names());
   EXPECT_EQ(loaded.network().to_json(), model.network().to_json());
-  EXPECT_EQ(loaded.predict(data), model.predict(data));
+  EXPECT_EQ(vector_of(loaded.predict(data)), vector_of(model.predict(data)));
   for (const std::string& name : model.parameter_names()) {
-    EXPECT_EQ(loaded.parameter(name), model.parameter(name)) << name;
+    EXPECT_EQ(parameter(loaded, name), parameter(model, name)) << name;
   }
 }
 
@@ -49,12 +49,12 @@ TEST(ModelFile, KeepsRunningStatistics) {
   Model model(network);
   const std::vector<float> mean{1, 2, 3};
   const std::vector<float> variance{4, 5, 6};
-  model.set_parameter("norm.running_mean", mean);
-  model.set_parameter("norm.running_var", variance);
+  set_parameter(model, "norm.running_mean", mean);
+  set_parameter(model, "norm.running_var", variance);
   const std::string path = path_of("statistics.safetensors");
   model.save(path);
-  EXPECT_EQ(Model::load(path).parameter("norm.running_mean"), mean);
-  EXPECT_EQ(Model::load(path).parameter("norm.running_var"), variance);
+  EXPECT_EQ(parameter(Model::load(path), "norm.running_mean"), mean);
+  EXPECT_EQ(parameter(Model::load(path), "norm.running_var"), variance);
 }
 
 TEST(ModelFile, KeepsInfiniteSettings) {
@@ -66,18 +66,18 @@ TEST(ModelFile, KeepsInfiniteSettings) {
                               HardTanh{.low = -infinity, .high = infinity}, Dense{.units = 2}});
   const std::vector<float> samples{-1, 2, 3, 4, -5, 6, 7, 8, -9};
   const std::vector<std::int32_t> labels{0, 1, 0};
-  const Dataset data = make_dataset({3}, std::span<const float>(samples), labels);
+  const Dataset data = data_of(records(samples, {3}), records(labels));
   Model model(network, {.device = "cpu", .seed = 4});
   train(model, data, {.epochs = 2, .batch = 3});
   const std::string path = path_of("infinite.safetensors");
   model.save(path);
   Model loaded = Model::load(path, {.device = "cpu"});
-  EXPECT_EQ(loaded.predict(data), model.predict(data));
+  EXPECT_EQ(vector_of(loaded.predict(data)), vector_of(model.predict(data)));
   EXPECT_EQ(loaded.network().to_json(), network.to_json());
   // And it goes on as the first one would.
   train(model, data, {.epochs = 2, .batch = 3});
   train(loaded, data, {.epochs = 2, .batch = 3});
-  EXPECT_EQ(loaded.predict(data), model.predict(data));
+  EXPECT_EQ(vector_of(loaded.predict(data)), vector_of(model.predict(data)));
 }
 
 TEST(ModelFile, WhatNoFileCouldHoldIsRefusedWithTheModel) {
@@ -102,14 +102,14 @@ TEST(ModelFile, RuinedWeightsDoNotReplaceGoodOnes) {
   model.save(path);
   const std::string before = read_file(path);
   const std::string start = "cannot save the model to '" + path + "': ";
-  std::vector<float> weight = model.parameter("d.weight");
+  std::vector<float> weight = parameter(model, "d.weight");
   weight[4] = std::nanf("");
-  model.set_parameter("d.weight", weight);
+  set_parameter(model, "d.weight", weight);
   EXPECT_EQ(message_of([&] { model.save(path); }),
             start + "element 4 of the weight 'd.weight' is nan");
   weight[4] = 0;
-  model.set_parameter("d.weight", weight);
-  model.set_parameter("norm.running_var", std::vector<float>{1, -INFINITY});
+  set_parameter(model, "d.weight", weight);
+  set_parameter(model, "norm.running_var", {1, -INFINITY});
   EXPECT_EQ(message_of([&] { model.save(path); }),
             start + "element 1 of the weight 'norm.running_var' is -inf");
   EXPECT_EQ(read_file(path), before);
@@ -133,9 +133,9 @@ std::string content_of(Model& model) {
   for (const std::string& name : model.class_names()) content += '\0' + name;
   const TrainingRecord& training = model.training_record();
   content += '\0' + fmt::format("{} {} {}", training.loss, training.labels,
-                         fmt::join(training.sample_shape.dims(), ","));
+                                fmt::join(training.sample_shape.dims(), ","));
   for (const std::string& name : model.parameter_names()) {
-    const std::vector<float> values = model.parameter(name);
+    const std::vector<float> values = parameter(model, name);
     content += '\0' + name;
     content.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
   }
@@ -232,7 +232,7 @@ TEST(Model, ParametersAreCheckedByNameAndSize) {
   EXPECT_EQ(model.parameter_names(), (std::vector<std::string>{"head.weight", "head.bias"}));
   const std::vector<float> five(5);
   try {
-    model.set_parameter("head.weight", five);
+    model.set_parameter("head.weight", records(five));
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "parameter 'head.weight' is (2, 3), 6 elements; got 5");

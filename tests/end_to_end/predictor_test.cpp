@@ -71,15 +71,15 @@ TEST(Predictor, SeesWeightsThatChange) {
     before = after;
   };
   for (const std::string& name : model.parameter_names()) {
-    std::vector<float> values = model.parameter(name);
+    std::vector<float> values = parameter(model, name);
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] += i % 2 == 0 ? 0.02F : -0.01F;
     }
-    model.set_parameter(name, values);
+    set_parameter(model, name, values);
     expect_new(name);
   }
   const std::vector<std::int32_t> labels{0, 1, 2, 0, 1, 2, 0, 1};
-  train(model, make_dataset({12, 12, 2}, waves(8 * kSample, 0.11), labels),
+  train(model, data_of(records(waves(8 * kSample, 0.11), {12, 12, 2}), records(labels)),
         {.epochs = 1, .batch = 4, .optimizer = sgd(0.1)});
   expect_new("training");
 }

@@ -41,15 +41,6 @@ std::vector<std::string> nodes_that_run(Model& model, const Dataset& data, Loss 
   return names;
 }
 
-std::vector<float> weights(const Model& model) {
-  std::vector<float> all;
-  for (const std::string& name : model.parameter_names()) {
-    const std::vector<float> values = model.parameter(name);
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
 TEST(Profile, NamesEveryNodeThatRunsOnceInOrder) {
   const Dataset data = sums_data(kBatch);
   Model model(perceptron(), {.device = "cpu", .threads = 2});
@@ -101,19 +92,19 @@ TEST(Profile, WatchedStepsTrainLikeAnyOther) {
   train(expected, data, unshuffled(12));  // an epoch is a step
   Model watched(perceptron(), {.device = "cpu", .threads = 3, .seed = 5});
   profile_training(watched, data, kBatch, 4, unshuffled());  // before, watched, after: 4 each
-  EXPECT_EQ(weights(watched), weights(expected));
+  EXPECT_EQ(all_weights(watched), all_weights(expected));
 }
 
 TEST(Profile, PredictionsRunNoGradientAndChangeNoWeight) {
   Model model(perceptron(), {.device = "cpu", .threads = 2, .seed = 5});
-  const std::vector<float> before = weights(model);
+  const std::vector<float> before = all_weights(model);
   const Profile profile = profile_prediction(model, kBatch, 3);
   std::vector<std::string> names;
   for (const OperatorProfile& op : profile.operators) names.push_back(op.name);
   EXPECT_EQ(names, (std::vector<std::string>{"gather_batch", "dense", "dense"}));
   EXPECT_EQ(profile.batch, kBatch);
   EXPECT_GT(profile.step_seconds, 0);
-  EXPECT_EQ(weights(model), before);
+  EXPECT_EQ(all_weights(model), before);
 }
 
 TEST(Profile, RefusesWhatCannotBeRun) {

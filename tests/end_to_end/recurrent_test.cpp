@@ -7,6 +7,7 @@
 
 #include "message_of.h"
 #include "nn/definition.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -32,7 +33,7 @@ Dataset sevens_behind_threes(std::int64_t count, std::int64_t steps) {
     }
     labels.push_back(label);
   }
-  return make_dataset({steps}, std::span<const std::int32_t>(ids), labels);
+  return data_of(records(ids, {steps}), records(labels));
 }
 
 TEST(Recurrent, GruImdbIsThePublishedOne) {
@@ -77,15 +78,14 @@ TEST(Recurrent, ReverseIsForwardOfTheReversedSteps) {
                   flipped.begin() + (n * steps + steps - 1 - t) * features);
     }
   }
-  const std::vector<std::int32_t> labels(4, 0);
   Model forward(Network({steps, features}, {GRU{.units = 5}}), {.device = "cpu"});
   Model backward(Network({steps, features}, {GRU{.units = 5, .reverse = true}}), {.device = "cpu"});
   for (const std::string& name : forward.parameter_names()) {
-    backward.set_parameter(name + "_reverse", forward.parameter(name));
+    set_parameter(backward, name + "_reverse", parameter(forward, name));
   }
   const Shape sample{steps, features};
-  EXPECT_EQ(forward.predict(make_dataset(sample, std::span<const float>(x), labels)),
-            backward.predict(make_dataset(sample, std::span<const float>(flipped), labels)));
+  EXPECT_EQ(vector_of(forward.predict(Dataset({{"x", records(x, sample)}}))),
+            vector_of(backward.predict(Dataset({{"x", records(flipped, sample)}}))));
 }
 
 TEST(Recurrent, NetworksLearnWhatCameLast) {

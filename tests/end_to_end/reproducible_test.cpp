@@ -7,12 +7,12 @@ namespace linnet::testing {
 namespace {
 
 Dataset small_images(std::int64_t count) {
-  Dataset data = make_digits(count, 0, 4).train;
-  data.sample_shape = {8, 8, 1};
-  data.bytes.resize(static_cast<std::size_t>(count * 64));
-  for (std::int32_t& label : data.labels) label %= 3;
-  data.class_names = {"a", "b", "c"};
-  return data;
+  const Dataset digits = make_digits(count, 0, 4).train;
+  const auto pixels = first_input(digits).as<std::uint8_t>();
+  std::vector<std::int32_t> groups = vector_of<std::int32_t>(first_target(digits));
+  for (std::int32_t& group : groups) group %= 3;
+  return data_of(Tensor::copy(pixels.first(static_cast<std::size_t>(count * 64)), {count, 8, 8, 1}),
+                 records(groups));
 }
 
 TEST(Reproducible, SharingMemoryChangesNoBit) {
@@ -50,7 +50,7 @@ TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
 }
 
 std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {
-  const DatasetPair digits = make_digits(300, 50, 5);
+  const Splits digits = make_digits(300, 50, 5);
   Model model(zoo::mnist_cnn(), {.threads = threads, .seed = seed});
   std::vector<double> result;
   for (const EpochReport& epoch :

@@ -37,13 +37,12 @@ TEST(Residual, AddsItsBodyAndItsShortcut) {
                      .kernel = 1,
                      .weight_init = {Initializer::Kind::constant, 2},
                      .bias_init = {Initializer::Kind::constant, 0.5}};
-  const Dataset data =
-      make_dataset({2, 2, 1}, std::vector<float>{1, -2, 3, -4}, std::vector<std::int32_t>{0});
+  const Dataset data({{"x", records(std::vector<float>{1, -2, 3, -4}, {2, 2, 1})}});
   Model identity(Network({2, 2, 1}, {Residual{.body = {twice}}}), {.device = "cpu"});
-  EXPECT_EQ(identity.predict(data), (std::vector<float>{3.5F, -5.5F, 9.5F, -11.5F}));
+  EXPECT_EQ(vector_of(identity.predict(data)), (std::vector<float>{3.5F, -5.5F, 9.5F, -11.5F}));
   Model both(Network({2, 2, 1}, {Residual{.body = {twice}, .shortcut = {ReLU{}, twice}}}),
              {.device = "cpu"});
-  EXPECT_EQ(both.predict(data), (std::vector<float>{5, -3, 13, -7}));
+  EXPECT_EQ(vector_of(both.predict(data)), (std::vector<float>{5, -3, 13, -7}));
 }
 
 TEST(Residual, NamesItsParametersByItsOwnNameAndTheLayers) {
@@ -91,7 +90,7 @@ TEST(Residual, SurvivesJson) {
   const Dataset data = make_digits(4, 0, 1).train;
   Model first(network, {.device = "cpu", .seed = 4});
   Model second(read, {.device = "cpu", .seed = 4});
-  EXPECT_EQ(first.predict(data), second.predict(data));
+  EXPECT_EQ(vector_of(first.predict(data)), vector_of(second.predict(data)));
 }
 
 TEST(Residual, IsSummedUpLayerByLayer) {
@@ -110,7 +109,7 @@ TEST(Residual, IsSummedUpLayerByLayer) {
 }
 
 TEST(Residual, Learns) {
-  const DatasetPair digits = make_digits(600, 200, 5);
+  const Splits digits = make_digits(600, 200, 5);
   Model model(small_resnet(), {.device = "cpu"});
   const History history =
       train(model, digits.train, {.epochs = 8, .batch = 16, .optimizer = adam(5e-3)}, &digits.test);

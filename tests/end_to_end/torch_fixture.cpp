@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "data_sets.h"
+
 namespace linnet::testing {
 namespace {
 
@@ -34,6 +36,14 @@ TensorSummary summary_from(const Json& json) {
   TensorSummary summary{.norm = json.at(0).get<double>()};
   for (std::size_t k = 0; k < kProjections; ++k) summary.sums[k] = json.at(k + 1).get<double>();
   return summary;
+}
+
+/// Element i is value(i).
+template <class T, class F>
+Tensor made(std::int64_t count, const Shape& record, const F& value) {
+  std::vector<T> values(static_cast<std::size_t>(count * record.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = value(i);
+  return records(std::move(values), record);
 }
 
 std::vector<TorchTensor> tensors_from(const Json& json) {
@@ -110,38 +120,29 @@ std::vector<float> initial_values(const TorchTensor& tensor) {
 
 Dataset fixture_data(const TorchFixture& f, bool first) {
   const std::int64_t count = f.batch * (first ? 1 : std::max<std::int64_t>(f.steps, 1));
-  const auto elements = static_cast<std::size_t>(count * f.sample.elements());
   const Hash sample("samples" + f.seed);
   const Hash target("targets" + f.seed);
-  Dataset data;
-  data.name = "hashes";
-  data.sample_shape = f.sample;
-  for (std::size_t i = 0; i < elements; ++i) {
-    if (f.samples == "u8") {
-      data.bytes.push_back(static_cast<std::uint8_t>(sample(i) >> 24));
-    } else if (f.samples == "f32") {
-      data.floats.push_back(static_cast<float>(sample.uniform(i)));
-    } else {
-      const auto id = (sample(i) >> 8) % static_cast<std::uint32_t>(f.vocabulary);
-      data.ids.push_back(static_cast<std::int32_t>(id));
-    }
-  }
-  data.sample_dtype = f.samples == "u8" ? DType::u8 : f.samples == "f32" ? DType::f32 : DType::i32;
-  if (f.outputs == 0) return data;
-  if (f.targets == "labels") {
-    for (std::int64_t c = 0; c < f.outputs; ++c) data.class_names.push_back(std::to_string(c));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      const auto label = (target(i) >> 8) % static_cast<std::uint32_t>(f.outputs);
-      data.labels.push_back(static_cast<std::int32_t>(label));
-    }
+  const auto below = [](std::uint32_t bits, std::int64_t end) {
+    return static_cast<std::int32_t>((bits >> 8) % static_cast<std::uint32_t>(end));
+  };
+  Tensor x;
+  if (f.samples == "u8") {
+    x = made<std::uint8_t>(count, f.sample,
+                           [&](auto i) { return static_cast<std::uint8_t>(sample(i) >> 24); });
+  } else if (f.samples == "f32") {
+    x = made<float>(count, f.sample, [&](auto i) { return static_cast<float>(sample.uniform(i)); });
   } else {
-    data.value_shape = {f.outputs};
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count * f.outputs); ++i) {
-      const double value = f.targets == "answers" ? target(i) >> 31 : target.uniform(i);
-      data.values.push_back(static_cast<float>(value));
-    }
+    x = made<std::int32_t>(count, f.sample, [&](auto i) { return below(sample(i), f.vocabulary); });
   }
-  return data;
+  if (f.outputs == 0) return Dataset({{"x", x}});
+  if (f.targets == "labels") {
+    return data_of(x, made<std::int32_t>(count, {},
+                                         [&](auto i) { return below(target(i), f.outputs); }));
+  }
+  return data_of(x, made<float>(count, {f.outputs}, [&](auto i) {
+                   return static_cast<float>(f.targets == "answers" ? target(i) >> 31
+                                                                    : target.uniform(i));
+                 }));
 }
 
 }  // namespace linnet::testing

@@ -11,6 +11,7 @@
 #include "model/step_graph.h"
 #include "ops/metrics/metrics.h"
 #include "torch_fixture.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -174,15 +175,20 @@ TEST_P(TorchFixtures, OutputsLossesGradientsAndTenStepsAgree) {
       ASSERT_TRUE(specs.contains(tensor.name)) << tensor.name;
       ASSERT_EQ(specs[tensor.name]->shape, tensor.shape) << tensor.name;
       ASSERT_EQ(specs[tensor.name]->trainable, tensors == &fixture.weights) << tensor.name;
-      model.set_parameter(tensor.name, initial_values(tensor));
+      set_parameter(model, tensor.name, initial_values(tensor));
     }
   }
 
   const Dataset data = fixture_data(fixture);
   const Dataset first = fixture_data(fixture, true);
   Worst outputs;
-  outputs.add(distance(summarise("outputs", model.predict(first)), fixture.outputs_before),
-              "before the first step");
+  const auto summary_of_outputs = [&] {
+    return summarise("outputs", model.predict(first).as<float>());
+  };
+  const auto summary_of = [&](const TorchTensor& tensor) {
+    return summarise(tensor.name, model.parameter(tensor.name).as<float>());
+  };
+  outputs.add(distance(summary_of_outputs(), fixture.outputs_before), "before the first step");
   if (fixture.steps == 0) {
     EXPECT_WITHIN(outputs, kTolerance);
     return;
@@ -207,17 +213,15 @@ TEST_P(TorchFixtures, OutputsLossesGradientsAndTenStepsAgree) {
   Worst changes;
   Worst statistics;
   for (const TorchTensor& tensor : fixture.weights) {
-    const double off = distance(summarise(tensor.name, model.parameter(tensor.name)), tensor.after);
+    const double off = distance(summary_of(tensor), tensor.after);
     weights.add(off, tensor.name);
     changes.add(std::max(off - kRounding, 0.0) * tensor.after.norm / tensor.change, tensor.name);
   }
   for (const TorchTensor& tensor : fixture.statistics) {
-    statistics.add(distance(summarise(tensor.name, model.parameter(tensor.name)), tensor.after),
-                   tensor.name);
+    statistics.add(distance(summary_of(tensor), tensor.after), tensor.name);
   }
   Worst later;
-  later.add(distance(summarise("outputs", model.predict(first)), fixture.outputs_after),
-            "outputs after the last step");
+  later.add(distance(summary_of_outputs(), fixture.outputs_after), "outputs after the last step");
 
   EXPECT_WITHIN(outputs, kTolerance);
   EXPECT_WITHIN(later, kLaterTolerance);

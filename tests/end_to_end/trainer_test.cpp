@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/targets.h"
 #include "fixtures.h"
 #include "graph/interpreter.h"
 #include "train/early_stopping.h"
@@ -29,10 +30,10 @@ std::string training_error(const Network& network, const Dataset& data,
 /// last batch must compute.
 std::vector<double> descend(Model& model, const Dataset& data, std::int64_t batch, double rate,
                             double warmup_steps = 1) {
-  std::vector<double> w;
-  for (const char* name : {"d.weight", "d.bias"}) {
-    for (float v : model.parameter(name)) w.push_back(v);
-  }
+  const std::vector<float> start = all_weights(model);
+  std::vector<double> w(start.begin(), start.end());
+  const Tensor samples = first_input(data);
+  const std::span<const float> values = values_of(data);
   const std::int64_t n = data.size();
   for (std::int64_t begin = 0; begin < n; begin += batch) {
     const std::int64_t end = std::min(n, begin + batch);
@@ -42,13 +43,13 @@ std::vector<double> descend(Model& model, const Dataset& data, std::int64_t batc
         double y = w[static_cast<std::size_t>(4 + o)];
         for (std::int64_t k = 0; k < 2; ++k) {
           y += w[static_cast<std::size_t>(o * 2 + k)] *
-               data.floats[static_cast<std::size_t>(i * 2 + k)];
+               samples.as<float>()[static_cast<std::size_t>(i * 2 + k)];
         }
-        const double slope = 2 * (y - data.values[static_cast<std::size_t>(i * 2 + o)]) /
+        const double slope = 2 * (y - values[static_cast<std::size_t>(i * 2 + o)]) /
                              static_cast<double>((end - begin) * 2);
         for (std::int64_t k = 0; k < 2; ++k) {
           g[static_cast<std::size_t>(o * 2 + k)] +=
-              slope * data.floats[static_cast<std::size_t>(i * 2 + k)];
+              slope * samples.as<float>()[static_cast<std::size_t>(i * 2 + k)];
         }
         g[static_cast<std::size_t>(4 + o)] += slope;
       }
@@ -69,9 +70,7 @@ TEST(Trainer, TheLastIncompleteBatchIsExact) {
     const History history =
         train(model, data, {.epochs = 1, .batch = batch, .optimizer = sgd(0.1), .shuffle = false});
     EXPECT_EQ(history.epochs[0].train.samples, 11);
-    std::vector<float> actual = model.parameter("d.weight");
-    const std::vector<float> bias = model.parameter("d.bias");
-    actual.insert(actual.end(), bias.begin(), bias.end());
+    const std::vector<float> actual = all_weights(model);
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(actual[i], expected[i], 1e-6) << batch;
   }
 }
@@ -85,7 +84,7 @@ TEST(Trainer, EveryStepHasItsOwnRate) {
     const auto steps = static_cast<double>((11 + batch - 1) / batch);
     const std::vector<double> expected = descend(model, data, batch, 0.3, steps);
     train(model, data, {.epochs = 1, .batch = batch, .optimizer = optimizer, .shuffle = false});
-    const std::vector<float> actual = model.parameter("d.weight");
+    const std::vector<float> actual = parameter(model, "d.weight");
     for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(actual[i], expected[i], 1e-6) << batch;
   }
 }
@@ -160,8 +159,8 @@ TEST(Evaluate, AccuracyAndLossAreMeansOverTheSamples) {
     Network network({2}, {Dense{.units = 2, .weight_init = kZeros, .name = "d"}});
     if (softmax) network.add(Softmax{});
     Model model(network);
-    model.set_parameter("d.bias", std::vector<float>{0, 1});
-    const auto inside = static_cast<double>(std::count(data.labels.begin(), data.labels.end(), 1));
+    set_parameter(model, "d.bias", {0, 1});
+    const auto inside = static_cast<double>(std::ranges::count(labels_of(data), 1));
     const Evaluation result = evaluate(model, data, Loss::automatic, 8);
     EXPECT_EQ(result.samples, 37);
     EXPECT_DOUBLE_EQ(result.accuracy, inside / 37);
@@ -170,18 +169,18 @@ TEST(Evaluate, AccuracyAndLossAreMeansOverTheSamples) {
 }
 
 TEST(Evaluate, RegressionLossesAreTheirFormulas) {
-  Dataset data = sums_data(19);
+  const Dataset data = sums_data(19);
   Model model(Network({2}, {Dense{.units = 2, .weight_init = kZeros}}));
   double squares = 0;
   double magnitudes = 0;
-  for (float v : data.values) {
+  for (float v : values_of(data)) {
     squares += static_cast<double>(v) * v / 38;
     magnitudes += std::abs(static_cast<double>(v)) / 38;
   }
   EXPECT_NEAR(evaluate(model, data, Loss::mse, 8).loss, squares, 1e-6);
   EXPECT_NEAR(evaluate(model, data, Loss::mae, 8).loss, magnitudes, 1e-6);
   EXPECT_TRUE(std::isnan(evaluate(model, data, Loss::mse).accuracy));
-  data.floats[3] = std::nanf("");
+  first_input(data).as_writable<float>()[3] = std::nanf("");
   EXPECT_TRUE(std::isnan(evaluate(model, data, Loss::mse, 8).loss));
 }
 
@@ -193,21 +192,21 @@ TEST(Evaluate, NeitherDropsNorLearns) {
   Model plain(network, {.seed = 3});
   Model model(dropping, {.seed = 3});
   const Dataset data = sums_data(50);
-  const std::vector<float> mean = model.parameter("norm.running_mean");
-  EXPECT_EQ(model.predict(data), plain.predict(data));
+  const std::vector<float> mean = parameter(model, "norm.running_mean");
+  EXPECT_EQ(vector_of(model.predict(data)), vector_of(plain.predict(data)));
   EXPECT_EQ(evaluate(model, data).loss, evaluate(plain, data).loss);
-  EXPECT_EQ(model.parameter("norm.running_mean"), mean);
+  EXPECT_EQ(parameter(model, "norm.running_mean"), mean);
 }
 
 TEST(Predict, GivesEverySampleItsOutputsWhateverTheBatch) {
   const Dataset data = sums_data(11);
   Model model(line(), {.seed = 2});
-  const std::vector<float> w = model.parameter("d.weight");
+  const std::vector<float> w = parameter(model, "d.weight");
   for (std::int64_t batch : {1, 4, 11, 32}) {
-    const std::vector<float> y = model.predict(data, batch);
+    const std::vector<float> y = vector_of(model.predict(data, batch));
     ASSERT_EQ(y.size(), 22U);
     for (std::size_t i = 0; i < 22; ++i) {
-      const float* x = &data.floats[i / 2 * 2];
+      const float* x = &first_input(data).as<float>()[i / 2 * 2];
       EXPECT_NEAR(y[i], w[i % 2 * 2] * x[0] + w[i % 2 * 2 + 1] * x[1], 1e-6) << batch;
     }
   }
@@ -220,9 +219,9 @@ TEST(Predict, ProbabilitiesAreTheSoftmaxOfWhateverTheNetworkEndsIn) {
   Network log_probabilities = logits;
   probabilities.add(Softmax{});
   log_probabilities.add(LogSoftmax{});
-  const std::vector<float> z = Model(logits).predict(data);
+  const std::vector<float> z = vector_of(Model(logits).predict(data));
   for (const Network& network : {logits, probabilities, log_probabilities}) {
-    const std::vector<float> p = Model(network).predict_probabilities(data, 4);
+    const std::vector<float> p = vector_of(Model(network).predict_probabilities(data, 4));
     for (std::size_t i = 0; i < z.size(); ++i) {
       const std::size_t row = i / 3 * 3;
       const double sum = std::exp(z[row]) + std::exp(z[row + 1]) + std::exp(z[row + 2]);
@@ -242,10 +241,10 @@ TEST(Trainer, PlannedMemoryIsWhatTheSummarySays) {
 
 TEST(Trainer, ClassNamesComeWithTheData) {
   Dataset data = circle_data(20);
-  data.class_names = {"out", "in"};
+  data.set_classes({"out", "in"});
   Model model(line());
   train(model, data, {.epochs = 1});
-  EXPECT_EQ(model.class_names(), data.class_names);
+  EXPECT_EQ(model.class_names(), data.classes());
 }
 
 TEST(Trainer, EveryEpochSeesEverySampleOnceInAnotherOrder) {
@@ -277,7 +276,9 @@ TEST(Trainer, TheValidationPartIsHeldOut) {
 }
 
 TEST(Trainer, AValidationPartOfItsOwnKeepsTheTestPartForTheEnd) {
-  const DatasetPair parts{sums_data(60, 1), sums_data(20, 2), sums_data(12, 3)};
+  const Splits parts{.train = sums_data(60, 1),
+                     .validation = sums_data(12, 3),
+                     .test = sums_data(20, 2)};
   Model model(line());
   const TrainingOptions options{.epochs = 3, .batch = 16, .optimizer = sgd(0.1)};
   const History history = train(model, parts, options);
@@ -298,7 +299,7 @@ TEST(Trainer, AValidationPartOfItsOwnKeepsTheTestPartForTheEnd) {
   EXPECT_EQ(stopped.epochs[2].test.samples, 20);
 
   Model plain(line());
-  const History tested = train(plain, {parts.train, parts.test}, options);
+  const History tested = train(plain, {.train = parts.train, .test = parts.test}, options);
   EXPECT_EQ(tested.epochs[0].test.samples, 20);
   EXPECT_EQ(tested.epochs[0].validation.samples, 0);
   EXPECT_EQ(tested.epochs[2].train.loss, history.epochs[2].train.loss);
@@ -307,7 +308,7 @@ TEST(Trainer, AValidationPartOfItsOwnKeepsTheTestPartForTheEnd) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "'array' has a validation part of its own; a part of 0.2 can't be held out beside "
+                 "'data' has a validation part of its own; a part of 0.2 can't be held out beside "
                  "it");
   }
 }
@@ -383,22 +384,19 @@ TEST(Trainer, SchedulesSetTheRate) {
 TEST(Trainer, BadInputIsOneClearSentence) {
   const Dataset data = sums_data(10);
   EXPECT_EQ(training_error(Network({3}, {Dense{.units = 2}}), data, {}),
-            "the network takes samples of (3) but the data set '" + data.name + "' holds (2)");
+            "the network takes samples of (3) but the data set 'data' holds (2)");
   EXPECT_EQ(training_error(Network({2}, {Dense{.units = 3}}), data, {}),
-            "the network gives (3) a sample but the data set '" + data.name +
-                "' has values of (2)");
+            "the network gives (3) a sample but the data set 'data' has values of (2)");
   EXPECT_EQ(training_error(line(), data, {.epochs = 0}), "expected at least 1 epoch; got 0");
   EXPECT_EQ(training_error(line(), data, {.batch = 0}), "expected a batch of at least 1; got 0");
   EXPECT_EQ(training_error(line(), data, {.validation = 1}),
             "the validation part must lie in [0, 1); got 1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = adam(-1)}),
             "the optimizer's learning rate must not be negative; got -1");
-  EXPECT_EQ(
-      training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 67 + data.name.size()),
-      "cross-entropy wants labels or values in [0, 1], but the data set '" + data.name + "'");
+  EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 71),
+            "cross-entropy wants labels or values in [0, 1], but the data set 'data'");
   const Dataset empty = circle_data(0);
-  EXPECT_EQ(training_error(line(), empty, {}),
-            "the data set '" + empty.name + "' holds no samples");
+  EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' holds no samples");
   EXPECT_EQ(training_error(line(), data, {.validation = 0.99}),
             "the validation part leaves nothing of 10 samples to train on");
   EXPECT_EQ(training_error(line(), data, {.patience = -1}),
@@ -408,7 +406,7 @@ TEST(Trainer, BadInputIsOneClearSentence) {
   EXPECT_EQ(training_error(line(), data, {.optimizer = sgd(0.1, 0, true)}),
             "the optimizer's Nesterov form wants a momentum; got 0");
   EXPECT_EQ(training_error(line(), circle_data(10), {.loss = Loss::mse}),
-            "this loss wants values, but the data set '" + circle_data(10).name + "' has labels");
+            "this loss wants values, but the data set 'data' has labels");
   EXPECT_EQ(training_error(Network({2}, {Reshape{.sample = {2, 1}}}), circle_data(10), {}),
             "cross-entropy wants outputs (N, classes); the network gives (10, 2, 1)");
   try {
@@ -416,12 +414,12 @@ TEST(Trainer, BadInputIsOneClearSentence) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "the network takes samples of (3) but the data set 'array' holds (2)");
+                 "the network takes samples of (3) but the data set 'data' holds (2)");
   }
   Dataset circle = circle_data(10);
-  circle.class_names = {"a", "b", "c"};
+  circle.set_classes({"a", "b", "c"});
   EXPECT_EQ(training_error(line(), circle, {}),
-            "the network ends in 2 outputs but the data set '" + circle.name + "' has 3 classes");
+            "the network ends in 2 outputs but the data set 'data' has 3 classes");
 }
 
 TEST(Trainer, ALossThatIsNotFiniteIsAnError) {

@@ -11,6 +11,7 @@
 namespace linnet::testing {
 namespace {
 
+using Labels = std::vector<std::int32_t>;  // and ids
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr const char* kOneValue =
@@ -21,33 +22,30 @@ Network dense_norm() {
 }
 
 /// The error of a training that must not have touched a weight.
-std::string refusal(const Network& network, const DatasetPair& parts, TrainingOptions options) {
+std::string refusal(const Network& network, const Splits& parts, TrainingOptions options) {
   Model model(network, {.device = "cpu", .seed = 1});
-  std::vector<std::vector<float>> before;
-  for (const std::string& name : model.parameter_names()) before.push_back(model.parameter(name));
+  const std::vector<float> before = all_weights(model);
   const std::string message = message_of([&] { train(model, parts, options); });
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    EXPECT_EQ(model.parameter(model.parameter_names()[i]), before[i]);
-  }
+  EXPECT_EQ(all_weights(model), before);
   return message;
 }
 
 TEST(BatchNormOfOneRow, IsRefusedForTheLastBatchBeforeTheFirstStep) {
-  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(33), .test = {}}, {.epochs = 1, .batch = 8}),
+  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(33)}, {.epochs = 1, .batch = 8}),
             std::string(kOneValue) +
                 "the last batch of 33 samples in batches of 8 has 1: choose another batch size, "
                 "such as 9, or drop_last (--drop-last), which leaves that sample out");
   // 25 of 44 are left by the validation part.
-  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(44), .test = {}},
+  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(44)},
                     {.epochs = 1, .batch = 11, .validation = 0.23})
                 .find(std::string(kOneValue) + "the last batch of 34 samples"),
             0U);
 }
 
 TEST(BatchNormOfOneRow, IsRefusedForBatchesOfOneSample) {
-  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(33), .test = {}}, {.epochs = 1, .batch = 1}),
+  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(33)}, {.epochs = 1, .batch = 1}),
             std::string(kOneValue) + "a batch of 1 sample gives it (1, 4): choose a larger batch");
-  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(1), .test = {}}, {.epochs = 1, .batch = 8}),
+  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(1)}, {.epochs = 1, .batch = 8}),
             std::string(kOneValue) + "there is 1 training sample");
 }
 
@@ -61,9 +59,9 @@ TEST(BatchNormOfOneRow, SpatialNormsCountPixels) {
     Model model(network(14), {.device = "cpu"});  // 2 x 2 pixels
     const History history = train(model, data, {.epochs = 1, .batch = batch});
     EXPECT_EQ(history.epochs[0].train.samples, 5);
-    EXPECT_GT(model.parameter("norm.running_var")[0], 0);
+    EXPECT_GT(parameter(model, "norm.running_var")[0], 0);
   }
-  EXPECT_EQ(refusal(network(28), {.train = data, .test = {}}, {.batch = 2}).find(kOneValue), 0U);
+  EXPECT_EQ(refusal(network(28), {.train = data}, {.batch = 2}).find(kOneValue), 0U);
 }
 
 TEST(BatchNormOfOneRow, DropLastLeavesTheSampleOutAndOtherOnesInOtherEpochs) {
@@ -71,21 +69,19 @@ TEST(BatchNormOfOneRow, DropLastLeavesTheSampleOutAndOtherOnesInOtherEpochs) {
   const History history = train(model, sums_data(33), {.epochs = 2, .batch = 8, .drop_last = true});
   EXPECT_EQ(history.epochs[1].train.samples, 32);
   EXPECT_EQ(history.epochs[1].step_losses.size(), 4U);
-  for (const float variance : model.parameter("norm.running_var")) EXPECT_GT(variance, 0);
-  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(7), .test = {}},
+  for (const float variance : parameter(model, "norm.running_var")) EXPECT_GT(variance, 0);
+  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(7)},
                     {.epochs = 1, .batch = 8, .drop_last = true}),
             "drop_last leaves nothing of 7 training samples at batch 8");
 }
 
 TEST(DropLast, TrainsOnWhatTheWholeBatchesOfTheDataWouldGive) {
   const Dataset whole = sums_data(35);
-  Dataset cut = whole;
-  cut.floats.resize(32 * 2);
-  cut.values.resize(32 * 2);
+  const Dataset cut = whole.rows(0, 32);
   const auto trained = [](const Dataset& data, bool drop_last) {
     Model model(Network({2}, {Dense{.units = 2}}), {.device = "cpu", .seed = 1});
     train(model, data, {.epochs = 3, .batch = 8, .shuffle = false, .drop_last = drop_last});
-    return model.parameter("dense_1.weight");
+    return parameter(model, "dense_1.weight");
   };
   EXPECT_EQ(trained(whole, true), trained(cut, false));
   EXPECT_NE(trained(whole, false), trained(cut, false));
@@ -93,23 +89,24 @@ TEST(DropLast, TrainsOnWhatTheWholeBatchesOfTheDataWouldGive) {
 
 TEST(TrainingData, ValuesThatAreNotFiniteAreNamed) {
   const Network network({2}, {Dense{.units = 2}});
-  DatasetPair parts{.train = sums_data(10), .test = sums_data(6)};
-  const std::string end = " of 'array' (counted from 0) is ";
-  parts.train.floats[7] = kNaN;
+  Splits parts{.train = sums_data(10), .test = sums_data(6)};
+  const std::string end = " of 'data' (counted from 0) is ";
+  first_input(parts.train).as_writable<float>()[7] = kNaN;
   EXPECT_EQ(refusal(network, parts, {}),
             "row 3, column 1 of the samples" + end + "nan; training needs finite numbers");
   parts.train = sums_data(10);
-  parts.train.values[4] = -kInfinity;
+  first_target(parts.train).as_writable<float>()[4] = -kInfinity;
   EXPECT_EQ(refusal(network, parts, {}),
             "row 2, column 0 of the targets" + end + "-inf; training needs finite numbers");
   parts.train = sums_data(10);
-  parts.test.floats[11] = kInfinity;  // would be known after the first epoch alone
+  // Would be known after the first epoch alone.
+  first_input(parts.test).as_writable<float>()[11] = kInfinity;
   EXPECT_EQ(refusal(network, parts, {}),
             "row 5, column 1 of the samples" + end + "inf; training needs finite numbers");
   parts.test = sums_data(6);
   parts.validation = sums_data(6);
-  parts.validation.values[0] = kNaN;
-  parts.validation.targets_file = "folder/y_valid.npy";
+  first_target(parts.validation).as_writable<float>()[0] = kNaN;
+  parts.validation.set_info({.targets_file = "folder/y_valid.npy"});
   EXPECT_EQ(
       refusal(network, parts, {}),
       "row 0, column 0 of 'folder/y_valid.npy' (counted from 0) is nan; training needs finite "
@@ -117,30 +114,25 @@ TEST(TrainingData, ValuesThatAreNotFiniteAreNamed) {
 }
 
 TEST(TrainingData, PlacesInImagesHaveAllAxes) {
-  const std::vector<std::int32_t> labels{0, 1, 0};
   std::vector<float> pixels(3 * 4 * 5 * 2, 0.5F);
   pixels[40 + (3 * 5 + 4) * 2 + 1] = kNaN;
-  const Dataset data = make_dataset({4, 5, 2}, std::span<const float>(pixels), labels);
-  EXPECT_EQ(refusal(Network({4, 5, 2}, {Flatten{}, Dense{.units = 2}}), {.train = data, .test = {}},
-                    {}),
-            "row 1, column (3, 4, 1) of the samples of 'array' (counted from 0) is nan; training "
+  const Dataset data = data_of(records(pixels, {4, 5, 2}), records(Labels{0, 1, 0}));
+  EXPECT_EQ(refusal(Network({4, 5, 2}, {Flatten{}, Dense{.units = 2}}), {.train = data}, {}),
+            "row 1, column (3, 4, 1) of the samples of 'data' (counted from 0) is nan; training "
             "needs finite numbers");
 }
 
 TEST(TrainingData, IdsOutsideTheEmbeddingAreNamed) {
-  const std::vector<std::int32_t> labels{0, 1};
   const Network network({3},
                         {Embedding{.vocabulary = 5, .features = 2, .name = "words"}, Flatten{},
                          Dense{.units = 2}},
                         DType::i32);
   for (const std::int32_t id : {5, -1}) {
-    const std::vector<std::int32_t> ids{0, 1, 2, 3, id, 4};
-    const Dataset data = make_dataset({3}, std::span<const std::int32_t>(ids), labels);
-    EXPECT_EQ(
-        refusal(network, {.train = data, .test = {}}, {}),
-        fmt::format("row 1, column 1 of the samples of 'array' (counted from 0) is the id {}, "
-                    "but the embedding 'words' has rows 0 to 4",
-                    id));
+    const Dataset data = data_of(records(Labels{0, 1, 2, 3, id, 4}, {3}), records(Labels{0, 1}));
+    EXPECT_EQ(refusal(network, {.train = data}, {}),
+              fmt::format("row 1, column 1 of the samples of 'data' (counted from 0) is the id {}, "
+                          "but the embedding 'words' has rows 0 to 4",
+                          id));
   }
 }
 
@@ -151,15 +143,16 @@ TEST(TrainingData, ColumnsAreCheckedAsTheFirstOnesAre) {
   const Expression y = concat({x, word | Embedding{.vocabulary = 4, .features = 3} | Flatten{}}, 0);
   const Network network =
       functional.build({{"y", y | Dense{.units = 2}}, {"side", y | Dense{.units = 1}}});
-  DatasetPair parts{.train = sums_data(3), .test = {}};
-  parts.train.more_inputs.push_back({"word", {1}, DType::i32, {}, {}, {0, 3, 9}});
-  parts.train.more_targets.push_back({"side", {1}, DType::f32, {}, {1, 2, kNaN}, {}});
-  EXPECT_EQ(refusal(network, parts, {}),
-            "row 2, column 0 of the column 'side' of 'array' (counted from 0) is nan; training "
+  const Dataset sums = sums_data(3);
+  Tensor side = records(std::vector<float>{1, 2, kNaN}, {1});
+  const Dataset data({{"x", first_input(sums)}, {"word", records(Labels{0, 3, 9}, {1})}},
+                     {{"y", first_target(sums)}, {"side", side}});
+  EXPECT_EQ(refusal(network, {.train = data}, {}),
+            "row 2, column 0 of the column 'side' of 'data' (counted from 0) is nan; training "
             "needs finite numbers");
-  parts.train.more_targets[0].floats[2] = 3;
-  const std::string message = refusal(network, parts, {});
-  EXPECT_EQ(message.find("row 2, column 0 of the column 'word' of 'array' (counted from 0) is the "
+  side.as_writable<float>()[2] = 3;
+  const std::string message = refusal(network, {.train = data}, {});
+  EXPECT_EQ(message.find("row 2, column 0 of the column 'word' of 'data' (counted from 0) is the "
                          "id 9, but the embedding 'embedding_1' has rows 0 to 3"),
             0U)
       << message;
@@ -167,21 +160,23 @@ TEST(TrainingData, ColumnsAreCheckedAsTheFirstOnesAre) {
 
 TEST(TrainingData, LabelsThatAreAllIgnoredLeaveNothingToLearn) {
   const Network network({2}, {Dense{.units = 2}});
-  DatasetPair parts{.train = circle_data(10), .test = circle_data(6)};
+  Splits parts{.train = circle_data(10), .test = circle_data(6)};
   TrainingOptions options{.epochs = 1, .loss_options = {.ignore_index = 7}};
-  parts.train.labels.assign(10, 7);
+  const auto labels = [](const Dataset& data) {
+    return first_target(data).as_writable<std::int32_t>();
+  };
+  std::ranges::fill(labels(parts.train), 7);
   EXPECT_EQ(refusal(network, parts, options),
-            "all 10 labels of the training samples of '" + parts.train.name +
-                "' are 7, which the loss ignores (ignore_index): nothing is left to learn or to "
-                "measure");
-  parts.train.labels[0] = 1;
+            "all 10 labels of the training samples of 'data' are 7, which the loss ignores "
+            "(ignore_index): nothing is left to learn or to measure");
+  labels(parts.train)[0] = 1;
   options.validation = 0.5;
   EXPECT_EQ(refusal(network, parts, options).find("all 5 labels of the validation samples"), 0U);
   options.validation = 0;
-  parts.test.labels.assign(6, 7);
+  std::ranges::fill(labels(parts.test), 7);
   EXPECT_EQ(refusal(network, parts, options).find("all 6 labels of the test samples"), 0U);
   parts.test = circle_data(6);
-  parts.train.labels.assign(10, 1);
+  std::ranges::fill(labels(parts.train), 1);
   options.loss_options.class_weights = {1, 0};
   EXPECT_EQ(refusal(network, parts, options)
                 .find("the loss counts none of the 10 labels of the training samples"),
@@ -190,12 +185,11 @@ TEST(TrainingData, LabelsThatAreAllIgnoredLeaveNothingToLearn) {
 
 TEST(TrainingData, ALabelWithoutAnOutputIsNamed) {
   Dataset data = circle_data(10);
-  data.class_names = {"a", "b", "c", "d"};
-  data.labels[6] = 3;
-  data.targets_file = "y_train.npy";
-  EXPECT_EQ(refusal(Network({2}, {Dense{.units = 3}}), {.train = data, .test = {}}, {}),
-            "the network ends in 3 outputs but the data set '" + data.name +
-                "' has 4 classes; row 6 of 'y_train.npy' (counted from 0) is the label 3");
+  data.set_info({.classes = {"a", "b", "c", "d"}, .targets_file = "y_train.npy"});
+  first_target(data).as_writable<std::int32_t>()[6] = 3;
+  EXPECT_EQ(refusal(Network({2}, {Dense{.units = 3}}), {.train = data}, {}),
+            "the network ends in 3 outputs but the data set 'data' has 4 "
+            "classes; row 6 of 'y_train.npy' (counted from 0) is the label 3");
 }
 
 /// Counts what a callback hears, and asks for a stop where a test says so.
@@ -281,15 +275,15 @@ TEST(Predict, ChecksTheSizeOfEveryColumn) {
   const Expression more = functional.input("more", {3});
   Model model(functional.build({{"y", concat({x, more}, 0) | Dense{.units = 2}}}),
               {.device = "cpu"});
-  Dataset data = sums_data(4);
-  data.more_inputs.push_back({"more", {3}, DType::f32, {}, std::vector<float>(12, 1), {}});
-  EXPECT_EQ(model.predict(data).size(), 8U);
-  data.more_inputs[0].floats.resize(9);
+  const auto data = [](const Shape& more) {
+    return Dataset({{"x", first_input(sums_data(4))}, {"more", Tensor(DType::f32, more)}});
+  };
+  EXPECT_EQ(model.predict(data({4, 3})).shape(), (Shape{4, 2}));
   const std::string expected =
-      "'more' of 'array' holds 36 bytes; expected 48 for 4 records of f32 (3)";
-  EXPECT_EQ(message_of([&] { model.predict(data); }), expected);
-  EXPECT_EQ(message_of([&] { model.predict_all(data); }), expected);
-  EXPECT_EQ(message_of([&] { model.predict_probabilities(data); }), expected);
+      "the network takes samples of (3) for 'more' but the data set 'data' holds (2)";
+  EXPECT_EQ(message_of([&] { model.predict(data({4, 2})); }), expected);
+  EXPECT_EQ(message_of([&] { model.predict_all(data({4, 2})); }), expected);
+  EXPECT_EQ(message_of([&] { model.predict_probabilities(data({4, 2})); }), expected);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "data/rosenbrock.h"
+#include "data/targets.h"
 #include "fixtures.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/conv2d/conv2d.h"
@@ -72,16 +73,12 @@ TEST(Zoo, ResNetsRefuseWhatIsNoImage) {
 
 /// Eight images of digits' bytes: what learns can tell them apart.
 TEST(Zoo, ResNet50LearnsAHandfulOfImages) {
-  const DatasetPair digits = make_digits(12, 0, 6);
-  Dataset images;
-  images.name = "images";
-  images.sample_shape = {32, 32, 3};
-  images.bytes.resize(8 * 32 * 32 * 3);
-  for (std::size_t i = 0; i < images.bytes.size(); ++i) {
-    images.bytes[i] = digits.train.bytes[i * 7 % digits.train.bytes.size()];
-  }
-  images.labels = {0, 1, 0, 1, 1, 0, 1, 0};
-  images.class_names = {"a", "b"};
+  const Dataset digits = make_digits(12, 0, 6).train;
+  const auto drawn = first_input(digits).as<std::uint8_t>();
+  std::vector<std::uint8_t> pixels(8 * 32 * 32 * 3);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = drawn[i * 7 % drawn.size()];
+  const std::vector<std::int32_t> labels{0, 1, 0, 1, 1, 0, 1, 0};
+  const Dataset images = data_of(records(pixels, {32, 32, 3}), records(labels));
   Model model(zoo::resnet50({.classes = 2}), {.device = "cpu"});
   const History history = train(model, images, {.epochs = 6, .batch = 8, .optimizer = adam(2e-4)});
   EXPECT_GT(history.epochs.front().train.loss, 0.3);
@@ -166,22 +163,19 @@ TEST(Zoo, MlpsAreAsWideAsTold) {
 }
 
 TEST(Rosenbrock, IsTheFunctionStandardised) {
-  const DatasetPair pair = make_rosenbrock(2000, 500, 5, 9);
-  pair.train.validate();
-  pair.test.validate();
+  const Splits pair = make_rosenbrock(2000, 500, 5, 9);
   EXPECT_EQ(pair.train.size(), 2000);
   EXPECT_EQ(pair.test.size(), 500);
-  EXPECT_EQ(pair.train.sample_shape, Shape{5});
-  EXPECT_EQ(pair.train.value_shape, Shape{1});
-  const auto [least, most] =
-      std::minmax_element(pair.train.floats.begin(), pair.train.floats.end());
+  EXPECT_EQ(pair.train.inputs()[0].record(), Shape{5});
+  EXPECT_EQ(pair.train.targets()[0].record(), Shape{1});
+  const auto [least, most] = std::ranges::minmax_element(first_input(pair.train).as<float>());
   EXPECT_GE(*least, -1);
   EXPECT_LT(*least, -0.99);
   EXPECT_LT(*most, 1);
   EXPECT_GT(*most, 0.99);
   double sum = 0;
   double squares = 0;
-  for (float y : pair.train.values) {
+  for (float y : values_of(pair.train)) {
     sum += y;
     squares += static_cast<double>(y) * y;
   }
@@ -190,40 +184,39 @@ TEST(Rosenbrock, IsTheFunctionStandardised) {
 
   // Any two points give the deviation and the mean; then all others must fit, also the test's.
   const auto plain = [](const Dataset& data, std::size_t n) {
+    const auto x = first_input(data).as<float>().subspan(5 * n, 5);
     double y = 0;
-    for (std::size_t i = 5 * n; i < 5 * n + 4; ++i) {
-      const double a = data.floats[i];
-      const double b = data.floats[i + 1];
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double a = x[i];
+      const double b = x[i + 1];
       y += 100 * std::pow(b - a * a, 2) + std::pow(1 - a, 2);
     }
     return y;
   };
-  const double deviation =
-      (plain(pair.train, 0) - plain(pair.train, 1)) / (pair.train.values[0] - pair.train.values[1]);
-  const double mean = plain(pair.train, 0) - deviation * pair.train.values[0];
+  const std::span<const float> values = values_of(pair.train);
+  const double deviation = (plain(pair.train, 0) - plain(pair.train, 1)) / (values[0] - values[1]);
+  const double mean = plain(pair.train, 0) - deviation * values[0];
   for (const Dataset* data : {&pair.train, &pair.test}) {
     for (std::size_t n = 0; n < 500; ++n) {
-      EXPECT_NEAR(data->values[n], (plain(*data, n) - mean) / deviation, 1e-4);
+      EXPECT_NEAR(values_of(*data)[n], (plain(*data, n) - mean) / deviation, 1e-4);
     }
   }
 }
 
 TEST(Rosenbrock, IsAFunctionOfTheSeed) {
-  const DatasetPair first = make_rosenbrock(50, 20, 6, 1);
-  EXPECT_EQ(first.train.floats, make_rosenbrock(50, 20, 6, 1).train.floats);
-  EXPECT_NE(first.train.floats, make_rosenbrock(50, 20, 6, 2).train.floats);
-  std::vector<float> longer = make_rosenbrock(90, 0, 6, 1).train.floats;
-  longer.resize(first.train.floats.size());
-  EXPECT_EQ(longer, first.train.floats);
-  EXPECT_FALSE(
-      std::equal(first.test.floats.begin(), first.test.floats.end(), first.train.floats.begin()));
+  const Splits first = make_rosenbrock(50, 20, 6, 1);
+  const Tensor points = first_input(first.train);
+  EXPECT_TRUE(same_bits(first_input(make_rosenbrock(50, 20, 6, 1).train), points));
+  EXPECT_FALSE(same_bits(first_input(make_rosenbrock(50, 20, 6, 2).train), points));
+  EXPECT_TRUE(same_bits(first_input(make_rosenbrock(90, 0, 6, 1).train).rows(0, 50), points));
+  EXPECT_FALSE(same_bits(first_input(first.test), points.rows(0, 20)));
   EXPECT_THROW(make_rosenbrock(5, 0, 1, 1), Error);
   EXPECT_THROW(make_rosenbrock(-1, 0, 5, 1), Error);
   EXPECT_THROW(make_rosenbrock(std::int64_t{1} << 60, 0, 5, 1), Error);
 }
 
 TEST(Rosenbrock, AnMlpLearnsIt) {
-  const DatasetPair pair = make_rosenbrock(4000, 500, 3, 2);
+  const Splits pair = make_rosenbrock(4000, 500, 3, 2);
   const std::vector<std::int64_t> hidden{48};
   Model model(zoo::mlp(3, hidden, Tanh{}, 1), {.device = "cpu"});
   const History history =

@@ -8,12 +8,12 @@ namespace {
 void load(const char* name, bool coarse, std::uint8_t kept) {
   using namespace linnet;
   fuzz::accepts([&] {
-    const DatasetPair pair = load_cifar(fuzz::folder() / name,
-                                        {.labels = coarse ? CifarLabels::coarse : CifarLabels::fine,
-                                         .train_samples = kept,
-                                         .test = true});
-    pair.train.validate();
-    pair.test.validate();
+    const Splits splits = load_cifar(fuzz::folder() / name,
+                                     {.labels = coarse ? CifarLabels::coarse : CifarLabels::fine,
+                                      .train_samples = kept,
+                                      .test = true});
+    splits.train.check_labels();
+    splits.test.check_labels();
   });
 }
 

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fuzz/fuzz_input.h"
 #include "nn/definition.h"
@@ -37,43 +39,45 @@ bool cheap(const NetworkDefinition& network) {
 
 /// Values of every size, and ids of which the last ones lie outside most embeddings.
 Column column(const NetworkInput& input, DType dtype) {
-  Column made{.name = input.name, .shape = input.sample, .dtype = dtype};
   const std::int64_t elements = kSamples * input.sample.elements();
+  std::vector<float> numbers;
   for (std::int64_t i = 0; i < elements; ++i) {
     const auto level = static_cast<std::uint8_t>(i * 37);
-    if (dtype == DType::u8) made.bytes.push_back(level);
-    if (dtype == DType::f32) made.floats.push_back(static_cast<float>(level) / 16 - 8);
-    if (dtype == DType::i32) made.ids.push_back(i + 2 < elements ? level % 8 : level - 100);
+    if (dtype == DType::u8) numbers.push_back(level);
+    if (dtype == DType::f32) numbers.push_back(static_cast<float>(level) / 16 - 8);
+    if (dtype == DType::i32) {
+      numbers.push_back(static_cast<float>(i + 2 < elements ? level % 8 : level - 100));
+    }
   }
-  return made;
+  return {.name = input.name,
+          .data = Tensor(std::move(numbers), input.sample.batched(kSamples)).to(dtype)};
 }
 
-Dataset dataset(const NetworkDefinition& network, DType dtype) {
-  Dataset data;
-  data.name = "fuzz";
-  data.sample_shape = network.inputs[0].sample;
-  data.sample_dtype = dtype;
-  Column samples = column(network.inputs[0], dtype);
-  data.bytes = std::move(samples.bytes);
-  data.floats = std::move(samples.floats);
-  data.ids = std::move(samples.ids);
-  for (std::size_t i = 1; i < network.inputs.size(); ++i) {
-    data.more_inputs.push_back(column(network.inputs[i], network.inputs[i].dtype));
+std::vector<Column> columns(const NetworkDefinition& network, DType first) {
+  std::vector<Column> inputs;
+  for (const NetworkInput& input : network.inputs) {
+    inputs.push_back(column(input, inputs.empty() ? first : input.dtype));
   }
-  return data;
+  return inputs;
 }
 
 /// Labels for what looks like class scores, else values.
-void add_targets(const Shape& output, Dataset& data) {
+Dataset with_target(std::vector<Column> inputs, const NetworkDefinition& network) {
+  const Shape output = network.output_sample();
+  const std::string& name = network.outputs[0].name;
+  DatasetInfo info{.name = "fuzz"};
   if (output.rank() == 1 && output[0] > 1 && output[0] < 1000) {
-    for (std::int64_t i = 0; i < output[0]; ++i) data.class_names.push_back(std::to_string(i));
+    std::vector<std::int32_t> labels;
+    for (std::int64_t i = 0; i < output[0]; ++i) info.classes.push_back(std::to_string(i));
     for (std::int64_t i = 0; i < kSamples; ++i) {
-      data.labels.push_back(static_cast<std::int32_t>(i % output[0]));
+      labels.push_back(static_cast<std::int32_t>(i % output[0]));
     }
-  } else {
-    data.value_shape = output;
-    data.values.assign(static_cast<std::size_t>(kSamples * output.elements()), 0.5F);
+    return {std::move(inputs), {{name, Tensor(std::move(labels))}}, std::move(info)};
   }
+  std::vector<float> values(static_cast<std::size_t>(kSamples * output.elements()), 0.5F);
+  return {std::move(inputs),
+          {{name, Tensor(std::move(values), output.batched(kSamples))}},
+          std::move(info)};
 }
 
 void run(Model& model) {
@@ -81,20 +85,21 @@ void run(Model& model) {
   const DType first = network.inputs[0].dtype;
   for (const DType dtype : {first, DType::u8}) {
     if (dtype == DType::u8 && first != DType::f32) continue;
-    Dataset data = dataset(network, dtype);
     for (const std::int64_t batch : kBatches) {
       accepts([&] {
-        for (const Column& output : model.predict_all(data, batch)) {
-          expect(std::ssize(output.floats) == kSamples * output.shape.elements(),
+        const Dataset data(columns(network, dtype));
+        const std::vector<Column> outputs = model.predict_all(data, batch);
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+          expect(outputs[i].data.shape() == network.output_sample(i).batched(kSamples),
                  "every sample has its outputs");
         }
         model.predict_probabilities(data, batch);
       });
     }
-    add_targets(model.network().output_shape(), data);
     for (const std::int64_t batch : kBatches) {
-      accepts([&] { evaluate(model, data, Loss::automatic, batch); });
-      accepts([&] { evaluate_metrics(model, data, {.batch = batch}); });
+      const auto data = [&] { return with_target(columns(network, dtype), network); };
+      accepts([&] { evaluate(model, data(), Loss::automatic, batch); });
+      accepts([&] { evaluate_metrics(model, data(), {.batch = batch}); });
     }
   }
 }

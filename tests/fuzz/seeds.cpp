@@ -2,6 +2,7 @@
 #include "fuzz/seeds.h"
 
 #include <linnet/model.h>
+#include <linnet/tensor.h>
 
 #include <array>
 #include <span>
@@ -10,7 +11,6 @@
 #include "data/data_files.h"
 #include "data/image_files.h"
 #include "data/xz_file.h"
-#include "io/npy.h"
 #include "io/safetensors.h"
 
 namespace linnet::fuzz {
@@ -57,12 +57,13 @@ void write_models(const fs::path& folder) {
 
 void write_arrays(const fs::path& folder) {
   const Seeds npy(folder, "npy");
-  const std::array<float, 6> floats{1, 2, 3, 4, 5, 6};
-  const auto bytes = std::as_bytes(std::span(floats));
-  write_npy(npy.path("f4"), DType::f32, {2, 3}, bytes);
-  write_npy(npy.path("f8"), DType::f64, {3}, bytes);
-  write_npy(npy.path("u1"), DType::u8, {2, 3, 4}, bytes);
-  write_npy(npy.path("i4"), DType::i32, {6, 1}, bytes);
+  const Tensor numbers(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  write_npy(npy.path("f4"), numbers);
+  write_npy(npy.path("f8"), numbers.rows(0, 1).to(DType::f64));
+  write_npy(npy.path("f2"), numbers.to(DType::f16));
+  write_npy(npy.path("u1"), numbers.to(DType::u8).reshaped({2, 1, 3, 1}));
+  write_npy(npy.path("i4"), numbers.to(DType::i32).reshaped({6, 1}));
+  write_npy(npy.path("b1"), numbers.to(DType::boolean));
   const std::string header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
   npy.add("i8", "\x93NUMPY\x01" + std::string(1, '\0') +
                     test::number(static_cast<std::uint32_t>(header.size()), 2, false) + header +

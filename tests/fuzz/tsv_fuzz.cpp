@@ -9,9 +9,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::put("imdb/train.tsv", std::span(data, size));
   fuzz::put("imdb/test.tsv", std::span(data, size));
   fuzz::accepts([&] {
-    const DatasetPair pair = load_imdb(fuzz::folder() / "imdb", {.ids = 40, .length = 9});
-    pair.train.validate();
-    for (const std::int32_t id : pair.train.ids) {
+    const Splits splits = load_imdb(fuzz::folder() / "imdb", {.ids = 40, .length = 9});
+    splits.train.check_labels();
+    for (const std::int32_t id : splits.train.inputs()[0].data.as<std::int32_t>()) {
       fuzz::expect(id >= 0 && id < 40, "ids lie below the number asked for");
     }
   });

@@ -10,7 +10,6 @@
 #include "data/packed.h"
 #include "data/xz_file.h"
 #include "hostile/heap.h"
-#include "io/npy.h"
 #include "io/safetensors.h"
 
 namespace linnet::test {
@@ -80,12 +79,9 @@ TEST_F(Memory, AnIdxHeaderTakesNoMoreThanItsFileCanHold) {
 
 TEST_F(Memory, AnArrayTakesItsContentOnce) {
   const auto path = folder_ / "a.npy";
-  {
-    const std::vector<std::byte> data(32 * kMiB);
-    write_npy(path, DType::u8, Shape{static_cast<std::int64_t>(data.size())}, data);
-  }
+  write_npy(path, Tensor(DType::u8, {32 * kMiB}));
   const HeapLimit limit(33 * kMiB);
-  EXPECT_EQ(read_npy(path).bytes.size(), 32 * kMiB);
+  EXPECT_EQ(read_npy(path).bytes().size(), 32 * kMiB);
 }
 
 TEST_F(Memory, APackedTableOfReviewsTakesALineAtATime) {
@@ -153,11 +149,7 @@ TEST_F(Memory, SaysWhichModelDoesNotFit) {
 
 TEST_F(Memory, SaysWhichPredictionsDoNotFit) {
   Model model(Network({1}, {Dense{.units = 1000}}), {.threads = 1});
-  Dataset data;
-  data.sample_shape = {1};
-  data.sample_dtype = DType::f32;
-  data.floats.resize(1000);
-  data.labels.resize(1000);
+  const Dataset data({{"x", Tensor(DType::f32, {1000, 1})}});
   const HeapLimit limit(2 * kMiB);
   EXPECT_EQ(error_of([&] { model.predict(data); }),
             "the output of 1000 samples, 1000 numbers each, does not fit into memory");

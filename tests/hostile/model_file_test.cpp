@@ -45,17 +45,13 @@ class ModelFile : public ::testing::Test {
   void predict(const Json& network) {
     write(network.dump(), network.at("parameters"));
     Model model = Model::load(path_, {.threads = 1});
-    const auto sample = static_cast<std::size_t>(model.network().input_shape().elements());
     for (const std::int64_t batch : {1, 2, 3, 7}) {
-      const auto records = static_cast<std::size_t>(batch);
-      Dataset data;
-      data.sample_shape = model.network().input_shape();
-      data.sample_dtype = DType::f32;
-      data.floats.assign(records * sample, 0.5F);
-      data.labels.assign(records, 0);
+      const Shape shape = model.network().input_shape().batched(batch);
+      const std::vector<float> halves(static_cast<std::size_t>(shape.elements()), 0.5F);
+      const Dataset data({{"x", Tensor(halves, shape)}});
       for (const std::int64_t at_once : {1, 2, 5}) {
         for (const Column& column : model.predict_all(data, at_once)) {
-          EXPECT_EQ(std::ssize(column.floats), batch * column.shape.elements());
+          EXPECT_EQ(column.size(), batch);
         }
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "data_sets.h"
 #include "message_of.h"
 #include "model/loss_graph.h"
 
@@ -51,12 +52,12 @@ TEST(LossOptions, NumbersHaveRanges) {
 TEST(LossOptions, BalancedWeightsLetEveryClassCountAlike) {
   const std::vector<float> samples(8);
   const std::vector<std::int32_t> labels{0, 0, 0, 0, 0, 0, 1, 3};
-  Dataset data = make_dataset({1}, std::span<const float>(samples), labels);
+  const Dataset data = data_of(records(samples, {1}), records(labels));
   // scikit-learn's compute_class_weight("balanced"), with 4 classes: 8 / (4 * count).
   EXPECT_EQ(balanced_class_weights(data), (std::vector<double>{8.0 / 24, 2, 0, 2}));
-  data.labels.clear();
-  EXPECT_EQ(message_of([&] { balanced_class_weights(data); }),
-            "the data set '" + data.name + "' has no labels to weigh classes by");
+  const Dataset unlabelled(data.inputs());
+  EXPECT_EQ(message_of([&] { balanced_class_weights(unlabelled); }),
+            "the data set 'data' has no labels to weigh classes by");
 }
 
 }  // namespace

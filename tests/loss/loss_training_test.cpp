@@ -7,6 +7,7 @@
 #include <random>
 
 #include "message_of.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -44,14 +45,13 @@ TEST(LossTraining, LearnsSoftLabels) {
     shares.insert(shares.end(), {p, 1 - p});
     entropy -= (p * std::log(p) + (1 - p) * std::log(1 - p)) / static_cast<double>(kSamples);
   }
-  const Dataset data =
-      make_dataset({2}, std::span<const float>(xy), {2}, std::span<const float>(shares));
+  const Dataset data = data_of(records(xy, {2}), records(shares, {2}));
   Model model(small_network(2));
   const History history = train(model, data, training(Loss::cross_entropy));
   EXPECT_LT(history.epochs.back().train.loss, entropy + 0.05);
   EXPECT_GT(history.epochs.back().train.loss, entropy);
   EXPECT_TRUE(std::isnan(history.epochs.back().train.accuracy));
-  const std::vector<float> p = model.predict_probabilities(data);
+  const std::vector<float> p = vector_of(model.predict_probabilities(data));
   EXPECT_LT(mean_absolute_error(p, shares), 0.1);
 }
 
@@ -64,8 +64,7 @@ TEST(LossTraining, LearnsSeveralLabelsAndReportsTheirAuc) {
     answers.insert(answers.end(),
                    {x > 0.7F ? 1.0F : 0.0F, x * x + y * y < 0.5F ? 1.0F : 0.0F, 0.0F});
   }
-  const Dataset data =
-      make_dataset({2}, std::span<const float>(xy), {3}, std::span<const float>(answers));
+  const Dataset data = data_of(records(xy, {2}), records(answers, {3}));
   Model model(small_network(3));
   EXPECT_NEAR(evaluate_metrics(model, data).auc.labels[1], 0.5, 0.35);
   train(model, data, training(Loss::binary_cross_entropy, {.positive_weights = {5, 1, 1}}));
@@ -83,11 +82,11 @@ Dataset partly_labelled(float shift, std::int32_t unknown = 2) {
   std::vector<float> xy = points(kSamples);
   std::vector<std::int32_t> labels;
   for (std::int64_t i = 0; i < kSamples; ++i) {
-    labels.push_back(i % 3 == 2 ? 2 : xy[2 * i] > xy[2 * i + 1] ? 1 : 0);
-    if (labels.back() == 2) xy[2 * i] += shift;
+    labels.push_back(i % 3 == 2 ? unknown : xy[2 * i] > xy[2 * i + 1] ? 1 : 0);
+    if (labels.back() == unknown) xy[2 * i] += shift;
   }
-  Dataset data = make_dataset({2}, std::span<const float>(xy), labels);
-  for (std::int32_t& label : data.labels) label = label == 2 ? unknown : label;
+  Dataset data = data_of(records(xy, {2}), records(labels));
+  data.set_classes({"0", "1", "2"});
   return data;
 }
 
@@ -98,7 +97,7 @@ TEST(LossTraining, TheIgnoredLabelNeedNotBeAClass) {
     for (const std::int32_t unknown : {2, -100}) {
       Model model(small_network(3));
       train(model, partly_labelled(0, unknown), training(loss, {.ignore_index = unknown}));
-      predictions.push_back(model.predict(data));
+      predictions.push_back(vector_of(model.predict(data)));
       if (unknown != -100) continue;
       const Metrics metrics = evaluate_metrics(model, data, {.ignore_index = -100});
       EXPECT_EQ(metrics.samples, kSamples - kSamples / 3);
@@ -119,7 +118,7 @@ TEST(LossTraining, IgnoredSamplesLeaveNoTrace) {
   for (float shift : {0.0F, 0.5F}) {
     Model model(small_network(3));
     train(model, partly_labelled(shift), training(Loss::cross_entropy, options));
-    predictions.push_back(model.predict(data));
+    predictions.push_back(vector_of(model.predict(data)));
     const Metrics metrics = evaluate_metrics(model, data, {.ignore_index = 2});
     EXPECT_EQ(metrics.samples, kSamples - kSamples / 3);
     EXPECT_GT(metrics.accuracy, 0.95);
@@ -135,14 +134,14 @@ TEST(LossTraining, WeightsOfAClassMoveTheDecision) {
   const std::vector<float> same(2 * 40, 1.0F);  // nothing to tell the samples apart by
   std::vector<std::int32_t> labels(40, 0);
   std::fill(labels.begin() + 30, labels.end(), 1);
-  const Dataset data = make_dataset({2}, std::span<const float>(same), labels);
+  const Dataset data = data_of(records(same, {2}), records(labels));
   const auto share_of_1 = [&](LossOptions options) {
     Model model(small_network(2));
     TrainingOptions how = training(Loss::cross_entropy, std::move(options));
     how.batch = 40;
     how.epochs = 300;
     train(model, data, how);
-    return model.predict_probabilities(data)[1];
+    return vector_of(model.predict_probabilities(data))[1];
   };
   EXPECT_NEAR(share_of_1({}), 0.25, 0.01);
   EXPECT_NEAR(share_of_1({.class_weights = balanced_class_weights(data)}), 0.5, 0.01);
@@ -153,7 +152,7 @@ std::vector<float> weights_of(const Model& model) {
   std::vector<float> all;
   for (const std::string& name : model.parameter_names()) {
     if (model.parameter_shape(name).rank() < 2) continue;
-    const std::vector<float> values = model.parameter(name);
+    const std::vector<float> values = parameter(model, name);
     all.insert(all.end(), values.begin(), values.end());
   }
   return all;
@@ -187,8 +186,7 @@ TEST(LossTraining, PenaltiesMakeWeightsSmaller) {
 TEST(LossTraining, BadTargetsAreOneClearSentence) {
   const std::vector<float> xy = points(3);
   const std::vector<float> values{0, 1, 0, 1.5F, 0, 0};
-  const Dataset data =
-      make_dataset({2}, std::span<const float>(xy), {2}, std::span<const float>(values));
+  const Dataset data = data_of(records(xy, {2}), records(values, {2}));
   Model model(small_network(2));
   for (const auto& [loss, words] : std::vector<std::pair<Loss, std::string>>{
            {Loss::cross_entropy, "cross-entropy wants labels or values"},
@@ -196,9 +194,9 @@ TEST(LossTraining, BadTargetsAreOneClearSentence) {
            {Loss::kl_divergence, "the KL divergence wants values"},
            {Loss::focal, "the focal loss wants labels or values"}}) {
     EXPECT_EQ(message_of([&] { train(model, data, training(loss)); }),
-              words + " in [0, 1], but the data set '" + data.name +
-                  "' has the value 1.5: row 1, column 1 of the targets of '" + data.name +
-                  "' (counted from 0)");
+              words +
+                  " in [0, 1], but the data set 'data' has the value 1.5: row 1, column 1 of the "
+                  "targets of 'data' (counted from 0)");
   }
 }
 
@@ -206,8 +204,7 @@ TEST(LossTraining, MetricsOfValues) {
   const std::vector<float> xy = points(kSamples);
   std::vector<float> sums;
   for (std::int64_t i = 0; i < kSamples; ++i) sums.push_back(xy[2 * i] + xy[2 * i + 1]);
-  const Dataset data =
-      make_dataset({2}, std::span<const float>(xy), {1}, std::span<const float>(sums));
+  const Dataset data = data_of(records(xy, {2}), records(sums, {1}));
   Model model(small_network(1));
   train(model, data, training(Loss::huber));
   const Metrics metrics = evaluate_metrics(model, data);

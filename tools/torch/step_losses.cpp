@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "model/session.h"
-#include "ops/gather_batch/gather_batch.h"
+#include "ops/gather_batch/record_index.h"
 
 namespace linnet {
 namespace {
@@ -53,7 +53,7 @@ void print_losses(const Dataset& data, const Arguments& arguments) {
   if (!arguments.initial.empty()) model.save(arguments.initial);
 
   const NetworkDefinition& network = model.state().definition();
-  const Loss loss = check_data(network, data, Loss::automatic);
+  const StepData read = step_data(network, data, {});
   const std::int64_t epoch_steps = (data.size() + arguments.batch - 1) / arguments.batch;
   require(arguments.steps <= epoch_steps, "an epoch of '{}' has {} steps; got --steps {}",
           arguments.data, epoch_steps, arguments.steps);
@@ -61,12 +61,11 @@ void print_losses(const Dataset& data, const Arguments& arguments) {
 
   Session session(model.state());
   const Sweep sweep = session.add_sweep(data.size(), arguments.batch, [&](std::int64_t batch) {
-    return training_step(network, records_of(data),
-                         {.batch = batch, .loss = loss, .optimizer = optimizer},
+    return training_step(network, read, {.batch = batch, .optimizer = optimizer},
                          session.supports());
   });
   session.attach();
-  session.bind_data(sweep, data);
+  session.bind_data(sweep, read);
   session.reset_counters();
   const StepInfo first = first_step(data, arguments.seed);
   for (std::uint64_t step = 0; step < static_cast<std::uint64_t>(arguments.steps); ++step) {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace linnet {
+
+/// The first target where it is labels, (N) class indices; else nothing.
+std::span<const std::int32_t> labels_of(const Dataset& data);
+/// The first target where it is values in memory, row-major; else nothing.
+std::span<const float> values_of(const Dataset& data);
+/// The shape of one sample of the first target's values, (1) for single numbers; () for labels, and
+/// without targets.
+Shape value_shape_of(const Dataset& data);
+
+/// One more than the largest label.
+std::int64_t classes_of(std::span<const std::int32_t> labels,
+                        std::optional<std::int32_t> ignored_label = {});
+
+/// The data set with another column in the place of one of its inputs, or of its first target.
+Dataset with_input(const Dataset& data, std::size_t index, Column column);
+Dataset with_first_target(const Dataset& data, Tensor values);
+
+}  // namespace linnet

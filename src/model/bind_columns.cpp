@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bind_columns.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+/// Inputs, outputs or columns by name.
+template <class Named>
+std::string listed(const std::vector<Named>& all) {
+  std::string names;
+  for (const Named& each : all) {
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", each.name);
+  }
+  return names.empty() ? "none" : names;
+}
+
+/// The column of each place; null where there is none. `unused` gets the columns without a place.
+template <class Place>
+std::vector<const Column*> bind(const std::vector<Place>& places,
+                                const std::vector<Column>& columns,
+                                std::vector<const Column*>& unused) {
+  std::vector<const Column*> bound(places.size(), nullptr);
+  for (const Column& column : columns) {
+    const auto place = std::ranges::find(places, column.name, &Place::name);
+    if (place == places.end()) {
+      unused.push_back(&column);
+    } else {
+      bound[static_cast<std::size_t>(place - places.begin())] = &column;
+    }
+  }
+  const auto is_empty = [](const Column* column) { return column == nullptr; };
+  if (unused.size() == 1 && std::ranges::count_if(bound, is_empty) == 1) {
+    *std::ranges::find_if(bound, is_empty) = unused[0];
+    unused.clear();
+  }
+  return bound;
+}
+
+}  // namespace
+
+std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const Dataset& data) {
+  std::vector<const Column*> unused;
+  std::vector<const Column*> bound = bind(network.inputs, data.inputs(), unused);
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    require(bound[i] != nullptr,
+            "the network's input '{}' has no data in the data set '{}'; the network takes {}, and "
+            "the data set's inputs are {}",
+            network.inputs[i].name, data.info().name, listed(network.inputs),
+            listed(data.inputs()));
+  }
+  return bound;
+}
+
+std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data) {
+  require(!data.targets().empty(), "the data set '{}' has no targets", data.info().name);
+  std::vector<const Column*> unused;
+  std::vector<const Column*> bound = bind(network.outputs, data.targets(), unused);
+  require(unused.empty(),
+          "the data set '{}' has targets for '{}', which is no output of the network; its outputs "
+          "are {}",
+          data.info().name, unused.empty() ? "" : unused[0]->name, listed(network.outputs));
+  return bound;
+}
+
+}  // namespace linnet

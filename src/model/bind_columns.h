@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <vector>
+
+#include "nn/definition.h"
+
+namespace linnet {
+
+// Columns belong to a network's inputs and outputs by name; where each side has exactly one without
+// a partner, these two belong together. The columns are the data set's own.
+
+/// The column of each input. Throws Error naming an input without one, and the columns there are.
+std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const Dataset& data);
+
+/// The target of each output; null: the output has no loss. Throws Error naming a target without an
+/// output, and for a data set without targets.
+std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data);
+
+}  // namespace linnet
