@@ -10,7 +10,9 @@ namespace {
 void train_mnist_cnn(benchmark::State& state) {
   static const Dataset digits = make_digits(20000, 0, 1).train;
   Model model(zoo::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
-  const TrainingOptions options{.epochs = 1, .batch = state.range(0), .optimizer = adam(1e-3)};
+  const TrainingOptions options{.epochs = 1,
+                                .batch = state.range(0),
+                                .optimizer = Adam{.learning_rate = 1e-3}};
   train(model, digits, options);  // warm
   double loss = 0;
   for (auto _ : state) {

@@ -11,9 +11,11 @@ int main() {
                   {Rescale{1.0 / 255}, Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{},
                    MaxPool2d{}, Flatten{}, Dense{.units = 10}});
   Model model(network);
-  Optimizer optimizer = adam(4e-3);
-  optimizer.schedule.kind = Schedule::Kind::cosine;
-  train(model, data.train, {.epochs = 10, .batch = 64, .optimizer = optimizer});
+  train(model, data.train,
+        {.epochs = 10,
+         .batch = 64,
+         .optimizer = Adam{.learning_rate = 4e-3},
+         .schedule = CosineDecay{}});
   std::printf("test accuracy %.2f %%\n", 100 * evaluate(model, data.test).accuracy);
   model.save("model.safetensors");
 }

@@ -15,7 +15,9 @@ TestedDevice cpu_that_multiplies(cpu::Products products, const std::string& name
     for (int threads : {1, 2, 4}) {
       cpu::Registry registry;
       cpu::register_cpu_kernels(registry);
-      backends.push_back(std::make_unique<cpu::CpuBackend>(std::move(registry), threads, products));
+      backends.push_back(std::make_unique<cpu::CpuBackend>(std::move(registry),
+                                                           std::make_shared<ThreadTeam>(threads),
+                                                           products));
     }
   }
   TestedDevice device{name, {}};

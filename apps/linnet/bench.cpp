@@ -17,6 +17,7 @@
 #include "device_options.h"
 #include "json.h"
 #include "machine.h"
+#include "optimizer_settings.h"
 #include "options.h"
 #include "run_record.h"
 #include "timed_run.h"
@@ -60,7 +61,8 @@ Job job_of(const BenchOptions& options) {
           "{} computes features and has nothing to train; use --mode infer", job.name);
   TrainingOptions& t = job.training;
   if (job.name == "mnist-cnn") {
-    t.optimizer = adam(1e-3);
+    t.optimizer = Adam{.learning_rate = 1e-3};
+    t.schedule = Constant{};
     t.batch = 128;
   }
   t.epochs = options.epochs.value_or(published_epochs(job.name).timed);
@@ -85,7 +87,11 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
                           "test_loss", "test_accuracy"}) {
     json[key] = last[key];
   }
-  if (options.infer()) json["optimizer"] = json["learning_rate"] = json["schedule"] = nullptr;
+  if (options.infer()) {
+    Json unused;
+    add_update_options(unused, job.training);
+    for (const auto& [key, value] : unused.items()) json[key] = nullptr;
+  }
   json["mode"] = options.mode;
   json["warmup"] = warmup;
   json["streamed"] = options.streamed();

@@ -11,6 +11,7 @@
 #include "device_options.h"
 #include "image_settings.h"
 #include "loss_settings.h"
+#include "optimizer_settings.h"
 
 namespace linnet::command {
 namespace {
@@ -28,8 +29,10 @@ class Config {
     // "-" is standard input, whose paths are relative to the working folder.
     Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = network()};
     data(job);
-    optimizer(job);
-    schedule(job.training.optimizer.schedule);
+    Section optimizer = section("optimizer");
+    read_optimizer(optimizer, job);
+    Section schedule = section("schedule");
+    read_schedule(schedule, job);
     training(job);
     Section loss = section("loss");
     read_loss(loss, job);
@@ -103,30 +106,6 @@ class Config {
     job.data = path.empty() ? name : ("." / path_.parent_path() / path).string();
   }
 
-  void optimizer(Job& job) {
-    Section s = section("optimizer");
-    Optimizer& o = job.training.optimizer;
-    const auto kind = static_cast<std::size_t>(Optimizer::Kind::adam);
-    o = default_optimizer(static_cast<Optimizer::Kind>(s.choice("kind", kind, optimizer_names())));
-    job.optimizer_settings.clear();
-    for (const OptimizerSetting& setting : optimizer_settings()) {
-      o.*setting.field = s.number(setting.name, o.*setting.field);
-      if (s.has(setting.name)) job.optimizer_settings.push_back(setting.name);
-    }
-    o.nesterov = s.flag("nesterov", o.nesterov);
-    s.close();
-  }
-
-  void schedule(Schedule& schedule) {
-    Section s = section("schedule");
-    schedule.kind = static_cast<Schedule::Kind>(s.choice("kind", 0, schedule_names()));
-    schedule.warmup_epochs = s.number("warmup_epochs", schedule.warmup_epochs);
-    schedule.every_epochs = s.number("every_epochs", schedule.every_epochs);
-    schedule.gamma = s.number("gamma", schedule.gamma);
-    schedule.floor = s.number("floor", schedule.floor);
-    s.close();
-  }
-
   void training(Job& job) {
     Section s = section("training");
     TrainingOptions& t = job.training;
@@ -141,7 +120,9 @@ class Config {
     t.streamed = s.flag("streamed", t.streamed);
     t.pool = s.integer("pool", t.pool, 1);
     t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));
-    t.optimizer.clip_norm = s.number("clip_norm", t.optimizer.clip_norm);
+    t.clip.norm = s.number("clip_norm", t.clip.norm);
+    t.clip.value = s.number("clip_value", t.clip.value);
+    read_groups(s, file_, t);
     job.model.threads = static_cast<int>(s.integer("threads", 0));
     job.model.seed = t.seed;
     device(s, job.model);

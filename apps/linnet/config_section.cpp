@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config_section.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -111,12 +113,17 @@ std::vector<std::int64_t> Section::integers(std::string_view key, std::int64_t l
   return values;
 }
 
-void Section::close() const {
+void Section::close(const std::string& kind) const {
   for (auto&& [key, value] : table_) {
     const std::string name(key.str());
     if (knows(name)) continue;
-    fail("{}unknown key '{}' in {}{}", place_of(file_, key.source()), name, where_,
-         did_you_mean(name, known_));
+    std::string hint = did_you_mean(name, known_);
+    if (hint.empty() && !kind.empty()) {
+      std::vector<std::string> keys = known_;
+      std::erase(keys, "kind");
+      hint = fmt::format("; {} takes {}", kind, fmt::join(keys, ", "));
+    }
+    fail("{}unknown key '{}' in {}{}", place_of(file_, key.source()), name, where_, hint);
   }
   for (const std::string& key : needed_) {
     if (!has(key)) refuse(key, fmt::format("{} needs the key '{}'", where_, key));

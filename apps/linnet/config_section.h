@@ -40,7 +40,9 @@ class Section {
   /// Marks a key as needed; close() complains where it is missing.
   Section& need(std::string_view key);
 
-  void close() const;
+  /// Refuses keys that nobody asked for. `kind`: whose keys the message lists, where no known key
+  /// is near the unknown one.
+  void close(const std::string& kind = "") const;
   /// Throws Error at the key's value (or at the table, if the key is missing).
   [[noreturn]] void refuse(std::string_view key, const std::string& sentence) const;
   [[noreturn]] void refuse_type(std::string_view key, std::string_view expected) const;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -112,28 +114,28 @@ Json trace_json(const Job& job, const Profile& profile) {
 }
 
 std::string profile_text(const Profile& profile) {
-  std::vector<OperatorProfile> sorted = profile.operators;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const OperatorProfile& a, const OperatorProfile& b) {
-                     return a.seconds > b.seconds;
-                   });
+  std::vector<const OperatorProfile*> sorted;
+  for (const OperatorProfile& op : profile.operators) sorted.push_back(&op);
+  std::sort(sorted.begin(), sorted.end(), [](const OperatorProfile* a, const OperatorProfile* b) {
+    return std::pair(b->seconds, a) < std::pair(a->seconds, b);
+  });
   std::size_t name = 8;
   std::size_t layer = 5;
   std::size_t engine = 6;
-  for (const OperatorProfile& op : sorted) {
-    name = std::max(name, op.name.size());
-    layer = std::max(layer, op.layer.size());
-    engine = std::max(engine, op.engine.size());
+  for (const OperatorProfile* op : sorted) {
+    name = std::max(name, op->name.size());
+    layer = std::max(layer, op->layer.size());
+    engine = std::max(engine, op->engine.size());
   }
   std::string out =
       fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>9}  {:>8}  {:>8}\n", "operator", name,
                   "layer", layer, "engine", engine, "µs", "%", "GFLOP/s", "GB/s", "% of roof");
-  for (const OperatorProfile& op : sorted) {
+  for (const OperatorProfile* op : sorted) {
     out += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10.1f}  {:>5.1f}  {:>9.2f}  {:>8.2f}  {:>8}\n",
-                       op.name, name, op.layer, layer, op.engine.empty() ? "-" : op.engine, engine,
-                       1e6 * op.seconds, 100 * op.share, 1e-9 * op.flops_per_second,
-                       1e-9 * op.bytes_per_second,
-                       op.of_ceiling > 0 ? fmt::format("{:.0f}", 100 * op.of_ceiling) : "-");
+                       op->name, name, op->layer, layer, op->engine.empty() ? "-" : op->engine,
+                       engine, 1e6 * op->seconds, 100 * op->share, 1e-9 * op->flops_per_second,
+                       1e-9 * op->bytes_per_second,
+                       op->of_ceiling > 0 ? fmt::format("{:.0f}", 100 * op->of_ceiling) : "-");
   }
   if (profile.flops_ceiling > 0) {
     out += fmt::format(

@@ -9,12 +9,12 @@
 #include "core/dims.h"
 #include "device_options.h"
 #include "machine.h"
+#include "optimizer_settings.h"
 
 namespace linnet::command {
 
 void add_setup(Json& json, const Job& job, const Model& model, const Dataset& train,
                std::int64_t test_samples, std::size_t epochs) {
-  const Optimizer& optimizer = job.training.optimizer;
   json["workload"] = job.name;
   json["data"] = train.info().name;
   json["sample_shape"] = dims_of(train.inputs()[0].record());
@@ -25,9 +25,7 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
   json["seed"] = job.training.seed;
   json["batch"] = job.training.batch;
   json["epochs"] = epochs;
-  json["optimizer"] = optimizer_names()[static_cast<std::size_t>(optimizer.kind)];
-  json["learning_rate"] = optimizer.learning_rate;
-  json["schedule"] = schedule_names()[static_cast<std::size_t>(optimizer.schedule.kind)];
+  add_update_options(json, job.training);
   json["parameters"] = model.network().parameters();
 }
 

@@ -49,7 +49,7 @@ class Pass {
         batch_(batch),
         streamed_(streamed),
         on_host_(model.device() == "cpu"),
-        outputs_(static_cast<std::size_t>(predictor_.output_shape().elements() * batch)) {
+        outputs_(DType::f32, predictor_.output_shape().batched(batch)) {
     require(data.inputs().size() == 1 && data.inputs()[0].source == nullptr,
             "inference is timed on one input of data in memory; '{}' is not that",
             data.info().name);
@@ -69,7 +69,7 @@ class Pass {
         copy_and_predict(begin, count);
         continue;
       }
-      if (on_host_) predictor_.set_input(count, samples_.dtype(), address(begin));
+      if (on_host_) predictor_.set_input(samples_.rows(begin, begin + count));
       predictor_.run(count, samples_.dtype());
     }
     predictor_.wait();
@@ -77,24 +77,14 @@ class Pass {
 
   /// Of the last batch of the data that prepare() or a streamed pass predicted.
   bool finite() const {
-    return std::all_of(outputs_.begin(), outputs_.end(), [](float y) { return std::isfinite(y); });
+    return std::ranges::all_of(outputs_.as<float>(), [](float y) { return std::isfinite(y); });
   }
 
  private:
   std::int64_t size() const { return samples_.shape()[0]; }
-  const void* address(std::int64_t sample) const {
-    return samples_.rows(sample, sample + 1).bytes().data();
-  }
 
   void copy_and_predict(std::int64_t begin, std::int64_t count) {
-    const Tensor samples = samples_.rows(begin, begin + count);
-    const std::size_t outputs = outputs_.size() / static_cast<std::size_t>(batch_);
-    const auto to = std::span(outputs_).first(static_cast<std::size_t>(count) * outputs);
-    switch (samples.dtype()) {
-      case DType::u8: return predictor_.predict(samples.as<std::uint8_t>(), to);
-      case DType::i32: return predictor_.predict(samples.as<std::int32_t>(), to);
-      default: return predictor_.predict(samples.as<float>(), to);
-    }
+    predictor_.predict(samples_.rows(begin, begin + count), outputs_.rows(0, count));
   }
 
   Predictor predictor_;
@@ -102,7 +92,7 @@ class Pass {
   std::int64_t batch_;
   bool streamed_;
   bool on_host_;
-  std::vector<float> outputs_;
+  Tensor outputs_;  ///< of a batch
 };
 
 }  // namespace

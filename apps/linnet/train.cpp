@@ -23,7 +23,9 @@
 #include "loss_settings.h"
 #include "machine.h"
 #include "metrics_report.h"
+#include "model/optimizer_fields.h"
 #include "named_data.h"
+#include "optimizer_settings.h"
 #include "options.h"
 #include "progress.h"
 #include "run_folder.h"
@@ -62,16 +64,9 @@ Job job_of(const TrainOptions& options) {
           "and `linnet predict`",
           job.name, job.name);
   TrainingOptions& t = job.training;
-  if (options.optimizer) {
-    t.optimizer =
-        with_kind(job,
-                  static_cast<Optimizer::Kind>(index_of(optimizer_names(), *options.optimizer)));
-  }
-  if (options.learning_rate) t.optimizer.learning_rate = *options.learning_rate;
-  if (options.schedule) {
-    t.optimizer.schedule.kind =
-        static_cast<Schedule::Kind>(index_of(schedule_names(), *options.schedule));
-  }
+  if (options.optimizer) t.optimizer = optimizer_of_kind(job, *options.optimizer);
+  if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
+  if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
   apply(options.loss, job);
   if (options.seed) t.seed = *options.seed;
   job.data = options.data.value_or(job.data);
@@ -250,7 +245,7 @@ void write_report(const Job& job, const Json& summary, const History& history, c
                                    : history.stopped_early ? " (stopped early)"
                                                            : "")},
       {"optimizer", fmt::format("{}, {} {}", text("optimizer"), text("schedule"),
-                                job.training.optimizer.learning_rate)},
+                                learning_rate_of(job.training.optimizer))},
       {"seed", text("seed")},
   };
   write_file_atomically(folder.report(), html_report(report));
@@ -365,7 +360,9 @@ void add_train(CLI::App& app, Action& action) {
       ->add_option("--optimizer", o->optimizer, "Update rule; settings of the configuration stay")
       ->check(one_of(optimizer_names()));
   command->add_option("--lr", o->learning_rate, "Learning rate");
-  command->add_option("--schedule", o->schedule, "How the learning rate falls")
+  command
+      ->add_option("--schedule", o->schedule,
+                   "Learning-rate schedule; settings of the configuration stay")
       ->check(one_of(schedule_names()));
   add_loss_options(*command, o->loss);
   command->add_option("--out", o->out, "Run folder; runs/<name>-<time> if not given");

@@ -18,22 +18,26 @@ namespace {
 /// The published workload trains by Adam at a constant 1e-3 in batches of 128 or 1,024, which is
 /// what benchmarks do. This recipe is for accuracy: 0.983 on MNIST in 5 epochs instead of 0.977.
 TrainingOptions mnist_cnn_recipe() {
-  Optimizer optimizer = adam(4e-3);
-  optimizer.schedule.kind = Schedule::Kind::cosine;
-  return {.epochs = 5, .batch = 64, .optimizer = optimizer};
+  return {.epochs = 5,
+          .batch = 64,
+          .optimizer = Adam{.learning_rate = 4e-3},
+          .schedule = CosineDecay{}};
 }
 
 Job resnet50_cifar(const std::string& name, std::int64_t classes) {
   return {.name = name,
           .network = zoo::resnet50({.classes = classes}),
-          .training = {.epochs = 3, .batch = 128, .optimizer = adam(1e-3)},
+          .training = {.epochs = 3, .batch = 128, .optimizer = Adam{.learning_rate = 1e-3}},
           .data = fmt::format("cifar{}", classes)};
 }
 
 Job rosenbrock_mlp(const std::string& name) {
   return {.name = name,
           .network = zoo::rosenbrock_mlp(),
-          .training = {.epochs = 10, .batch = 8000, .optimizer = adam(1e-3), .loss = Loss::mse},
+          .training = {.epochs = 10,
+                       .batch = 8000,
+                       .optimizer = Adam{.learning_rate = 1e-3},
+                       .loss = Loss::mse},
           .data = "rosenbrock"};
 }
 
@@ -44,14 +48,18 @@ Job mnist_cnn(const std::string& name) {
 Job flux_cnn(const std::string& name) {
   return {.name = name,
           .network = zoo::flux_cnn(),
-          .training = {.epochs = 1, .batch = 1000, .optimizer = sgd(0.01, 0.9)},
+          .training = {.epochs = 1,
+                       .batch = 1000,
+                       .optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9}},
           .data = "cifar10"};
 }
 
 Job vgg_cifar10(const std::string& name) {
   return {.name = name,
           .network = zoo::vgg_cifar10(),
-          .training = {.epochs = 10, .batch = 64, .optimizer = sgd(0.01, 0.9)},
+          .training = {.epochs = 10,
+                       .batch = 64,
+                       .optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9}},
           .data = "cifar10"};
 }
 
@@ -70,7 +78,7 @@ Job densenet121_xray(const std::string& name) {
           .network = xray_network({224, 224, 3}),
           .training = {.epochs = 5,
                        .batch = 64,
-                       .optimizer = adam(1e-4),
+                       .optimizer = Adam{.learning_rate = 1e-4},
                        .loss = Loss::binary_cross_entropy,
                        .augment = {.resized_crop = true, .flip = 0.5}},
           .data = "chest-xray",
@@ -92,7 +100,7 @@ Job resnet50_features(const std::string& name) {
 Job gru_imdb(const std::string& name) {
   return {.name = name,
           .network = zoo::gru_imdb(),
-          .training = {.epochs = 3, .batch = 64, .optimizer = adam(1e-3)},
+          .training = {.epochs = 3, .batch = 64, .optimizer = Adam{.learning_rate = 1e-3}},
           .data = "imdb"};
 }
 
@@ -153,49 +161,6 @@ Job job_from(const std::string& config, const std::string& workload_name,
   require(!workload_name.empty(),
           "{} needs a configuration file or a workload, e.g. `{} mnist-cnn`", command, command);
   return workload(workload_name);
-}
-
-const std::vector<std::string>& schedule_names() {
-  static const std::vector<std::string> names{"constant", "step", "cosine"};
-  return names;
-}
-
-const std::vector<std::string>& optimizer_names() {
-  static const std::vector<std::string> names{"sgd", "adam", "adamw", "rmsprop"};
-  return names;
-}
-
-Optimizer default_optimizer(Optimizer::Kind kind) {
-  switch (kind) {
-    case Optimizer::Kind::sgd: return sgd(1e-2);
-    case Optimizer::Kind::adam: return adam();
-    case Optimizer::Kind::adamw: return adamw();
-    case Optimizer::Kind::rmsprop: return rmsprop();
-  }
-  return {};
-}
-
-const std::vector<OptimizerSetting>& optimizer_settings() {
-  static const std::vector<OptimizerSetting> all{{"learning_rate", &Optimizer::learning_rate},
-                                                 {"momentum", &Optimizer::momentum},
-                                                 {"beta1", &Optimizer::beta1},
-                                                 {"beta2", &Optimizer::beta2},
-                                                 {"epsilon", &Optimizer::epsilon},
-                                                 {"alpha", &Optimizer::alpha},
-                                                 {"weight_decay", &Optimizer::weight_decay}};
-  return all;
-}
-
-Optimizer with_kind(const Job& job, Optimizer::Kind kind) {
-  const Optimizer& before = job.training.optimizer;
-  Optimizer optimizer = before;
-  optimizer.kind = kind;
-  const Optimizer defaults = default_optimizer(kind);
-  for (const OptimizerSetting& setting : optimizer_settings()) {
-    const bool named = std::ranges::count(job.optimizer_settings, setting.name) > 0;
-    optimizer.*setting.field = (named ? before : defaults).*setting.field;
-  }
-  return optimizer;
 }
 
 }  // namespace linnet::command

@@ -24,9 +24,10 @@ struct Job {
   /// The same network for other images, of a workload whose network takes any; null else.
   std::function<Network(const Shape& sample)> for_images = {};
   DatasetOptions images = {};  ///< of image files; `streamed` is the training's
-  /// The settings of the optimizer that the workload or the configuration names, as in [optimizer];
-  /// the others are the defaults of its kind.
+  /// The settings of the optimizer and of the schedule that the workload or the configuration
+  /// names, as in [optimizer] and [schedule]; the others are the defaults of their kinds.
   std::vector<std::string> optimizer_settings = {"learning_rate", "momentum"};
+  std::vector<std::string> schedule_settings = {};
 };
 
 /// The job's network, or the one that fits images of another size (see Job::for_images).
@@ -41,23 +42,5 @@ Job workload(const std::string& name);
 /// `command` ("linnet train").
 Job job_from(const std::string& config, const std::string& workload_name,
              const std::string& command);
-
-/// The names that --schedule takes, in the order of Schedule::Kind.
-const std::vector<std::string>& schedule_names();
-
-/// The names that --optimizer takes, in the order of Optimizer::Kind, and each one's defaults.
-const std::vector<std::string>& optimizer_names();
-Optimizer default_optimizer(Optimizer::Kind kind);
-
-/// A number that [optimizer] may hold, by its name there.
-struct OptimizerSetting {
-  std::string name;
-  double Optimizer::*field;
-};
-const std::vector<OptimizerSetting>& optimizer_settings();
-
-/// The job's optimizer as another kind: what the job names stays, what it does not is the new
-/// kind's default.
-Optimizer with_kind(const Job& job, Optimizer::Kind kind);
 
 }  // namespace linnet::command

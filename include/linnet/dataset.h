@@ -79,6 +79,11 @@ class Dataset {
   /// An input or target by its name; throws Error listing the names that there are.
   const Column& column(std::string_view name) const;
 
+  /// Whether both are handles of the same columns and the same facts.
+  bool same_as(const Dataset& other) const {
+    return contents_ == other.contents_ && info_ == other.info_;
+  }
+
   const DatasetInfo& info() const;
   /// Throws Error as set_classes() does.
   void set_info(DatasetInfo info);

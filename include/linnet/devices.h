@@ -4,10 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace linnet {
+
+class ThreadTeam;
+
+/// Starts threads for models to compute on (ModelOptions::team), the calling thread counted; 0: as
+/// many as processors that the process may use. They end with the last model that has them. Throws
+/// Error where the system refuses to start that many.
+std::shared_ptr<ThreadTeam> make_thread_team(int threads = 0);
 
 /// How matrix products and convolutions are computed. Weights, moments, sums, normalisation and
 /// losses are fp32 in all of them.

@@ -2,9 +2,9 @@
 #pragma once
 
 // Everything a program that uses Linnet needs.
+#include <linnet/batch.h>
 #include <linnet/dataset.h>
 #include <linnet/devices.h>
-#include <linnet/dlpack.h>
 #include <linnet/error.h>
 #include <linnet/expression.h>
 #include <linnet/inspect.h>
@@ -16,6 +16,9 @@
 #include <linnet/optimizer.h>
 #include <linnet/predictor.h>
 #include <linnet/profile.h>
+#include <linnet/schedule.h>
+#include <linnet/state.h>
+#include <linnet/tensor.h>
 #include <linnet/trainer.h>
 #include <linnet/types.h>
 #include <linnet/zoo.h>

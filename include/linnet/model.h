@@ -4,6 +4,7 @@
 #include <linnet/dataset.h>
 #include <linnet/devices.h>
 #include <linnet/network.h>
+#include <linnet/state.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -38,13 +39,17 @@ enum class Answers : std::uint8_t {
 struct ModelOptions {
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>"
   int threads = 0;              ///< 0: all processors that the process may use
-  std::uint64_t seed = 0;       ///< of the initial weights
+  /// Threads to compute on, instead of `threads` of its own: models of one team share them, and
+  /// take turns. A GPU needs none.
+  std::shared_ptr<ThreadTeam> team = {};
+  std::uint64_t seed = 0;  ///< of the initial weights
   Precision precision = Precision::automatic;
   CpuOptions cpu = {};
   CudaOptions cuda = {};
 };
 
-/// A network with weights on a device. Movable, not copyable. Calls on one model take turns: not
+/// A network with weights on a device. A shared handle: copies of it are the same model, which
+/// lives until the last of them goes; copy() makes another one. Calls on one model take turns: not
 /// thread-safe.
 class Model {
  public:
@@ -52,10 +57,12 @@ class Model {
   /// Throws Error where the device is missing.
   explicit Model(Network network, ModelOptions options = {});
   /// Of a state that was built inside the library.
-  explicit Model(std::unique_ptr<ModelState> state);
-  Model(Model&&) noexcept;
-  Model& operator=(Model&&) noexcept;
-  ~Model();
+  explicit Model(std::shared_ptr<ModelState> state);
+
+  /// A model of its own with the same weights, on the same device or as `options` say (whose seed
+  /// does nothing). Waits.
+  Model copy() const;
+  Model copy(const ModelOptions& options) const;
 
   /// A safetensors file: every weight by name, the network and the class names in its metadata.
   /// The file appears whole or not at all. Throws Error, e.g. where the disk is full, and for a
@@ -91,6 +98,17 @@ class Model {
   /// Takes values of any type, as f32. Throws Error for an unknown name or another number of
   /// elements.
   void set_parameter(const std::string& name, const Tensor& values);
+  /// The memory that training updates and predictions read, f32, on the model's device: a weight or
+  /// running statistic. May be written from now on: where predictions keep weights in another order
+  /// (Predictor on the CPU), each brings them into it anew. It stays good without the model. Throws
+  /// Error for an unknown name.
+  Tensor parameter_memory(const std::string& name);
+
+  /// All weights and running statistics by name: copies in host memory, f32. Waits.
+  State weights() const;
+  /// Sets those that the state names; the others stay. Throws Error, and sets none, for an unknown
+  /// name, another shape or type than f32.
+  void set_weights(const State& weights);
 
   /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in the
   /// data set's order. The data set needs no targets.
@@ -109,9 +127,10 @@ class Model {
 
   ModelState& state() { return *state_; }
   const ModelState& state() const { return *state_; }
+  const std::shared_ptr<ModelState>& shared_state() const { return state_; }
 
  private:
-  std::unique_ptr<ModelState> state_;
+  std::shared_ptr<ModelState> state_;
 };
 
 /// Returns `data` as `model` takes it: images of the shape of its training's samples become their

@@ -1,61 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
+#include <variant>
 
 namespace linnet {
 
-/// How the learning rate changes with the step, as a factor on its base value.
-struct Schedule {
-  enum class Kind : std::uint8_t { constant, step, cosine };
-  Kind kind = Kind::constant;
-  /// Linear warm-up: the factor of step s < warmup_epochs * steps is (s + 1) / (that many steps).
-  double warmup_epochs = 0;
-  /// step: the factor is multiplied by `gamma` after every `every_epochs`.
-  double every_epochs = 1;
-  double gamma = 0.1;
-  /// cosine: falls to `floor` at the last epoch (Loshchilov and Hutter, "SGDR", 2017, no restarts).
-  double floor = 0;
-};
+// The update rules. Definitions and defaults are PyTorch's (Lion's are its paper's). Each rule is
+// one pass over the flat array of parameters; the learning rate is what the schedule multiplies.
+// Every number must be finite; Error names the one that is out of its range before the first step.
 
-/// The update rule; every definition is PyTorch's. One fused pass over the flat parameter arena.
-struct Optimizer {
-  enum class Kind : std::uint8_t { sgd, adam, adamw, rmsprop };
-  Kind kind = Kind::adam;
+/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015).
+struct Adam {
+  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
-  /// sgd, rmsprop: 0 for none. With `nesterov` (sgd): the look-ahead form.
-  double momentum = 0;
-  bool nesterov = false;
-  /// adam, adamw (Kingma and Ba, 2015; Loshchilov and Hutter, 2019).
+  /// Share of the old mean of gradients that a step keeps, in [0, 1).
   double beta1 = 0.9;
+  /// Share of the old mean of squared gradients that a step keeps, in [0, 1).
   double beta2 = 0.999;
+  /// Added to the root of the mean square, after its bias is corrected; above 0.
   double epsilon = 1e-8;
-  /// rmsprop: smoothing of the squared gradient.
-  double alpha = 0.99;
-  /// Added to the gradient as an L2 penalty; decoupled from it in adamw.
+  /// L2 penalty: this times the parameter is added to its gradient; at least 0.
   double weight_decay = 0;
-  /// Gradients are scaled down to this L2 norm, taken over all parameters; 0: never.
-  double clip_norm = 0;
-  Schedule schedule = {};
 };
 
-inline Optimizer sgd(double learning_rate, double momentum = 0, bool nesterov = false) {
-  return {.kind = Optimizer::Kind::sgd,
-          .learning_rate = learning_rate,
-          .momentum = momentum,
-          .nesterov = nesterov};
-}
-inline Optimizer adam(double learning_rate = 1e-3) {
-  return {.kind = Optimizer::Kind::adam, .learning_rate = learning_rate};
-}
-inline Optimizer adamw(double learning_rate = 1e-3, double weight_decay = 0.01) {
-  return {.kind = Optimizer::Kind::adamw,
-          .learning_rate = learning_rate,
-          .weight_decay = weight_decay};
-}
-inline Optimizer rmsprop(double learning_rate = 1e-2) {
-  return {.kind = Optimizer::Kind::rmsprop, .learning_rate = learning_rate};
-}
+/// Stochastic gradient descent, with momentum in PyTorch's form: m = momentum * m + g, w -= rate m
+/// (Sutskever et al., "On the importance of initialization and momentum in deep learning", 2013).
+struct SGD {
+  /// Size of a step, a parameter's unit by a gradient's; at least 0. PyTorch's default.
+  double learning_rate = 1e-3;
+  /// Share of the last step's direction that a step keeps, in [0, 1); 0: no momentum.
+  double momentum = 0;
+  /// Nesterov's form, which looks ahead: w -= rate (g + momentum * m). Wants a momentum.
+  bool nesterov = false;
+  /// L2 penalty: this times the parameter is added to its gradient; at least 0.
+  double weight_decay = 0;
+};
+
+/// Adam with weight decay apart from the gradient (Loshchilov and Hutter, "Decoupled weight decay
+/// regularization", 2019).
+struct AdamW {
+  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  double learning_rate = 1e-3;
+  /// Share of the old mean of gradients that a step keeps, in [0, 1).
+  double beta1 = 0.9;
+  /// Share of the old mean of squared gradients that a step keeps, in [0, 1).
+  double beta2 = 0.999;
+  /// Added to the root of the mean square, after its bias is corrected; above 0.
+  double epsilon = 1e-8;
+  /// A step multiplies the parameter by 1 - learning rate * weight_decay; at least 0.
+  double weight_decay = 1e-2;
+};
+
+/// RMSprop (Tieleman and Hinton, lecture 6.5 of "Neural networks for machine learning", 2012), not
+/// centred.
+struct RMSprop {
+  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  double learning_rate = 1e-2;
+  /// Share of the old mean of squared gradients that a step keeps, in [0, 1).
+  double alpha = 0.99;
+  /// Added to the root of the mean square; above 0.
+  double epsilon = 1e-8;
+  /// Share of the last step's direction that a step keeps, in [0, 1); 0: no momentum.
+  double momentum = 0;
+  /// L2 penalty: this times the parameter is added to its gradient; at least 0.
+  double weight_decay = 0;
+};
+
+/// Adagrad (Duchi et al., "Adaptive subgradient methods for online learning and stochastic
+/// optimization", 2011).
+struct Adagrad {
+  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  double learning_rate = 1e-2;
+  /// What the sum of squared gradients begins with, a gradient's unit squared; at least 0.
+  double initial_accumulator_value = 0;
+  /// Added to the root of the sum of squared gradients; above 0.
+  double epsilon = 1e-10;
+  /// L2 penalty: this times the parameter is added to its gradient; at least 0.
+  double weight_decay = 0;
+};
+
+/// Lion, the sign of a momentum: w -= rate (sign(beta1 m + (1 - beta1) g) + weight_decay * w), then
+/// m = beta2 m + (1 - beta2) g (Chen et al., "Symbolic discovery of optimization algorithms",
+/// 2023). Its steps are larger than Adam's: a third to a tenth of Adam's learning rate suits.
+struct Lion {
+  /// Size of a step, a parameter's unit; at least 0. The paper's default.
+  double learning_rate = 1e-4;
+  /// Share of the momentum in the direction of a step, in [0, 1).
+  double beta1 = 0.9;
+  /// Share of the old momentum that a step keeps, in [0, 1).
+  double beta2 = 0.99;
+  /// A step multiplies the parameter by 1 - learning rate * weight_decay; at least 0.
+  double weight_decay = 0;
+};
+
+/// The update rule of a training, e.g. Adam{.learning_rate = 4e-3}.
+using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion>;
+
+/// Limits gradients before an update, against steps that are far too large. Both may be set: the
+/// norm is limited first.
+struct Clip {
+  /// Largest L2 norm over the gradients of all parameters that train: larger ones are scaled down
+  /// to it, a gradient's unit; 0: any norm.
+  double norm = 0;
+  /// Largest magnitude of an element: each is clamped to [-value, value], a gradient's unit; 0: any
+  /// value.
+  double value = 0;
+};
+
+/// The parameters whose names match a pattern, and how they train. Of several groups the first that
+/// matches a parameter counts.
+struct ParameterGroup {
+  /// Pattern of names such as "dense_1.weight": * stands for any characters, ? for one.
+  std::string name = "*";
+  /// The group's learning rate, as a factor on the optimizer's; at least 0.
+  double learning_rate_factor = 1;
+  /// Instead of the optimizer's; at least 0.
+  std::optional<double> weight_decay = {};
+};
 
 }  // namespace linnet

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <linnet/model.h>
+#include <linnet/state.h>
+#include <linnet/tensor.h>
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 namespace linnet {
 
@@ -13,8 +14,10 @@ struct PredictorState;
 
 /// Inference that stays prepared: for every batch size (and type of samples) that it is asked for,
 /// a program is made once and kept, with memory of its own; on a GPU its launches are captured in a
-/// graph. The weights are the model's own: what trains or sets them is seen by the next prediction.
-/// The model must outlive it, and takes turns with every other use of it.
+/// graph. The weights are the model's own, which it shares: what trains or sets them is seen by the
+/// next prediction. It takes turns with every other use of the model.
+///
+/// Samples are f32 or u8, or i32 where the network takes ids; outputs are f32.
 ///
 /// Threads may call predict() at the same time: each gets a program of its own, which is kept. On
 /// the CPU they run side by side where the model computes on one thread (ModelOptions::threads),
@@ -22,7 +25,7 @@ struct PredictorState;
 class Predictor {
  public:
   /// probabilities: as Model::predict_probabilities() gives them.
-  explicit Predictor(Model& model, bool probabilities = false);
+  explicit Predictor(const Model& model, bool probabilities = false);
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
   ~Predictor();
@@ -30,25 +33,34 @@ class Predictor {
   Shape input_shape() const;   ///< of a sample; of the first input
   Shape output_shape() const;  ///< of a sample; of the first output
 
-  /// Host memory to host memory: N samples of input_shape(), row-major, to N outputs of
-  /// output_shape(). N is a batch size: predictions of other sizes prepare other programs. On the
-  /// CPU nothing is copied, and nothing allocated once a size is prepared. Throws Error naming the
-  /// shapes where sizes disagree.
-  void predict(std::span<const float> samples, std::span<float> outputs) const;
-  void predict(std::span<const std::uint8_t> samples, std::span<float> outputs) const;
-  void predict(std::span<const std::int32_t> samples, std::span<float> outputs) const;
+  /// Predicts samples (N, input_shape()) and writes outputs (N, output_shape()), both in host
+  /// memory, which is used during the call alone. N is a batch size: predictions of other sizes
+  /// prepare other programs. On the CPU nothing is copied, and nothing allocated once a size is
+  /// prepared. Waits for the device. Throws Error for other types and shapes, which it names, for
+  /// read-only outputs, for memory of a GPU, and for a network of several inputs.
+  void predict(const Tensor& samples, Tensor outputs) const;
+  /// The same; returns the outputs in memory of their own.
+  Tensor predict(const Tensor& samples) const;
 
-  /// Device memory (on the CPU, host memory) that run() reads samples from, (batch, input_shape())
-  /// of f32 or u8 (i32 where the network takes ids), and writes outputs to, (batch, output_shape())
-  /// of f32. The addresses hold as long as the predictor. Throws Error for other types, and where a
-  /// batch does not fit.
-  void* input(std::int64_t batch, DType dtype = DType::f32);
-  float* output(std::int64_t batch, DType dtype = DType::f32);
-  /// Lets run() read other memory of the device than input(); null: input() again. `owner` is held
-  /// as long. A GPU captures its graph again for an address that is new: alternate as little as
-  /// possible.
-  void set_input(std::int64_t batch, DType dtype, const void* samples,
-                 std::shared_ptr<void> owner = nullptr);
+  /// The same for networks of several inputs and outputs, by name: takes every input, as many
+  /// samples of each, and writes the outputs that `outputs` names. Throws Error as predict() does,
+  /// and for names that the network lacks or that are missing among the inputs.
+  void predict(const State& inputs, const State& outputs) const;
+  /// The same; returns every output in memory of its own, in the network's order.
+  State predict(const State& inputs) const;
+
+  /// Memory of the model's device that run() reads samples from, (batch, input_shape()), and writes
+  /// outputs to, (batch, output_shape()). A call returns the same memory each time. It stays good
+  /// without the predictor and the model; to_host() waits for what was enqueued. Throws Error for
+  /// other types, and where a batch does not fit.
+  Tensor input(std::int64_t batch, DType dtype = DType::f32);
+  Tensor output(std::int64_t batch, DType dtype = DType::f32);
+  /// Makes samples (N, input_shape()) in the memory of the model's device the input of run(N,
+  /// dtype): read where they lie, and kept, until another input is set; input(N, dtype) itself is
+  /// the one that run() begins with. Waits for the device if it gives one up. A GPU captures its
+  /// graph again for memory that is new: alternate as little as possible. Throws Error for another
+  /// device, type or shape, and changes nothing then.
+  void set_input(const Tensor& samples);
   /// Predicts what lies in the input. A GPU has it only enqueued then, behind all that this model
   /// was asked before; other streams' work on the input must have ended.
   void run(std::int64_t batch, DType dtype = DType::f32);

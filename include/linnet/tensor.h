@@ -158,6 +158,8 @@ class Tensor {
   Tensor clone() const;
   /// The Tensor itself where its memory is the host's, else clone().
   Tensor to_host() const;
+  /// Until all that was enqueued on the device of memory that the library allocated is done.
+  void wait() const;
   /// The elements in another type: the Tensor itself where it has it, else a copy in host memory.
   /// Rounds once, to the nearest and of two the even one; what a float type can't hold becomes
   /// infinite. Integers of floats are cut towards zero, bool is whether a number is not 0. Throws
@@ -203,8 +205,8 @@ void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 /// Error for any other one, which then stays the caller's.
 Tensor from_dlpack(DLManagedTensor* tensor);
 /// Hands the memory over without a copy: whoever gets it calls tensor->deleter(tensor) once, on any
-/// thread. Memory of the Tensor's lives until then. Throws Error for a read-only Tensor, which the
-/// format can't say: clone() it.
+/// thread. Memory of the Tensor's lives until then. Waits for a device, as Tensor::wait() does.
+/// Throws Error for a read-only Tensor, which the format can't say: clone() it.
 DLManagedTensor* to_dlpack(const Tensor& tensor);
 
 }  // namespace linnet

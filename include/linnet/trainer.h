@@ -2,17 +2,23 @@
 #pragma once
 
 #include <linnet/augment.h>
+#include <linnet/batch.h>
 #include <linnet/expression.h>
 #include <linnet/loss.h>
 #include <linnet/model.h>
 #include <linnet/optimizer.h>
+#include <linnet/schedule.h>
+#include <linnet/state.h>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace linnet {
+
+struct TrainerState;
 
 /// A loss of one's own, from an output and its targets (labels come as one-hot rows), e.g.
 ///   [](const Expression& y, const Expression& t) { return mean(square(y - t)); }
@@ -28,38 +34,60 @@ struct OutputLoss {
   CustomLoss custom = {};    ///< in the loss's place
 };
 
-/// Braces alone, train(model, data, {.epoch = 1}), leave the compiler to say no more than "no
-/// matching function"; with the type, TrainingOptions{.epoch = 1}, it names the field and the one
-/// that was meant.
-struct TrainingOptions {
-  std::int64_t epochs = 5;
-  std::int64_t batch = 128;
-  Optimizer optimizer = {};
+/// What a training makes small, and how.
+struct Objective {
+  /// The parameters that train, by name, with their learning rates and weight decays; empty: all.
+  /// What matches no group is frozen: it has no gradient, no penalty and no update. A batch norm
+  /// that is frozen whole (weight and bias) computes as at inference and keeps its running
+  /// statistics. Throws Error for a pattern that matches no parameter.
+  std::vector<ParameterGroup> trains = {};
   Loss loss = Loss::automatic;    ///< of the first output
   LossOptions loss_options = {};  ///< of the first output; l1 and l2 of the network
-  CustomLoss custom_loss = {};    ///< of the first output, in the loss's place
+  CustomLoss custom_loss = {};    ///< of the first output, instead of `loss`
   /// Losses and weights of outputs, by name; those with targets and not named here have automatic
   /// losses of weight 1.
   std::vector<OutputLoss> output_losses = {};
-  double validation = 0;  ///< part of the training data that is held out, in [0, 1)
-  /// Stops when the held-out (or else test) loss has not improved for so many epochs; 0: never.
+  Optimizer optimizer = Adam{};
+  Schedule schedule = Constant{};  ///< of the learning rate
+  Warmup warmup = {};              ///< before the schedule
+  Clip clip = {};                  ///< of gradients
+};
+
+struct TrainerOptions {
+  std::uint64_t seed = 0;  ///< of shuffling, dropout and augmentation
+  /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
+  std::vector<std::string> disabled_passes = {};
+};
+
+class Callback;
+
+/// One call of Trainer::fit().
+struct FitOptions {
+  std::int64_t epochs = 1;
+  std::int64_t batch = 128;
+  Dataset validation = {};  ///< evaluated after every epoch; empty: none
+  /// Instead of `validation`: a share of the training data, in [0, 1), that is held out.
+  double hold_out = 0;
+  Dataset test = {};  ///< evaluated after the last epoch, or after every one without `validation`
+  /// Stops when the validation (or else test, or else training) loss has not improved for so many
+  /// epochs; 0: never.
   std::int64_t patience = 0;
+  /// Keeps the weights of the epoch whose watched loss was the best, for Trainer::best().
+  bool keep_best = false;
   bool shuffle = true;
   /// Leaves out of each epoch the samples beyond its last whole batch; with `shuffle` other ones
   /// every time.
   bool drop_last = false;
-  std::uint64_t seed = 0;  ///< of shuffle, split and dropout
-  /// Leaves the data set in host memory: each batch is copied to the device while that computes the
-  /// one before, in `pool` buffers (at least 1). The same results to the bit; for data sets that
+  /// Leaves the data in host memory: each batch is copied to the device while that computes the one
+  /// before, `prefetch` batches ahead (at least 1). The same results to the bit; for data that
   /// don't fit. Changes nothing on the CPU, which reads host memory.
   bool streamed = false;
-  std::int64_t pool = 3;
-  /// Threads that read ahead where samples come from files (Column::source), into a pool of `pool`
-  /// batches on every device; 0: all processors. Results don't depend on it.
+  std::int64_t prefetch = 3;
+  /// Threads that read ahead where samples come from files (Column::source); 0: all processors.
+  /// Results don't depend on it.
   int decoders = 0;
-  Augment augment = {};  ///< of the first input's pictures
-  /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
-  std::vector<std::string> disabled_passes = {};
+  Augment augment = {};          ///< of the first input's images
+  Callback* callback = nullptr;  ///< watches; must outlive the call
 };
 
 /// Loss (mean over the samples) and accuracy (NaN for regression).
@@ -126,6 +154,107 @@ struct History {
   double startup_seconds = 0;      ///< from the call to the first step: compiling and preparing
   std::size_t planned_bytes = 0;   ///< all memory of training, decided before the first step
   std::vector<std::string> notes;  ///< sentences on what the device could not do
+};
+
+/// A step that Trainer::step() has begun.
+class StepResult {
+ public:
+  std::uint64_t step() const { return step_; }  ///< counted over the training, from 0
+  /// Waits for the step and returns its loss. Losses of the newest 4096 steps are kept; throws
+  /// Error for an older one, and where the trainer is gone.
+  float loss() const;
+
+ private:
+  friend class Trainer;
+  StepResult(std::weak_ptr<TrainerState> trainer, std::uint64_t step)
+      : trainer_(std::move(trainer)), step_(step) {}
+  std::weak_ptr<TrainerState> trainer_;
+  std::uint64_t step_;
+};
+
+/// Trains a model: holds the optimizer's state and the position in the training, so that a second
+/// fit() goes on where the first one ended, to the bit: fit(3 epochs) and fit(2 epochs) are fit(5
+/// epochs), where the schedule's length is given and not the fit's. What is compiled once stays
+/// compiled. Shares the model: evaluations and predictions see the weights as they are. Calls take
+/// turns with all else that uses the model: not thread-safe.
+class Trainer {
+ public:
+  /// Throws Error for an objective that does not fit the network.
+  explicit Trainer(Model model, Objective objective = {}, TrainerOptions options = {});
+
+  /// Trains for so many epochs more. The last incomplete batch of an epoch is trained on as it is,
+  /// unless FitOptions::drop_last leaves it out. Results depend on the options, the seeds and the
+  /// data alone, not on threads. Throws as train() does.
+  History fit(const Dataset& data, const FitOptions& options = {});
+
+  /// The batches of the training's next epoch, for a loop of one's own. The epoch counts as done
+  /// when its last batch was given to step(). Stepping through all of them is fit() for one epoch,
+  /// to the bit.
+  BatchRange batches(const Dataset& data, const BatchOptions& options = {}) const;
+  /// One step of the optimizer on a batch. On a GPU it is only enqueued.
+  StepResult step(const Batch& batch);
+  /// The gradients of the weights that train, by name, for a batch as step() would see it next.
+  /// Changes neither weights nor running statistics. Waits.
+  State gradients(const Batch& batch);
+
+  /// Loss and accuracy over a data set, in inference mode, by the objective's losses. Waits.
+  Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
+
+  const Model& model() const;
+  Model& model();
+  /// A model of its own with the weights of the best epoch so far (FitOptions::keep_best). Throws
+  /// Error where none was kept.
+  Model best() const;
+
+  std::uint64_t steps() const;  ///< done so far
+  std::int64_t epochs() const;  ///< done so far
+  /// Everything that a training needs to go on: weights and running statistics ("model/NAME"),
+  /// moments ("optimizer/moment1/NAME"), and the position. Copies in host memory; waits.
+  State state() const;
+  /// Goes on from there. Throws Error, and changes nothing, for a state of another network or
+  /// optimizer.
+  void load_state(const State& state);
+
+ private:
+  std::shared_ptr<TrainerState> state_;
+};
+
+/// Braces alone, train(model, data, {.epoch = 1}), leave the compiler to say no more than "no
+/// matching function"; with the type, TrainingOptions{.epoch = 1}, it names the field and the one
+/// that was meant.
+struct TrainingOptions {
+  std::int64_t epochs = 5;
+  std::int64_t batch = 128;
+  Optimizer optimizer = Adam{};
+  Schedule schedule = Constant{};           ///< of the learning rate
+  Warmup warmup = {};                       ///< before the schedule
+  Clip clip = {};                           ///< of gradients
+  std::vector<ParameterGroup> trains = {};  ///< as Objective::trains
+  Loss loss = Loss::automatic;              ///< of the first output
+  LossOptions loss_options = {};            ///< of the first output; l1 and l2 of the network
+  CustomLoss custom_loss = {};              ///< of the first output, in the loss's place
+  /// Losses and weights of outputs, by name; those with targets and not named here have automatic
+  /// losses of weight 1.
+  std::vector<OutputLoss> output_losses = {};
+  double validation = 0;  ///< part of the training data that is held out, in [0, 1)
+  /// Stops when the held-out (or else test) loss has not improved for so many epochs; 0: never.
+  std::int64_t patience = 0;
+  bool shuffle = true;
+  /// Leaves out of each epoch the samples beyond its last whole batch; with `shuffle` other ones
+  /// every time.
+  bool drop_last = false;
+  std::uint64_t seed = 0;  ///< of shuffle, split and dropout
+  /// Leaves the data set in host memory: each batch is copied to the device while that computes the
+  /// one before, in `pool` buffers (at least 1). The same results to the bit; for data sets that
+  /// don't fit. Changes nothing on the CPU, which reads host memory.
+  bool streamed = false;
+  std::int64_t pool = 3;
+  /// Threads that read ahead where samples come from files (Dataset::source), into a pool of `pool`
+  /// batches on every device; 0: all processors. Results don't depend on it.
+  int decoders = 0;
+  Augment augment = {};  ///< of the first input's pictures
+  /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
+  std::vector<std::string> disabled_passes = {};
 };
 
 /// Trains `model` on `data`. The last incomplete batch of an epoch is trained on as it is, unless

@@ -161,7 +161,7 @@ std::span<const std::byte> Tensor::host_bytes(DType dtype) const {
 }
 
 void Tensor::require_writable() const {
-  if (read_only_) {
+  if (read_only_) {  // the text is made only where it is needed
     fail("a tensor {} {} is read-only: it borrows const memory; clone() it", to_string(dtype_),
          to_string(shape_));
   }
@@ -206,6 +206,10 @@ Tensor Tensor::clone() const {
           to_string(device_));
   memory_->read(static_cast<std::size_t>(data_ - memory_->data()), {copy.data_, size_});
   return copy;
+}
+
+void Tensor::wait() const {
+  if (memory_ != nullptr) memory_->wait();
 }
 
 Tensor Tensor::to_host() const { return device_.kind == Device::Kind::cpu ? *this : clone(); }

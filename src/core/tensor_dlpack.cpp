@@ -106,6 +106,7 @@ Tensor from_dlpack(DLManagedTensor* tensor) {
 DLManagedTensor* to_dlpack(const Tensor& tensor) {
   require(!tensor.read_only(), "a tensor {} {} is read-only, which DLPack can't say; clone() it",
           to_string(tensor.dtype()), to_string(tensor.shape()));
+  tensor.wait();  // other libraries know nothing of what was enqueued
   auto exported = std::make_unique<Exported>();
   exported->tensor = tensor;
   std::ranges::copy(tensor.shape().dims(), exported->dims.begin());

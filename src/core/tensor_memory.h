@@ -17,6 +17,8 @@ class TensorMemory {
   virtual Device device() const { return {}; }
   /// Copies memory of a device to the host, behind all that was enqueued there.
   virtual void read(std::size_t offset, std::span<std::byte> to) const = 0;
+  /// Until all that was enqueued on its device is done.
+  virtual void wait() const {}
 };
 
 /// Host memory of a Tensor's own whose contents are still to be written. Throws Error where memory

@@ -16,13 +16,13 @@ struct DTypeInfo {
   std::size_t size;
 };
 constexpr std::array<DTypeInfo, 8> kDTypes{{{"f32", 4},
-                                             {"f64", 8},
-                                             {"bf16", 2},
-                                             {"u8", 1},
-                                             {"i32", 4},
-                                             {"f16", 2},
-                                             {"i64", 8},
-                                             {"bool", 1}}};
+                                            {"f64", 8},
+                                            {"bf16", 2},
+                                            {"u8", 1},
+                                            {"i32", 4},
+                                            {"f16", 2},
+                                            {"i64", 8},
+                                            {"bool", 1}}};
 
 const DTypeInfo& info(DType dtype) { return kDTypes.at(static_cast<std::size_t>(dtype)); }
 

@@ -113,9 +113,7 @@ std::vector<std::int64_t> counts_by_class(const std::vector<std::vector<std::int
   }
   std::vector<std::size_t> order(classes.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return remainders[a] > remainders[b];
-  });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(-remainders[i], i); });
   for (std::size_t i = 0; i < order.size() && count > 0; ++i, --count) ++counts[order[i]];
   return counts;
 }

@@ -6,6 +6,20 @@
 
 namespace linnet {
 
+std::vector<bool> dependents(const Graph& graph, std::span<const Value> wrt) {
+  std::vector<bool> depends(graph.value_count(), false);
+  for (Value w : wrt) depends[static_cast<std::size_t>(w.id)] = true;
+  for (const Node& node : graph.nodes()) {
+    bool any = false;
+    for (Value v : node.inputs) any = any || depends[static_cast<std::size_t>(v.id)];
+    for (Value v : node.outputs) {
+      const std::size_t id = static_cast<std::size_t>(v.id);
+      depends[id] = depends[id] || any;
+    }
+  }
+  return depends;
+}
+
 std::vector<Value> differentiate(Graph& graph, Value loss, std::span<const Value> wrt) {
   require(graph.type(loss) == ValueType{DType::f32, Shape{}}, "expected a scalar f32 loss; got {}",
           to_string(graph.type(loss)));
@@ -20,19 +34,7 @@ std::vector<Value> differentiate(Graph& graph, std::span<const Value> outputs,
   const std::size_t forward_values = graph.value_count();
   const std::size_t forward_nodes = graph.nodes().size();
 
-  // Which values depend on one of `wrt`.
-  std::vector<bool> depends(forward_values, false);
-  for (Value w : wrt) depends[static_cast<std::size_t>(w.id)] = true;
-  for (std::size_t i = 0; i < forward_nodes; ++i) {
-    const Node& node = graph.nodes()[i];
-    bool any = false;
-    for (Value v : node.inputs) any = any || depends[static_cast<std::size_t>(v.id)];
-    for (Value v : node.outputs) {
-      const std::size_t id = static_cast<std::size_t>(v.id);
-      depends[id] = depends[id] || any;
-    }
-  }
-
+  const std::vector<bool> depends = dependents(graph, wrt);
   std::vector<Value> gradients(forward_values);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     gradients[static_cast<std::size_t>(outputs[i].id)] = output_gradients[i];

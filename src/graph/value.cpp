@@ -22,9 +22,7 @@ std::size_t ValueType::bytes() const {
   return bytes;
 }
 
-void require_possible(const ValueType& type) {
-  static_cast<void>(type.bytes());
-}
+void require_possible(const ValueType& type) { static_cast<void>(type.bytes()); }
 
 void require_f32(std::span<const ValueType> types) {
   if (std::ranges::all_of(types, [](const ValueType& t) { return t.dtype == DType::f32; })) return;

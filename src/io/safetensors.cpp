@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <tuple>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -118,9 +120,10 @@ std::map<std::string, std::string> read_metadata(const Json& object) {
 
 /// Sorts the tensors by their place and throws unless they cover the data exactly once.
 void require_cover(std::vector<TensorView>& tensors, std::span<const std::byte> data) {
-  std::stable_sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
-    return std::pair(a.data.data(), a.data.size()) < std::pair(b.data.data(), b.data.size());
-  });
+  const auto place = [](const TensorView& tensor) {
+    return std::tuple(tensor.data.data(), tensor.data.size(), std::string_view(tensor.name));
+  };
+  std::ranges::sort(tensors, {}, place);
   std::size_t covered = 0;
   for (const TensorView& tensor : tensors) {
     const auto begin = static_cast<std::size_t>(tensor.data.data() - data.data());

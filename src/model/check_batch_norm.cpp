@@ -16,9 +16,10 @@ std::int64_t other_batch(std::int64_t samples, std::int64_t batch) {
 
 }  // namespace
 
-void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch) {
+void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch,
+                       const std::vector<bool>& trains) {
   for (const Node& node : network.graph.nodes()) {
-    if (op_as<BatchNormOp>(&node) == nullptr) continue;
+    if (op_as<BatchNormOp>(&node) == nullptr || is_frozen(network, node, trains)) continue;
     const Shape x = network.graph.shape(node.inputs[0]).sample().batched(1);
     if (network.graph.shape(node.inputs[0]).elements() != kTemplateBatch * x[-1]) continue;
     constexpr std::string_view kExpected = "expected more than 1 value per channel when training";

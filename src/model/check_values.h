@@ -31,8 +31,10 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
 
 /// Throws Error where a step on one sample gives a batch norm one value per channel, whose variance
 /// is not defined. The message says that batches of one sample, or what they leave of `samples`,
-/// are that step. The same rule holds for a shard of a batch.
-void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch);
+/// are that step. The same rule holds for a shard of a batch. Frozen batch norms compute no
+/// variance; `trains`: by parameter.
+void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch,
+                       const std::vector<bool>& trains);
 
 /// Throws Error where the loss ignores, or weighs by 0, every label of samples
 /// [begin, begin + count): there is nothing to learn or to measure then. `part` is how the message

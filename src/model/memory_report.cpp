@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace linnet {
 namespace {
@@ -25,7 +26,8 @@ std::vector<std::string> largest_values(const Plan& plan) {
     }
   }
   const auto bytes = [&](int id) { return plan.values[static_cast<std::size_t>(id)].bytes; };
-  std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) { return bytes(a) > bytes(b); });
+  std::sort(roots.begin(), roots.end(),
+            [&](int a, int b) { return std::pair(bytes(b), a) < std::pair(bytes(a), b); });
   roots.resize(std::min(roots.size(), kLargest));
   std::vector<std::string> texts;
   for (int id : roots) {

@@ -8,12 +8,15 @@
 #include "base/check.h"
 #include "base/utf8.h"
 #include "core/tensor_memory.h"
+#include "model/buffer_memory.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "ops/cpu_kernels.h"
 
 namespace linnet {
 namespace {
+
+constexpr std::size_t kKeptProgramBytes = std::size_t{1} << 30;  // of programs that nobody holds
 
 const ParameterSpec& find_parameter(const ModelState& state, const std::string& name) {
   const auto found = state.parameter_index.find(name);
@@ -28,6 +31,10 @@ void upload(ModelState& state, const ParameterSpec& spec, std::span<const float>
 
 }  // namespace
 
+std::shared_ptr<ThreadTeam> make_thread_team(int threads) {
+  return std::make_shared<ThreadTeam>(threads);
+}
+
 std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
   const std::string& device = options.device;
   const bool cuda = device == "cuda" || device.starts_with("cuda:");
@@ -41,15 +48,18 @@ std::unique_ptr<Backend> open_backend(const ModelOptions& options) {
   cpu::register_cpu_kernels(registry);
   const cpu::Products products =
       options.precision == Precision::bf16 ? cpu::bf16_products() : cpu::Products::fp32;
-  return std::make_unique<cpu::CpuBackend>(std::move(registry), options.threads, products,
-                                           options.cpu);
+  return std::make_unique<cpu::CpuBackend>(std::move(registry),
+                                           options.team != nullptr
+                                               ? options.team
+                                               : make_thread_team(options.threads),
+                                           products, options.cpu);
 }
 
-std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
+std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
                                        std::uint64_t seed) {
   // What no file could hold is refused now, not when hours of training are to be saved.
   static_cast<void>(network.to_json());
-  std::unique_ptr<ModelState> state(new ModelState{.network = std::move(network),
+  std::shared_ptr<ModelState> state(new ModelState{.network = std::move(network),
                                                    .backend = std::move(backend),
                                                    .device = {},
                                                    .parameters = nullptr,
@@ -67,6 +77,8 @@ std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
                                   s.network.parameters()),
                       error.wanted, error.free);
   }
+  s.programs =
+      std::make_unique<ProgramCache>(*s.backend, s.parameters, s.statistics, kKeptProgramBytes);
   std::vector<float> values;
   for (std::size_t i = 0; i < s.definition().parameters.size(); ++i) {
     const ParameterSpec& spec = s.definition().parameters[i];
@@ -78,11 +90,30 @@ std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
 }
 
 Model::Model(Network network, ModelOptions options)
-    : state_(make_state(std::move(network), open_backend(options), options.seed)) {}
-Model::Model(std::unique_ptr<ModelState> state) : state_(std::move(state)) {}
-Model::Model(Model&&) noexcept = default;
-Model& Model::operator=(Model&&) noexcept = default;
-Model::~Model() = default;
+    : state_(make_state(std::move(network), open_backend(options), options.seed)) {
+  state_->options = std::move(options);
+  if (const auto* cpu = dynamic_cast<const cpu::CpuBackend*>(state_->backend.get())) {
+    state_->options.team = cpu->team();  // which copies share
+  }
+}
+Model::Model(std::shared_ptr<ModelState> state) : state_(std::move(state)) {}
+
+Model Model::copy() const { return copy(state_->options); }
+
+Model Model::copy(const ModelOptions& options) const {
+  Model copy(network(), options);
+  const auto transfer = [&](const Buffer& from, Buffer& to, std::size_t bytes) {
+    std::vector<std::byte> memory(bytes);
+    state_->backend->download(from, 0, memory);
+    copy.state_->backend->upload(to, 0, memory);
+  };
+  const NetworkDefinition& definition = state_->definition();
+  transfer(*state_->parameters, *copy.state_->parameters, definition.bytes(true));
+  transfer(*state_->statistics, *copy.state_->statistics, definition.bytes(false));
+  copy.state_->class_names = state_->class_names;
+  copy.state_->record = state_->record;
+  return copy;
+}
 
 const Network& Model::network() const { return state_->network; }
 const std::string& Model::device() const { return state_->device; }
@@ -126,6 +157,35 @@ void Model::set_parameter(const std::string& name, const Tensor& values) {
           name, to_string(spec.shape), spec.shape.elements(), values.elements());
   const Tensor floats = values.to_host().to(DType::f32);
   upload(*state_, spec, floats.as<float>());
+}
+
+Tensor Model::parameter_memory(const std::string& name) {
+  const ParameterSpec& spec = find_parameter(*state_, name);
+  state_->weights_shared = true;
+  return tensor_over(*state_, spec.trainable ? state_->parameters : state_->statistics, spec.offset,
+                     DType::f32, spec.shape);
+}
+
+State Model::weights() const {
+  State weights;
+  for (const ParameterSpec& spec : state_->definition().parameters) {
+    Tensor values(DType::f32, spec.shape);
+    state_->backend->download(state_->buffer_of(spec), spec.offset, values.writable_bytes());
+    weights.set(spec.name, std::move(values));
+  }
+  return weights;
+}
+
+void Model::set_weights(const State& weights) {
+  for (const auto& [name, value] : weights) {
+    const Shape& shape = find_parameter(*state_, name).shape;
+    require(value.dtype() == DType::f32 && value.shape() == shape,
+            "the weight '{}' is f32 {}; got {} {}", name, to_string(shape),
+            to_string(value.dtype()), to_string(value.shape()));
+  }
+  for (const auto& [name, value] : weights) {
+    upload(*state_, find_parameter(*state_, name), value.to_host().as<float>());
+  }
 }
 
 }  // namespace linnet

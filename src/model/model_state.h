@@ -8,13 +8,17 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/align.h"
+#include "model/program_cache.h"
 #include "nn/definition.h"
 #include "ops/metrics/metrics.h"
 #include "runtime/backend.h"
 
 namespace linnet {
+
+struct PredictorState;
 
 /// What a Model owns: the network, the device, and the weights that lie there.
 struct ModelState {
@@ -22,6 +26,7 @@ struct ModelState {
   std::unique_ptr<Backend> backend;
   int threads = 1;
   std::string device;
+  ModelOptions options = {};  ///< as the model was made
   std::shared_ptr<Buffer> parameters;
   std::shared_ptr<Buffer> statistics;  ///< Storage::state: running statistics, then the counters
   std::vector<std::string> class_names;
@@ -29,6 +34,9 @@ struct ModelState {
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
   bool weights_shared = false;        ///< others hold their addresses and may write at any time
   std::map<std::string, std::size_t, std::less<>> parameter_index = {};  ///< places by name
+  std::unique_ptr<ProgramCache> programs = nullptr;
+  /// What Model's own predictions are prepared by, one for each form of the output.
+  std::vector<std::shared_ptr<PredictorState>> predictors = {};
 
   const NetworkDefinition& definition() const { return network.definition(); }
   std::size_t counters_offset() const { return definition().bytes(false); }
@@ -42,7 +50,7 @@ struct ModelState {
 std::unique_ptr<Backend> open_backend(const ModelOptions& options);
 
 /// A network with initial weights on a device: a function of the seed, on every device the same.
-std::unique_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
+std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
                                        std::uint64_t seed);
 
 }  // namespace linnet

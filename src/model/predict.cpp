@@ -17,6 +17,8 @@
 namespace linnet {
 namespace {
 
+constexpr std::size_t kKeptSizes = 4;  // of batches whose programs stay for the next prediction
+
 /// One input of a data set, batch by batch as the program takes it.
 class InputBatches {
  public:
@@ -78,8 +80,7 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
                                   shape);
                   }));
   }
-  Predictor predictor(model);
-  predictor.state().form = form;
+  PredictorState& predictor = predictor_of(model.state(), form);
   for (std::int64_t first = 0; first < data.size(); first += batch) {
     const std::int64_t count = std::min(batch, data.size() - first);
     std::vector<std::span<const std::byte>> in;
@@ -88,8 +89,9 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
     for (Tensor& result : results) {
       out.push_back(result.rows(first, first + count).writable_bytes());
     }
-    predict_batch(predictor.state(), count, parts[0].record.dtype, in, out);
+    predict_batch(predictor, count, parts[0].record.dtype, in, out);
   }
+  predictor.keep(kKeptSizes);
   return results;
 }
 

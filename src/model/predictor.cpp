@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/predictor.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "model/buffer_memory.h"
 #include "model/memory_report.h"
 #include "model/output_form.h"
 #include "model/predictor_state.h"
@@ -46,24 +48,98 @@ class Use {
   PreparedBatch* batch_ = nullptr;
 };
 
-void predict_from_host(PredictorState& state, std::span<const std::byte> samples,
-                       std::span<float> outputs, DType dtype) {
-  const NetworkInput& input = state.model.definition().only_input();
-  const auto sample = static_cast<std::size_t>(input.sample.elements());
-  const std::size_t elements = samples.size() / size_of(dtype);
-  if (sample == 0 || elements % sample != 0) {  // require() would build its texts in every call
-    fail("the network takes samples of {}, {} elements each; got {} elements",
-         to_string(input.sample), sample, elements);
+/// "(N, 28, 28, 1)"
+std::string batches_of(const Shape& sample) {
+  return "(N" + to_string(sample.batched(1)).substr(2);
+}
+
+// Texts of errors are made where they are needed alone: require() would make them in every call.
+
+/// " 'b'", the place's name where there are several.
+std::string name_among(const auto& named, std::size_t place) {
+  return named.size() > 1 ? fmt::format(" '{}'", named[place].name) : std::string();
+}
+
+/// The first input takes bytes for floats.
+void require_samples(const NetworkDefinition& network, std::size_t place, DType dtype) {
+  const NetworkInput& input = network.inputs[place];
+  const bool bytes = place == 0 && input.dtype == DType::f32;
+  if (dtype == input.dtype || (bytes && dtype == DType::u8)) return;
+  fail("expected samples{} in {}; got {}", name_among(network.inputs, place),
+       bytes ? "f32 or u8" : to_string(input.dtype), to_string(dtype));
+}
+
+/// Returns N of samples (N, ...) of the network's input.
+std::int64_t batch_of(const NetworkDefinition& network, std::size_t place, const Tensor& samples) {
+  require_samples(network, place, samples.dtype());
+  const NetworkInput& input = network.inputs[place];
+  const Shape& shape = samples.shape();
+  if (shape.rank() == input.sample.rank() + 1 && shape.sample() == input.sample) return shape[0];
+  if (shape == input.sample) {
+    fail("the network takes batches of samples{} {}; got one sample {}, whose batch is {}",
+         name_among(network.inputs, place), batches_of(input.sample), to_string(shape),
+         to_string(input.sample.batched(1)));
   }
-  const auto count = static_cast<std::int64_t>(elements / sample);
-  if (static_cast<std::int64_t>(outputs.size()) != count * state.output_elements) {
-    const Shape wanted = state.model.definition().output_sample().batched(count);
-    fail("{} samples of {} have outputs of {}, {} elements; got room for {}", count,
-         to_string(input.sample), to_string(wanted), wanted.elements(), outputs.size());
+  fail("the network takes samples{} of {}, in batches {}; got {}",
+       name_among(network.inputs, place), to_string(input.sample), batches_of(input.sample),
+       to_string(shape));
+}
+
+void require_host(const Tensor& tensor, const char* what) {
+  if (tensor.device().kind == Device::Kind::cpu) return;
+  fail("predict() takes {} in host memory; got {} in the memory of {}, which run() is for", what,
+       to_string(tensor.shape()), to_string(tensor.device()));
+}
+
+/// The memory that `count` samples' output is written to.
+std::span<std::byte> output_bytes(const NetworkDefinition& network, std::size_t place,
+                                  std::int64_t count, Tensor outputs) {
+  require_host(outputs, "outputs");
+  const Shape wanted = network.output_sample(place).batched(count);
+  if (outputs.dtype() != DType::f32 || outputs.shape() != wanted) {
+    fail("{} samples of {} have outputs{} of f32 {}; got room for {} {}", count,
+         to_string(network.inputs[0].sample), name_among(network.outputs, place), to_string(wanted),
+         to_string(outputs.dtype()), to_string(outputs.shape()));
   }
-  if (count == 0) return;
-  predict_batch(state, count, dtype, std::array{samples},
-                std::array{std::as_writable_bytes(outputs)});
+  return outputs.writable_bytes();
+}
+
+std::string names_of(const auto& named) {
+  std::string names;
+  for (const auto& one : named) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", one.name);
+  return names;
+}
+
+/// For a prediction by name: the place of that name in the network.
+std::size_t place_of(const auto& named, const std::string& name, const char* what) {
+  const auto found = std::ranges::find_if(named, [&](const auto& one) { return one.name == name; });
+  require(found != named.end(), "the network has no {} '{}'; it has {}", what, name,
+          names_of(named));
+  return static_cast<std::size_t>(found - named.begin());
+}
+
+/// All inputs in the network's order, and how many samples they are.
+struct NamedInputs {
+  std::int64_t count = 0;
+  std::vector<std::span<const std::byte>> memory = {};
+};
+
+NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) {
+  for (const State::Entry& entry : inputs) place_of(network.inputs, entry.name, "input");
+  NamedInputs result;
+  for (const NetworkInput& input : network.inputs) {
+    const Tensor* samples = inputs.find(input.name);
+    require(samples != nullptr, "the network has inputs {}; '{}' is missing",
+            names_of(network.inputs), input.name);
+    require_host(*samples, "samples");
+    const std::size_t place = result.memory.size();
+    const std::int64_t count = batch_of(network, place, *samples);
+    require(place == 0 || count == result.count, "'{}' has {} samples, '{}' has {}",
+            network.inputs[0].name, result.count, input.name, count);
+    result.count = count;
+    result.memory.push_back(samples->bytes());
+  }
+  return result;
 }
 
 }  // namespace
@@ -80,7 +156,7 @@ void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
   }
   batch.run({}, {});
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    backend.download(*batch.output(i), 0, outputs[i]);
+    if (!outputs[i].empty()) backend.download(*batch.output(i), 0, outputs[i]);
   }
 }
 
@@ -120,7 +196,7 @@ PreparedBatch::PreparedBatch(ModelState& model, std::int64_t batch, DType dtype,
 
 PreparedBatch::~PreparedBatch() {
   try {
-    set_input(nullptr, nullptr);
+    set_input({});
   } catch (const Error&) {
     // A device that failed reads nothing any more.
   }
@@ -132,21 +208,17 @@ const std::shared_ptr<Buffer>& PreparedBatch::memory_of(std::size_t port) {
   return p.memory;
 }
 
-void PreparedBatch::set_input(const void* samples, std::shared_ptr<void> owner) {
-  if (owner_ != nullptr) wait_for(model_);  // enqueued runs may read what is given up here
-  other_input_ = samples;
-  owner_ = std::move(owner);
-}
-
-void PreparedBatch::bind(std::size_t port, const void* address) {
-  if (address == ports_[port].bound) return;  // a program that is bound is captured anew
-  program_->bind(port, address);
-  ports_[port].bound = address;
+void PreparedBatch::set_input(Tensor samples) {
+  if (other_input_.owns_memory()) wait_for(model_);  // enqueued runs may read what is given up here
+  Buffer* own = ports_[0].memory.get();
+  const bool is_own = own != nullptr && samples.bytes().data() == own->data();
+  other_input_ = is_own ? Tensor() : std::move(samples);
 }
 
 void PreparedBatch::run() {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    bind(i, i == 0 && other_input_ != nullptr ? other_input_ : memory_of(i)->data());
+    const bool other = i == 0 && !other_input_.bytes().empty();
+    program_->bind(i, other ? other_input_.bytes().data() : memory_of(i)->data());
   }
   run_bound();
 }
@@ -154,10 +226,11 @@ void PreparedBatch::run() {
 void PreparedBatch::run(std::span<const std::span<const std::byte>> inputs,
                         std::span<const std::span<std::byte>> outputs) {
   for (std::size_t i = 0; i < inputs_; ++i) {
-    bind(i, i < inputs.size() ? inputs[i].data() : memory_of(i)->data());
+    program_->bind(i, i < inputs.size() ? inputs[i].data() : memory_of(i)->data());
   }
   for (std::size_t i = 0; inputs_ + i < ports_.size(); ++i) {
-    bind(inputs_ + i, i < outputs.size() ? outputs[i].data() : memory_of(inputs_ + i)->data());
+    const bool given = i < outputs.size() && !outputs[i].empty();
+    program_->bind(inputs_ + i, given ? outputs[i].data() : memory_of(inputs_ + i)->data());
   }
   run_bound();
 }
@@ -177,17 +250,35 @@ StepInfo PreparedBatch::step() const {
 
 PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
-  const bool ids = model.definition().inputs[0].dtype == DType::i32;
-  require(ids ? dtype == DType::i32 : dtype == DType::f32 || dtype == DType::u8,
-          "expected samples in {}; got {}", ids ? "i32" : "f32 or u8", to_string(dtype));
+  require_samples(model.definition(), 0, dtype);
   if (const auto found = prepared.find({batch, dtype}); found != prepared.end()) {
+    found->second.last_use = ++uses;
     return found->second;
   }
   auto first = std::make_unique<PreparedBatch>(model, batch, dtype, form);
   Prepared& made = prepared[{batch, dtype}];
   made.idle.push_back(first.get());
   made.all.push_back(std::move(first));
+  made.last_use = ++uses;
   return made;
+}
+
+void PredictorState::keep(std::size_t sizes) {
+  const std::lock_guard lock(mutex);
+  while (prepared.size() > sizes) {
+    prepared.erase(std::ranges::min_element(prepared, {}, [](const auto& entry) {
+      return entry.second.last_use;
+    }));
+  }
+}
+
+PredictorState& predictor_of(ModelState& model, OutputForm form) {
+  for (const auto& predictor : model.predictors) {
+    if (predictor->form == form) return *predictor;
+  }
+  model.predictors.push_back(
+      std::shared_ptr<PredictorState>(new PredictorState{.model = model, .form = form}));
+  return *model.predictors.back();
 }
 
 void wait_for(const ModelState& model) {
@@ -195,10 +286,11 @@ void wait_for(const ModelState& model) {
   model.backend->download(*model.statistics, model.counters_offset(), {&last, 1});
 }
 
-Predictor::Predictor(Model& model, bool probabilities)
-    : state_(new PredictorState{.model = model.state(),
+Predictor::Predictor(const Model& model, bool probabilities)
+    : state_(new PredictorState{.model = *model.shared_state(),
                                 .form = probabilities ? probability_form(model.state())
-                                                      : OutputForm::plain}) {}
+                                                      : OutputForm::plain,
+                                .owner = model.shared_state()}) {}
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 Predictor::~Predictor() = default;
@@ -206,29 +298,67 @@ Predictor::~Predictor() = default;
 Shape Predictor::input_shape() const { return state_->model.definition().inputs[0].sample; }
 Shape Predictor::output_shape() const { return state_->model.definition().output_sample(); }
 
-void Predictor::predict(std::span<const float> samples, std::span<float> outputs) const {
-  predict_from_host(*state_, std::as_bytes(samples), outputs, DType::f32);
+void Predictor::predict(const Tensor& samples, Tensor outputs) const {
+  const NetworkDefinition& network = state_->model.definition();
+  static_cast<void>(network.only_input());  // throws for several
+  const std::int64_t count = batch_of(network, 0, samples);
+  require_host(samples, "samples");
+  const std::span<std::byte> to = output_bytes(network, 0, count, std::move(outputs));
+  if (count == 0) return;
+  predict_batch(*state_, count, samples.dtype(), std::array{samples.bytes()}, std::array{to});
 }
 
-void Predictor::predict(std::span<const std::uint8_t> samples, std::span<float> outputs) const {
-  predict_from_host(*state_, std::as_bytes(samples), outputs, DType::u8);
+Tensor Predictor::predict(const Tensor& samples) const {
+  const NetworkDefinition& network = state_->model.definition();
+  static_cast<void>(network.only_input());
+  Tensor outputs(DType::f32, output_shape().batched(batch_of(network, 0, samples)));
+  predict(samples, outputs);
+  return outputs;
 }
 
-void Predictor::predict(std::span<const std::int32_t> samples, std::span<float> outputs) const {
-  predict_from_host(*state_, std::as_bytes(samples), outputs, DType::i32);
+void Predictor::predict(const State& inputs, const State& outputs) const {
+  const NetworkDefinition& network = state_->model.definition();
+  const NamedInputs from = named_inputs(network, inputs);
+  std::vector<std::span<std::byte>> to(network.outputs.size());
+  for (const auto& [name, tensor] : outputs) {
+    const std::size_t place = place_of(network.outputs, name, "output");
+    to[place] = output_bytes(network, place, from.count, tensor);
+  }
+  if (from.count == 0) return;
+  const DType dtype = inputs[network.inputs[0].name].dtype();
+  predict_batch(*state_, from.count, dtype, from.memory, to);
 }
 
-void* Predictor::input(std::int64_t batch, DType dtype) {
-  return state_->at(batch, dtype).input()->data();
+State Predictor::predict(const State& inputs) const {
+  const NetworkDefinition& network = state_->model.definition();
+  const std::int64_t count = named_inputs(network, inputs).count;
+  State outputs;
+  for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+    outputs.set(network.outputs[i].name,
+                Tensor(DType::f32, network.output_sample(i).batched(count)));
+  }
+  predict(inputs, outputs);
+  return outputs;
 }
 
-float* Predictor::output(std::int64_t batch, DType dtype) {
-  return reinterpret_cast<float*>(state_->at(batch, dtype).output()->data());
+Tensor Predictor::input(std::int64_t batch, DType dtype) {
+  return tensor_over(state_->model, state_->at(batch, dtype).input(), 0, dtype,
+                     input_shape().batched(batch));
 }
 
-void Predictor::set_input(std::int64_t batch, DType dtype, const void* samples,
-                          std::shared_ptr<void> owner) {
-  state_->at(batch, dtype).set_input(samples, std::move(owner));
+Tensor Predictor::output(std::int64_t batch, DType dtype) {
+  return tensor_over(state_->model, state_->at(batch, dtype).output(), 0, DType::f32,
+                     output_shape().batched(batch));
+}
+
+void Predictor::set_input(const Tensor& samples) {
+  const Device here = device_of(state_->model);
+  require(samples.device() == here,
+          "expected samples in the memory of {}, where the model is; got a tensor in the memory of "
+          "{}",
+          to_string(here), to_string(samples.device()));
+  const std::int64_t count = batch_of(state_->model.definition(), 0, samples);
+  state_->at(count, samples.dtype()).set_input(samples);
 }
 
 void Predictor::run(std::int64_t batch, DType dtype) { state_->at(batch, dtype).run(); }

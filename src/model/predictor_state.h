@@ -29,12 +29,12 @@ class PreparedBatch {
   const std::shared_ptr<Buffer>& output(std::size_t index = 0) {
     return memory_of(inputs_ + index);
   }
-  /// Of the first input.
-  void set_input(const void* samples, std::shared_ptr<void> owner);
+  /// Of the first input; an empty one: input() again.
+  void set_input(Tensor samples);
   /// From set_input()'s memory, or input(), to output().
   void run();
   /// From and to memory that the device reads and writes: the first inputs and outputs as given,
-  /// the others in memory of this batch.
+  /// the others, and those that are empty, in memory of this batch.
   void run(std::span<const std::span<const std::byte>> inputs,
            std::span<const std::span<std::byte>> outputs);
   /// What a run is told; and what runs, bound to the addresses of the last run.
@@ -46,10 +46,8 @@ class PreparedBatch {
   struct Port {
     std::size_t bytes = 0;
     std::shared_ptr<Buffer> memory = nullptr;
-    const void* bound = nullptr;
   };
   const std::shared_ptr<Buffer>& memory_of(std::size_t port);
-  void bind(std::size_t port, const void* address);
   void run_bound();
 
   ModelState& model_;
@@ -57,8 +55,7 @@ class PreparedBatch {
   std::size_t inputs_;
   std::vector<Port> ports_;
   Memory memory_;
-  const void* other_input_ = nullptr;
-  std::shared_ptr<void> owner_;
+  Tensor other_input_;  ///< empty: none
   std::unique_ptr<Program> program_;
   std::uint64_t weights_version_ = 0;  ///< of the model, at the last run
 };
@@ -68,23 +65,31 @@ struct PredictorState {
   struct Prepared {
     std::vector<std::unique_ptr<PreparedBatch>> all;  ///< the first: what input() and run() use
     std::vector<PreparedBatch*> idle;
+    std::uint64_t last_use = 0;  ///< the count of uses at the last one
   };
 
   ModelState& model;
   OutputForm form = OutputForm::plain;
+  std::shared_ptr<ModelState> owner = nullptr;  ///< of `model`; null where that owns this
   std::map<std::pair<std::int64_t, DType>, Prepared> prepared = {};
-  std::int64_t output_elements = model.definition().output_sample().elements();
   std::mutex mutex = {};  ///< over `prepared`; and over a device, which runs one at a time
+  std::uint64_t uses = 0;
 
   /// The first program; throws Error for a batch below 1 and a type that the network's first input
   /// does not take.
   PreparedBatch& at(std::int64_t batch, DType dtype) { return *sized(batch, dtype).all.front(); }
   /// Has at least one program; throws as at().
   Prepared& sized(std::int64_t batch, DType dtype);
+  /// Keeps the sizes that were used last, so many of them.
+  void keep(std::size_t sizes);
 };
 
+/// What predictions of Model are prepared by, in that form: made once, and kept with the model.
+PredictorState& predictor_of(ModelState& model, OutputForm form);
+
 /// Host memory to host memory, of all inputs and the first outputs: `count` records of each, the
-/// first input's in `dtype`. Threads may call it at the same time.
+/// first input's in `dtype`. Outputs that are empty are left out. Threads may call it at the same
+/// time.
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs);

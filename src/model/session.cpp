@@ -5,8 +5,6 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/memory.h"
-#include "model/memory_report.h"
 
 namespace linnet {
 namespace {
@@ -23,28 +21,52 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
 }  // namespace
 
 void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
-  ++*weights_version;
   if (feed.stream != nullptr) return run_fed(first, begin, end);
   const std::uint64_t full = std::min(end, full_steps());
   const auto at = [&](std::uint64_t step) { return first.after(step, batch); };
-  if (begin < full) this->full->run(at(begin), full - begin, batch);
-  if (end > full_steps()) rest->run(at(full_steps()), 1, 0);
+  if (begin < full) ready(begin).run(at(begin), full - begin, batch);
+  if (end > full_steps()) ready(full_steps()).run(at(full_steps()), 1, 0);
+}
+
+Program& Sweep::ready(std::uint64_t step) const {
+  CachedProgram& cached = step < full_steps() ? *full : *rest;
+  if (!cached.recipe.fixed_weights) {
+    ++model->weights_version;  // it trains
+  } else if (model->weights_shared || cached.weights_version != model->weights_version) {
+    cached.program->weights_changed();
+  }
+  cached.weights_version = model->weights_version;
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) cached.program->bind(slot, slots[slot]);
+  return *cached.program;
 }
 
 void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
-  BatchStream& stream = *feed.stream;
-  if (begin == 0) stream.start(samples, gather(first, feed));
-  const std::uint64_t ring = stream.layout().slots * stream.layout().batch;
+  if (begin == 0) feed.stream->start(samples, gather(first, feed));
   for (std::uint64_t step = begin; step < end; ++step) {
-    // To the gather the ring is the data set, and a slot a place in it.
-    StepInfo info = first.after(step, 0);
-    info.position = stream.acquire() * stream.layout().batch;
-    info.records = ring;
-    info.begin = 0;
-    info.samples = ring;
-    (step < full_steps() ? full : rest)->run(info, 1, 0);
-    stream.release();
+    ready(step).run(in_ring(first.after(step, 0)), 1, 0);
+    feed.stream->release();
   }
+}
+
+StepInfo Sweep::in_ring(StepInfo step) const {
+  // To the gather the ring is the data set, and a slot a place in it.
+  const BatchLayout& layout = feed.stream->layout();
+  step.position = feed.stream->acquire() * layout.batch;
+  step.begin = 0;
+  step.records = step.samples = layout.slots * layout.batch;
+  return step;
+}
+
+void Sweep::run_one(const StepInfo& step, std::uint64_t count) const {
+  Program& program = ready(count == batch ? 0 : full_steps());
+  if (feed.stream == nullptr) return program.run(step, 1, 0);
+  feed.stream->start(count, [fill = gather(step, feed),
+                             first = step.position](std::uint64_t position, std::uint64_t records,
+                                                    std::span<std::byte* const> to) {
+    fill(first + position, records, to);
+  });
+  program.run(in_ring(step), 1, 0);
+  feed.stream->release();
 }
 
 void Sweep::hold_first(const StepInfo& first) const {
@@ -52,10 +74,9 @@ void Sweep::hold_first(const StepInfo& first) const {
   static_cast<void>(feed.stream->acquire());
 }
 
-void Sweep::bind(std::size_t slot, const void* address) const {
-  for (Program* program : {full, rest}) {
-    if (program != nullptr) program->bind(slot, address);
-  }
+void Sweep::bind(std::size_t slot, const void* address) {
+  if (slot >= slots.size()) slots.resize(slot + 1);
+  slots[slot] = address;
 }
 
 Evaluation Counters::evaluation(bool classification) const {
@@ -65,64 +86,21 @@ Evaluation Counters::evaluation(bool classification) const {
           .samples = static_cast<std::int64_t>(samples)};
 }
 
-Program* Session::add(std::int64_t batch, const std::function<Graph(std::int64_t)>& graph_of) {
-  programs_.push_back(in_memory(fmt::format("the program of a batch of {}", batch), [&] {
-    return Entry{model_.backend->prepare(graph_of(batch), {}), batch, graph_of};
-  }));
-  return programs_.back().program.get();
-}
-
-Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch,
-                         const std::function<Graph(std::int64_t)>& graph_of) {
+Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
+  const auto add = [&](std::int64_t records) {
+    programs_.push_back(model_.programs->get(recipe, records));
+    return programs_.back().get();
+  };
   Sweep sweep{.batch = static_cast<std::uint64_t>(batch),
               .samples = static_cast<std::uint64_t>(samples),
-              .weights_version = &model_.weights_version};
-  if (samples >= batch) sweep.full = add(batch, graph_of);
-  if (samples % batch != 0) sweep.rest = add(samples % batch, graph_of);
+              .model = &model_};
+  if (samples >= batch) sweep.full = add(batch);
+  if (samples % batch != 0) sweep.rest = add(samples % batch);
   return sweep;
 }
 
-std::size_t Session::needed(Storage storage) const {
-  std::size_t bytes = 0;
-  for (const Entry& entry : programs_) {
-    bytes = std::max(bytes, entry.program->plan().bytes[static_cast<std::size_t>(storage)]);
-  }
-  return bytes;
-}
-
-void Session::allocate() {
-  const auto set = [&](Storage storage, std::shared_ptr<Buffer> buffer) {
-    memory_.buffers[static_cast<std::size_t>(storage)] = std::move(buffer);
-  };
-  set(Storage::parameter, model_.parameters);
-  set(Storage::state, model_.statistics);
-  constexpr std::array kOwn{Storage::arena, Storage::gradient, Storage::optimizer};
-  std::size_t done = 0;
-  try {
-    for (Storage storage : kOwn) {
-      set(storage, model_.backend->allocate(needed(storage)));
-      done += needed(storage);
-    }
-  } catch (const OutOfMemory& error) {
-    const auto largest =
-        std::max_element(programs_.begin(), programs_.end(), [](const Entry& a, const Entry& b) {
-          return a.program->plan().total_bytes() < b.program->plan().total_bytes();
-        });
-    std::size_t total = 0;
-    for (Storage storage : kOwn) total += needed(storage);
-    const std::size_t free = error.free + done;
-    throw OutOfMemory(fmt::format("{}: {}", error.what(),
-                                  does_not_fit(largest->program->plan(), total, free,
-                                               largest->batch, largest->graph_of)),
-                      total, free);
-  }
-}
-
-void Session::attach() {
-  allocate();
-  for (const Entry& entry : programs_) entry.program->attach(memory_);
-}
+void Session::attach() { model_.programs->attach(programs_); }
 
 void Session::keep(const StepData& data) {
   for (const StepData::Part& part : data.parts) {
@@ -132,7 +110,7 @@ void Session::keep(const StepData& data) {
   }
 }
 
-void Session::bind_data(const Sweep& sweep, const StepData& data) {
+void Session::bind_data(Sweep& sweep, const StepData& data) {
   keep(data);
   for (std::size_t slot = 0; slot < data.parts.size(); ++slot) {
     sweep.bind(slot, views_.at(data.parts[slot].bytes.data())->data());
@@ -167,8 +145,8 @@ void Session::feed(Sweep& sweep, const StepData& data, BatchStream& stream, bool
 
 std::vector<std::string> Session::notes() const {
   std::vector<std::string> notes;
-  for (const Entry& entry : programs_) {
-    for (const std::string& note : entry.program->notes()) {
+  for (const auto& cached : programs_) {
+    for (const std::string& note : cached->program->notes()) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
     }
   }
@@ -176,13 +154,20 @@ std::vector<std::string> Session::notes() const {
 }
 
 std::size_t Session::planned_bytes() const {
-  std::size_t total = 0;
+  std::size_t total = model_.parameters->bytes() + model_.statistics->bytes();
+  total += model_.programs->arena_bytes();
+  const TrainingMemory* counted = nullptr;
+  for (const auto& cached : programs_) {
+    total += cached->program->private_bytes();
+    const TrainingMemory* training = cached->recipe.training.get();
+    if (training == nullptr || training == counted) continue;
+    total += training->gradients->bytes() + training->moments->bytes();
+    counted = training;
+  }
   for (const auto& [host, view] : views_) {
     if (view->data() != host) total += view->bytes();
   }
   for (const auto& stream : streams_) total += stream->bytes();
-  for (const auto& buffer : memory_.buffers) total += buffer != nullptr ? buffer->bytes() : 0;
-  for (const Entry& entry : programs_) total += entry.program->private_bytes();
   return total;
 }
 
@@ -203,11 +188,10 @@ Counters Session::counters() const {
           at(Counter::last_loss)};
 }
 
-std::vector<float> Session::step_losses(std::uint64_t begin, std::uint64_t end) const {
+std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end) {
   std::vector<double> ring(kLossHistory);
-  model_.backend->download(*model_.statistics,
-                           model_.counters_offset() + sizeof(double) * kCounters,
-                           std::as_writable_bytes(std::span(ring)));
+  model.backend->download(*model.statistics, model.counters_offset() + sizeof(double) * kCounters,
+                          std::as_writable_bytes(std::span(ring)));
   std::vector<float> losses;
   for (std::uint64_t step = std::max(begin, end - std::min<std::uint64_t>(end, kLossHistory));
        step < end; ++step) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/model_state.h"
+#include "model/program_cache.h"
 #include "model/record_reader.h"
 #include "model/step_graph.h"
 
@@ -27,25 +28,32 @@ struct Feed {
 /// A pass over `samples` samples in batches: a program for the full batches and one for the rest,
 /// which share everything but their shapes.
 struct Sweep {
-  Program* full = nullptr;  ///< null if there is no full batch
-  Program* rest = nullptr;  ///< null if the batch divides the samples
+  CachedProgram* full = nullptr;  ///< null if there is no full batch
+  CachedProgram* rest = nullptr;  ///< null if the batch divides the samples
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
-  std::uint64_t* weights_version = nullptr;  ///< the model's, counted up by each run
-  Feed feed = {};  ///< no stream: the programs gather from a whole data set
+  ModelState* model = nullptr;
+  Feed feed = {};                       ///< no stream: the programs gather from a whole data set
+  std::vector<const void*> slots = {};  ///< their addresses
 
   std::uint64_t full_steps() const { return samples / batch; }
   std::uint64_t steps() const { return full_steps() + (rest != nullptr ? 1 : 0); }
   /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0. With a feed a pass
   /// goes from step 0 on in order.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// One step on `count` samples from step.position on, which is a full batch or the rest.
+  void run_one(const StepInfo& step, std::uint64_t count) const;
   /// With a feed: brings the pass's first batch into the ring, where it stays; for profiles.
   void hold_first(const StepInfo& first) const;
-  /// Binds a slot in both programs.
-  void bind(std::size_t slot, const void* address) const;
+  /// Lets runs of this sweep find a slot's memory there. Other sweeps may run the same programs.
+  void bind(std::size_t slot, const void* address);
+  /// The program of a step that is to run: bound, and told whether weights have changed.
+  Program& ready(std::uint64_t step) const;
 
  private:
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// The step on the feed's next batch, for which it waits.
+  StepInfo in_ring(StepInfo step) const;
 };
 
 /// The counters that metrics add up on the device.
@@ -59,25 +67,23 @@ struct Counters {
   Evaluation evaluation(bool classification) const;
 };
 
-/// Programs of one model that share its weights, one arena, and gradients and moments if they
-/// train.
+/// Passes over data sets by programs of one model's cache, with the ways on which the data come.
 class Session {
  public:
   /// decoders: threads that read records of a source; 0: all processors.
   explicit Session(ModelState& model, int decoders = 0) : model_(model), decoders_(decoders) {}
 
-  /// Builds the programs of a sweep: `graph_of(batch)` is asked for the full and the last batch.
-  Sweep add_sweep(std::int64_t samples, std::int64_t batch,
-                  const std::function<Graph(std::int64_t)>& graph_of);
-  /// Allocates what all programs need and hands it out; call once, after the last add_sweep. Throws
-  /// OutOfMemory with the largest values and the batch that would fit.
+  /// The programs of a sweep, for the full and the last batch.
+  Sweep add_sweep(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe);
+  /// Gives all programs their memory: after the last add_sweep, and before a run when another
+  /// session of the model has run. Throws OutOfMemory as ProgramCache::attach().
   void attach();
 
   /// Makes a device's copy of a data set, which must outlive the session: before attach(), so that
   /// its memory is counted there. Throws OutOfMemory.
   void keep(const StepData& data);
   /// Gives a sweep's programs the parts of a data set; keeps it if that is not done.
-  void bind_data(const Sweep& sweep, const StepData& data);
+  void bind_data(Sweep& sweep, const StepData& data);
 
   /// A ring of `pool` batches of such records; null where the device reads host memory and all data
   /// lie there. Sweeps of equal records share one: their passes take turns.
@@ -93,30 +99,20 @@ class Session {
 
   void reset_counters();
   Counters counters() const;
-  /// The losses of training steps [begin, end), counted as StepInfo::step; of the newest
-  /// kLossHistory of them where they are more.
-  std::vector<float> step_losses(std::uint64_t begin, std::uint64_t end) const;
   /// What the programs say of themselves, each sentence once.
   std::vector<std::string> notes() const;
 
  private:
-  /// A program, and how to make its graph for another batch.
-  struct Entry {
-    std::unique_ptr<Program> program;
-    std::int64_t batch = 0;
-    std::function<Graph(std::int64_t)> graph_of;
-  };
-  Program* add(std::int64_t batch, const std::function<Graph(std::int64_t)>& graph_of);
-  std::size_t needed(Storage storage) const;
-  void allocate();
-
   ModelState& model_;
-  std::vector<Entry> programs_;
-  Memory memory_;
+  std::vector<std::shared_ptr<CachedProgram>> programs_;
   std::map<const std::byte*, std::shared_ptr<Buffer>> views_;  ///< by host address
   int decoders_ = 0;
   std::shared_ptr<ThreadTeam> team_;  ///< of decoders, once one is needed
   std::vector<std::unique_ptr<BatchStream>> streams_;
 };
+
+/// The losses of training steps [begin, end) of a model, counted as StepInfo::step; of the newest
+/// kLossHistory of them where they are more. Waits.
+std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace linnet

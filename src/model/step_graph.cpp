@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/step_graph.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "core/align.h"
 #include "graph/differentiate.h"
@@ -10,6 +12,7 @@
 #include "model/loss_graph.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
+#include "ops/batch_norm/batch_norm.h"
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
@@ -48,7 +51,8 @@ struct Forward {
 };
 
 Forward add_forward(Graph& graph, const NetworkDefinition& network, const StepData& data,
-                    const GatherBatchAttrs& attrs, Mode mode) {
+                    const GatherBatchAttrs& attrs, Mode mode,
+                    const std::vector<bool>& trains = {}) {
   std::vector<Value> batch;
   for (std::size_t i = 0; i < data.parts.size(); ++i) {
     const StepData::Part& part = data.parts[i];
@@ -59,8 +63,8 @@ Forward add_forward(Graph& graph, const NetworkDefinition& network, const StepDa
   const bool mixes = mode == Mode::training && data.augment.mix.has_value();
   if (mixes) batch[0] = mix_samples(graph, data.augment, batch[0], data.parts[0].name);
   Forward forward;
-  forward.outputs =
-      instantiate(network, graph, std::span(batch).first(data.inputs), mode, forward.parameters);
+  forward.outputs = instantiate(network, graph, std::span(batch).first(data.inputs), mode,
+                                forward.parameters, trains);
   forward.first_target = batch[data.inputs];
   for (std::size_t i = 0; i < data.targets.size(); ++i) {
     const TargetLoss& target = data.targets[i];
@@ -113,19 +117,33 @@ void store_gradient(Graph& graph, Value gradient, const ParameterSpec& spec) {
   graph.info(gradient).offset = spec.offset;
 }
 
+/// All parameters, or their gradients, in one array.
+ValueType flat_type(const NetworkDefinition& network) {
+  return {DType::f32, Shape{static_cast<std::int64_t>(network.bytes(true) / sizeof(float))}};
+}
+
 void add_update(Graph& graph, const NetworkDefinition& network, const OptimizerAttrs& optimizer) {
-  const auto length = static_cast<std::int64_t>(network.bytes(true) / sizeof(float));
-  const auto flat = [&] { return ValueType{DType::f32, Shape{length}}; };
+  const auto flat = [&] { return flat_type(network); };
   const Value gradients = graph.add_value("gradients", flat(), Storage::gradient);
   std::vector<Value> operands{graph.add_value("parameters", flat(), Storage::parameter), gradients};
-  for (int m = 0; m < moments(optimizer); ++m) {
+  for (int m = 0; m < moments(optimizer.settings.rule); ++m) {
     operands.push_back(graph.add_value(fmt::format("moment{}", m + 1), flat(), Storage::optimizer,
                                        static_cast<std::size_t>(m) * align_up(flat().bytes())));
   }
-  if (optimizer.clip_norm > 0) {
-    operands.push_back(graph.emit(GlobalNormOp(), {gradients}, "optimizer"));
+  if (optimizer.settings.clip_norm > 0) {
+    operands.push_back(graph.emit(GlobalNormOp({optimizer.bounds}), {gradients}, "optimizer"));
   }
   graph.add(std::make_shared<OptimizerUpdateOp>(optimizer), std::move(operands), "optimizer");
+}
+
+/// Whether gradients pass through a frozen batch norm, which must then stay apart: folded into a
+/// convolution it has none.
+bool gradients_pass_frozen_norms(const Graph& graph, std::span<const Value> trained) {
+  const std::vector<bool> depends = dependents(graph, trained);
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    return op_as<BatchNormInferenceOp>(&node) != nullptr &&
+           depends[static_cast<std::size_t>(node.outputs[0].id)];
+  });
 }
 
 }  // namespace
@@ -137,27 +155,50 @@ Supports supports_of(const Backend& backend) {
   };
 }
 
-Graph training_step(const NetworkDefinition& network, const StepData& data,
-                    const TrainingStep& step, const Supports& supports) {
+namespace {
+
+/// Everything up to the gradients of the weights that train, each in its place.
+Graph forward_and_backward(const NetworkDefinition& network, const StepData& data,
+                           const TrainingStep& step, const Supports& supports) {
   Graph graph;
-  Forward forward = add_forward(graph, network, data,
-                                {.batch = step.batch, .shuffle = step.shuffle}, Mode::training);
+  const std::vector<bool> trains = trained_parameters(network, step.optimizer);
+  Forward forward =
+      add_forward(graph, network, data, {.batch = step.batch, .shuffle = step.shuffle},
+                  Mode::training, trains);
   std::vector<Value> trainable;
   std::vector<const ParameterSpec*> specs;
   for (std::size_t i = 0; i < forward.parameters.size(); ++i) {
-    if (!network.parameters[i].trainable) continue;
+    if (!trains[i]) continue;
     trainable.push_back(forward.parameters[i]);
     specs.push_back(&network.parameters[i]);
   }
   forward.loss = add_penalties(graph, data.l1, data.l2, forward.loss, trainable);
   add_metrics(graph, network, data, forward, step.batch, kLossHistory);
-  run_passes(graph, forward_passes(), supports, step.disabled_passes);
+  std::vector<std::string> disabled = step.disabled_passes;
+  if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
+  run_passes(graph, forward_passes(), supports, disabled);
 
   const std::vector<Value> gradients = differentiate(graph, forward.loss, trainable);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
+  return graph;
+}
+
+}  // namespace
+
+Graph training_step(const NetworkDefinition& network, const StepData& data,
+                    const TrainingStep& step, const Supports& supports) {
+  Graph graph = forward_and_backward(network, data, step, supports);
   add_update(graph, network, step.optimizer);
+  run_passes(graph, final_passes(), supports, step.disabled_passes);
+  return graph;
+}
+
+Graph gradient_step(const NetworkDefinition& network, const StepData& data,
+                    const TrainingStep& step, const Supports& supports) {
+  Graph graph = forward_and_backward(network, data, step, supports);
+  graph.add_value("gradients", flat_type(network), Storage::gradient);  // of parameters unread, too
   run_passes(graph, final_passes(), supports, step.disabled_passes);
   return graph;
 }

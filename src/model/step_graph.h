@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "model/update_options.h"
 #include "nn/definition.h"
 #include "ops/augment/augment.h"
 #include "ops/mix_batch/mix_batch.h"
@@ -71,10 +72,6 @@ StepData assumed_data(const NetworkDefinition& network, Loss loss);
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
                    const TrainingOptions& options);
 
-/// Schedules in epochs resolved to steps. Throws Error for numbers outside their range.
-OptimizerAttrs resolve(const Optimizer& optimizer, std::int64_t epochs,
-                       std::int64_t steps_per_epoch);
-
 /// What the backend answers, which must outlive it.
 Supports supports_of(const Backend& backend);
 
@@ -85,8 +82,16 @@ struct TrainingStep {
   std::vector<std::string> disabled_passes = {};
 };
 
-/// Gather, forward, losses, metrics, backward and update as one graph, all passes run.
+/// Gather, forward, losses, metrics, backward and update as one graph, all passes run. Parameters
+/// outside the optimizer's ranges have no gradient; a batch norm whose parameters are all outside
+/// computes as at inference.
 Graph training_step(const NetworkDefinition& network, const StepData& data,
+                    const TrainingStep& step, const Supports& supports);
+
+/// Gather, forward in training mode, losses, metrics and backward: the gradients lie in
+/// Storage::gradient. It changes no weights, but running statistics. `step`'s optimizer is not
+/// looked at.
+Graph gradient_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
 /// Gather in stored order, forward in inference mode, losses, metrics.

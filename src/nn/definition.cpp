@@ -45,9 +45,26 @@ const NetworkInput& NetworkDefinition::only_input() const {
   fail("expected a network of one input; it has {}: {}", inputs.size(), fmt::join(names, ", "));
 }
 
+bool is_frozen(const NetworkDefinition& network, const Node& node,
+               const std::vector<bool>& trains) {
+  if (trains.empty()) return false;
+  bool writes = false;
+  for (std::size_t k = 0; k < node.inputs.size(); ++k) writes = writes || node.op->mutates(k);
+  bool has_parameters = false;
+  for (std::size_t k = 0; writes && k < node.inputs.size(); ++k) {
+    for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+      const ParameterSpec& spec = network.parameters[i];
+      if (!spec.trainable || spec.value != node.inputs[k]) continue;
+      if (trains[i]) return false;
+      has_parameters = true;
+    }
+  }
+  return has_parameters;
+}
+
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
-                               std::span<const Value> x, Mode mode,
-                               std::vector<Value>& parameters) {
+                               std::span<const Value> x, Mode mode, std::vector<Value>& parameters,
+                               const std::vector<bool>& trains) {
   LINNET_ASSERT(x.size() == network.inputs.size());
   std::vector<Value> map(network.graph.value_count());
   const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
@@ -67,7 +84,8 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
     parameters.push_back(mapped(spec.value));
   }
   for (const Node& node : network.graph.nodes()) {
-    const OpPtr op = mode == Mode::inference ? node.op->at_inference(node.op) : node.op;
+    const bool at_inference = mode == Mode::inference || is_frozen(network, node, trains);
+    const OpPtr op = at_inference ? node.op->at_inference(node.op) : node.op;
     if (op == nullptr) {
       mapped(node.outputs[0]) = mapped(node.inputs[0]);
       continue;

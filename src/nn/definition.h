@@ -78,10 +78,16 @@ enum class Mode : std::uint8_t { training, inference };
 
 /// Adds the network to `graph` behind its inputs `x`, (N, ...) of any N, with its parameters as
 /// values of Storage::parameter and Storage::state; returns its outputs. `parameters` gets the
-/// values of the specs, in order (empty ones for statistics that inference does not read). Throws
-/// Error unless each output is f32 and has as many rows as the inputs: memory is sized by that.
+/// values of the specs, in order (empty ones for statistics that inference does not read). What
+/// is_frozen() is instantiated as at inference. Throws Error unless each output is f32 and has as
+/// many rows as the inputs: memory is sized by that.
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
-                               std::span<const Value> x, Mode mode, std::vector<Value>& parameters);
+                               std::span<const Value> x, Mode mode, std::vector<Value>& parameters,
+                               const std::vector<bool>& trains = {});
+
+/// Whether a node of the template writes statistics and has parameters, none of which trains: a
+/// batch norm that is frozen. `trains`: by parameter; empty: all train.
+bool is_frozen(const NetworkDefinition& network, const Node& node, const std::vector<bool>& trains);
 
 /// What instantiate() checks, at several batches in both modes, and that no value is empty: of a
 /// network that came from a file. Throws Error naming the output or the operator.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "graph/value.h"
@@ -20,8 +21,8 @@ namespace {
 std::size_t assign_offsets(std::vector<Interval>& intervals) {
   std::vector<std::size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return intervals[a].bytes > intervals[b].bytes;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(intervals[b].bytes, a) < std::pair(intervals[a].bytes, b);
   });
   std::vector<const Interval*> placed;  // sorted by offset
   std::size_t peak = 0;

@@ -33,6 +33,8 @@ class Buffer {
   virtual ~Buffer() = default;
   virtual std::byte* data() = 0;
   virtual std::size_t bytes() const = 0;
+  /// Copies memory from `offset` on to the host, behind all that was enqueued on the device.
+  virtual void read(std::size_t offset, std::span<std::byte> to) const = 0;
 };
 
 /// The memory that programs of one model share: one buffer a storage. Must outlive them.
@@ -63,10 +65,11 @@ class Program {
   virtual const Plan& plan() const = 0;
   /// Memory besides the storages that it shares: constants, and scratch by thread.
   virtual std::size_t private_bytes() const = 0;
-  /// Gives the program its memory; every buffer must hold at least plan().bytes of its storage.
-  /// Fills the constants, which are the program's own.
+  /// Gives the program its memory, perhaps other than before; every buffer must hold at least
+  /// plan().bytes of its storage. What is bound stays bound.
   virtual void attach(const Memory& memory) = 0;
-  /// Gives external slot `slot` an address, until bound again. Read and written during run().
+  /// Gives external slot `slot` an address, until bound again. Read and written during run(). The
+  /// address that it has already costs nothing.
   virtual void bind(std::size_t slot, const void* address) = 0;
   /// Weights of PlanOptions::fixed_weights are others than at the last run: what was derived from
   /// them is derived again.

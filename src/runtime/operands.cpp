@@ -35,15 +35,24 @@ void Operands::attach(const Plan& plan, const Memory& memory, std::byte* constan
     }
   }
   attached_ = true;
+  for (std::size_t slot = 0; slot < bound_.size(); ++slot) set_external(plan, slot);
 }
 
-void Operands::bind(const Plan& plan, std::size_t slot, const void* address) {
+bool Operands::bind(const Plan& plan, std::size_t slot, const void* address) {
   LINNET_ASSERT(attached_);
+  if (slot >= bound_.size()) bound_.resize(slot + 1);
+  if (bound_[slot] == address) return false;
+  bound_[slot] = address;
+  set_external(plan, slot);
+  return true;
+}
+
+void Operands::set_external(const Plan& plan, std::size_t slot) {
   const auto set = [&](const std::vector<Value>& values, std::vector<void*>& addresses) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const Placement& place = plan.values[static_cast<std::size_t>(values[i].id)];
       if (place.storage == Storage::external && place.offset == slot) {
-        addresses[i] = const_cast<void*>(address);
+        addresses[i] = const_cast<void*>(bound_[slot]);
       }
     }
   };

@@ -17,19 +17,22 @@ class Operands {
     std::byte* workspace = nullptr;
   };
 
-  /// Resolves all but the external slots. Every buffer must hold at least plan.bytes of its
-  /// storage.
+  /// Resolves all operands; external slots keep their addresses. Every buffer must hold at least
+  /// plan.bytes of its storage.
   void attach(const Plan& plan, const Memory& memory, std::byte* constants);
   bool attached() const { return attached_; }
-  /// Gives external slot `slot` an address.
-  void bind(const Plan& plan, std::size_t slot, const void* address);
+  /// Gives external slot `slot` an address; returns whether it had another one.
+  bool bind(const Plan& plan, std::size_t slot, const void* address);
   /// Throws Error for an input that is bound to no memory.
   void require_bound(const Plan& plan) const;
 
   const NodeOperands& operator[](std::size_t node) const { return nodes_[node]; }
 
  private:
+  void set_external(const Plan& plan, std::size_t slot);
+
   std::vector<NodeOperands> nodes_;
+  std::vector<const void*> bound_;  ///< by slot
   bool attached_ = false;
 };
 

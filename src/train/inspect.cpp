@@ -15,7 +15,7 @@ Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
   return training_step(network, assumed_data(network, options.loss),
                        {.batch = batch,
                         .shuffle = options.shuffle,
-                        .optimizer = resolve(options.optimizer, options.epochs, 1),
+                        .optimizer = resolve(options, network, 1),
                         .disabled_passes = options.disabled_passes},
                        supports_of(backend));
 }

@@ -7,6 +7,7 @@
 #include "model/predictor_state.h"
 #include "model/session.h"
 #include "train/chunks.h"
+#include "train/recipes.h"
 
 namespace linnet {
 namespace {
@@ -81,15 +82,13 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
   Session session(state, options.decoders);
   // Of files one batch is read: what is timed is the device's work on it.
   BatchStream* stream = read.has_source() ? session.stream(read, batch, 1) : nullptr;
-  Sweep sweep = session.add_sweep(batch, batch, [&](std::int64_t samples) {
-    const std::int64_t steps_per_epoch = (data.size() + batch - 1) / batch;
-    return training_step(network, read,
-                         {.batch = samples,
-                          .shuffle = options.shuffle && stream == nullptr,
-                          .optimizer = resolve(options.optimizer, options.epochs, steps_per_epoch),
-                          .disabled_passes = options.disabled_passes},
-                         session.supports());
-  });
+  const std::int64_t steps_per_epoch = (data.size() + batch - 1) / batch;
+  const TrainingStep step{.shuffle = options.shuffle && stream == nullptr,
+                          .optimizer = resolve(options, network, steps_per_epoch),
+                          .disabled_passes = options.disabled_passes};
+  Sweep sweep = session.add_sweep(batch, batch,
+                                  training_recipe("profile ", state, read, step,
+                                                  std::make_shared<TrainingMemory>()));
   session.attach();
   StepInfo next{.seed = options.seed,
                 .epoch = 1,
@@ -102,14 +101,16 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
     sweep.hold_first(next);
     next.records = next.samples = static_cast<std::uint64_t>(batch);
   }
-  ++state.weights_version;
+  Program& program = sweep.ready(0);
   // Always the same batch: what it holds changes no operator's time.
-  Profile profile = watch(state, *sweep.full, next, batch, steps, [&](std::uint64_t count) {
-    session.reset_counters();
-    sweep.full->run(next, count, 0);
-    static_cast<void>(session.counters());  // waits
-  });
+  Profile profile =
+      watch(state, program, next, batch, steps, [&](std::uint64_t count) {
+        session.reset_counters();
+        program.run(next, count, 0);
+        static_cast<void>(session.counters());  // waits
+      });
   profile.notes = session.notes();
+  state.programs->forget("profile ");
   return profile;
 }
 

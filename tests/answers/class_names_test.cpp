@@ -34,7 +34,9 @@ Labels renamed_labels(const Dataset& data) {
   return vector_of<std::int32_t>(first_target(with_class_names(data, kNames)));
 }
 
-TrainingOptions options() { return {.epochs = 60, .batch = 6, .optimizer = adam(5e-2)}; }
+TrainingOptions options() {
+  return {.epochs = 60, .batch = 6, .optimizer = Adam{.learning_rate = 5e-2}};
+}
 
 /// A model that tells the three classes apart.
 Model trained() {

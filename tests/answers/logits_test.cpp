@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "message_of.h"
 #include "weights.h"
@@ -44,7 +45,7 @@ double top_k(const Scores& scores, std::size_t k) {
     const std::span<const float> row(scores.logits.data() + i * kClasses, kClasses);
     std::vector<std::size_t> order(kClasses);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater<double>(), [&](std::size_t c) { return row[c]; });
+    std::ranges::sort(order, {}, [&](std::size_t c) { return std::pair(-row[c], c); });
     const auto place = std::ranges::find(order, static_cast<std::size_t>(scores.labels[i]));
     hits += place < order.begin() + static_cast<std::ptrdiff_t>(k) ? 1 : 0;
   }

@@ -30,7 +30,8 @@ Model trained(const Dataset& data, Loss loss, std::vector<Layer> last = {}) {
   Network network({2}, {Dense{.units = 2}});
   for (const Layer& layer : last) network.add(layer);
   Model model(network, {.device = "cpu", .threads = 1});
-  train(model, data, {.epochs = 2, .batch = 2, .optimizer = adam(0.1), .loss = loss});
+  train(model, data,
+        {.epochs = 2, .batch = 2, .optimizer = Adam{.learning_rate = 0.1}, .loss = loss});
   return model;
 }
 
@@ -80,8 +81,9 @@ TEST(Outputs, IndependentLabelsHaveASigmoidEach) {
   const Dataset data = valued();
   const std::vector<float> z = vector_of(model.predict(data));
   const std::vector<float> p = vector_of(model.predict_probabilities(data));
-  std::vector<float> resident(p.size());
-  Predictor(model, true).predict(std::span<const float>(kSamples), resident);
+  const Tensor predicted = Predictor(model, true).predict(Tensor::borrow(kSamples, {4, 2}));
+  const std::span<const float> resident = predicted.as<float>();
+  ASSERT_EQ(resident.size(), p.size());
   for (std::size_t i = 0; i < z.size(); ++i) {
     EXPECT_NEAR(p[i], sigmoid(z[i]), 1e-6);
     EXPECT_EQ(resident[i], p[i]);

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "optimizer_settings.h"
+
 namespace linnet::command {
 namespace {
 
@@ -62,8 +64,9 @@ TEST_F(ConfigTest, LeavesTheDefaultsWhereNothingIsSaid) {
   EXPECT_EQ(job.network.parameters(), 7850);
   EXPECT_EQ(job.training.epochs, defaults.epochs);
   EXPECT_EQ(job.training.batch, defaults.batch);
-  EXPECT_EQ(job.training.optimizer.kind, Optimizer::Kind::adam);
-  EXPECT_EQ(job.training.optimizer.learning_rate, 1e-3);
+  EXPECT_EQ(std::get<Adam>(job.training.optimizer).learning_rate, 1e-3);
+  EXPECT_TRUE(std::holds_alternative<Constant>(job.training.schedule));
+  EXPECT_TRUE(job.training.trains.empty());
   EXPECT_EQ(job.model.device, "auto");
 }
 
@@ -91,20 +94,27 @@ shuffle = false
 threads = 2
 device = "cpu"
 clip_norm = 1.5
+clip_value = 0.5
+trains = [{name = "dense*", learning_rate_factor = 0.5}, {name = "*", weight_decay = 0}]
 precision = "bf16"
 graph = 16
 conv_engine = "legacy"
 )");
   EXPECT_EQ(job.data, (folder_ / "images").string());
   EXPECT_EQ(job.training.validation, 0.25);
-  EXPECT_EQ(job.training.optimizer.kind, Optimizer::Kind::sgd);
-  EXPECT_EQ(job.training.optimizer.learning_rate, 1.0);
-  EXPECT_EQ(job.training.optimizer.momentum, 0.9);
-  EXPECT_TRUE(job.training.optimizer.nesterov);
-  EXPECT_EQ(job.training.optimizer.clip_norm, 1.5);
-  EXPECT_EQ(job.training.optimizer.schedule.kind, Schedule::Kind::cosine);
-  EXPECT_EQ(job.training.optimizer.schedule.warmup_epochs, 2);
-  EXPECT_EQ(job.training.optimizer.schedule.floor, 0.1);
+  const SGD& sgd = std::get<SGD>(job.training.optimizer);
+  EXPECT_EQ(sgd.learning_rate, 1.0);
+  EXPECT_EQ(sgd.momentum, 0.9);
+  EXPECT_TRUE(sgd.nesterov);
+  EXPECT_EQ(job.training.clip.norm, 1.5);
+  EXPECT_EQ(job.training.clip.value, 0.5);
+  EXPECT_EQ(std::get<CosineDecay>(job.training.schedule).floor, 0.1);
+  EXPECT_EQ(job.training.warmup.epochs, 2);
+  ASSERT_EQ(job.training.trains.size(), 2U);
+  EXPECT_EQ(job.training.trains[0].name, "dense*");
+  EXPECT_EQ(job.training.trains[0].learning_rate_factor, 0.5);
+  EXPECT_FALSE(job.training.trains[0].weight_decay.has_value());
+  EXPECT_EQ(job.training.trains[1].weight_decay, 0.0);
   EXPECT_EQ(job.training.epochs, 7);
   EXPECT_EQ(job.training.batch, 32);
   EXPECT_EQ(job.training.seed, 11U);
@@ -126,25 +136,71 @@ kind = "adamw"
 learning_rate = 0.001
 weight_decay = 0.05
 [schedule]
+kind = "cosine"
 warmup_epochs = 2
+floor = 0.25
 [training]
 drop_last = true
 clip_norm = 1.5
 )");
   EXPECT_TRUE(job.training.drop_last);
-  const Optimizer sgd_now = with_kind(job, Optimizer::Kind::sgd);
-  EXPECT_EQ(sgd_now.kind, Optimizer::Kind::sgd);
+  const SGD sgd_now = std::get<SGD>(optimizer_of_kind(job, "sgd"));
   EXPECT_EQ(sgd_now.learning_rate, 0.001);
   EXPECT_EQ(sgd_now.weight_decay, 0.05);
-  EXPECT_EQ(sgd_now.momentum, sgd(1).momentum);
-  EXPECT_EQ(sgd_now.schedule.warmup_epochs, 2);
-  EXPECT_EQ(sgd_now.clip_norm, 1.5);
+  EXPECT_EQ(sgd_now.momentum, 0);
+  EXPECT_EQ(job.training.warmup.epochs, 2);
+  EXPECT_EQ(job.training.clip.norm, 1.5);
+  EXPECT_EQ(std::get<LinearDecay>(schedule_of_kind(job, "linear")).floor, 0.25);
+  EXPECT_EQ(std::get<OneCycle>(schedule_of_kind(job, "one_cycle")).start, OneCycle{}.start);
   // As if the file had said it: what it leaves out is the new kind's default.
   const Job plain = read(kNetwork + "[optimizer]\nkind = \"adamw\"\n");
-  const Optimizer other = with_kind(plain, Optimizer::Kind::sgd);
-  EXPECT_EQ(other.learning_rate, default_optimizer(Optimizer::Kind::sgd).learning_rate);
+  const SGD other = std::get<SGD>(optimizer_of_kind(plain, "sgd"));
+  EXPECT_EQ(other.learning_rate, SGD{}.learning_rate);
   EXPECT_EQ(other.weight_decay, 0);
-  EXPECT_EQ(with_kind(workload("mnist-cnn"), Optimizer::Kind::sgd).learning_rate, 4e-3);
+  const Job built_in = workload("mnist-cnn");
+  EXPECT_EQ(std::get<SGD>(optimizer_of_kind(built_in, "sgd")).learning_rate, 4e-3);
+}
+
+/// The defaults of a kind alone, whatever the file names of it.
+TEST_F(ConfigTest, ReadsEveryOptimizerAndSchedule) {
+  for (const std::string& kind : optimizer_names()) {
+    const Job job = read(kNetwork + fmt::format("[optimizer]\nkind = \"{}\"\n"
+                                                "learning_rate = 0.25\nweight_decay = 0.5\n",
+                                                kind));
+    Json record;
+    add_update_options(record, job.training);
+    EXPECT_EQ(record["optimizer"], kind);
+    EXPECT_EQ(record["learning_rate"], 0.25);
+    EXPECT_EQ(record["optimizer_settings"]["weight_decay"], 0.5);
+  }
+  for (const std::string& kind : schedule_names()) {
+    const Job job = read(kNetwork + fmt::format("[schedule]\nkind = \"{}\"\n", kind));
+    Json record;
+    add_update_options(record, job.training);
+    EXPECT_EQ(record["schedule"], kind);
+  }
+  const Job job = read(kNetwork + "[schedule]\nkind = \"plateau\"\npatience = 3\n");
+  EXPECT_EQ(std::get<Plateau>(job.training.schedule).patience, 3);
+}
+
+TEST_F(ConfigTest, AnOptimizerTakesItsOwnFieldsAlone) {
+  EXPECT_EQ(
+      error(kNetwork + "[optimizer]\nkind = \"sgd\"\nalpha = 0.9\n"),
+      "config.toml:9:1: unknown key 'alpha' in [optimizer]; sgd takes learning_rate, momentum, "
+      "nesterov, weight_decay");
+  EXPECT_EQ(
+      error(kNetwork + "[optimizer]\nmomentum = 0.9\n"),
+      "config.toml:8:1: unknown key 'momentum' in [optimizer]; adam takes learning_rate, beta1, "
+      "beta2, epsilon, weight_decay");
+  EXPECT_EQ(error(kNetwork + "[schedule]\nkind = \"cosine\"\ngamma = 0.9\n"),
+            "config.toml:9:1: unknown key 'gamma' in [schedule]; cosine takes epochs, floor, "
+            "warmup_epochs");
+  EXPECT_EQ(error(kNetwork + "[training]\ntrains = [{name = \"*\", zzzzz = 2}]\n"),
+            "config.toml:8:24: unknown key 'zzzzz' in [training.trains 1]");
+  EXPECT_EQ(error(kNetwork + "[training]\ntrains = [3]\n"),
+            "config.toml:8:11: [training.trains 1] must be a table such as {name = \"dense*\"}");
+  EXPECT_EQ(error(kNetwork + "[training]\ntrains = 3\n"),
+            "config.toml:8:10: 'trains' in [training] must be an array of tables; got an integer");
 }
 
 TEST_F(ConfigTest, ReadsDevicesAndGraphsInEveryForm) {
@@ -179,8 +235,11 @@ TEST_F(ConfigTest, TheExampleIsTheBuiltInWorkload) {
   EXPECT_EQ(job.network.to_json(), built_in.network.to_json());
   EXPECT_EQ(job.training.epochs, built_in.training.epochs);
   EXPECT_EQ(job.training.batch, built_in.training.batch);
-  EXPECT_EQ(job.training.optimizer.learning_rate, built_in.training.optimizer.learning_rate);
-  EXPECT_EQ(job.training.optimizer.schedule.kind, built_in.training.optimizer.schedule.kind);
+  Json update;
+  Json built_in_update;
+  add_update_options(update, job.training);
+  add_update_options(built_in_update, built_in.training);
+  EXPECT_EQ(update, built_in_update);
   EXPECT_EQ(job.training.loss_options, built_in.training.loss_options);
   EXPECT_EQ(job.training.augment, built_in.training.augment);
 }
@@ -193,8 +252,10 @@ TEST_F(ConfigTest, NamesTheNearestKeyWithLineAndColumn) {
             "config.toml:8:1: unknown key 'epoch' in [training]; did you mean 'epochs'?");
   EXPECT_EQ(error(kNetwork + "[trainig]\nepochs = 3\n"),
             "config.toml:7:2: unknown key 'trainig' in the file; did you mean 'training'?");
-  EXPECT_EQ(error(kNetwork + "[optimizer]\nzzzzzzzz = 3\n"),
-            "config.toml:8:1: unknown key 'zzzzzzzz' in [optimizer]");
+  EXPECT_EQ(
+      error(kNetwork + "[optimizer]\nzzzzzzzz = 3\n"),
+      "config.toml:8:1: unknown key 'zzzzzzzz' in [optimizer]; adam takes learning_rate, beta1, "
+      "beta2, epsilon, weight_decay");
 }
 
 TEST_F(ConfigTest, NamesTheNearestChoice) {
@@ -203,8 +264,8 @@ TEST_F(ConfigTest, NamesTheNearestChoice) {
             "'dense'?");
   EXPECT_EQ(
       error(kNetwork + "[optimizer]\nkind = \"adan\"\n"),
-      "config.toml:8:8: 'kind' in [optimizer] must be sgd, adam, adamw or rmsprop; got 'adan'; "
-      "did you mean 'adam'?");
+      "config.toml:8:8: 'kind' in [optimizer] must be sgd, adam, adamw, rmsprop, adagrad or lion; "
+      "got 'adan'; did you mean 'adam'?");
 }
 
 TEST_F(ConfigTest, RefusesWrongTypesAndRanges) {

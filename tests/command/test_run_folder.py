@@ -157,7 +157,8 @@ class Refusals(command.CommandTest):
 
     def test_flags_change_what_they_name(self):
         self.configure(more='[optimizer]\nkind = "adamw"\nlearning_rate = 0.002\n'
-                            'weight_decay = 0.1\n[schedule]\nwarmup_epochs = 2\nfloor = 0.5\n'
+                            'weight_decay = 0.1\n[schedule]\nkind = "linear"\n'
+                            'warmup_epochs = 2\nfloor = 0.5\n'
                             '[training]\nbatch = 65\n')
         plain = self.run_json("train", "points.toml", "--epochs", 4, "--out", "plain")
         self.assertEqual((plain["optimizer"], plain["learning_rate"]), ("adamw", 0.002))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors handed over without a copy, on the CPU and on the device.
 #include <dlpack/dlpack.h>
-#include <linnet/dlpack.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <functional>
@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cuda_model.h"
+#include "message_of.h"
 #include "model/model_state.h"
 
 namespace linnet::testing {
@@ -60,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Dlpack, DlpackOnBoth, ::testing::Values("cpu", "cuda"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(DlpackOnBoth, AParameterIsTheModelsOwnMemory) {
-  DLManagedTensor* managed = parameter_to_dlpack(*model_, "dense_1.weight");
+  DLManagedTensor* managed = to_dlpack(model_->parameter_memory("dense_1.weight"));
   const DLTensor& t = managed->dl_tensor;
   EXPECT_EQ(t.device.device_type, device());
   EXPECT_EQ(t.device.device_id, 0);
@@ -77,16 +78,17 @@ TEST_P(DlpackOnBoth, AParameterIsTheModelsOwnMemory) {
   set_parameter(*model_, "dense_1.weight", values);
   EXPECT_EQ(copy_of(static_cast<const float*>(t.data), 6), values);
   managed->deleter(managed);
-  EXPECT_THROW(parameter_to_dlpack(*model_, "dense_2.weight"), Error);
+  EXPECT_EQ(message_of([&] { model_->parameter_memory("dense_2.weight"); }),
+            "the model has no parameter 'dense_2.weight'");
 }
 
 TEST_P(DlpackOnBoth, AnOutputOutlivesItsPredictorAndModel) {
   set_parameter(*model_, "dense_1.weight", std::vector<float>(6, 1));
   const std::vector<float> in{1, 2, 3, 4};
-  copy(predictor_->input(2), in.data(), sizeof(float) * 4);
+  copy(predictor_->input(2).writable_bytes().data(), in.data(), sizeof(float) * 4);
   predictor_->run(2);
-  DLManagedTensor* managed = output_to_dlpack(*predictor_, 2);
-  EXPECT_EQ(managed->dl_tensor.data, predictor_->output(2));
+  DLManagedTensor* managed = to_dlpack(predictor_->output(2));
+  EXPECT_EQ(managed->dl_tensor.data, predictor_->output(2).bytes().data());
   predictor_.reset();
   model_.reset();
   const DLTensor& t = managed->dl_tensor;
@@ -100,17 +102,16 @@ TEST_P(DlpackOnBoth, AnInputIsReadWhereItLies) {
   Foreign foreign(backend(), device());
   const auto first_of_each = [&] {
     predictor_->run(2);
-    predictor_->wait();
-    const std::vector<float> y = copy_of(predictor_->output(2), 6);
-    return std::vector<float>{y[0], y[3]};
+    const Tensor y = predictor_->output(2).to_host();
+    return std::vector<float>{y.as<float>()[0], y.as<float>()[3]};
   };
-  ASSERT_EQ(input_from_dlpack(*predictor_, &foreign.tensor), 2);
+  predictor_->set_input(from_dlpack(&foreign.tensor));
   EXPECT_EQ(first_of_each(), (std::vector<float>{3, 7}));
   foreign.write(backend(), {9, 10, 2, 3, 4});
   EXPECT_EQ(first_of_each(), (std::vector<float>{12, 7}));
   EXPECT_EQ(foreign.deleted, 0);
   Foreign next(backend(), device());
-  input_from_dlpack(*predictor_, &next.tensor);
+  predictor_->set_input(from_dlpack(&next.tensor));
   EXPECT_EQ(foreign.deleted, 1);
   predictor_.reset();
   EXPECT_EQ(foreign.deleted, 1);
@@ -118,31 +119,71 @@ TEST_P(DlpackOnBoth, AnInputIsReadWhereItLies) {
 }
 
 TEST_P(DlpackOnBoth, WhatDoesNotFitStaysTheCallers) {
-  const auto message_of = [&](const std::function<void(Foreign&)>& change) {
+  // Of a tensor that from_dlpack() takes: it stays until its Tensor goes, which is the caller's.
+  const auto refusal = [&](const std::function<void(Foreign&)>& change) {
     Foreign foreign(backend(), device());
     change(foreign);
     std::string message;
-    try {
-      input_from_dlpack(*predictor_, &foreign.tensor);
-    } catch (const Error& error) {
-      message = error.what();
+    {
+      const Tensor samples = from_dlpack(&foreign.tensor);
+      message = message_of([&] { predictor_->set_input(samples); });
+      EXPECT_EQ(foreign.deleted, 0) << message;
     }
+    EXPECT_EQ(foreign.deleted, 1) << message;
+    return message;
+  };
+  EXPECT_EQ(refusal([](Foreign& f) {
+              f.tensor.dl_tensor.dtype.bits = 64;
+              f.tensor.dl_tensor.byte_offset = 0;
+            }),
+            "expected samples in f32 or u8; got f64");
+  EXPECT_EQ(refusal([](Foreign& f) { f.shape[1] = 3; }),
+            "the network takes samples of (2), in batches (N, 2); got (2, 3)");
+  EXPECT_EQ(
+      refusal([](Foreign& f) { f.tensor.dl_tensor.ndim = 1; }),
+      "the network takes batches of samples (N, 2); got one sample (2), whose batch is (1, 2)");
+  EXPECT_EQ(refusal([](Foreign& f) { f.shape[0] = 0; }), "expected a batch of at least 1; got 0");
+  const bool on_cpu = device() == kDLCPU;
+  EXPECT_EQ(refusal([&](Foreign& f) {
+              f.tensor.dl_tensor.device = {on_cpu ? kDLCUDA : kDLCPU, 0};
+            }),
+            fmt::format("expected samples in the memory of {}, where the model is; got a tensor in "
+                        "the memory of {}",
+                        on_cpu ? "cpu" : "cuda:0", on_cpu ? "cuda:0" : "cpu"));
+  EXPECT_EQ(refusal([&](Foreign& f) {
+              f.tensor.dl_tensor.device = {kDLCUDA, 1};
+            }),
+            fmt::format("expected samples in the memory of {}, where the model is; got a tensor in "
+                        "the memory of cuda:1",
+                        on_cpu ? "cpu" : "cuda:0"));
+  // The input that was set stays.
+  Foreign good(backend(), device());
+  predictor_->set_input(from_dlpack(&good.tensor));
+  EXPECT_NE(refusal([](Foreign& f) { f.shape[1] = 3; }), "");
+  EXPECT_EQ(good.deleted, 0);
+  model_.reset();  // the predictor alone keeps it
+  predictor_.reset();
+  EXPECT_EQ(good.deleted, 1);
+}
+
+TEST_P(DlpackOnBoth, WhatNoTensorHoldsStaysTheCallers) {
+  const auto refusal = [&](const std::function<void(Foreign&)>& change) {
+    Foreign foreign(backend(), device());
+    change(foreign);
+    const std::string message = message_of([&] { from_dlpack(&foreign.tensor); });
     EXPECT_EQ(foreign.deleted, 0) << message;
     return message;
   };
-  EXPECT_EQ(message_of([](Foreign& f) { f.tensor.dl_tensor.dtype.bits = 64; }),
-            "expected a DLPack tensor of float32, uint8 or int32; got float64");
-  EXPECT_EQ(message_of([](Foreign& f) { f.shape[1] = 3; }),
-            "expected a DLPack tensor (N, ...) of samples (2); got (2, 3)");
   EXPECT_EQ(
-      message_of([](Foreign& f) {
+      refusal([](Foreign& f) {
         f.strides = {1, 2};
         f.tensor.dl_tensor.strides = f.strides.data();
       }),
       "expected a dense row-major DLPack tensor (2, 2); dimension 0 has a stride of 1, not 2");
-  EXPECT_EQ(message_of([](Foreign& f) { f.tensor.dl_tensor.device.device_type = kDLROCM; }),
-            std::string("expected a DLPack tensor on device (") +
-                (device() == kDLCUDA ? "2" : "1") + ", 0), where the model is; got one on (10, 0)");
+  EXPECT_EQ(
+      refusal([](Foreign& f) { f.tensor.dl_tensor.device.device_type = kDLROCM; }),
+      "expected a DLPack tensor in the memory of the CPU or of a CUDA device; got device type "
+      "10");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 TEST(FusedSmallCnn, TrainsLikeTheCpu) {
   const MachineGuard machine;
   const Splits digits = make_digits(20, 6, 3);  // two full batches and a rest
-  const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = adam(1e-2)};
+  const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}};
   Model cpu(zoo::mnist_cnn(), {.device = "cpu", .seed = 5});
   Model cuda = cuda_model(zoo::mnist_cnn(), {}, 5);
   const History expected = train(cpu, digits.train, options, &digits.test);

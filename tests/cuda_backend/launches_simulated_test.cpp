@@ -163,7 +163,10 @@ TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
     cuda::sim::clear();
     Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
     train(model, digits,
-          {.epochs = 2, .batch = 8, .optimizer = adam(1e-2), .disabled_passes = disabled});
+          {.epochs = 2,
+           .batch = 8,
+           .optimizer = Adam{.learning_rate = 1e-2},
+           .disabled_passes = disabled});
     Run result;
     for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
       result.fused = result.fused || launch.name.starts_with("small_cnn");

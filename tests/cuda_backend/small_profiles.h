@@ -15,7 +15,10 @@ inline constexpr std::int64_t kProfileBatch = 4;
 inline constexpr std::int64_t kProfileSteps = 4;
 
 inline TrainingOptions unshuffled(std::int64_t epochs = 1) {
-  return {.epochs = epochs, .batch = kProfileBatch, .optimizer = adam(1e-2), .shuffle = false};
+  return {.epochs = epochs,
+          .batch = kProfileBatch,
+          .optimizer = Adam{.learning_rate = 1e-2},
+          .shuffle = false};
 }
 
 inline Network perceptron() { return Network({2}, {Dense{.units = 6}, Tanh{}, Dense{.units = 2}}); }

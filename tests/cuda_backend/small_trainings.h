@@ -33,7 +33,9 @@ inline Model affine(Model model) {
 }
 inline Network affine_network() { return Network({2}, {Dense{.units = 2}}); }
 
-inline TrainingOptions two_epochs() { return {.epochs = 2, .batch = 8, .optimizer = adam(1e-2)}; }
+inline TrainingOptions two_epochs() {
+  return {.epochs = 2, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}};
+}
 
 /// 22 samples of 28 to train on: two full batches of 8 and a rest.
 inline TrainingOptions with_validation(bool shuffle) {

@@ -6,6 +6,7 @@
 #include "model/session.h"
 #include "simulated_model.h"
 #include "small_trainings.h"
+#include "train/recipes.h"
 
 namespace linnet::testing {
 namespace {
@@ -18,11 +19,11 @@ TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
   const StepData data = step_data(model.state().definition(), sums, {});
   BatchStream* stream = session.stream(data, 4, 3);
   ASSERT_NE(stream, nullptr);
-  const OptimizerAttrs optimizer = resolve(adam(1e-2), 1, 6);
-  Sweep sweep = session.add_sweep(sums.size(), 4, [&](std::int64_t batch) {
-    const TrainingStep step{.batch = batch, .shuffle = false, .optimizer = optimizer};
-    return training_step(model.state().definition(), data, step, session.supports());
-  });
+  const OptimizerAttrs optimizer = resolve({.optimizer = Adam{.learning_rate = 1e-2}}, 1, 6);
+  const TrainingStep step{.shuffle = false, .optimizer = optimizer};
+  Sweep sweep = session.add_sweep(sums.size(), 4,
+                                  training_recipe("", model.state(), data, step,
+                                                  std::make_shared<TrainingMemory>()));
   session.attach();
   session.feed(sweep, data, *stream, true);
   const StepInfo first{.seed = 1, .epoch = 1, .records = 22, .samples = 22};
@@ -55,11 +56,13 @@ TEST(SimulatedStreaming, GivesTheSameBitsWhenTheDeviceIsLate) {
 TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
   const MachineGuard machine;
   const Splits digits = make_digits(28, 0, 3);
-  Model model = cuda_model(with_dropout());
   const std::size_t before = cuda::sim::allocated_bytes();
-  TrainingOptions options = with_validation(true);
-  options.streamed = true;
-  expect_planned_is_allocated(model, digits.train, options);
+  {
+    Model model = cuda_model(with_dropout());
+    TrainingOptions options = with_validation(true);
+    options.streamed = true;
+    expect_planned_is_allocated(model, digits.train, options);
+  }
   EXPECT_EQ(cuda::sim::allocated_bytes(), before);
 }
 

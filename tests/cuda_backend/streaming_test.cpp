@@ -70,7 +70,7 @@ TEST_P(Streaming, WantsABatchInThePool) {
     train(made, sums_data(4), {.streamed = true, .pool = 0});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "expected a pool of at least 1 batch; got 0");
+    EXPECT_STREQ(error.what(), "expected at least 1 batch to be prefetched; got 0");
   }
 }
 

@@ -84,12 +84,51 @@ TEST_P(CudaTraining, OfAConvolutionalNetworkFollowsTheCpu) {
 
 TEST_P(CudaTraining, OfAPerceptronFollowsTheCpu) {
   const Network network({2}, {Dense{.units = 24}, Tanh{}, Dense{.units = 2}});
-  for (const Optimizer& optimizer : {adamw(1e-2), sgd(1e-2, 0.9, true), rmsprop(1e-3)}) {
+  for (const Optimizer& optimizer : std::initializer_list<Optimizer>{
+           AdamW{.learning_rate = 1e-2},
+           SGD{.learning_rate = 1e-2, .momentum = 0.9, .nesterov = true},
+           RMSprop{.learning_rate = 1e-3}}) {
     TrainingOptions options = two_epochs();
     options.optimizer = optimizer;
-    options.optimizer.clip_norm = 1;
-    options.optimizer.schedule = {.kind = Schedule::Kind::cosine, .warmup_epochs = 0.5};
+    options.schedule = CosineDecay{};
+    options.warmup = {.epochs = 0.5};
+    options.clip = {.norm = 1, .value = 0.5};
     expect_as_on_the_cpu(network, sums_data(50, 1), sums_data(9, 2), options);
+  }
+}
+
+TEST_P(CudaTraining, OfGroupsFollowsTheCpu) {
+  const Splits digits = make_digits(20, 6, 3);
+  TrainingOptions options = two_epochs();
+  options.clip.norm = 0.5;
+  options.trains = {{.name = "*.bias", .weight_decay = 0.1},
+                    {.name = "dense*", .learning_rate_factor = 0.3}};  // the convolution is frozen
+  expect_as_on_the_cpu(small_cnn(), digits.train, digits.test, options);
+  options.trains.push_back({.name = "*", .learning_rate_factor = 0.1});
+  expect_as_on_the_cpu(small_cnn(), digits.train, digits.test, options);
+}
+
+TEST_P(CudaTraining, OfSchedulesThatTheHostKnowsFollowsTheCpu) {
+  TrainingOptions options = two_epochs();
+  for (const Schedule& schedule :
+       std::initializer_list<Schedule>{[](double epoch, std::uint64_t step) {
+                                         return 1 / (1 + epoch + 0.1 * double(step));
+                                       },
+                                       Plateau{.factor = 0.1, .patience = 0, .threshold = 0.9},
+                                       OneCycle{}, PolynomialDecay{.power = 1.5}}) {
+    options.schedule = schedule;
+    expect_as_on_the_cpu(two_numbers(), sums_data(50, 1), sums_data(9, 2), options);
+  }
+}
+
+TEST_P(CudaTraining, OfAFrozenBatchNormFollowsTheCpu) {
+  const Network network({28, 28, 1}, {Rescale{}, Conv2d{.filters = 4, .bias = false}, BatchNorm{},
+                                      ReLU{}, MaxPool2d{4}, Flatten{}, Dense{.units = 10}});
+  const Splits digits = make_digits(20, 6, 3);
+  for (const char* first : {"conv2d*", "dense*"}) {
+    TrainingOptions options = two_epochs();
+    options.trains = {{.name = first}, {.name = "dense*"}};
+    expect_as_on_the_cpu(network, digits.train, digits.test, options);
   }
 }
 

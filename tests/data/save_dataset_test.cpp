@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "data/contents.h"
 #include "data/data_files.h"
@@ -55,8 +56,8 @@ Dataset by_class(const Dataset& data) {
   const std::vector<std::int32_t> own = labels(data);
   std::vector<std::int64_t> order(own.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {},
-                           [&](std::int64_t i) { return own[static_cast<std::size_t>(i)]; });
+  std::ranges::sort(order, {},
+                    [&](std::int64_t i) { return std::pair(own[static_cast<std::size_t>(i)], i); });
   return data.take(order);
 }
 

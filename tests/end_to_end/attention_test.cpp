@@ -165,7 +165,8 @@ TEST(TransformerEncoder, LearnsToCompare) {
                        TransformerEncoder{.heads = 2, .feed_forward = 16, .dropout = 0}, Flatten{},
                        Dense{.units = 5}}),
               {.device = "cpu"});
-  const History history = train(model, data, {.epochs = 30, .batch = 32, .optimizer = adam(5e-3)});
+  const History history =
+      train(model, data, {.epochs = 30, .batch = 32, .optimizer = Adam{.learning_rate = 5e-3}});
   EXPECT_GT(history.epochs.front().train.loss, 1.4);
   EXPECT_LT(history.epochs.back().train.loss, 0.5);
 }

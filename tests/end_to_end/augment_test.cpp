@@ -48,7 +48,7 @@ TEST(AugmentedTraining, DiffersByEpochAndSeedOnly) {
     // Nothing is learned and nothing shuffled: only the augmentation changes.
     const History history = trained(data, {.epochs = 2,
                                            .batch = 6,
-                                           .optimizer = sgd(0),
+                                           .optimizer = SGD{.learning_rate = 0},
                                            .shuffle = false,
                                            .seed = seed,
                                            .augment = {.padding = 3, .flip = 0.5}});
@@ -76,7 +76,10 @@ TEST(AugmentedTraining, MixesLabelsAndValues) {
 /// With alpha near 0 a sample is taken whole, or its partner is: losses are those of labels.
 TEST(AugmentedTraining, MixedTargetsFollowTheSamples) {
   const Dataset data = pictures(12, {8, 8, 3});
-  const TrainingOptions plain{.epochs = 1, .batch = 12, .optimizer = sgd(0), .shuffle = false};
+  const TrainingOptions plain{.epochs = 1,
+                              .batch = 12,
+                              .optimizer = SGD{.learning_rate = 0},
+                              .shuffle = false};
   TrainingOptions mixed = plain;
   mixed.augment.mixup = 1e-4;
   EXPECT_NEAR(trained(data, mixed).epochs[0].train.loss, trained(data, plain).epochs[0].train.loss,
@@ -96,7 +99,7 @@ TEST(AugmentedTraining, NormalisesInTheGather) {
     const NetworkDefinition& definition = model.state().definition();
     return training_step(definition, step_data(definition, data, {.augment = augment}),
                          {.batch = 4,
-                          .optimizer = resolve(adam(1e-3), 1, 2),
+                          .optimizer = resolve({.optimizer = Adam{}}, 1, 2),
                           .disabled_passes = std::move(disabled)},
                          supports_of(*model.state().backend));
   };

@@ -22,7 +22,8 @@ Trained trained(Precision precision, int threads) {
               {.device = "cpu", .threads = threads, .seed = 5, .precision = precision});
   Trained result;
   for (const EpochReport& epoch :
-       train(model, digits, {.epochs = 4, .batch = 50, .optimizer = adam(2e-3), .seed = 5})
+       train(model, digits,
+             {.epochs = 4, .batch = 50, .optimizer = Adam{.learning_rate = 2e-3}, .seed = 5})
            .epochs) {
     result.losses.push_back(epoch.train.loss);
   }

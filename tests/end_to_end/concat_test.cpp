@@ -66,7 +66,8 @@ TEST(Concat, TrainsThroughItsBranches) {
                       {Rescale{.scale = 1.0 / 128, .shift = -1}, dense(8), Tanh{},
                        Concat{.branches = {{dense(8), Tanh{}}, {}, {dense(4), ReLU{}}}}, dense(2)}),
               {.device = "cpu"});
-  const History history = train(model, data, {.epochs = 40, .batch = 32, .optimizer = adam(0.01)});
+  const History history =
+      train(model, data, {.epochs = 40, .batch = 32, .optimizer = Adam{.learning_rate = 0.01}});
   EXPECT_LT(history.epochs.back().train.loss, 0.5 * history.epochs.front().train.loss);
 }
 

@@ -23,7 +23,9 @@ void expect_close(const Weights& a, const Weights& b, double bound) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], bound) << i;
 }
 
-TrainingOptions short_training() { return {.epochs = 2, .batch = 8, .optimizer = sgd(0.1, 0.9)}; }
+TrainingOptions short_training() {
+  return {.epochs = 2, .batch = 8, .optimizer = SGD{.learning_rate = 0.1, .momentum = 0.9}};
+}
 
 TEST(CustomLoss, SquaresTrainAsTheMeanSquaredError) {
   const Network network({2}, {Dense{.units = 5}, Tanh{}, Dense{.units = 2}});
@@ -48,7 +50,7 @@ TEST(CustomLoss, LabelsComeAsOneHotRows) {
 TEST(CustomLoss, IsReportedAsTheLoss) {
   Model model(Network({2}, {Dense{.units = 2}}), {.device = "cpu"});
   TrainingOptions options = short_training();
-  options.optimizer = sgd(0);
+  options.optimizer = SGD{.learning_rate = 0};
   const Evaluation mse = evaluate(model, sums_data(30));
   options.custom_loss = [](const Expression& y, const Expression& t) { return 3 * square(t - y); };
   const History history = train(model, sums_data(30), options);
@@ -77,7 +79,7 @@ Network swish_network() {
 Weights gradients(const Network& network, const Dataset& data) {
   Model model(network, {.device = "cpu", .seed = 3});
   const Weights before = all_weights(model);
-  train(model, data, {.epochs = 1, .batch = data.size(), .optimizer = sgd(1)});
+  train(model, data, {.epochs = 1, .batch = data.size(), .optimizer = SGD{.learning_rate = 1}});
   Weights slopes = all_weights(model);
   for (std::size_t i = 0; i < slopes.size(); ++i) slopes[i] = before[i] - slopes[i];
   return slopes;
@@ -240,7 +242,8 @@ TEST(FunctionalNetwork, TrainsOnSeveralInputsAndOutputs) {
   Model model(network, {.device = "cpu", .seed = 1});
   const Dataset data = TwoInputs(200).data();
   const History history =
-      train(model, data, {.epochs = 60, .batch = 20, .optimizer = adam(1e-2)}, &data);
+      train(model, data, {.epochs = 60, .batch = 20, .optimizer = Adam{.learning_rate = 1e-2}},
+            &data);
   EXPECT_LT(history.epochs.back().test.loss, 0.01);
   EXPECT_GT(history.epochs.front().test.loss, 0.1);
   const std::vector<Column> outputs = model.predict_all(data, 64);
@@ -260,7 +263,7 @@ TEST(FunctionalNetwork, TheLossIsTheWeightedSum) {
   const Dataset data = TwoInputs(20).data();
   const auto loss = [&](std::vector<OutputLoss> losses) {
     Model model(two_input_network(), {.device = "cpu", .seed = 1});
-    TrainingOptions options{.epochs = 1, .batch = 20, .optimizer = sgd(0)};
+    TrainingOptions options{.epochs = 1, .batch = 20, .optimizer = SGD{.learning_rate = 0}};
     options.output_losses = std::move(losses);
     return train(model, data, options).epochs[0].train.loss;
   };

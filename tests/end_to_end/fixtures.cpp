@@ -56,11 +56,12 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
   Model model(network, {.device = "cpu", .threads = o.threads, .seed = 3});
   ModelState& state = model.state();
   const StepData read = step_data(state.definition(), data, {});
-  Graph graph = training_step(state.definition(), read,
-                              {.batch = o.batch,
-                               .optimizer = resolve(adam(1e-2), 1, 1),
-                               .disabled_passes = o.disabled_passes},
-                              supports_of(*state.backend));
+  Graph graph =
+      training_step(state.definition(), read,
+                    {.batch = o.batch,
+                     .optimizer = resolve({.optimizer = Adam{.learning_rate = 1e-2}}, 1, 1),
+                     .disabled_passes = o.disabled_passes},
+                    supports_of(*state.backend));
   const auto program = state.backend->prepare(std::move(graph), o.plan);
   verify_plan(program->plan());
   Memory memory;

@@ -98,7 +98,7 @@ TEST(FoldBatchNorm, PredictionsAgreeWithTheParts) {
        GlobalAvgPool2d{}, Dense{.units = 10}});
   const Dataset digits = make_digits(64, 0, 4).train;
   Model model(network, {.device = "cpu", .threads = 2});
-  train(model, digits, {.epochs = 1, .batch = 8, .optimizer = adam(1e-2)});
+  train(model, digits, {.epochs = 1, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}});
   const Supports supports = supports_of(*model.state().backend);
   const auto graph_with = [&](bool folds) {
     return prediction_step(network.definition(), DType::f32, 8, OutputForm::plain,

@@ -21,7 +21,7 @@ std::vector<std::string> launches(const Network& network, NullBackend::Supported
   NullBackend null(supported);
   Graph graph =
       training_step(network.definition(), assumed_data(network.definition(), Loss::cross_entropy),
-                    {.batch = 128, .optimizer = resolve(adam(), 1, 1), .disabled_passes = disabled},
+                    {.batch = 128, .optimizer = resolve({}, 1, 1), .disabled_passes = disabled},
                     [&](const Op& op, std::span<const ValueType> in,
                         std::span<const ValueType> out) { return null.supports(op, in, out); });
   const auto program = null.prepare(std::move(graph), {});
@@ -77,7 +77,7 @@ std::vector<std::string> cpu_operators(const Network& network,
   Model model(network, {.device = "cpu", .threads = 1});
   return operators(
       training_step(network.definition(), assumed_data(network.definition(), Loss::cross_entropy),
-                    {.batch = 4, .optimizer = resolve(adam(), 1, 1), .disabled_passes = disabled},
+                    {.batch = 4, .optimizer = resolve({}, 1, 1), .disabled_passes = disabled},
                     supports_of(*model.state().backend)));
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlpack/dlpack.h>
 #include <gtest/gtest.h>
-#include <linnet/dlpack.h>
 #include <linnet/predictor.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "fixtures.h"
+#include "message_of.h"
 #include "model/model_state.h"
 #include "model/predictor_state.h"
 
@@ -37,8 +37,10 @@ std::vector<float> waves(std::size_t count, double step) {
 constexpr std::size_t kSample = 12 * 12 * 2;
 
 std::vector<float> outputs_of(const Predictor& predictor, const std::vector<float>& samples) {
+  const auto count = static_cast<std::int64_t>(samples.size() / kSample);
   std::vector<float> outputs(samples.size() / kSample * 3);
-  predictor.predict(samples, outputs);
+  predictor.predict(Tensor::borrow(samples, {count, 12, 12, 2}),
+                    Tensor::borrow(outputs, {count, 3}));
   return outputs;
 }
 
@@ -80,7 +82,7 @@ TEST(Predictor, SeesWeightsThatChange) {
   }
   const std::vector<std::int32_t> labels{0, 1, 2, 0, 1, 2, 0, 1};
   train(model, data_of(records(waves(8 * kSample, 0.11), {12, 12, 2}), records(labels)),
-        {.epochs = 1, .batch = 4, .optimizer = sgd(0.1)});
+        {.epochs = 1, .batch = 4, .optimizer = SGD{.learning_rate = 0.1}});
   expect_new("training");
 }
 
@@ -89,7 +91,7 @@ TEST(Predictor, SeesWeightsThatOthersWrite) {
   const Predictor predictor(model);
   const std::vector<float> samples = waves(kSample, 0.53);
   std::vector<float> before = outputs_of(predictor, samples);
-  DLManagedTensor* tensor = parameter_to_dlpack(model, model.parameter_names().front());
+  DLManagedTensor* tensor = to_dlpack(model.parameter_memory(model.parameter_names().front()));
   for (int write = 0; write < 2; ++write) {
     static_cast<float*>(tensor->dl_tensor.data)[0] += 1;
     const std::vector<float> after = outputs_of(predictor, samples);
@@ -119,6 +121,50 @@ TEST(Predictor, ThreadsPredictAtTheSameTime) {
     for (std::thread& caller : callers) caller.join();
     EXPECT_EQ(wrong, std::vector<int>(4, 0)) << threads << " threads";
   }
+}
+
+// y = (a + b, a - b), of which `a` is named first.
+Model sum_and_difference() {
+  FunctionalNetwork f;
+  const Expression a = f.input("a", {2});
+  const Expression b = f.input("b", {2});
+  return Model(f.build({{"sum", a + b}, {"difference", a - b}}), {.device = "cpu", .threads = 1});
+}
+
+TEST(Predictor, TakesSeveralInputsByName) {
+  const Model model = sum_and_difference();
+  const Predictor predictor(model);
+  const Tensor a(std::vector<std::uint8_t>{10, 20, 30, 40}, {2, 2});
+  const Tensor b(std::vector<float>{1, 2, 3, 4}, {2, 2});
+  const State all = predictor.predict(State({{"b", b}, {"a", a}}));
+  const Tensor sum(std::vector<float>{11, 22, 33, 44}, {2, 2});
+  const Tensor difference(std::vector<float>{9, 18, 27, 36}, {2, 2});
+  EXPECT_TRUE(same_bits(all, State({{"sum", sum}, {"difference", difference}})));
+  const Tensor one(DType::f32, {2, 2});
+  predictor.predict(State({{"a", a}, {"b", b}}), State({{"difference", one}}));
+  EXPECT_TRUE(same_bits(one, difference));
+}
+
+TEST(Predictor, NamesInputsAndOutputsThatDoNotFit) {
+  const Model model = sum_and_difference();
+  const Predictor predictor(model);
+  const Tensor two(DType::f32, {2, 2});
+  const auto error = [&](const std::vector<State::Entry>& in,
+                         const std::vector<State::Entry>& out) {
+    return message_of([&] { predictor.predict(State(in), State(out)); });
+  };
+  EXPECT_EQ(message_of([&] { predictor.predict(two); }),
+            "expected a network of one input; it has 2: a, b");
+  EXPECT_EQ(error({{"a", two}}, {}), "the network has inputs 'a', 'b'; 'b' is missing");
+  EXPECT_EQ(error({{"a", two}, {"b", two}, {"c", two}}, {}),
+            "the network has no input 'c'; it has 'a', 'b'");
+  EXPECT_EQ(error({{"a", two}, {"b", two}}, {{"y", two}}),
+            "the network has no output 'y'; it has 'sum', 'difference'");
+  EXPECT_EQ(error({{"a", two}, {"b", two.rows(0, 1)}}, {}), "'a' has 2 samples, 'b' has 1");
+  EXPECT_EQ(error({{"a", two}, {"b", Tensor(DType::u8, {2, 2})}}, {}),
+            "expected samples 'b' in f32; got u8");
+  EXPECT_EQ(error({{"a", two}, {"b", two}}, {{"difference", two.rows(0, 1)}}),
+            "2 samples of (2) have outputs 'difference' of f32 (2, 2); got room for f32 (1, 2)");
 }
 
 }  // namespace

@@ -14,7 +14,10 @@ namespace {
 constexpr std::int64_t kBatch = 4;
 
 TrainingOptions unshuffled(std::int64_t epochs = 1) {
-  return {.epochs = epochs, .batch = kBatch, .optimizer = adam(1e-2), .shuffle = false};
+  return {.epochs = epochs,
+          .batch = kBatch,
+          .optimizer = Adam{.learning_rate = 1e-2},
+          .shuffle = false};
 }
 
 Network perceptron() { return Network({2}, {Dense{.units = 6}, Tanh{}, Dense{.units = 2}}); }
@@ -23,15 +26,14 @@ Network perceptron() { return Network({2}, {Dense{.units = 6}, Tanh{}, Dense{.un
 std::vector<std::string> nodes_that_run(Model& model, const Dataset& data, Loss loss) {
   const Session session(model.state());
   const TrainingOptions options = unshuffled();
-  const auto program =
-      model.state().backend->prepare(training_step(model.state().definition(),
-                                                   step_data(model.state().definition(), data,
-                                                             {.loss = loss}),
-                                                   {.batch = kBatch,
-                                                    .shuffle = options.shuffle,
-                                                    .optimizer = resolve(options.optimizer, 1, 1)},
-                                                   session.supports()),
-                                     {});
+  const auto program = model.state().backend->prepare(
+      training_step(model.state().definition(),
+                    step_data(model.state().definition(), data, {.loss = loss}),
+                    {.batch = kBatch,
+                     .shuffle = options.shuffle,
+                     .optimizer = resolve({.optimizer = options.optimizer}, 1, 1)},
+                    session.supports()),
+      {});
   const Plan& plan = program->plan();
   std::vector<std::string> names;
   for (std::size_t n = 0; n < plan.graph.nodes().size(); ++n) {

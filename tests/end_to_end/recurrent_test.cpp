@@ -95,7 +95,7 @@ TEST(Recurrent, NetworksLearnWhatCameLast) {
                         DType::i32),
                 {.device = "cpu"});
     const History history =
-        train(model, data, {.epochs = 20, .batch = 32, .optimizer = adam(1e-2)});
+        train(model, data, {.epochs = 20, .batch = 32, .optimizer = Adam{.learning_rate = 1e-2}});
     EXPECT_GT(history.epochs.front().train.loss, 0.3);
     EXPECT_LT(history.epochs.back().train.loss, 0.1);
   }

@@ -112,7 +112,8 @@ TEST(Residual, Learns) {
   const Splits digits = make_digits(600, 200, 5);
   Model model(small_resnet(), {.device = "cpu"});
   const History history =
-      train(model, digits.train, {.epochs = 8, .batch = 16, .optimizer = adam(5e-3)}, &digits.test);
+      train(model, digits.train,
+            {.epochs = 8, .batch = 16, .optimizer = Adam{.learning_rate = 5e-3}}, &digits.test);
   EXPECT_LT(history.epochs.back().train.loss, 0.5 * history.epochs.front().train.loss);
   EXPECT_GT(history.epochs.back().test.accuracy, 0.8);
 }

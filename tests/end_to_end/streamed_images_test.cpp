@@ -65,7 +65,11 @@ std::vector<double> trained(const Dataset& data, TrainingOptions options, int th
 }
 
 TrainingOptions options_of() {
-  return {.epochs = 2, .batch = 4, .optimizer = adam(1e-2), .validation = 0.2, .seed = 7};
+  return {.epochs = 2,
+          .batch = 4,
+          .optimizer = Adam{.learning_rate = 1e-2},
+          .validation = 0.2,
+          .seed = 7};
 }
 
 TEST(StreamedImages, GiveTheSameBits) {
@@ -230,7 +234,10 @@ TEST(RecordSources, AStoppedEpochIsFollowedByAnother) {
   } stop;
   const Dataset data = numbers(400);
   for (std::int64_t pool : {1, 3}) {
-    const TrainingOptions options{.epochs = 2, .batch = 2, .optimizer = sgd(0), .pool = pool};
+    const TrainingOptions options{.epochs = 2,
+                                  .batch = 2,
+                                  .optimizer = SGD{.learning_rate = 0},
+                                  .pool = pool};
     const History history = train(model, data, options, &data, &stop);
     EXPECT_TRUE(history.interrupted);
     ASSERT_EQ(history.epochs.size(), 1U);
@@ -242,7 +249,8 @@ TEST(RecordSources, AStoppedEpochIsFollowedByAnother) {
 TEST(RecordSources, AnExceptionOfAnyKindComesOut) {
   Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
   EXPECT_THROW(train(model, numbers(50, 37), {.epochs = 2, .batch = 4}), std::runtime_error);
-  EXPECT_NO_THROW(train(model, numbers(50), {.epochs = 1, .batch = 4, .optimizer = sgd(0)}));
+  EXPECT_NO_THROW(
+      train(model, numbers(50), {.epochs = 1, .batch = 4, .optimizer = SGD{.learning_rate = 0}}));
 }
 
 TEST(RecordSources, AreReadNoFurtherAheadThanThePool) {
@@ -252,7 +260,8 @@ TEST(RecordSources, AreReadNoFurtherAheadThanThePool) {
   } stop;
   const Dataset data = numbers(4000);
   const History history =
-      train(model, data, {.epochs = 1, .batch = 10, .optimizer = sgd(0), .pool = 2}, nullptr,
+      train(model, data,
+            {.epochs = 1, .batch = 10, .optimizer = SGD{.learning_rate = 0}, .pool = 2}, nullptr,
             &stop);
   const std::int64_t trained = history.epochs[0].train.samples;
   const int reads = static_cast<const Numbers&>(*data.inputs()[0].source).reads;

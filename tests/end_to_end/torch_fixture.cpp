@@ -99,7 +99,9 @@ TorchFixture read_fixture(const std::filesystem::path& file) {
   f.batch = json.at("batch").get<std::int64_t>();
   f.steps = json.at("steps").get<std::int64_t>();
   const auto rate = json.at("learning_rate").get<double>();
-  f.optimizer = json.at("optimizer").get<std::string>() == "adam" ? adam(rate) : sgd(rate, 0.9);
+  f.optimizer = json.at("optimizer").get<std::string>() == "adam"
+                    ? Optimizer(Adam{.learning_rate = rate})
+                    : SGD{.learning_rate = rate, .momentum = 0.9};
   f.losses = json.at("losses").get<std::vector<double>>();
   f.outputs_before = summary_from(json.at("outputs_before"));
   if (f.steps > 0) f.outputs_after = summary_from(json.at("outputs_after"));

@@ -97,13 +97,13 @@ class Steps {
       : state_(model.state()), batch_(static_cast<std::uint64_t>(fixture.batch)) {
     const Loss loss = fixture.targets == "answers" ? Loss::binary_cross_entropy : Loss::automatic;
     const StepData read = step_data(state_.definition(), data, {.loss = loss});
-    program_ = state_.backend->prepare(training_step(state_.definition(), read,
-                                                     {.batch = fixture.batch,
-                                                      .shuffle = false,
-                                                      .optimizer = resolve(fixture.optimizer, 1,
-                                                                           fixture.steps)},
-                                                     supports_of(*state_.backend)),
-                                       {});
+    program_ = state_.backend->prepare(
+        training_step(state_.definition(), read,
+                      {.batch = fixture.batch,
+                       .shuffle = false,
+                       .optimizer = resolve({.optimizer = fixture.optimizer}, 1, fixture.steps)},
+                      supports_of(*state_.backend)),
+        {});
     for (std::size_t s = 0; s < kStorages; ++s) {
       memory_.buffers[s] = state_.backend->allocate(program_->plan().bytes[s]);
     }
@@ -121,6 +121,7 @@ class Steps {
   /// The next `count` steps; returns their losses.
   std::vector<double> run(std::size_t count) {
     program_->run(info_, count, batch_);
+    ++state_.weights_version;  // as a Session would say
     std::vector<double> losses(count);
     state_.backend->download(*state_.statistics,
                              state_.counters_offset() +

@@ -246,7 +246,7 @@ TEST(RuinedWeights, OfTheLastUpdateAreNoEpoch) {
   Watch watch;
   Model model(Network({2}, {Dense{.units = 2, .name = "d"}}), {.device = "cpu"});
   // One step an epoch: its loss is that of the weights before.
-  const TrainingOptions options{.epochs = 1, .batch = 64, .optimizer = sgd(1e39)};
+  const TrainingOptions options{.epochs = 1, .batch = 64, .optimizer = SGD{.learning_rate = 1e39}};
   const std::string message =
       message_of([&] { train(model, sums_data(64), options, nullptr, &watch); });
   EXPECT_EQ(message,
@@ -259,7 +259,7 @@ TEST(RuinedWeights, AreSeenInTheLossOfAnEvaluation) {
   Watch watch;
   Model model(Network({2}, {Dense{.units = 2}}), {.device = "cpu"});
   const Dataset test = sums_data(64, 2);
-  const TrainingOptions options{.epochs = 1, .batch = 64, .optimizer = sgd(1e30)};
+  const TrainingOptions options{.epochs = 1, .batch = 64, .optimizer = SGD{.learning_rate = 1e30}};
   const std::string message =
       message_of([&] { train(model, sums_data(64), options, &test, &watch); });
   EXPECT_EQ(message.find("the test loss is NaN or infinite after epoch 1, although all weights are "

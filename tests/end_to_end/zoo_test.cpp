@@ -80,7 +80,8 @@ TEST(Zoo, ResNet50LearnsAHandfulOfImages) {
   const std::vector<std::int32_t> labels{0, 1, 0, 1, 1, 0, 1, 0};
   const Dataset images = data_of(records(pixels, {32, 32, 3}), records(labels));
   Model model(zoo::resnet50({.classes = 2}), {.device = "cpu"});
-  const History history = train(model, images, {.epochs = 6, .batch = 8, .optimizer = adam(2e-4)});
+  const History history =
+      train(model, images, {.epochs = 6, .batch = 8, .optimizer = Adam{.learning_rate = 2e-4}});
   EXPECT_GT(history.epochs.front().train.loss, 0.3);
   EXPECT_LT(history.epochs.back().train.loss, 0.1);
 }
@@ -220,7 +221,8 @@ TEST(Rosenbrock, AnMlpLearnsIt) {
   const std::vector<std::int64_t> hidden{48};
   Model model(zoo::mlp(3, hidden, Tanh{}, 1), {.device = "cpu"});
   const History history =
-      train(model, pair.train, {.epochs = 25, .batch = 64, .optimizer = adam(5e-3)}, &pair.test);
+      train(model, pair.train,
+            {.epochs = 25, .batch = 64, .optimizer = Adam{.learning_rate = 5e-3}}, &pair.test);
   EXPECT_GT(history.epochs.front().train.loss, 0.4);
   EXPECT_LT(history.epochs.back().test.loss, 0.1);
 }

@@ -121,11 +121,13 @@ TEST(PreparedBatch, ChecksItsOutputsWhereverTheNetworkCameFrom) {
   Model model(Network(std::move(definition)), {.threads = 1});
   Predictor predictor(model);
   const std::size_t row = 3 * kTemplateBatch;
-  std::vector<float> out(3 * row);
-  EXPECT_EQ(error_of(
-                [&] { predictor.predict(std::vector<float>(12), std::span(out).first(2 * row)); }),
+  EXPECT_EQ(error_of([&] {
+              predictor.predict(Tensor(DType::f32, {2, 6}));
+            }),
             fmt::format("expected the output 'output' as f32 (2, {}); got f32 (2, 6)", row));
-  EXPECT_EQ(error_of([&] { predictor.predict(std::vector<float>(18), out); }),
+  EXPECT_EQ(error_of([&] {
+              predictor.predict(Tensor(DType::f32, {3, 6}));
+            }),
             fmt::format("expected the output 'output' as f32 (3, {}); got f32 (2, 9)", row));
 }
 
@@ -289,9 +291,9 @@ TEST_F(ModelFile, ManyNodesAndWeightsTakeNoLongerEach) {
   network["outputs"][0]["value"] = "#30001.0";
   write(network.dump(), network["parameters"]);
   Model model = Model::load(path_, {.threads = 1});
-  std::vector<float> out(2);
-  Predictor(model).predict(std::vector<float>(4), out);
-  EXPECT_EQ(out, std::vector<float>(2, 30'001.0F));  // the biases are ones
+  const Tensor out = Predictor(model).predict(Tensor(DType::f32, {1, 4}));
+  const auto values = out.as<float>();  // the biases are ones
+  EXPECT_EQ(std::vector<float>(values.begin(), values.end()), std::vector<float>(2, 30'001.0F));
 }
 
 }  // namespace

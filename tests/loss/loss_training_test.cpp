@@ -30,7 +30,7 @@ Network small_network(std::int64_t outputs) {
 TrainingOptions training(Loss loss, LossOptions options = {}) {
   return {.epochs = 30,
           .batch = 16,
-          .optimizer = adam(1e-2),
+          .optimizer = Adam{.learning_rate = 1e-2},
           .loss = loss,
           .loss_options = std::move(options)};
 }
@@ -162,7 +162,7 @@ TEST(LossTraining, PenaltiesAreReportedWithTheTrainingLossAlone) {
   const Dataset data = partly_labelled(0);
   Model model(small_network(3));
   TrainingOptions options = training(Loss::automatic, {.l1 = 0.01, .l2 = 0.02});
-  options.optimizer = sgd(0);  // the weights stay what they are
+  options.optimizer = SGD{.learning_rate = 0};  // the weights stay what they are
   options.epochs = 1;
   const EpochReport report = train(model, data, options, &data).epochs[0];
   double penalty = 0;

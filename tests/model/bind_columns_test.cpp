@@ -143,7 +143,7 @@ TEST(BindColumns, PredictionsReadTheRightColumns) {
 
 std::vector<float> weights_after(const Dataset& data) {
   Model model = model_of(two_by_two());
-  train(model, data, {.epochs = 2, .batch = 3, .optimizer = {.learning_rate = 1e-3}});
+  train(model, data, {.epochs = 2, .batch = 3, .optimizer = Adam{.learning_rate = 1e-3}});
   std::vector<float> weights = vector_of(model.parameter("y.weight"));
   const Tensor z = model.parameter("z.weight");
   weights.insert(weights.end(), z.as<float>().begin(), z.as<float>().end());

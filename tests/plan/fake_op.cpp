@@ -52,7 +52,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
 cpu::CpuBackend fake_backend(int threads) {
   cpu::Registry registry;
   registry.add(FakeOp::kName, prepare);
-  return cpu::CpuBackend(std::move(registry), threads);
+  return cpu::CpuBackend(std::move(registry), std::make_shared<ThreadTeam>(threads));
 }
 
 PreparedFake prepare_fake(cpu::CpuBackend& backend, Graph graph, const PlanOptions& options,

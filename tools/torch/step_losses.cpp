@@ -29,11 +29,12 @@ struct Arguments {
 };
 
 // Everything not written here is Linnet's default, so that a default unlike PyTorch's is found.
-const std::map<std::string, Optimizer> kOptimizers{{"adam", adam()},
-                                                   {"momentum", sgd(0.01, 0.9)},
-                                                   {"nesterov", sgd(0.01, 0.9, true)},
-                                                   {"adamw", adamw()},
-                                                   {"rmsprop", rmsprop()}};
+const std::map<std::string, Optimizer> kOptimizers{
+    {"adam", Adam{}},
+    {"momentum", SGD{.learning_rate = 0.01, .momentum = 0.9}},
+    {"nesterov", SGD{.learning_rate = 0.01, .momentum = 0.9, .nesterov = true}},
+    {"adamw", AdamW{}},
+    {"rmsprop", RMSprop{}}};
 
 StepInfo first_step(const Dataset& data, std::uint64_t seed) {
   const auto records = static_cast<std::uint64_t>(data.size());
@@ -57,7 +58,8 @@ void print_losses(const Dataset& data, const Arguments& arguments) {
   const std::int64_t epoch_steps = (data.size() + arguments.batch - 1) / arguments.batch;
   require(arguments.steps <= epoch_steps, "an epoch of '{}' has {} steps; got --steps {}",
           arguments.data, epoch_steps, arguments.steps);
-  const OptimizerAttrs optimizer = resolve(kOptimizers.at(arguments.optimizer), 1, epoch_steps);
+  const OptimizerAttrs optimizer =
+      resolve({.optimizer = kOptimizers.at(arguments.optimizer)}, 1, epoch_steps);
 
   Session session(model.state());
   const Sweep sweep = session.add_sweep(data.size(), arguments.batch, [&](std::int64_t batch) {

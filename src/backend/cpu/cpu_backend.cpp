@@ -11,10 +11,11 @@
 
 namespace linnet::cpu {
 
-CpuBackend::CpuBackend(Registry registry, int threads, Products products, const CpuOptions& options)
+CpuBackend::CpuBackend(Registry registry, std::shared_ptr<ThreadTeam> team, Products products,
+                       const CpuOptions& options)
     : registry_(std::move(registry)),
       products_(products),
-      team_(std::make_shared<ThreadTeam>(threads)),
+      team_(std::move(team)),
       tuner_(options, products, team_) {}
 
 bool CpuBackend::supports(const Op& op, std::span<const ValueType> inputs,
@@ -40,7 +41,7 @@ void CpuBackend::upload(Buffer& to, std::size_t offset, std::span<const std::byt
 
 void CpuBackend::download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const {
   LINNET_ASSERT(offset + to.size() <= from.bytes());
-  if (!to.empty()) std::memcpy(to.data(), const_cast<Buffer&>(from).data() + offset, to.size());
+  from.read(offset, to);
 }
 
 std::unique_ptr<BatchStream> CpuBackend::stream_batches(const BatchLayout& layout) const {

@@ -14,9 +14,8 @@ namespace linnet::cpu {
 /// The CPU: kernels of a registry on a team of threads that all its programs share.
 class CpuBackend final : public Backend {
  public:
-  /// threads: 0 takes all processors that this process may use.
-  explicit CpuBackend(Registry registry, int threads = 0, Products products = Products::fp32,
-                      const CpuOptions& options = {});
+  explicit CpuBackend(Registry registry, std::shared_ptr<ThreadTeam> team,
+                      Products products = Products::fp32, const CpuOptions& options = {});
 
   std::string_view name() const override { return "cpu"; }
   int threads() const override { return team_->threads(); }
@@ -28,6 +27,7 @@ class CpuBackend final : public Backend {
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<BatchStream> stream_batches(const BatchLayout& layout) const override;
   std::map<std::string, std::string> engine_choices() const override { return tuner_.choices(); }
+  const std::shared_ptr<ThreadTeam>& team() const { return team_; }
   Ceilings ceilings() override { return measure_ceilings(*team_); }
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 

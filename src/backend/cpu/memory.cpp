@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 
 #include "base/check.h"
@@ -30,6 +31,10 @@ std::size_t free_bytes() {
   if (pages <= 0 || size <= 0) return 0;
   const auto page = static_cast<std::size_t>(size);
   return std::min(static_cast<std::size_t>(pages) * page, bytes_below_limit(page));
+}
+
+void copy(const std::byte* from, std::span<std::byte> to) {
+  if (!to.empty()) std::memcpy(to.data(), from, to.size());
 }
 
 class HostBuffer final : public Buffer {
@@ -60,6 +65,9 @@ class HostBuffer final : public Buffer {
 
   std::byte* data() override { return data_; }
   std::size_t bytes() const override { return bytes_; }
+  void read(std::size_t offset, std::span<std::byte> to) const override {
+    copy(data_ + offset, to);
+  }
 
  private:
   std::size_t bytes_;
@@ -74,6 +82,9 @@ class ViewBuffer final : public Buffer {
   explicit ViewBuffer(std::span<const std::byte> host) : host_(host) {}
   std::byte* data() override { return const_cast<std::byte*>(host_.data()); }
   std::size_t bytes() const override { return host_.size(); }
+  void read(std::size_t offset, std::span<std::byte> to) const override {
+    copy(host_.data() + offset, to);
+  }
 
  private:
   std::span<const std::byte> host_;

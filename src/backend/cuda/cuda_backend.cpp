@@ -54,7 +54,7 @@ void CudaBackend::upload(Buffer& to, std::size_t offset, std::span<const std::by
 
 void CudaBackend::download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const {
   LINNET_ASSERT(offset + to.size() <= from.bytes());
-  cuda::download(*device_, const_cast<Buffer&>(from).data() + offset, to);
+  from.read(offset, to);
 }
 
 std::unique_ptr<BatchStream> CudaBackend::stream_batches(const BatchLayout& layout) const {

@@ -62,8 +62,7 @@ void CudaProgram::attach(const Memory& memory) {
 }
 
 void CudaProgram::bind(std::size_t slot, const void* address) {
-  operands_.bind(plan_, slot, address);
-  forget_graphs();
+  if (operands_.bind(plan_, slot, address)) forget_graphs();
 }
 
 void CudaProgram::enqueue(std::size_t n) const {

@@ -56,6 +56,9 @@ class DeviceBuffer final : public Buffer {
 
   std::byte* data() override { return data_; }
   std::size_t bytes() const override { return bytes_; }
+  void read(std::size_t offset, std::span<std::byte> to) const override {
+    download(*device_, data_ + offset, to);
+  }
 
  private:
   std::shared_ptr<const Device> device_;

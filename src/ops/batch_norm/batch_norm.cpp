@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "graph/registry.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/unary/unary.h"
 
 namespace linnet {
 namespace {
@@ -125,6 +127,29 @@ std::shared_ptr<const Op> BatchNormOp::at_inference(std::shared_ptr<const Op> /*
 
 std::vector<ValueType> BatchNormInferenceOp::infer(std::span<const ValueType> inputs) const {
   return infer_norm(attrs(), inputs);
+}
+
+std::vector<Value> BatchNormInferenceOp::gradient(const GradientArgs& args) const {
+  const Node& node = args.node;
+  for (std::size_t i = 1; i < 5; ++i) {
+    require(!args.needed[i],
+            "expected gradients by x and the residual alone; got one of operand {}", i);
+  }
+  std::vector<Value> gradients(node.inputs.size());
+  const Value dz =
+      activation_gradient_from_output(args.graph, attrs().activation, args.output_gradients[0],
+                                      node.outputs[0], node.name);
+  if (args.needed[0]) {
+    const auto emit = [&](auto op, std::vector<Value> operands) {
+      return args.graph.emit(std::move(op), std::move(operands), node.name);
+    };
+    const Value variance = emit(ScaleOp({.alpha = 1, .beta = attrs().epsilon}), {node.inputs[4]});
+    const Value inv_std = emit(UnaryOp({.kind = Unary::rsqrt}), {variance});
+    const ArithmeticOp multiply({.kind = Arithmetic::multiply});
+    gradients[0] = emit(multiply, {dz, emit(multiply, {inv_std, node.inputs[1]})});
+  }
+  if (attrs().residual && args.needed[5]) gradients[5] = dz;
+  return gradients;
 }
 
 void BatchNormInferenceOp::reference(const ReferenceArgs& args) const {

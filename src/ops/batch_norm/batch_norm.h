@@ -42,12 +42,13 @@ class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
 };
 
 /// y = f((x - running_mean) / sqrt(running_var + epsilon) * gamma + beta + residual); operands as
-/// above.
+/// above. Has gradients by x and the residual alone: in training it stands for a frozen batch norm.
 class BatchNormInferenceOp final : public OpBase<BatchNormInferenceOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_inference";
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   std::vector<int> in_place() const override;
 };

@@ -224,6 +224,18 @@ TEST(BatchNormInference, AgreesWithTheReference) {
   }
 }
 
+/// What a frozen batch norm needs in training.
+TEST(BatchNormInference, HasGradientsByXAndTheResidual) {
+  for (const BatchNormAttrs& attrs : {BatchNormAttrs{.epsilon = 1e-3}, kRelu, kAdd, kAddRelu}) {
+    OpCase c{"batch_norm_inference gradient", make_op(BatchNormInferenceOp(attrs)),
+             attrs.residual ? with_residual({5, 2, 3}) : operands({5, 2, 3}),
+             attrs.residual ? kFillsWithResidual : kFills};
+    c.differentiable = {true, false, false, false, false};
+    if (attrs.residual) c.differentiable.push_back(true);
+    check(c);
+  }
+}
+
 TEST(BatchNorm, KeepsItsAttributesAtInference) {
   const OpPtr op = make_op(BatchNormOp(
       {.epsilon = 0.25, .momentum = 0.5, .residual = true, .activation = Activation::relu}));

@@ -86,7 +86,7 @@ TEST(Conv2dPool, UnevenPaddingAgreesWithTheReference) {
 TEST(Conv2dPool, TheLoopsRefuseWhatTheyDoNotCompute) {
   cpu::Registry registry;
   cpu::register_cpu_kernels(registry);
-  cpu::CpuBackend backend(std::move(registry), 1);
+  cpu::CpuBackend backend(std::move(registry), std::make_shared<ThreadTeam>(1));
   const auto supported = [&](Conv2dPoolAttrs attrs, std::int64_t filters = 8,
                              std::int64_t kernel = 3, std::int64_t channels = 1) {
     const std::vector<ValueType> in{f32({2, 12, 12, channels}),

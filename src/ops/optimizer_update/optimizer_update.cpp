@@ -7,20 +7,69 @@
 #include "ops/optimizer_update/update_rule.h"
 
 namespace linnet {
+namespace {
 
-double learning_rate_at(const OptimizerAttrs& attrs, std::uint64_t step) {
-  return learning_rate_at(attrs, step, LibraryPower{});
+/// Throws Error unless the bounds are ranges of such an array, in order and in kernels' units.
+void require_ranges(const std::vector<std::int64_t>& bounds, std::int64_t length) {
+  require(bounds.size() % 2 == 0, "expected bounds in pairs; got {} of them", bounds.size());
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < bounds.size(); i += 2) {
+    const std::int64_t begin = bounds[i];
+    const std::int64_t end = bounds[i + 1];
+    require(begin >= last && begin < end && end <= length && begin % kRangeUnit == 0 &&
+                (end % kRangeUnit == 0 || end == length),
+            "expected ranges in order, of whole units of {} elements, within {}; got [{}, {})",
+            kRangeUnit, length, begin, end);
+    last = end;
+  }
 }
 
-int moments(const OptimizerAttrs& attrs) { return moments(rule_of(attrs)); }
+}  // namespace
 
-UpdateFactors update_factors(const OptimizerAttrs& attrs, const StepInfo& step, double norm) {
-  return update_factors(attrs, step, norm, LibraryPower{});
+void OptimizerAttrs::add(const UpdateRange& range) {
+  if (!bounds.empty() && bounds.back() == range.begin && rate_factors.back() == range.rate_factor &&
+      weight_decays.back() == range.weight_decay) {
+    bounds.back() = range.end;
+    return;
+  }
+  bounds.insert(bounds.end(), {range.begin, range.end});
+  rate_factors.push_back(range.rate_factor);
+  weight_decays.push_back(range.weight_decay);
+}
+
+std::vector<UpdateRange> ranges_of(const OptimizerAttrs& attrs, std::int64_t length) {
+  if (length == 0) return {};
+  if (attrs.bounds.empty()) return {{.end = length, .weight_decay = attrs.settings.weight_decay}};
+  std::vector<UpdateRange> ranges;
+  for (std::size_t r = 0; r < attrs.rate_factors.size(); ++r) {
+    ranges.push_back({attrs.bounds[2 * r], attrs.bounds[2 * r + 1], attrs.rate_factors[r],
+                      attrs.weight_decays[r]});
+  }
+  return ranges;
+}
+
+std::vector<UpdateRange> ranges_of(const GlobalNormAttrs& attrs, std::int64_t length) {
+  if (length == 0) return {};
+  if (attrs.bounds.empty()) return {{.end = length}};
+  std::vector<UpdateRange> ranges;
+  for (std::size_t i = 0; i < attrs.bounds.size(); i += 2) {
+    ranges.push_back({.begin = attrs.bounds[i], .end = attrs.bounds[i + 1]});
+  }
+  return ranges;
+}
+
+double learning_rate_at(const UpdateSettings& settings, std::uint64_t update) {
+  return learning_rate_at(settings, update, LibraryPower{});
+}
+
+UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& range,
+                             const StepInfo& step, double norm) {
+  return update_factors(settings, range, step, norm, LibraryPower{});
 }
 
 std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> inputs) const {
-  const std::size_t arrays = 2 + static_cast<std::size_t>(moments(attrs()));
-  const std::size_t expected = arrays + (attrs().clip_norm > 0 ? 1 : 0);
+  const std::size_t arrays = 2 + static_cast<std::size_t>(moments(attrs().settings.rule));
+  const std::size_t expected = arrays + (attrs().settings.clip_norm > 0 ? 1 : 0);
   bool fits = inputs.size() == expected;
   for (std::size_t i = 0; fits && i < arrays; ++i) {
     fits = inputs[i].dtype == DType::f32 && inputs[i].shape == inputs[0].shape;
@@ -28,29 +77,39 @@ std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> input
   require(fits, "expected {} operands of equal shape; got {}", expected,
           to_string({"parameters", "gradients", "moment", "moment", "norm"},
                     {inputs.begin(), inputs.end()}));
+  require_ranges(attrs().bounds, inputs[0].shape.elements());
+  require(attrs().rate_factors.size() == attrs().bounds.size() / 2 &&
+              attrs().weight_decays.size() == attrs().rate_factors.size(),
+          "expected a factor and a weight decay for each of {} ranges; got {} and {}",
+          attrs().bounds.size() / 2, attrs().rate_factors.size(), attrs().weight_decays.size());
   return {};
 }
 
 void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
-  const UpdateRule rule = rule_of(attrs());
-  const auto count = static_cast<std::size_t>(moments(rule));
-  const double norm = attrs().clip_norm > 0 ? args.in(2 + count)[0] : 0;
-  const UpdateFactors factors = update_factors(attrs(), args.step, norm);
-  for (std::size_t i = 0; i < args.in(0).data.size(); ++i) {
-    double none = 0;
-    update_element(rule, factors, args.in(0).data[i], args.in(1).data[i],
-                   count > 0 ? args.in(2).data[i] : none, count > 1 ? args.in(3).data[i] : none);
+  const UpdateSettings& settings = attrs().settings;
+  const auto count = static_cast<std::size_t>(moments(settings.rule));
+  const double norm = settings.clip_norm > 0 ? args.in(2 + count)[0] : 0;
+  for (const UpdateRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
+    const UpdateFactors factors = update_factors(settings, range, args.step, norm);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      double none = 0;
+      update_element(settings.rule, factors, args.in(0)[i], args.in(1)[i],
+                     count > 0 ? args.in(2)[i] : none, count > 1 ? args.in(3)[i] : none);
+    }
   }
 }
 
 std::vector<ValueType> GlobalNormOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand");
+  require_ranges(attrs().bounds, inputs[0].shape.elements());
   return {{DType::f32, Shape{}}};
 }
 
 void GlobalNormOp::reference(const ReferenceArgs& args) const {
   double sum = 0;
-  for (double x : args.in(0).data) sum += x * x;
+  for (const UpdateRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) sum += args.in(0)[i] * args.in(0)[i];
+  }
   args.out(0)[0] = std::sqrt(sum);
 }
 

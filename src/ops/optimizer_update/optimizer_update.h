@@ -1,74 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/optimizer.h>
-
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "graph/graph.h"
 #include "graph/step.h"
 
 namespace linnet {
 
-constexpr std::array<std::string_view, 4> enum_names(Optimizer::Kind) {
-  return {"sgd", "adam", "adamw", "rmsprop"};
-}
-constexpr std::array<std::string_view, 3> enum_names(Schedule::Kind) {
-  return {"constant", "step", "cosine"};
+/// What one element goes through; see optimizer.h for the formulas.
+enum class UpdateRule : std::uint8_t {
+  sgd,
+  momentum,
+  nesterov,
+  adam,
+  adamw,
+  rmsprop,
+  rmsprop_momentum,
+  adagrad,
+  lion,
+};
+constexpr std::array<std::string_view, 9> enum_names(UpdateRule) {
+  return {"sgd",     "momentum",         "nesterov", "adam", "adamw",
+          "rmsprop", "rmsprop_momentum", "adagrad",  "lion"};
 }
 
-/// An Optimizer with its schedule resolved to steps.
-struct OptimizerAttrs {
-  Optimizer::Kind kind = Optimizer::Kind::sgd;
+/// How the learning rate's factor follows from the number of updates done before; see schedule.h.
+enum class Decay : std::uint8_t { constant, step, cosine, linear, polynomial, one_cycle };
+constexpr std::array<std::string_view, 6> enum_names(Decay) {
+  return {"constant", "step", "cosine", "linear", "polynomial", "one_cycle"};
+}
+
+/// The numbers of an update, which a kernel takes as an argument. Schedules are in steps.
+struct UpdateSettings {
+  UpdateRule rule = UpdateRule::sgd;
   double learning_rate = 0.01;
   double momentum = 0;
-  bool nesterov = false;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double epsilon = 1e-8;
   double alpha = 0.99;
+  double epsilon = 1e-8;
+  double initial_sum = 0;  ///< adagrad: of squared gradients; its moment is what came later
   double weight_decay = 0;
-  double clip_norm = 0;
-  Schedule::Kind schedule = Schedule::Kind::constant;
+  double clip_norm = 0;   ///< 0: never
+  double clip_value = 0;  ///< 0: never
+  Decay decay = Decay::constant;
   std::int64_t warmup_steps = 0;
-  std::int64_t every_steps = 1;
-  std::int64_t total_steps = 1;
-  double gamma = 0.1;
+  std::int64_t every_steps = 1;  ///< step
+  std::int64_t total_steps = 1;  ///< where the decay ends, counted from the training's begin
+  double rise_steps = 0;         ///< one_cycle: where the factor is 1; may lie between two steps
+  double gamma = 0.1;            ///< step
+  double power = 1;              ///< polynomial
+  double start = 1;              ///< one_cycle
   double floor = 0;
+  bool operator==(const UpdateSettings&) const = default;
+};
+
+/// Elements [begin, end) of the flat arrays, which train with a learning rate and a weight decay of
+/// their own.
+struct UpdateRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  double rate_factor = 1;
+  double weight_decay = 0;
+  std::int64_t size() const { return end - begin; }
+  bool operator==(const UpdateRange&) const = default;
+};
+
+/// Ranges begin and end at multiples of so many elements (the last may end where the arrays do):
+/// kernels load them at once.
+inline constexpr std::int64_t kRangeUnit = 4;
+
+struct OptimizerAttrs {
+  UpdateSettings settings;
+  /// The elements that train, in order, as {begin, end, begin, end, ...}; the others stay as they
+  /// are. Empty: all train, with the settings' weight decay.
+  std::vector<std::int64_t> bounds = {};
+  std::vector<double> rate_factors = {};   ///< by range, on the learning rate
+  std::vector<double> weight_decays = {};  ///< by range, instead of the settings'
   template <class V>
   void fields(V&& visit) {
-    visit("kind", kind);
-    visit("learning_rate", learning_rate);
-    visit("momentum", momentum);
-    visit("nesterov", nesterov);
-    visit("beta1", beta1);
-    visit("beta2", beta2);
-    visit("epsilon", epsilon);
-    visit("alpha", alpha);
-    visit("weight_decay", weight_decay);
-    visit("clip_norm", clip_norm);
-    visit("schedule", schedule);
-    visit("warmup_steps", warmup_steps);
-    visit("every_steps", every_steps);
-    visit("total_steps", total_steps);
-    visit("gamma", gamma);
-    visit("floor", floor);
+    visit("rule", settings.rule);
+    visit("learning_rate", settings.learning_rate);
+    visit("momentum", settings.momentum);
+    visit("beta1", settings.beta1);
+    visit("beta2", settings.beta2);
+    visit("alpha", settings.alpha);
+    visit("epsilon", settings.epsilon);
+    visit("initial_sum", settings.initial_sum);
+    visit("weight_decay", settings.weight_decay);
+    visit("clip_norm", settings.clip_norm);
+    visit("clip_value", settings.clip_value);
+    visit("decay", settings.decay);
+    visit("warmup_steps", settings.warmup_steps);
+    visit("every_steps", settings.every_steps);
+    visit("total_steps", settings.total_steps);
+    visit("rise_steps", settings.rise_steps);
+    visit("gamma", settings.gamma);
+    visit("power", settings.power);
+    visit("start", settings.start);
+    visit("floor", settings.floor);
+    visit("bounds", bounds);
+    visit("rate_factors", rate_factors);
+    visit("weight_decays", weight_decays);
   }
+  /// Appends a range; joins it to the last one where nothing is between and both train alike.
+  void add(const UpdateRange& range);
   bool operator==(const OptimizerAttrs&) const = default;
 };
 
-/// The learning rate of a step, warm-up and schedule applied.
-double learning_rate_at(const OptimizerAttrs& attrs, std::uint64_t step);
+/// The ranges of arrays of `length` elements that train: one at least, unless the length is 0.
+std::vector<UpdateRange> ranges_of(const OptimizerAttrs& attrs, std::int64_t length);
 
-/// How many flat arrays of moments the rule keeps: 0 to 2.
-int moments(const OptimizerAttrs& attrs);
+/// The learning rate after `update` updates, warm-up and schedule applied.
+double learning_rate_at(const UpdateSettings& settings, std::uint64_t update);
+
+/// How many flat arrays of moments the rule keeps: 0 to 2. All begin with zeros.
+constexpr int moments(UpdateRule rule) {
+  switch (rule) {
+    case UpdateRule::sgd: return 0;
+    case UpdateRule::momentum:
+    case UpdateRule::nesterov:
+    case UpdateRule::rmsprop:
+    case UpdateRule::adagrad:
+    case UpdateRule::lion: return 1;
+    case UpdateRule::adam:
+    case UpdateRule::adamw:
+    case UpdateRule::rmsprop_momentum: break;
+  }
+  return 2;
+}
 
 /// The numbers of one step that do not depend on the element: all factors of the update rule.
 /// Without initialisers, so that a kernel can keep it in shared memory.
 struct UpdateFactors {
   float rate;         ///< of the momentum or gradient term
-  float decay;        ///< what the parameter itself is multiplied with (adamw)
+  float decay;        ///< what the parameter itself is multiplied with (adamw, lion)
   float penalty;      ///< weight decay that is added to the gradient
   float first_keep;   ///< beta1 or the momentum
   float first_add;    ///< what the gradient is multiplied with as it enters the first moment
@@ -76,14 +145,17 @@ struct UpdateFactors {
   float second_add;
   float second_scale;  ///< 1 / sqrt(1 - beta2^t), on the root of the second moment
   float epsilon;
-  float clip;  ///< on the gradient
+  float initial_sum;
+  float clip;        ///< on the gradient
+  float clip_value;  ///< the gradient's largest magnitude; infinite: any
 };
-/// `norm`: the gradients' L2 norm where clip_norm is set, else anything.
-UpdateFactors update_factors(const OptimizerAttrs& attrs, const StepInfo& step, double norm);
+/// The factors of a range. `norm`: the gradients' L2 norm where clip_norm is set, else anything.
+UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& range,
+                             const StepInfo& step, double norm);
 
 /// One step of the update rule over flat arrays of equal length P, all f32. Operands: parameters
 /// (mutated), gradients, then one array per moment (mutated), then the gradients' norm () if
-/// clip_norm > 0.
+/// clip_norm > 0. Elements outside the ranges are neither read nor written.
 class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs> {
  public:
   static constexpr std::string_view kName = "optimizer_update";
@@ -91,12 +163,25 @@ class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs>
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   bool mutates(std::size_t input) const override {
-    return input == 0 || (input >= 2 && input < 2 + static_cast<std::size_t>(moments(attrs())));
+    const auto count = static_cast<std::size_t>(moments(attrs().settings.rule));
+    return input == 0 || (input >= 2 && input < 2 + count);
   }
 };
 
-/// sqrt(sum x²) of a flat f32 array, summed in f64 in a fixed order.
-class GlobalNormOp final : public OpBase<GlobalNormOp, NoAttributes> {
+struct GlobalNormAttrs {
+  /// The elements that count, as OptimizerAttrs::bounds; empty: all.
+  std::vector<std::int64_t> bounds = {};
+  template <class V>
+  void fields(V&& visit) {
+    visit("bounds", bounds);
+  }
+  bool operator==(const GlobalNormAttrs&) const = default;
+};
+
+std::vector<UpdateRange> ranges_of(const GlobalNormAttrs& attrs, std::int64_t length);
+
+/// sqrt(sum x²) of ranges of a flat f32 array, summed in f64 in a fixed order.
+class GlobalNormOp final : public OpBase<GlobalNormOp, GlobalNormAttrs> {
  public:
   static constexpr std::string_view kName = "global_norm";
   using OpBase::OpBase;

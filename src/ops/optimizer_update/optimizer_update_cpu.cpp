@@ -1,45 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/optimizer_update/optimizer_update_cpu.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 namespace {
 
+/// Calls `run(r, begin, end)` for each range r that holds some of `items`, which count the elements
+/// of all ranges in order.
+template <class F>
+void for_ranges(const std::vector<UpdateRange>& ranges, Range items, F run) {
+  std::int64_t before = 0;  // items of earlier ranges
+  for (std::size_t r = 0; r < ranges.size() && before < items.end; ++r) {
+    const UpdateRange& range = ranges[r];
+    const std::int64_t begin = range.begin + std::max<std::int64_t>(items.begin - before, 0);
+    const std::int64_t end = std::min(range.end, range.begin + (items.end - before));
+    if (begin < end) run(r, begin, end);
+    before += range.size();
+  }
+}
+
+std::int64_t size_of(const std::vector<UpdateRange>& ranges) {
+  std::int64_t size = 0;
+  for (const UpdateRange& range : ranges) size += range.size();
+  return size;
+}
+
 std::optional<Kernel> prepare_update(const NodeView& node) {
-  const OptimizerAttrs attrs = node.attrs<OptimizerUpdateOp>();
-  const std::int64_t length = node.in(0).elements();
-  const auto count = static_cast<std::size_t>(moments(attrs));
-  const int tasks = tasks_for(length, 0.7);
+  const OptimizerAttrs& attrs = node.attrs<OptimizerUpdateOp>();
+  const UpdateSettings settings = attrs.settings;
+  const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(0).elements());
+  const std::int64_t size = size_of(ranges);
+  const auto count = static_cast<std::size_t>(moments(settings.rule));
+  const int tasks = tasks_for(size, 0.7);
   Kernel kernel;
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
-         const double norm = attrs.clip_norm > 0 ? args.in(2 + count)[0] : 0;
-         const UpdateFactors factors = update_factors(attrs, *task.step, norm);
+         const double norm = settings.clip_norm > 0 ? args.in(2 + count)[0] : 0;
          const UpdateArrays arrays{.parameters = args.in_out(0),
                                    .gradients = args.in(1),
                                    .first = count > 0 ? args.in_out(2) : nullptr,
                                    .second = count > 1 ? args.in_out(3) : nullptr};
-         const Range range = split(length, tasks, task.index);
-         update_range(attrs, factors, arrays, range.begin, range.end);
+         for_ranges(ranges, split(size, tasks, task.index),
+                    [&](std::size_t r, std::int64_t begin, std::int64_t end) {
+                      const UpdateFactors factors =
+                          update_factors(settings, ranges[r], *task.step, norm);
+                      update_elements(settings.rule, factors, arrays, begin, end);
+                    });
        }});
   return kernel;
 }
 
 std::optional<Kernel> prepare_norm(const NodeView& node) {
-  const std::int64_t length = node.in(0).elements();
-  const int tasks = tasks_for(length, 1);
+  const std::vector<UpdateRange> ranges =
+      ranges_of(node.attrs<GlobalNormOp>(), node.in(0).elements());
+  const std::int64_t size = size_of(ranges);
+  const int tasks = tasks_for(size, 1);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(double) * static_cast<std::size_t>(tasks);
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range range = split(length, tasks, task.index);
                              double sum = 0;
-                             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               const double x = args.in(0)[i];
-                               sum += x * x;
-                             }
+                             for_ranges(ranges, split(size, tasks, task.index),
+                                        [&](std::size_t, std::int64_t begin, std::int64_t end) {
+                                          for (std::int64_t i = begin; i < end; ++i) {
+                                            const double x = args.in(0)[i];
+                                            sum += x * x;
+                                          }
+                                        });
                              args.work<double>()[task.index] = sum;
                            }});
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {

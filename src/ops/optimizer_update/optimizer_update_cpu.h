@@ -16,7 +16,7 @@ struct UpdateArrays {
 };
 
 /// Applies the rule to the elements [begin, end), with the best instructions of this processor.
-void update_range(const OptimizerAttrs& attrs, const UpdateFactors& factors,
-                  const UpdateArrays& arrays, std::int64_t begin, std::int64_t end);
+void update_elements(UpdateRule rule, const UpdateFactors& factors, const UpdateArrays& arrays,
+                     std::int64_t begin, std::int64_t end);
 
 }  // namespace linnet::cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <vector>
 
 #include "backend/cuda/device.cuh"
 #include "backend/cuda/kernel.h"
@@ -17,6 +18,58 @@ struct UpdateArrays {
   float* first;
   float* second;
 };
+
+/// As many ranges as a kernel's argument holds; more go to further launches.
+constexpr int kManyRanges = 64;
+
+/// The elements of up to kMost ranges, one range behind the other, as items from 0 on.
+template <int kMost>
+struct RangeTable {
+  int count;
+  std::int64_t items;
+  std::int64_t end[kMost];    ///< the item after a range's last one
+  std::int64_t shift[kMost];  ///< from a range's items to its elements
+  double rate_factor[kMost];
+  double weight_decay[kMost];
+};
+
+template <int kMost>
+RangeTable<kMost> table_of(std::span<const UpdateRange> ranges) {
+  RangeTable<kMost> table{};
+  table.count = static_cast<int>(ranges.size());
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    table.shift[r] = ranges[r].begin - table.items;
+    table.items += ranges[r].size();
+    table.end[r] = table.items;
+    table.rate_factor[r] = ranges[r].rate_factor;
+    table.weight_decay[r] = ranges[r].weight_decay;
+  }
+  return table;
+}
+
+/// Calls `run(table)` for all ranges: of one, or of as many as a table holds.
+template <class F>
+void for_tables(std::span<const UpdateRange> ranges, F run) {
+  if (ranges.size() == 1) return run(table_of<1>(ranges));
+  for (std::size_t at = 0; at < ranges.size(); at += kManyRanges) {
+    const std::size_t count = std::min<std::size_t>(ranges.size() - at, kManyRanges);
+    run(table_of<kManyRanges>(ranges.subspan(at, count)));
+  }
+}
+
+/// The range of a thread's items, which it visits in rising order.
+template <int kMost>
+struct Walk {
+  int range = 0;
+  /// The element of an item. kRangeUnit items from a multiple of it on lie in one range.
+  __device__ std::int64_t element(const RangeTable<kMost>& table, std::int64_t item) {
+    if constexpr (kMost > 1) {
+      while (item >= table.end[range]) ++range;
+    }
+    return item + table.shift[range];
+  }
+};
+static_assert(kRangeUnit == 4, "vectors of four elements lie in one range");
 
 /// kVector neighbours of every array, in registers.
 template <UpdateRule kRule, int kVector>
@@ -45,67 +98,87 @@ struct Elements {
   }
 };
 
-template <UpdateRule kRule>
+template <UpdateRule kRule, int kMost>
 __global__ void __launch_bounds__(kBlock)
-    update_parameters(OptimizerAttrs attrs, const StepInfo* step, const float* norm,
-                      UpdateArrays arrays, std::int64_t length, bool aligned) {
-  const std::int64_t whole = length / 4 * 4;
+    update_parameters(UpdateSettings settings, const StepInfo* step, const float* norm,
+                      UpdateArrays arrays, RangeTable<kMost> table, bool aligned) {
+  const std::int64_t whole = table.items / 4 * 4;
   std::int64_t i = 4 * first_item();
-  // The first loads are on their way while one thread works out the step's factors.
+  Walk<kMost> walk;
+  std::int64_t at = i < whole ? walk.element(table, i) : 0;
+  // The first loads are on their way while a thread for each range works out the step's factors.
   Elements<kRule, 4> elements{};
-  if (i < whole) elements.load(arrays, i, aligned);
-  __shared__ UpdateFactors factors_of_block;
-  if (threadIdx.x == 0) {
-    factors_of_block =
-        update_factors(attrs, *step, norm != nullptr ? *norm : 0, SquaringPower{});
+  if (i < whole) elements.load(arrays, at, aligned);
+  __shared__ UpdateFactors factors_of_block[kMost];
+  if (threadIdx.x < static_cast<unsigned>(table.count)) {
+    const UpdateRange range{.begin = 0,
+                            .end = 0,
+                            .rate_factor = table.rate_factor[threadIdx.x],
+                            .weight_decay = table.weight_decay[threadIdx.x]};
+    factors_of_block[threadIdx.x] =
+        update_factors(settings, range, *step, norm != nullptr ? *norm : 0, SquaringPower{});
   }
   __syncthreads();
-  const UpdateFactors factors = factors_of_block;
+  UpdateFactors factors = factors_of_block[0];
   while (i < whole) {
+    if constexpr (kMost > 1) factors = factors_of_block[walk.range];
     elements.update(factors);
-    elements.store(arrays, i, aligned);
+    elements.store(arrays, at, aligned);
     i += 4 * grid_stride();
-    if (i < whole) elements.load(arrays, i, aligned);
+    if (i < whole) {
+      at = walk.element(table, i);
+      elements.load(arrays, at, aligned);
+    }
   }
   const std::int64_t tail = whole + first_item();
-  if (tail < length) {
+  if (tail < table.items) {
+    const int last = table.count - 1;
     Elements<kRule, 1> element{};
-    element.load(arrays, tail, false);
-    element.update(factors);
-    element.store(arrays, tail, false);
+    element.load(arrays, tail + table.shift[last], false);
+    element.update(factors_of_block[last]);
+    element.store(arrays, tail + table.shift[last], false);
   }
 }
 
 template <UpdateRule kRule>
-Kernel update_by(const OptimizerAttrs& attrs, std::int64_t length, int multiprocessors) {
-  // One wave of blocks: every further one would work out the factors again.
-  LaunchShape shape = for_items((length + 3) / 4);
-  shape.grid.x = std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
+Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>& ranges,
+                 int multiprocessors) {
   return {.enqueue = [=](const Args& args) {
     constexpr std::size_t kMoments = moments(kRule);
     const UpdateArrays arrays{.parameters = args.in_out(0),
                               .gradients = args.in(1),
                               .first = kMoments > 0 ? args.in_out(2) : nullptr,
                               .second = kMoments > 1 ? args.in_out(3) : nullptr};
-    const float* norm = attrs.clip_norm > 0 ? args.in(2 + kMoments) : nullptr;
-    launch(args.stream, "optimizer_update", shape, update_parameters<kRule>, attrs, args.step, norm,
-           arrays, length,
-           vector_aligned(arrays.parameters, arrays.gradients, arrays.first, arrays.second));
+    const float* norm = settings.clip_norm > 0 ? args.in(2 + kMoments) : nullptr;
+    const bool aligned =
+        vector_aligned(arrays.parameters, arrays.gradients, arrays.first, arrays.second);
+    for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
+      // One wave of blocks: every further one would work out the factors again.
+      LaunchShape shape = for_items((table.items + 3) / 4);
+      shape.grid.x = std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
+      launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>, settings,
+             args.step, norm, arrays, table, aligned);
+    });
   }};
 }
 
 std::optional<Kernel> prepare_update(const NodeView& node, const Context& context) {
   const OptimizerAttrs& attrs = node.attrs<OptimizerUpdateOp>();
-  const std::int64_t length = node.in(0).elements();
-  if (length == 0) return Kernel{.enqueue = [](const Args&) {}};
-  const auto by = [&](auto update) { return update(attrs, length, context.multiprocessors); };
-  switch (rule_of(attrs)) {
+  const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(0).elements());
+  if (ranges.empty()) return Kernel{.enqueue = [](const Args&) {}};
+  const auto by = [&](auto update) {
+    return update(attrs.settings, ranges, context.multiprocessors);
+  };
+  switch (attrs.settings.rule) {
     case UpdateRule::sgd: return by(update_by<UpdateRule::sgd>);
     case UpdateRule::momentum: return by(update_by<UpdateRule::momentum>);
     case UpdateRule::nesterov: return by(update_by<UpdateRule::nesterov>);
-    case UpdateRule::adam: return by(update_by<UpdateRule::adam>);
+    case UpdateRule::adam:
+    case UpdateRule::adamw: return by(update_by<UpdateRule::adam>);
     case UpdateRule::rmsprop: return by(update_by<UpdateRule::rmsprop>);
     case UpdateRule::rmsprop_momentum: return by(update_by<UpdateRule::rmsprop_momentum>);
+    case UpdateRule::adagrad: return by(update_by<UpdateRule::adagrad>);
+    case UpdateRule::lion: return by(update_by<UpdateRule::lion>);
   }
   return std::nullopt;
 }
@@ -113,20 +186,21 @@ std::optional<Kernel> prepare_update(const NodeView& node, const Context& contex
 constexpr unsigned kLargeBlock = 1024;
 
 /// sums[block] = its share of the sum of squares; or kWhole, for one block: *norm.
-template <bool kWhole>
+template <bool kWhole, int kMost>
 __global__ void __launch_bounds__(kLargeBlock)
-    sum_squares(const float* x, std::int64_t length, bool aligned, double* sums, float* norm) {
+    sum_squares(const float* x, RangeTable<kMost> table, bool aligned, double* sums, float* norm) {
   const auto square = [](float value) {
     return static_cast<double>(value) * static_cast<double>(value);
   };
-  const std::int64_t whole = length / 4 * 4;
+  const std::int64_t whole = table.items / 4 * 4;
+  Walk<kMost> walk;
   double sum = 0;
   for (std::int64_t i = 4 * first_item(); i < whole; i += 4 * grid_stride()) {
-    const FloatVector<4> four = load_vector<4>(x + i, aligned);
+    const FloatVector<4> four = load_vector<4>(x + walk.element(table, i), aligned);
     sum += (square(four[0]) + square(four[1])) + (square(four[2]) + square(four[3]));
   }
   const std::int64_t tail = whole + first_item();
-  if (tail < length) sum += square(x[tail]);
+  if (tail < table.items) sum += square(x[tail + table.shift[table.count - 1]]);
   sum = block_sum(sum);
   if (threadIdx.x != 0) return;
   if constexpr (kWhole) {
@@ -144,22 +218,39 @@ __global__ void root_of_sum(const double* sums, unsigned count, float* norm) {
   if (threadIdx.x == 0) *norm = static_cast<float>(::sqrt(sum));
 }
 
+/// Blocks that share the sum over a table.
+template <int kMost>
+unsigned blocks_of(const RangeTable<kMost>& table) {
+  constexpr std::int64_t kElementsOfBlock = 16 * kBlock;
+  return static_cast<unsigned>(
+      std::clamp<std::int64_t>((table.items - 1) / kElementsOfBlock + 1, 1, 1024));
+}
+
 std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*context*/) {
   constexpr std::int64_t kFew = 16 * 1024;  // one block's
-  constexpr std::int64_t kElementsOfBlock = 16 * kBlock;
-  const std::int64_t length = node.in(0).elements();
-  if (length <= kFew) {
+  std::vector<UpdateRange> ranges = ranges_of(node.attrs<GlobalNormOp>(), node.in(0).elements());
+  if (ranges.empty()) ranges.push_back({});  // the norm of nothing is 0
+  std::int64_t items = 0;
+  for (const UpdateRange& range : ranges) items += range.size();
+  if (items <= kFew && ranges.size() <= kManyRanges) {
     return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream, "global_norm", {.block = kLargeBlock}, sum_squares<true>, args.in(0),
-             length, vector_aligned(args.in(0)), nullptr, args.out(0));
+      for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
+        launch(args.stream, "global_norm", {.block = kLargeBlock}, sum_squares<true, kMost>,
+               args.in(0), table, vector_aligned(args.in(0)), nullptr, args.out(0));
+      });
     }};
   }
-  const auto blocks =
-      static_cast<unsigned>(std::min<std::int64_t>((length - 1) / kElementsOfBlock + 1, 1024));
+  unsigned blocks = 0;
+  for_tables(ranges, [&](const auto& table) { blocks += blocks_of(table); });
   const auto enqueue = [=](const Args& args) {
     auto* sums = args.work<double>();
-    launch(args.stream, "global_norm", {.grid = blocks, .block = kBlock}, sum_squares<false>,
-           args.in(0), length, vector_aligned(args.in(0)), sums, nullptr);
+    unsigned done = 0;
+    for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
+      const unsigned grid = blocks_of(table);
+      launch(args.stream, "global_norm", {.grid = grid, .block = kBlock}, sum_squares<false, kMost>,
+             args.in(0), table, vector_aligned(args.in(0)), sums + done, nullptr);
+      done += grid;
+    });
     launch(args.stream, "global_norm", {.block = kBlock}, root_of_sum, sums, blocks, args.out(0));
   };
   return Kernel{.enqueue = enqueue, .workspace_bytes = sizeof(double) * blocks};

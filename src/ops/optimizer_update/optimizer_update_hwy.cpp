@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/optimizer_update/optimizer_update_cpu.h"
 
@@ -49,10 +50,12 @@ void sweep(const UpdateArrays& a, std::int64_t begin, std::int64_t end, Rule rul
   }
 }
 
-void Update(const OptimizerAttrs& attrs, const UpdateFactors& f, const UpdateArrays& a,
-            std::int64_t begin, std::int64_t end) {
+void Update(UpdateRule rule, const UpdateFactors& f, const UpdateArrays& a, std::int64_t begin,
+            std::int64_t end) {
   const Vector rate = set(f.rate);
   const Vector clip = set(f.clip);
+  const Vector most = set(f.clip_value);
+  const Vector least = hn::Neg(most);
   const Vector penalty = set(f.penalty);
   const Vector keep1 = set(f.first_keep);
   const Vector keep2 = set(f.second_keep);
@@ -60,43 +63,81 @@ void Update(const OptimizerAttrs& attrs, const UpdateFactors& f, const UpdateArr
   const Vector add2 = set(f.second_add);
   const Vector scale2 = set(f.second_scale);
   const Vector epsilon = set(f.epsilon);
+  const Vector initial = set(f.initial_sum);
   const Vector decay = set(f.decay);
+  const bool clamps = std::isfinite(f.clip_value);
   const auto penalised = [=](Vector p, Vector g) {
-    return hn::Add(hn::Mul(g, clip), hn::Mul(penalty, p));
+    g = hn::Mul(g, clip);
+    if (clamps) {  // compared, so that NaN stays NaN
+      g = hn::IfThenElse(hn::Gt(g, most), most, hn::IfThenElse(hn::Lt(g, least), least, g));
+    }
+    return hn::Add(g, hn::Mul(penalty, p));
   };
-  const int count = moments(attrs);
-  if (attrs.kind == Optimizer::Kind::sgd && count == 0) {
-    sweep<0>(a, begin, end, [=](Vector& p, Vector g, Vector&, Vector&) {
-      p = hn::Sub(p, hn::Mul(rate, penalised(p, g)));
-    });
-  } else if (attrs.kind == Optimizer::Kind::sgd) {
-    const bool nesterov = attrs.nesterov;
-    sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector&) {
-      g = penalised(p, g);
-      m = hn::Add(hn::Mul(keep1, m), g);
-      p = hn::Sub(p, hn::Mul(rate, nesterov ? hn::Add(g, hn::Mul(keep1, m)) : m));
-    });
-  } else if (attrs.kind == Optimizer::Kind::rmsprop && count == 1) {
-    sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
-      g = penalised(p, g);
-      v = hn::Add(hn::Mul(keep2, v), hn::Mul(add2, hn::Mul(g, g)));
-      p = hn::Sub(p, hn::Mul(rate, hn::Div(g, hn::Add(hn::Sqrt(v), epsilon))));
-    });
-  } else if (attrs.kind == Optimizer::Kind::rmsprop) {
-    sweep<2>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector& m) {
-      g = penalised(p, g);
-      v = hn::Add(hn::Mul(keep2, v), hn::Mul(add2, hn::Mul(g, g)));
-      m = hn::Add(hn::Mul(keep1, m), hn::Div(g, hn::Add(hn::Sqrt(v), epsilon)));
-      p = hn::Sub(p, hn::Mul(rate, m));
-    });
-  } else {
-    sweep<2>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector& v) {
-      g = penalised(p, g);
-      m = hn::Add(hn::Mul(keep1, m), hn::Mul(add1, g));
-      v = hn::Add(hn::Mul(keep2, v), hn::Mul(add2, hn::Mul(g, g)));
-      const Vector root = hn::Add(hn::Mul(hn::Sqrt(v), scale2), epsilon);
-      p = hn::Sub(hn::Mul(p, decay), hn::Div(hn::Mul(rate, m), root));
-    });
+  const auto mean_square = [=](Vector v, Vector g) {
+    return hn::Add(hn::Mul(keep2, v), hn::Mul(add2, hn::Mul(g, g)));
+  };
+  switch (rule) {
+    case UpdateRule::sgd:
+      sweep<0>(a, begin, end, [=](Vector& p, Vector g, Vector&, Vector&) {
+        p = hn::Sub(p, hn::Mul(rate, penalised(p, g)));
+      });
+      break;
+    case UpdateRule::momentum:
+    case UpdateRule::nesterov:
+      sweep<1>(a, begin, end,
+               [=, nesterov = rule == UpdateRule::nesterov](Vector& p, Vector g, Vector& m,
+                                                            Vector&) {
+                 g = penalised(p, g);
+                 m = hn::Add(hn::Mul(keep1, m), g);
+                 p = hn::Sub(p, hn::Mul(rate, nesterov ? hn::Add(g, hn::Mul(keep1, m)) : m));
+               });
+      break;
+    case UpdateRule::adam:
+    case UpdateRule::adamw:
+      sweep<2>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector& v) {
+        g = penalised(p, g);
+        m = hn::Add(hn::Mul(keep1, m), hn::Mul(add1, g));
+        v = mean_square(v, g);
+        const Vector root = hn::Add(hn::Mul(hn::Sqrt(v), scale2), epsilon);
+        p = hn::Sub(hn::Mul(p, decay), hn::Div(hn::Mul(rate, m), root));
+      });
+      break;
+    case UpdateRule::rmsprop:
+      sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
+        g = penalised(p, g);
+        v = mean_square(v, g);
+        p = hn::Sub(p, hn::Mul(rate, hn::Div(g, hn::Add(hn::Sqrt(v), epsilon))));
+      });
+      break;
+    case UpdateRule::rmsprop_momentum:
+      sweep<2>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector& m) {
+        g = penalised(p, g);
+        v = mean_square(v, g);
+        m = hn::Add(hn::Mul(keep1, m), hn::Div(g, hn::Add(hn::Sqrt(v), epsilon)));
+        p = hn::Sub(p, hn::Mul(rate, m));
+      });
+      break;
+    case UpdateRule::adagrad:
+      sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
+        g = penalised(p, g);
+        v = hn::Add(v, hn::Mul(g, g));
+        const Vector root = hn::Add(hn::Sqrt(hn::Add(v, initial)), epsilon);
+        p = hn::Sub(p, hn::Mul(rate, hn::Div(g, root)));
+      });
+      break;
+    case UpdateRule::lion:
+      sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector&) {
+        g = penalised(p, g);
+        const Vector zero = hn::Zero(kTag);
+        const Vector one = set(1);
+        const Vector c = hn::Add(hn::Mul(keep1, m), hn::Mul(add1, g));
+        // A zero stays one, and NaN stays NaN.
+        const Vector sign =
+            hn::IfThenElse(hn::Gt(c, zero), one, hn::IfThenElse(hn::Lt(c, zero), hn::Neg(one), c));
+        p = hn::Sub(hn::Mul(p, decay), hn::Mul(rate, sign));
+        m = hn::Add(hn::Mul(keep2, m), hn::Mul(add2, g));
+      });
+      break;
   }
 }
 
@@ -108,9 +149,9 @@ HWY_AFTER_NAMESPACE();
 namespace linnet::cpu {
 HWY_EXPORT(Update);
 
-void update_range(const OptimizerAttrs& attrs, const UpdateFactors& factors,
-                  const UpdateArrays& arrays, std::int64_t begin, std::int64_t end) {
-  HWY_DYNAMIC_DISPATCH(Update)(attrs, factors, arrays, begin, end);
+void update_elements(UpdateRule rule, const UpdateFactors& factors, const UpdateArrays& arrays,
+                     std::int64_t begin, std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(Update)(rule, factors, arrays, begin, end);
 }
 
 }  // namespace linnet::cpu

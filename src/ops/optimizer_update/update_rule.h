@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 
 #include "base/host_device.h"
@@ -30,99 +31,115 @@ struct SquaringPower {
   }
 };
 
+/// From `begin` to `end` along half a cosine, at t in [0, 1].
+LINNET_HOST_DEVICE inline double along_cosine(double begin, double end, double t) {
+  return end + (begin - end) * (0.5 * (1 + std::cos(std::numbers::pi * t)));
+}
+
+/// The factor on the learning rate after the warm-up. `s`: updates done before.
 template <class Power>
-LINNET_HOST_DEVICE inline double learning_rate_at(const OptimizerAttrs& attrs, std::uint64_t step,
-                                                  Power power) {
-  const auto s = static_cast<double>(step);
-  const auto warmup = static_cast<double>(attrs.warmup_steps);
-  if (s < warmup) return attrs.learning_rate * (s + 1) / warmup;
-  switch (attrs.schedule) {
-    case Schedule::Kind::constant: return attrs.learning_rate;
-    case Schedule::Kind::step:
-      return attrs.learning_rate *
-             power(attrs.gamma, std::floor(s / static_cast<double>(attrs.every_steps)));
-    case Schedule::Kind::cosine: {
-      const double span = std::max(static_cast<double>(attrs.total_steps) - warmup, 1.0);
-      const double progress = std::min((s - warmup) / span, 1.0);
-      const double factor = 0.5 * (1 + std::cos(std::numbers::pi * progress));
-      return attrs.learning_rate * (attrs.floor + (1 - attrs.floor) * factor);
+LINNET_HOST_DEVICE inline double decay_at(const UpdateSettings& settings, double s, Power power) {
+  const auto begin = static_cast<double>(settings.warmup_steps);
+  const auto end = static_cast<double>(settings.total_steps);
+  const double t = std::min((s - begin) / std::max(end - begin, 1.0), 1.0);
+  switch (settings.decay) {
+    case Decay::constant: break;
+    case Decay::step:
+      return power(settings.gamma, std::floor(s / static_cast<double>(settings.every_steps)));
+    case Decay::cosine: return along_cosine(1, settings.floor, t);
+    case Decay::linear: return 1 - (1 - settings.floor) * t;
+    case Decay::polynomial:
+      return settings.floor + (1 - settings.floor) * std::pow(1 - t, settings.power);
+    case Decay::one_cycle: {
+      const double peak = settings.rise_steps;
+      if (peak > 0 && s <= peak) return along_cosine(settings.start, 1, s / peak);
+      const double last = end - 1;
+      return along_cosine(1, settings.floor,
+                          last > peak ? std::min((s - peak) / (last - peak), 1.0) : 1.0);
     }
   }
-  return attrs.learning_rate;
+  return 1;
 }
 
 template <class Power>
-LINNET_HOST_DEVICE inline UpdateFactors update_factors(const OptimizerAttrs& attrs,
+LINNET_HOST_DEVICE inline double learning_rate_at(const UpdateSettings& settings,
+                                                  std::uint64_t update, Power power) {
+  const auto s = static_cast<double>(update);
+  const auto warmup = static_cast<double>(settings.warmup_steps);
+  if (s < warmup) return settings.learning_rate * (s + 1) / warmup;
+  return settings.learning_rate * decay_at(settings, s, power);
+}
+
+template <class Power>
+LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& settings,
+                                                       const UpdateRange& range,
                                                        const StepInfo& step, double norm,
                                                        Power power) {
-  const double rate = learning_rate_at(attrs, step.update, power) * step.rate_factor;
+  const double rate =
+      learning_rate_at(settings, step.update, power) * step.rate_factor * range.rate_factor;
   UpdateFactors f{.rate = static_cast<float>(rate),
                   .decay = 1,
-                  .penalty = static_cast<float>(attrs.weight_decay),
-                  .first_keep = static_cast<float>(attrs.momentum),
+                  .penalty = static_cast<float>(range.weight_decay),
+                  .first_keep = static_cast<float>(settings.momentum),
                   .first_add = 1,
                   .second_keep = 0,
                   .second_add = 0,
                   .second_scale = 1,
-                  .epsilon = static_cast<float>(attrs.epsilon),
-                  .clip = 1};
-  if (attrs.clip_norm > 0 && norm > attrs.clip_norm) {
-    f.clip = static_cast<float>(attrs.clip_norm / norm);
+                  .epsilon = static_cast<float>(settings.epsilon),
+                  .initial_sum = static_cast<float>(settings.initial_sum),
+                  .clip = 1,
+                  .clip_value = std::numeric_limits<float>::infinity()};
+  if (settings.clip_norm > 0 && norm > settings.clip_norm) {
+    f.clip = static_cast<float>(settings.clip_norm / norm);
   }
-  if (attrs.kind == Optimizer::Kind::rmsprop) {
-    f.second_keep = static_cast<float>(attrs.alpha);
-    f.second_add = static_cast<float>(1 - attrs.alpha);
+  if (settings.clip_value > 0) f.clip_value = static_cast<float>(settings.clip_value);
+  switch (settings.rule) {
+    case UpdateRule::sgd:
+    case UpdateRule::momentum:
+    case UpdateRule::nesterov:
+    case UpdateRule::adagrad: break;
+    case UpdateRule::rmsprop:
+    case UpdateRule::rmsprop_momentum:
+      f.second_keep = static_cast<float>(settings.alpha);
+      f.second_add = static_cast<float>(1 - settings.alpha);
+      break;
+    case UpdateRule::adam:
+    case UpdateRule::adamw: {
+      const auto t = static_cast<double>(step.update + 1);
+      f.rate = static_cast<float>(rate / (1 - power(settings.beta1, t)));
+      f.first_keep = static_cast<float>(settings.beta1);
+      f.first_add = static_cast<float>(1 - settings.beta1);
+      f.second_keep = static_cast<float>(settings.beta2);
+      f.second_add = static_cast<float>(1 - settings.beta2);
+      f.second_scale = static_cast<float>(1 / std::sqrt(1 - power(settings.beta2, t)));
+      break;
+    }
+    case UpdateRule::lion:
+      f.first_keep = static_cast<float>(settings.beta1);
+      f.first_add = static_cast<float>(1 - settings.beta1);
+      f.second_keep = static_cast<float>(settings.beta2);
+      f.second_add = static_cast<float>(1 - settings.beta2);
+      break;
   }
-  if (attrs.kind == Optimizer::Kind::adam || attrs.kind == Optimizer::Kind::adamw) {
-    const auto t = static_cast<double>(step.update + 1);
-    f.rate = static_cast<float>(rate / (1 - power(attrs.beta1, t)));
-    f.first_keep = static_cast<float>(attrs.beta1);
-    f.first_add = static_cast<float>(1 - attrs.beta1);
-    f.second_keep = static_cast<float>(attrs.beta2);
-    f.second_add = static_cast<float>(1 - attrs.beta2);
-    f.second_scale = static_cast<float>(1 / std::sqrt(1 - power(attrs.beta2, t)));
-  }
-  if (attrs.kind == Optimizer::Kind::adamw) {
-    f.decay = static_cast<float>(1 - rate * attrs.weight_decay);
+  if (settings.rule == UpdateRule::adamw || settings.rule == UpdateRule::lion) {
+    f.decay = static_cast<float>(1 - rate * range.weight_decay);
     f.penalty = 0;
   }
   return f;
 }
 
-/// What one element goes through.
-enum class UpdateRule : std::uint8_t {
-  sgd,
-  momentum,
-  nesterov,
-  adam,  ///< and adamw
-  rmsprop,
-  rmsprop_momentum,
-};
-
-constexpr UpdateRule rule_of(const OptimizerAttrs& attrs) {
-  switch (attrs.kind) {
-    case Optimizer::Kind::sgd:
-      if (attrs.momentum == 0) return UpdateRule::sgd;
-      return attrs.nesterov ? UpdateRule::nesterov : UpdateRule::momentum;
-    case Optimizer::Kind::adam:
-    case Optimizer::Kind::adamw: break;
-    case Optimizer::Kind::rmsprop:
-      return attrs.momentum == 0 ? UpdateRule::rmsprop : UpdateRule::rmsprop_momentum;
-  }
-  return UpdateRule::adam;
+/// Clamps to [-most, most]; NaN stays NaN.
+template <class T>
+LINNET_HOST_DEVICE inline T clamped(T x, float most) {
+  if (x > most) return most;
+  return x < -most ? static_cast<T>(-most) : x;
 }
 
-/// How many moments the rule keeps.
-constexpr int moments(UpdateRule rule) {
-  switch (rule) {
-    case UpdateRule::sgd: return 0;
-    case UpdateRule::momentum:
-    case UpdateRule::nesterov:
-    case UpdateRule::rmsprop: return 1;
-    case UpdateRule::adam:
-    case UpdateRule::rmsprop_momentum: break;
-  }
-  return 2;
+/// -1, 0 or 1; NaN stays NaN.
+template <class T>
+LINNET_HOST_DEVICE inline T sign_of(T x) {
+  if (x > 0) return 1;
+  return x < 0 ? static_cast<T>(-1) : x;
 }
 
 /// Updates a parameter p by its gradient g; moments that the rule does not keep are left alone.
@@ -130,7 +147,7 @@ constexpr int moments(UpdateRule rule) {
 template <class T>
 LINNET_HOST_DEVICE inline void update_element(UpdateRule rule, const UpdateFactors& f, T& p, T g,
                                               T& first, T& second) {
-  g = g * f.clip + f.penalty * p;
+  g = clamped(g * f.clip, f.clip_value) + f.penalty * p;
   switch (rule) {
     case UpdateRule::sgd: p -= f.rate * g; break;
     case UpdateRule::momentum:
@@ -142,6 +159,7 @@ LINNET_HOST_DEVICE inline void update_element(UpdateRule rule, const UpdateFacto
       p -= f.rate * (g + f.first_keep * first);
       break;
     case UpdateRule::adam:
+    case UpdateRule::adamw:
       first = f.first_keep * first + f.first_add * g;
       second = f.second_keep * second + f.second_add * (g * g);
       p = p * f.decay - f.rate * first / (std::sqrt(second) * f.second_scale + f.epsilon);
@@ -154,6 +172,14 @@ LINNET_HOST_DEVICE inline void update_element(UpdateRule rule, const UpdateFacto
       first = f.second_keep * first + f.second_add * (g * g);
       second = f.first_keep * second + g / (std::sqrt(first) + f.epsilon);
       p -= f.rate * second;
+      break;
+    case UpdateRule::adagrad:
+      first += g * g;
+      p -= f.rate * (g / (std::sqrt(first + f.initial_sum) + f.epsilon));
+      break;
+    case UpdateRule::lion:
+      p = p * f.decay - f.rate * sign_of(f.first_keep * first + f.first_add * g);
+      first = f.second_keep * first + f.second_add * g;
       break;
   }
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace linnet {
+
+struct BatchOptions {
+  std::int64_t size = 128;
+  bool shuffle = true;
+  bool drop_last = false;  ///< leaves out what is beyond the last whole batch
+
+  bool operator==(const BatchOptions&) const = default;
+};
+
+/// A batch: samples of a data set, in the order in which a training goes through them.
+/// Trainer::batches() makes it.
+class Batch {
+ public:
+  std::int64_t size() const { return size_; }
+  std::int64_t epoch() const { return epoch_; }        ///< of the training, from 1
+  std::int64_t position() const { return position_; }  ///< of its first sample in the epoch
+  const Dataset& data() const { return data_; }
+
+ private:
+  friend class Trainer;
+  friend class BatchRange;
+  friend class Stepper;
+  Batch(Dataset data, const BatchOptions& options, std::int64_t epoch, std::int64_t position,
+        std::int64_t size)
+      : data_(std::move(data)),
+        options_(options),
+        epoch_(epoch),
+        position_(position),
+        size_(size) {}
+  Dataset data_;
+  BatchOptions options_;
+  std::int64_t epoch_;
+  std::int64_t position_;
+  std::int64_t size_;
+};
+
+/// The batches of one epoch, for `for (const Batch& batch : trainer.batches(data))`.
+class BatchRange {
+ public:
+  class Iterator {
+   public:
+    Batch operator*() const;
+    Iterator& operator++();
+    bool operator==(const Iterator& other) const { return position_ == other.position_; }
+
+   private:
+    friend class BatchRange;
+    Iterator(const BatchRange* range, std::int64_t position) : range_(range), position_(position) {}
+    const BatchRange* range_;
+    std::int64_t position_;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, end_}; }
+
+ private:
+  friend class Trainer;
+  BatchRange(Dataset data, const BatchOptions& options, std::int64_t epoch);
+  Dataset data_;
+  BatchOptions options_;
+  std::int64_t epoch_;
+  std::int64_t end_;
+};
+
+}  // namespace linnet

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/state.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace linnet {
+
+State::State(std::vector<Entry> entries) {
+  for (Entry& entry : entries) {
+    require(find(entry.name) == nullptr, "a state has '{}' twice", entry.name);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+const Tensor* State::find(std::string_view name) const {
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
+  return found == entries_.end() ? nullptr : &found->value;
+}
+
+const Tensor& State::operator[](std::string_view name) const {
+  const Tensor* value = find(name);
+  require(value != nullptr, "there is no '{}' among the {} entries of the state", name, size());
+  return *value;
+}
+
+void State::set(std::string name, Tensor value) {
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
+  if (found != entries_.end()) {
+    found->value = std::move(value);
+  } else {
+    entries_.push_back({std::move(name), std::move(value)});
+  }
+}
+
+State State::part(std::string_view prefix) const {
+  State part;
+  for (const Entry& entry : entries_) {
+    if (entry.name.starts_with(prefix)) {
+      part.entries_.push_back({entry.name.substr(prefix.size()), entry.value});
+    }
+  }
+  return part;
+}
+
+bool same_bits(const State& a, const State& b) {
+  return std::ranges::equal(a, b, [](const State::Entry& x, const State::Entry& y) {
+    return x.name == y.name && same_bits(x.value, y.value);
+  });
+}
+
+}  // namespace linnet

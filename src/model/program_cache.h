@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/backend.h"
+
+namespace linnet {
+
+/// Memory of one training: gradients and moments, laid out as the weights. Made when its first
+/// program is attached.
+struct TrainingMemory {
+  std::shared_ptr<Buffer> gradients = nullptr;
+  std::shared_ptr<Buffer> moments = nullptr;
+  std::shared_ptr<Buffer> statistics = nullptr;  ///< null: the model's
+};
+
+/// What a program is made from.
+struct ProgramRecipe {
+  /// Equal keys have equal graphs at equal batches.
+  std::string key;
+  /// The graph at a batch; owns all that it needs.
+  std::function<Graph(std::int64_t batch)> graph_of;
+  /// Of programs that compute gradients.
+  std::shared_ptr<TrainingMemory> training = nullptr;
+  /// The program writes no weights: what it derives from them is kept until they change.
+  bool fixed_weights = false;
+};
+
+/// A program of a ProgramCache, which lives as long as somebody holds it.
+struct CachedProgram {
+  ProgramRecipe recipe;
+  std::int64_t batch = 0;
+  std::unique_ptr<Program> program = nullptr;
+  bool attached = false;
+  std::uint64_t weights_version = 0;  ///< the model's, at the last run
+};
+
+/// The compiled programs of one model, by what they compute: nothing is compiled twice. All share
+/// the model's weights and one arena, so their runs take turns. The arena grows with what is asked
+/// for. Programs that nobody holds stay for their next use, the least recently used ones until they
+/// hold more than `limit` bytes of their own.
+class ProgramCache {
+ public:
+  ProgramCache(Backend& backend, std::shared_ptr<Buffer> parameters,
+               std::shared_ptr<Buffer> statistics, std::size_t limit)
+      : backend_(backend),
+        parameters_(std::move(parameters)),
+        statistics_(std::move(statistics)),
+        limit_(limit) {}
+
+  /// The program of such a recipe at a batch; prepared now, unless it is there.
+  std::shared_ptr<CachedProgram> get(const ProgramRecipe& recipe, std::int64_t batch);
+  /// Gives these programs their memory, and others too where the arena has to grow. Throws
+  /// OutOfMemory with the largest values and the batch that would fit.
+  void attach(const std::vector<std::shared_ptr<CachedProgram>>& programs);
+  /// Forgets programs whose key begins so: nobody will ask for them again.
+  void forget(std::string_view prefix);
+
+  /// Programs prepared so far.
+  std::uint64_t prepared() const { return prepared_; }
+  std::size_t arena_bytes() const { return arena_ != nullptr ? arena_->bytes() : 0; }
+
+ private:
+  void reserve(const std::vector<std::shared_ptr<CachedProgram>>& programs);
+  [[noreturn]] void report(const std::vector<std::shared_ptr<CachedProgram>>& programs,
+                           const OutOfMemory& error) const;
+  void evict();
+
+  Backend& backend_;
+  std::shared_ptr<Buffer> parameters_;
+  std::shared_ptr<Buffer> statistics_;
+  std::size_t limit_;
+  std::shared_ptr<Buffer> arena_;
+  std::list<std::shared_ptr<CachedProgram>> kept_;    ///< the most recently used first
+  std::vector<std::weak_ptr<CachedProgram>> living_;  ///< kept or held by somebody
+  std::uint64_t prepared_ = 0;
+};
+
+}  // namespace linnet

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/check.h"
+#include "train/recipes.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+/// Loss and accuracy over a data set, as `options` say its losses. `key`: see evaluation_recipe().
+Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOptions& options,
+                       std::int64_t batch, const std::string& key) {
+  require(batch > 0, "expected a batch of at least 1; got {}", batch);
+  const NetworkDefinition& network = model.definition();
+  data.check_labels(options.loss_options.ignore_index);
+  const Dataset named = with_class_names(data, model.class_names);
+  const StepData read = step_data(network, named, options);
+  Session session(model);
+  Sweep sweep = session.add_sweep(named.size(), batch, evaluation_recipe(key, model, read));
+  // Every sample is needed once: nothing is gained by a whole copy on the device.
+  BatchStream* stream = session.stream(read, batch, FitOptions{}.prefetch);
+  if (stream == nullptr) session.keep(read);
+  session.attach();
+  stream != nullptr ? session.feed(sweep, read, *stream, false) : session.bind_data(sweep, read);
+  session.reset_counters();
+  const auto samples = static_cast<std::uint64_t>(named.size());
+  sweep.run({.records = samples, .samples = samples}, 0, sweep.steps());
+  return session.counters().evaluation(read.classification());
+}
+
+}  // namespace
+
+Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t batch,
+                    const LossOptions& loss_options) {
+  return evaluate_as(model.state(), data, {.loss = loss, .loss_options = loss_options}, batch, "");
+}
+
+Evaluation Trainer::evaluate(const Dataset& data, std::int64_t batch) {
+  return evaluate_as(state_->state(), data, state_->losses(), batch, state_->key);
+}
+
+}  // namespace linnet

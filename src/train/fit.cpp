@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <list>
+#include <string_view>
+
+#include "base/check.h"
+#include "model/check_values.h"
+#include "model/finite.h"
+#include "train/chunks.h"
+#include "train/early_stopping.h"
+#include "train/recipes.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+std::string_view name_of(Loss loss) { return loss_names()[static_cast<std::size_t>(loss)]; }
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Part [begin, begin + samples) of a data set, with the programs that go through it.
+struct Part {
+  const char* name = "";  ///< in its programs' keys: parts with programs of their own stay bound
+  StepData data = {};
+  std::uint64_t begin = 0;
+  std::int64_t samples = 0;
+  Sweep sweep;
+  BatchStream* stream = nullptr;  ///< null: the device gathers by itself
+
+  StepInfo first_step(std::uint64_t seed) const {
+    return {.seed = seed,
+            .records = static_cast<std::uint64_t>(data.samples),
+            .begin = begin,
+            .samples = static_cast<std::uint64_t>(samples)};
+  }
+};
+
+void check_options(const FitOptions& o) {
+  require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
+  require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
+  require(o.hold_out >= 0 && o.hold_out < 1, "the validation part must lie in [0, 1); got {}",
+          o.hold_out);
+  require(o.prefetch >= 1, "expected at least 1 batch to be prefetched; got {}", o.prefetch);
+  require(o.decoders >= 0, "expected 0 threads that decode or more; got {}", o.decoders);
+  require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
+}
+
+/// One call of Trainer::fit(): its programs, and the loop over epochs.
+class Fit {
+ public:
+  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options)
+      : trainer_(trainer),
+        model_(trainer.state()),
+        options_(options),
+        callback_(options.callback != nullptr ? *options.callback : silent_),
+        session_(model_, options.decoders),
+        data_name_(data.info().name),
+        first_epoch_(trainer.epochs + 1),
+        last_epoch_(trainer.epochs + options.epochs) {
+    check_options(options);
+    const StepData steps = data_of(data);
+    const auto kept_back = static_cast<std::int64_t>(
+        std::llround(static_cast<double>(data.size()) * options.hold_out));
+    require(kept_back < data.size(), "the validation part leaves nothing of {} samples to train on",
+            data.size());
+    train_ = {.data = steps, .samples = data.size() - kept_back, .sweep = {}};
+    if (options.validation.size() > 0) {
+      require(options.hold_out == 0,
+              "'{}' has a validation part of its own; a part of {} can't be held out beside it",
+              data.info().name, options.hold_out);
+      validation_ = {.data = held_out_data(options.validation, data.classes()),
+                     .samples = options.validation.size(),
+                     .sweep = {}};
+      tests_every_epoch_ = false;
+    } else {
+      validation_ = {.data = steps,
+                     .begin = static_cast<std::uint64_t>(train_.samples),
+                     .samples = kept_back,
+                     .sweep = {}};
+    }
+    if (options.test.size() > 0) {
+      test_ = {.name = "test ",
+               .data = held_out_data(options.test, data.classes()),
+               .samples = options.test.size(),
+               .sweep = {}};
+    }
+    check_samples(data);
+    build();
+    if (!data.classes().empty()) trainer.model.set_class_names(data.classes());
+    TrainingRecord record{.sample_shape = steps.parts[0].record.shape.sample()};
+    if (steps.targets.front().output == 0) {
+      const OutputLoss& how = steps.targets.front().how;
+      record.loss = how.custom ? "custom" : std::string(name_of(how.loss));
+      record.labels = steps.classification();
+    }
+    trainer.model.set_training_record(std::move(record));
+  }
+
+  History run(Clock::time_point start) {
+    History history;
+    history.planned_bytes = session_.planned_bytes();
+    history.startup_seconds = seconds_since(start);
+    training_start_ = Clock::now();
+    EarlyStopping patience(options_.patience);
+    for (std::int64_t epoch = first_epoch_; epoch <= last_epoch_; ++epoch) {
+      EpochReport report;
+      report.epoch = epoch;
+      train_epoch(report);
+      // Otherwise the next epoch's loss tells, and the device need not wait for the host.
+      const bool heeded = options_.callback != nullptr || options_.patience > 0;
+      if (heeded || options_.keep_best || epoch == last_epoch_) check_weights(epoch);
+      hear_stop();
+      report.validation = evaluate(validation_, epoch, "validation");
+      if (tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
+      trainer_.schedule.end_epoch(watched(report).loss);
+      const bool better = patience.improved(report);
+      if (options_.keep_best && better) trainer_.best = trainer_.model.weights();
+      history.stopped_early = !stopping_ && patience.exhausted();
+      const bool last = stopping_ || history.stopped_early || epoch == last_epoch_;
+      if (last && !tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
+      history.epochs.push_back(report);
+      callback_.on_epoch(report);
+      if (stopping_ || history.stopped_early) break;
+    }
+    history.interrupted = stopping_;
+    history.notes = session_.notes();
+    return history;
+  }
+
+ private:
+  StepData data_of(const Dataset& data) const { return trainer_.read(data, options_.augment); }
+
+  /// What is known to be useless before the first step.
+  void check_samples(const Dataset& data) const {
+    const NetworkDefinition& network = model_.definition();
+    check_training_values(network, data);
+    check_counted_labels(train_.data, data, "training", 0, train_.samples);
+    const Dataset& validation = options_.validation.size() > 0 ? options_.validation : data;
+    if (&validation != &data) check_training_values(network, validation);
+    check_counted_labels(validation_.data, validation, "validation",
+                         static_cast<std::int64_t>(validation_.begin), validation_.samples);
+    if (test_.samples == 0) return;
+    check_training_values(network, options_.test);
+    check_counted_labels(test_.data, options_.test, "test", 0, test_.samples);
+  }
+
+  /// The classes may stand in another order there than in the training's data.
+  StepData held_out_data(const Dataset& data, const std::vector<std::string>& class_names) {
+    data.check_labels(trainer_.objective.loss_options.ignore_index);
+    held_out_.push_back(with_class_names(data, class_names));
+    return data_of(held_out_.back());
+  }
+
+  void build() {
+    const NetworkDefinition& network = model_.definition();
+    const std::int64_t trained =
+        options_.drop_last ? train_.samples - train_.samples % options_.batch : train_.samples;
+    require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
+            train_.samples, options_.batch);
+    const std::int64_t steps = (trained + options_.batch - 1) / options_.batch;
+    optimizer_ = trainer_.optimizer(last_epoch_, steps);
+    trainer_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
+    for (Part* part : {&train_, &validation_, &test_}) {
+      if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
+      part->stream = session_.stream(part->data, options_.batch, options_.prefetch);
+    }
+    if (trained % options_.batch == 1 || options_.batch == 1) {
+      check_batch_norms(network, trained, options_.batch, trained_parameters(network, optimizer_));
+    }
+    const TrainingStep step{.shuffle = options_.shuffle && train_.stream == nullptr,
+                            .optimizer = optimizer_,
+                            .disabled_passes = trainer_.options.disabled_passes};
+    train_.sweep = session_.add_sweep(trained, options_.batch,
+                                      training_recipe(trainer_.key, model_, train_.data, step,
+                                                      trainer_.memory));
+    for (Part* part : {&validation_, &test_}) {
+      if (part->samples == 0) continue;
+      part->sweep =
+          session_.add_sweep(part->samples, options_.batch,
+                             evaluation_recipe(trainer_.key + part->name, model_, part->data));
+    }
+    allocate();
+    for (Part* part : {&train_, &validation_, &test_}) {
+      if (part->samples == 0) continue;
+      if (part->stream != nullptr) {
+        session_.feed(part->sweep, part->data, *part->stream, part == &train_ && options_.shuffle);
+      } else {
+        session_.bind_data(part->sweep, part->data);
+      }
+    }
+  }
+
+  void allocate() {
+    const bool on_host = model_.backend->threads() > 0;
+    try {
+      for (const Part* part : {&train_, &validation_, &test_}) {
+        if (part->samples > 0 && part->stream == nullptr) session_.keep(part->data);
+      }
+      session_.attach();
+    } catch (const OutOfMemory& error) {
+      if (on_host || options_.streamed || train_.data.has_source()) throw;
+      throw OutOfMemory(
+          fmt::format("{}; streamed (--streamed), the data set '{}' of {:.1f} MiB stays in host "
+                      "memory and the device holds {} batches of it",
+                      error.what(), data_name_,
+                      static_cast<double>(train_.data.parts[0].bytes.size()) / (1 << 20),
+                      options_.prefetch),
+          error.wanted, error.free);
+    }
+  }
+
+  /// A whole epoch, or what of it was done when a stop was requested.
+  void train_epoch(EpochReport& report) {
+    session_.reset_counters();
+    const std::uint64_t steps = train_.sweep.steps();
+    StepInfo first = train_.first_step(trainer_.options.seed);
+    first.epoch = static_cast<std::uint64_t>(report.epoch);
+    first.step = first.update = trainer_.steps;
+    const Clock::time_point start = Clock::now();
+    bool stopped = false;
+    std::uint64_t step = 0;
+    for (Chunks chunks(steps, whole_epochs(train_)); step < steps && !stopped;) {
+      const std::uint64_t end = chunks.next(step);
+      run_steps(first, step, end);
+      step = end;
+      trainer_.steps = first.step + step;
+      const Counters counters = session_.counters();
+      require(
+          counters.not_finite == 0,
+          "the loss became NaN or infinite in epoch {} before sample {}; a lower learning rate, "
+          "gradient clipping or scaled inputs may help",
+          report.epoch, static_cast<std::int64_t>(counters.samples));
+      report.train = counters.evaluation(train_.data.classification());
+      report.seconds = seconds_since(start);
+      callback_.on_progress(progress(report));
+      stopped = stop_requested();
+    }
+    trainer_.epochs = report.epoch;
+    report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
+    report.step_losses = step_losses(model_, first.step, first.step + step);
+    report.learning_rate =
+        learning_rate_at(optimizer_.settings, first.update + step - 1) * rate_factor_;
+  }
+
+  /// Steps [begin, end) of the epoch, with the rates that the host knows.
+  void run_steps(StepInfo first, std::uint64_t begin, std::uint64_t end) {
+    const HostSchedule& schedule = trainer_.schedule;
+    const std::uint64_t stride = schedule.every_step() ? 1 : end - begin;
+    for (std::uint64_t step = begin; step < end; step += stride) {
+      first.rate_factor = rate_factor_ = schedule.factor(first.update + step);
+      train_.sweep.run(first, step, step + stride);
+    }
+  }
+
+  /// The loss shows what the updates before a step have done, but not what the last one did.
+  void check_weights(std::int64_t epoch) const {
+    const std::string ruined = ruined_weight(model_);
+    require(ruined.empty(),
+            "the weight '{}' became NaN or infinite in epoch {}; a lower learning rate, gradient "
+            "clipping or scaled inputs may help",
+            ruined, epoch);
+  }
+
+  bool stop_requested() {
+    requested_ = requested_ || callback_.stop_requested();
+    return requested_;
+  }
+
+  /// The first time that a stop is requested there is something to save.
+  void hear_stop() {
+    if (stopping_ || !stop_requested()) return;
+    stopping_ = true;
+    callback_.on_stop();
+  }
+
+  /// A host that feeds an epoch batch by batch can look up in between.
+  bool whole_epochs(const Part& part) const {
+    return model_.backend->runs_whole_epochs() && part.stream == nullptr;
+  }
+
+  Progress progress(const EpochReport& report) const {
+    const auto samples = static_cast<std::int64_t>(train_.sweep.samples);
+    const auto done =
+        static_cast<double>((report.epoch - first_epoch_) * samples + report.train.samples);
+    const auto total = static_cast<double>(options_.epochs * samples);
+    return {.epoch = report.epoch,
+            .epochs = last_epoch_,
+            .samples_done = report.train.samples,
+            .samples = samples,
+            .loss = report.train.loss,
+            .accuracy = report.train.accuracy,
+            .samples_per_second = static_cast<double>(report.train.samples) / report.seconds,
+            .seconds_left = seconds_since(training_start_) * (total - done) / done};
+  }
+
+  /// In runs of about a tenth of a second, so that a stop is heard; the whole pass all the same.
+  Evaluation evaluate(const Part& part, std::int64_t epoch, std::string_view name) {
+    if (part.samples == 0) return {};
+    session_.reset_counters();
+    const std::uint64_t steps = part.sweep.steps();
+    Counters counters;
+    std::uint64_t step = 0;
+    for (Chunks chunks(steps, whole_epochs(part)); step < steps;) {
+      const std::uint64_t end = chunks.next(step);
+      part.sweep.run(part.first_step(trainer_.options.seed), step, end);
+      step = end;
+      counters = session_.counters();
+      if (step < steps) {
+        callback_.on_evaluation({.epoch = epoch,
+                                 .epochs = last_epoch_,
+                                 .samples_done = static_cast<std::int64_t>(counters.samples),
+                                 .samples = part.samples});
+      }
+      hear_stop();
+    }
+    // Weights that were saved when a stop was requested are no longer to be kept from a file.
+    require(counters.not_finite == 0 || stopping_,
+            "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
+            "have grown too large; a lower learning rate, gradient clipping or scaled inputs may "
+            "help",
+            name, epoch);
+    return counters.evaluation(train_.data.classification());
+  }
+
+  TrainerState& trainer_;
+  ModelState& model_;
+  const FitOptions& options_;
+  Callback silent_;
+  Callback& callback_;
+  Session session_;
+  std::string data_name_;
+  std::int64_t first_epoch_;
+  std::int64_t last_epoch_;
+  OptimizerAttrs optimizer_;
+  double rate_factor_ = 1;  ///< of the last step
+  Part train_;
+  Part validation_;
+  Part test_;
+  std::list<Dataset> held_out_;  ///< which the parts read
+  bool tests_every_epoch_ = true;
+  bool requested_ = false;
+  bool stopping_ = false;  ///< and the callback knows
+  Clock::time_point training_start_;
+};
+
+}  // namespace
+
+History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options) {
+  const Clock::time_point start = Clock::now();
+  Fit fit(trainer, data, options);
+  return fit.run(start);
+}
+
+}  // namespace linnet

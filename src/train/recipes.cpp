@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/recipes.h"
+
+#include <fmt/ranges.h>
+
+#include "model/model_state.h"
+
+namespace linnet {
+namespace {
+
+template <class Fields>
+std::string text_of(Fields fields) {
+  Attributes attributes;
+  fields.fields(AttributeWriter(attributes));
+  return to_string(attributes);
+}
+
+std::string describe(const LossOptions& o) {
+  return fmt::format("smooth {} weights {} ignore {} positive {} focal {} {} huber {}",
+                     o.label_smoothing, o.class_weights,
+                     o.ignore_index ? std::to_string(*o.ignore_index) : "none", o.positive_weights,
+                     o.focal_gamma, o.focal_alpha, o.huber_delta);
+}
+
+/// The data of a step without the samples, which a recipe outlives.
+StepData without_samples(StepData data) {
+  for (StepData::Part& part : data.parts) {
+    part.bytes = {};
+    part.source = nullptr;
+  }
+  return data;
+}
+
+std::string describe(const TrainingStep& step) {
+  return fmt::format("shuffle {} optimizer {} without {}", step.shuffle, text_of(step.optimizer),
+                     step.disabled_passes);
+}
+
+template <class Build>
+ProgramRecipe recipe(std::string key, const ModelState& model, const StepData& data,
+                     std::shared_ptr<TrainingMemory> memory, Build build) {
+  const NetworkDefinition& network = model.definition();
+  return {.key = std::move(key),
+          .graph_of = [&network, supports = supports_of(*model.backend),
+                       data = without_samples(data),
+                       build](std::int64_t batch) { return build(network, data, batch, supports); },
+          .training = std::move(memory)};
+}
+
+}  // namespace
+
+std::string describe(const StepData& data) {
+  std::string text;
+  for (const StepData::Part& part : data.parts) {
+    text += fmt::format("{} {}; ", part.name, to_string(part.record));
+  }
+  text += fmt::format("inputs {} l1 {} l2 {}", data.inputs, data.l1, data.l2);
+  for (const TargetLoss& target : data.targets) {
+    text += fmt::format("; output {} loss {} times {} {}", target.output,
+                        static_cast<int>(target.how.loss), target.how.weight,
+                        describe(target.how.options));
+  }
+  if (data.augment.crop) text += "; crop " + text_of(AugmentAttrs{.rule = *data.augment.crop});
+  if (data.augment.mix) text += "; mix " + text_of(*data.augment.mix);
+  return text;
+}
+
+ProgramRecipe training_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                              const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
+  return recipe(fmt::format("{}train {} {}", key, describe(step), describe(data)), model, data,
+                std::move(memory),
+                [step](const NetworkDefinition& network, const StepData& read, std::int64_t batch,
+                       const Supports& supports) {
+                  TrainingStep sized = step;
+                  sized.batch = batch;
+                  return training_step(network, read, sized, supports);
+                });
+}
+
+ProgramRecipe gradient_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                              const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
+  return recipe(fmt::format("{}gradients {} {}", key, describe(step), describe(data)), model, data,
+                std::move(memory),
+                [step](const NetworkDefinition& network, const StepData& read, std::int64_t batch,
+                       const Supports& supports) {
+                  TrainingStep sized = step;
+                  sized.batch = batch;
+                  return gradient_step(network, read, sized, supports);
+                });
+}
+
+ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
+                                const StepData& data) {
+  ProgramRecipe evaluation = recipe(fmt::format("{}evaluate {}", key, describe(data)), model, data,
+                                    nullptr, evaluation_step);
+  evaluation.fixed_weights = true;
+  return evaluation;
+}
+
+}  // namespace linnet

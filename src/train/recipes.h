@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/program_cache.h"
+#include "model/step_graph.h"
+
+namespace linnet {
+
+/// Everything in the graphs of a data set's steps that follows from the data set, as a text: types,
+/// losses with their options, augmentation. Functions of one's own are no part of it.
+std::string describe(const StepData& data);
+
+// What programs over a data set are made from; `key` tells apart what the texts do not: custom
+// losses and whose moments are updated. `network` must outlive the programs.
+ProgramRecipe training_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                              const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe gradient_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                              const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
+                                const StepData& data);
+
+}  // namespace linnet

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/check.h"
+#include "core/align.h"
+#include "model/check_values.h"
+#include "train/recipes.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+/// Samples of an epoch in batches of this size.
+std::int64_t epoch_samples(const Dataset& data, const BatchOptions& options) {
+  const std::int64_t samples = data.size();
+  return options.drop_last ? samples - samples % options.size : samples;
+}
+
+/// What a step on this batch is told, but for the samples' place in a ring.
+StepInfo step_info(const TrainerState& trainer, const Batch& batch) {
+  const auto records = static_cast<std::uint64_t>(batch.data().size());
+  return {.seed = trainer.options.seed,
+          .step = trainer.steps,
+          .update = trainer.steps,
+          .epoch = static_cast<std::uint64_t>(batch.epoch()),
+          .position = static_cast<std::uint64_t>(batch.position()),
+          .records = records,
+          .samples = records,
+          .rate_factor = trainer.schedule.factor(trainer.steps)};
+}
+
+}  // namespace
+
+BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::int64_t epoch)
+    : data_(std::move(data)), options_(options), epoch_(epoch) {
+  require(options.size >= 1, "expected a batch of at least 1; got {}", options.size);
+  require(data_.size() > 0, "the data set '{}' holds no samples", data_.info().name);
+  end_ = epoch_samples(data_, options);
+  require(end_ > 0, "drop_last leaves nothing of {} training samples at batch {}", data_.size(),
+          options.size);
+}
+
+Batch BatchRange::Iterator::operator*() const {
+  const std::int64_t size = std::min(range_->options_.size, range_->end_ - position_);
+  return {range_->data_, range_->options_, range_->epoch_, position_, size};
+}
+
+BatchRange::Iterator& BatchRange::Iterator::operator++() {
+  position_ = std::min(position_ + range_->options_.size, range_->end_);
+  return *this;
+}
+
+BatchRange Trainer::batches(const Dataset& data, const BatchOptions& options) const {
+  return {data, options, state_->epochs + 1};
+}
+
+Stepper::Stepper(TrainerState& trainer, const Batch& batch, bool update)
+    : trainer_(trainer),
+      data_(batch.data_),
+      options_(batch.options_),
+      read_(trainer.read(data_)),
+      session_(trainer.state()) {
+  const NetworkDefinition& network = trainer.network();
+  const std::int64_t samples = epoch_samples(data_, options_);
+  check_training_values(network, data_);
+  check_counted_labels(read_, data_, "training", 0, samples);
+  if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
+  const std::int64_t steps = (samples + options_.size - 1) / options_.size;
+  const OptimizerAttrs optimizer = trainer.optimizer(trainer.epochs + 1, steps);
+  trainer.schedule.set_steps(optimizer.settings.warmup_steps, steps);
+  trains_ = trained_parameters(network, optimizer);
+  if (samples % options_.size == 1 || options_.size == 1) {
+    check_batch_norms(network, samples, options_.size, trains_);
+  }
+  const TrainingStep step{.shuffle = options_.shuffle && stream_ == nullptr,
+                          .optimizer = optimizer,
+                          .disabled_passes = trainer.options.disabled_passes};
+  const ModelState& model = trainer.state();
+  if (update) {
+    memory_ = trainer.memory;
+  } else {
+    memory_ = std::make_shared<TrainingMemory>();
+    memory_->statistics = model.backend->allocate(model.statistics->bytes());
+  }
+  const auto recipe = update ? training_recipe : gradient_recipe;
+  sweep_ = session_.add_sweep(samples, options_.size,
+                              recipe(update ? trainer.key
+                                            : trainer.key + fmt::format("{} ", fmt::ptr(this)),
+                                     model, read_, step, memory_));
+  session_.attach();
+  if (stream_ == nullptr) {
+    session_.bind_data(sweep_, read_);
+  } else {
+    session_.feed(sweep_, read_, *stream_, options_.shuffle);
+  }
+}
+
+bool Stepper::takes(const Batch& batch) const {
+  return batch.data_.same_as(data_) && batch.options_ == options_;
+}
+
+void Stepper::run(const Batch& batch) {
+  session_.attach();  // the arena may have grown since
+  const StepInfo info = step_info(trainer_, batch);
+  sweep_.run_one(info, static_cast<std::uint64_t>(batch.size()));
+}
+
+void Stepper::copy_statistics() {
+  ModelState& model = trainer_.state();
+  std::vector<std::byte> bytes(model.statistics->bytes());
+  model.backend->download(*model.statistics, 0, bytes);
+  model.backend->upload(*memory_->statistics, 0, bytes);
+}
+
+StepResult Trainer::step(const Batch& batch) {
+  TrainerState& trainer = *state_;
+  if (trainer.stepper == nullptr || !trainer.stepper->takes(batch)) {
+    trainer.stepper = nullptr;
+    trainer.stepper = std::make_unique<Stepper>(trainer, batch, true);
+  }
+  trainer.stepper->run(batch);
+  const std::uint64_t step = trainer.steps++;
+  const bool last = batch.position_ + batch.size() == epoch_samples(batch.data(), batch.options_);
+  if (last) trainer.epochs = std::max(trainer.epochs, batch.epoch());
+  return {state_, step};
+}
+
+State Trainer::gradients(const Batch& batch) {
+  TrainerState& trainer = *state_;
+  if (trainer.differentiator == nullptr || !trainer.differentiator->takes(batch)) {
+    trainer.differentiator = nullptr;
+    trainer.differentiator = std::make_unique<Stepper>(trainer, batch, false);
+  }
+  Stepper& differentiator = *trainer.differentiator;
+  differentiator.copy_statistics();
+  differentiator.run(batch);
+  State gradients;
+  const std::vector<ParameterSpec>& parameters = trainer.network().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterSpec& spec = parameters[i];
+    if (!differentiator.trains(i)) continue;
+    Tensor values(DType::f32, spec.shape);
+    trainer.state().backend->download(differentiator.gradients(), spec.offset,
+                                      values.writable_bytes());
+    gradients.set(spec.name, std::move(values));
+  }
+  return gradients;
+}
+
+float StepResult::loss() const {
+  const std::shared_ptr<TrainerState> trainer = trainer_.lock();
+  require(trainer != nullptr, "the trainer of this step is gone");
+  require(step_ < trainer->steps && trainer->steps - step_ <= kLossHistory,
+          "the loss of step {} is no longer kept: {} steps were done since", step_,
+          trainer->steps - step_);
+  return step_losses(trainer->state(), step_, step_ + 1).front();
+}
+
+}  // namespace linnet
