@@ -85,6 +85,7 @@ __device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int r
                                            int channels, const float* weights, const float* bias,
                                            int filters, bool relu) {
   [[maybe_unused]] constexpr int kUnrolled = kRows > 0 ? unrolled_rows(kRows, kRow) : 1;
+  [[maybe_unused]] constexpr int kUnrolledTaps = kRows > 0 ? kRow : 2;
   float sums[4][4];  // window positions, filters
 #pragma unroll
   for (int f = 0; f < 4; ++f) sums[0][f] = sums[1][f] = sums[2][f] = sums[3][f] = bias[f];
@@ -92,7 +93,7 @@ __device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int r
   for (int k = 0; k < rows; ++k) {
     const float* top = window + k * pitch;
     const float* bottom = top + pitch;
-#pragma unroll
+#pragma unroll kUnrolledTaps
     for (int t = 0; t < row_taps; ++t) {
       const auto weight = load_vector<4>(weights + (k * row_taps + t) * filters, true);
       const float pixels_of[4] = {top[t], top[t + channels], bottom[t], bottom[t + channels]};
