@@ -9,10 +9,11 @@ constexpr unsigned kLarge = 1024;
 
 __global__ void undeclared(int* value) { *value = 1; }
 __global__ void __launch_bounds__(kLarge) declared(int* value) { *value = 2; }
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, 2) declared_by_parameter(int* value) {
-  *value = kThreads;
+template <int kResult>
+__global__ void __launch_bounds__(kLarge / 2, 2) declared_template(int* value) {
+  *value = kResult;
 }
+__global__ void __launch_bounds__(128) declared_small(int* value) { *value = 4; }
 template <int kResult>
 __global__ void undeclared_template(int* value) {
   *value = kResult;
@@ -45,11 +46,11 @@ TEST_F(Launches, OfLargeBlocksWantLaunchBounds) {
 TEST_F(Launches, MayHaveAsManyThreadsAsDeclared) {
   EXPECT_EQ(error_of_launch(1024, declared), "");
   EXPECT_EQ(*value_, 2);
-  EXPECT_EQ(error_of_launch(512, declared_by_parameter<512>), "");
-  EXPECT_EQ(*value_, 512);
-  EXPECT_NE(error_of_launch(1024, declared_by_parameter<512>), "");
-  EXPECT_EQ(error_of_launch(128, declared_by_parameter<128>), "");
-  EXPECT_NE(error_of_launch(256, declared_by_parameter<128>), "");
+  EXPECT_EQ(error_of_launch(512, declared_template<3>), "");
+  EXPECT_EQ(*value_, 3);
+  EXPECT_NE(error_of_launch(1024, declared_template<3>), "");
+  EXPECT_EQ(error_of_launch(128, declared_small), "");
+  EXPECT_NE(error_of_launch(256, declared_small), "");
 }
 
 TEST_F(Launches, AskForMoreThan48KilobytesOfSharedMemory) {
