@@ -49,8 +49,10 @@ std::optional<FoundData> find_deeper(const fs::path& folder) {
   for (const fs::path& inner : list_folder(folder).folders) {
     const std::optional<DataKind> kind = kind_of(inner);
     if (!kind) continue;
-    require(!found, "'{}' holds two data sets, '{}' and '{}'; name one of them", folder.string(),
-            found->folder.filename().string(), inner.filename().string());
+    if (found) {
+      fail("'{}' holds two data sets, '{}' and '{}'; name one of them", folder.string(),
+           found->folder.filename().string(), inner.filename().string());
+    }
     found = {*kind, inner};
   }
   return found;
