@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "device_options.h"
 #include "inputs.h"
 #include "json.h"
@@ -53,7 +54,7 @@ std::string line_text(const Shown& shown, const std::string& name, std::span<con
   switch (shown.answers) {
     case Answers::classes:
     case Answers::scores: return line(largest(outputs));
-    case Answers::values: return fmt::format("{}\t{}\n", name, fmt::join(outputs, "\t"));
+    case Answers::values: return fmt::format("{}\t{}\n", name, join(outputs, "\t"));
     case Answers::labels: break;
   }
   std::string text;

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/join.h"
 #include "graph/graph.h"
 
 namespace linnet {
@@ -35,7 +36,7 @@ std::string to_string(const Attributes& attributes) {
         [&key = name](const auto& v) {  // Clang before 16 captures no binding
           using T = std::decay_t<decltype(v)>;
           if constexpr (requires { v.push_back(v[0]); } && !std::is_same_v<T, std::string>) {
-            return fmt::format("{}=({})", key, fmt::join(v, ", "));
+            return fmt::format("{}=({})", key, join(v, ", "));
           } else {
             return fmt::format("{}={}", key, v);
           }

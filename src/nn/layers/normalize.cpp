@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <functional>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "nn/builder.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/channel_scale/channel_scale.h"
@@ -26,8 +25,7 @@ void Normalize::build(NetworkBuilder& builder) const {
           "[normalize '{}'] expected one mean and deviation, or {} of each for {}; got {} and {}",
           layer, channels, to_string(builder.shape()), mean.size(), deviation.size());
   require(std::all_of(deviation.begin(), deviation.end(), [](double d) { return d > 0; }),
-          "[normalize '{}'] expected deviations above 0; got {}", layer,
-          fmt::join(deviation, ", "));
+          "[normalize '{}'] expected deviations above 0; got {}", layer, join(deviation, ", "));
   ChannelScaleAttrs attrs{.scale = {}, .shift = {}};
   for (std::size_t c = 0; c < channels; ++c) {
     const double by = deviation[deviation.size() == 1 ? 0 : c];
