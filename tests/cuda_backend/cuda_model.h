@@ -2,8 +2,8 @@
 #pragma once
 
 // What the tests of whole trainings and predictions know of the device that they run on. Each test
-// program links one definition: cuda_backend_test the simulated device's, cuda_backend_test_cuda
-// a GPU's.
+// program links one definition: cuda_backend_test and cuda_backend_threads_test the simulated
+// device's, cuda_backend_test_cuda a GPU's.
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuda_backend_test: the simulated device, which has none of NVIDIA's libraries.
+// The simulated device, which has none of NVIDIA's libraries.
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/sim/sim.h"
 #include "cuda_model.h"
