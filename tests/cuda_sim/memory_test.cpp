@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstring>
+#include <thread>
 
 #include "cuda_sim/sim_test.h"
 
@@ -53,6 +54,31 @@ TEST_F(Memory, IsFreedOnceAndAtItsStart) {
   EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST_F(Memory, ThreadsCopyAndWaitAtTheSameTime) {
+  constexpr std::size_t kThreads = 4;
+  int* values = device_array<int>(2 * kThreads);
+  cudaStream_t shared = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&shared), cudaSuccess);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(kThreads, 0);
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 500; ++round) {
+        const std::array<int, 2> mine{static_cast<int>(t), round};
+        std::array<int, 2> back{};
+        cudaMemcpy(values + 2 * t, mine.data(), sizeof mine, cudaMemcpyHostToDevice);
+        cudaMemcpy(back.data(), values + 2 * t, sizeof back, cudaMemcpyDeviceToHost);
+        cudaMemsetAsync(values + 2 * t, 0, sizeof mine, shared);
+        cudaStreamSynchronize(shared);
+        wrong[t] += back != mine || values[2 * t + 1] != 0 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cudaStreamDestroy(shared), cudaSuccess);
+  EXPECT_EQ(wrong, std::vector<int>(kThreads, 0));
 }
 
 TEST_F(Memory, NothingIsANullPointer) {

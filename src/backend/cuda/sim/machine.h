@@ -141,6 +141,8 @@ void require_order(cudaStream_t stream, const char* what);
 /// Remembers that `stream` goes on after what `event` was recorded behind.
 void wait_for(cudaStream_t stream, const CUevent_st& event);
 
+/// CUstream_st::issued, which other threads may be counting.
+std::uint64_t issued_to(const CUstream_st& stream);
 /// Runs what waits in `stream`, up to its first `work` pieces.
 void run_waiting(CUstream_st& stream, std::uint64_t work);
 /// The same, and the host knows them to be done.

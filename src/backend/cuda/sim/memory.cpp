@@ -266,7 +266,7 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
   const auto status = sim::enqueue(nullptr, "cudaMemcpy", cudaGraphNodeTypeMemcpy,
                                    [=] { copy(to, from, bytes, kind); });
   CUstream_st& legacy = machine().legacy;
-  sim::run_waiting(legacy, legacy.issued);
+  sim::run_waiting(legacy, sim::issued_to(legacy));
   if (done) sim::finish(nullptr);
   sim::count_wait();
   return answer(status);

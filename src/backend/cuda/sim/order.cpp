@@ -40,6 +40,11 @@ void learn(CUstream_st& stream, std::uint64_t work) {
 
 }  // namespace
 
+std::uint64_t issued_to(const CUstream_st& stream) {
+  const std::lock_guard lock(machine().mutex);
+  return stream.issued;
+}
+
 void run_waiting(CUstream_st& stream, std::uint64_t work) {
   const std::lock_guard running(machine().running);
   while (const std::function<void()> next = next_of(stream, work)) next();
@@ -53,7 +58,7 @@ void finish(CUstream_st& stream, std::uint64_t work) {
 
 void finish(cudaStream_t stream) {
   CUstream_st& state = state_of(stream);
-  finish(state, state.issued);
+  finish(state, issued_to(state));
 }
 
 void finish_all() {
@@ -62,7 +67,7 @@ void finish_all() {
     const std::lock_guard lock(machine().mutex);
     all.insert(all.end(), machine().streams.begin(), machine().streams.end());
   }
-  for (CUstream_st* stream : all) finish(*stream, stream->issued);
+  for (CUstream_st* stream : all) finish(*stream, issued_to(*stream));
 }
 
 void count_wait() {
