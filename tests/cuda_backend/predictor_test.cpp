@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "cuda_model.h"
 #include "message_of.h"
@@ -48,6 +49,16 @@ void write(Tensor tensor, const Floats& values) {
 Floats values_of(const Tensor& tensor) {
   const Tensor host = tensor.to_host();
   return {host.as<float>().begin(), host.as<float>().end()};
+}
+
+/// What affine() answers to such samples.
+Floats affine_of(const Floats& samples) {
+  Floats outputs;
+  for (std::size_t i = 0; i < samples.size(); i += 2) {
+    outputs.push_back(10 + samples[i] + 2 * samples[i + 1]);
+    outputs.push_back(3 * samples[i] - samples[i + 1]);
+  }
+  return outputs;
 }
 
 TEST_P(OnBoth, PredictsFloatsAndBytes) {
@@ -215,6 +226,23 @@ TEST_P(OnBoth, NoSamplesHaveNoOutputs) {
   const Tensor none(DType::f32, {0, 2});
   EXPECT_NO_THROW(predictor_.predict(none, none));
   EXPECT_EQ(predictor_.predict(none).shape(), (Shape{0, 2}));
+}
+
+TEST_P(OnBoth, ThreadsPredictAtTheSameTime) {
+  std::vector<std::thread> callers;
+  std::vector<int> wrong(3, -1);
+  for (std::size_t caller = 0; caller < wrong.size(); ++caller) {
+    callers.emplace_back([&, caller] {
+      const std::size_t samples = 1 + caller % 2;  // two of them share a program
+      Floats in(2 * samples, static_cast<float>(caller));
+      in.back() = 1;
+      const Floats expected = affine_of(in);
+      wrong[caller] = 0;
+      for (int i = 0; i < 20; ++i) wrong[caller] += predict(predictor_, in) != expected ? 1 : 0;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, std::vector<int>(3, 0));
 }
 
 TEST_P(OnBoth, GivesProbabilitiesIfAsked) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains mnist-cnn one step at a time and prints the loss of each: the half of the comparison in
-// docs/comparison.md that Linnet computes. The public train() reports sums over many steps only.
+// docs/comparison.md that Linnet computes.
 #include <fmt/core.h>
 #include <linnet/linnet.h>
 
@@ -10,7 +10,6 @@
 #include <string>
 
 #include "base/check.h"
-#include "model/session.h"
 #include "ops/gather_batch/record_index.h"
 
 namespace linnet {
@@ -36,43 +35,27 @@ const std::map<std::string, Optimizer> kOptimizers{
     {"adamw", AdamW{}},
     {"rmsprop", RMSprop{}}};
 
-StepInfo first_step(const Dataset& data, std::uint64_t seed) {
-  const auto records = static_cast<std::uint64_t>(data.size());
-  return {.seed = seed, .epoch = 1, .records = records, .samples = records};
-}
-
 /// The records of epoch 1 in the order in which the steps see them, one a line.
 void print_order(const Dataset& data, std::uint64_t seed) {
-  const RecordIndex record(first_step(data, seed), true);
+  const auto records = static_cast<std::uint64_t>(data.size());
+  const RecordIndex record({.seed = seed, .epoch = 1, .records = records, .samples = records},
+                           true);
   for (std::int64_t i = 0; i < data.size(); ++i) fmt::print("{}\n", record(i));
 }
 
-/// Runs the first steps of epoch 1 just as train() does, and prints the loss of each.
+/// Prints the loss of each of the first steps of epoch 1.
 void print_losses(const Dataset& data, const Arguments& arguments) {
   Model model(zoo::mnist_cnn(),
               {.device = "cpu", .threads = arguments.threads, .seed = arguments.seed});
   if (!arguments.initial.empty()) model.save(arguments.initial);
-
-  const NetworkDefinition& network = model.state().definition();
-  const StepData read = step_data(network, data, {});
   const std::int64_t epoch_steps = (data.size() + arguments.batch - 1) / arguments.batch;
   require(arguments.steps <= epoch_steps, "an epoch of '{}' has {} steps; got --steps {}",
           arguments.data, epoch_steps, arguments.steps);
-  const OptimizerAttrs optimizer =
-      resolve({.optimizer = kOptimizers.at(arguments.optimizer)}, 1, epoch_steps);
-
-  Session session(model.state());
-  const Sweep sweep = session.add_sweep(data.size(), arguments.batch, [&](std::int64_t batch) {
-    return training_step(network, read, {.batch = batch, .optimizer = optimizer},
-                         session.supports());
-  });
-  session.attach();
-  session.bind_data(sweep, read);
-  session.reset_counters();
-  const StepInfo first = first_step(data, arguments.seed);
-  for (std::uint64_t step = 0; step < static_cast<std::uint64_t>(arguments.steps); ++step) {
-    sweep.run(first, step, step + 1);
-    fmt::print("{:.9g}\n", session.counters().last_loss);
+  Trainer trainer(model, {.optimizer = kOptimizers.at(arguments.optimizer)},
+                  {.seed = arguments.seed});
+  for (const Batch& batch : trainer.batches(data, {.size = arguments.batch})) {
+    if (trainer.steps() == static_cast<std::uint64_t>(arguments.steps)) break;
+    fmt::print("{:.9g}\n", trainer.step(batch).loss());
   }
   if (!arguments.trained.empty()) model.save(arguments.trained);
 }
