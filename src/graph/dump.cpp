@@ -35,7 +35,7 @@ std::string to_string(const Attributes& attributes) {
     parts.push_back(std::visit(
         [&key = name](const auto& v) {  // Clang before 16 captures no binding
           using T = std::decay_t<decltype(v)>;
-          if constexpr (requires { v.push_back(v[0]); } && !std::is_same_v<T, std::string>) {
+          if constexpr (!std::is_arithmetic_v<T> && !std::is_same_v<T, std::string>) {
             return fmt::format("{}=({})", key, join(v, ", "));
           } else {
             return fmt::format("{}={}", key, v);
