@@ -47,6 +47,21 @@ ProgramRecipe recipe(std::string key, const ModelState& model, const StepData& d
           .training = std::move(memory)};
 }
 
+/// Of training_step() or gradient_step().
+template <class Build>
+ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                          const TrainingStep& step, std::shared_ptr<TrainingMemory> memory,
+                          Build build) {
+  return recipe(fmt::format("{} {} {}", key, describe(step), linnet::describe(data)), model, data,
+                std::move(memory),
+                [step, build](const NetworkDefinition& network, const StepData& read,
+                              std::int64_t batch, const Supports& supports) {
+                  TrainingStep sized = step;
+                  sized.batch = batch;
+                  return build(network, read, sized, supports);
+                });
+}
+
 }  // namespace
 
 std::string describe(const StepData& data) {
@@ -67,26 +82,12 @@ std::string describe(const StepData& data) {
 
 ProgramRecipe training_recipe(const std::string& key, const ModelState& model, const StepData& data,
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
-  return recipe(fmt::format("{}train {} {}", key, describe(step), describe(data)), model, data,
-                std::move(memory),
-                [step](const NetworkDefinition& network, const StepData& read, std::int64_t batch,
-                       const Supports& supports) {
-                  TrainingStep sized = step;
-                  sized.batch = batch;
-                  return training_step(network, read, sized, supports);
-                });
+  return step_recipe(key + "train", model, data, step, std::move(memory), training_step);
 }
 
 ProgramRecipe gradient_recipe(const std::string& key, const ModelState& model, const StepData& data,
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
-  return recipe(fmt::format("{}gradients {} {}", key, describe(step), describe(data)), model, data,
-                std::move(memory),
-                [step](const NetworkDefinition& network, const StepData& read, std::int64_t batch,
-                       const Supports& supports) {
-                  TrainingStep sized = step;
-                  sized.batch = batch;
-                  return gradient_step(network, read, sized, supports);
-                });
+  return step_recipe(key + "gradients", model, data, step, std::move(memory), gradient_step);
 }
 
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
