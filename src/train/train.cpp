@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/trainer.h>
 
+#include <utility>
+
 namespace linnet {
 namespace {
 
 /// The one-line form: a trainer for one fit.
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
                  Callback* callback) {
-  Trainer trainer(model,
-                  {.trains = o.trains,
-                   .loss = o.loss,
-                   .loss_options = o.loss_options,
-                   .custom_loss = o.custom_loss,
-                   .output_losses = o.output_losses,
-                   .optimizer = o.optimizer,
-                   .schedule = o.schedule,
-                   .warmup = o.warmup,
-                   .clip = o.clip},
+  // Field by field: GCC 12 warns of a temporary that an exception leaves half built.
+  Objective objective;
+  objective.trains = o.trains;
+  objective.loss = o.loss;
+  objective.loss_options = o.loss_options;
+  objective.custom_loss = o.custom_loss;
+  objective.output_losses = o.output_losses;
+  objective.optimizer = o.optimizer;
+  objective.schedule = o.schedule;
+  objective.warmup = o.warmup;
+  objective.clip = o.clip;
+  Trainer trainer(model, std::move(objective),
                   {.seed = o.seed, .disabled_passes = o.disabled_passes});
   fit.epochs = o.epochs;
   fit.batch = o.batch;

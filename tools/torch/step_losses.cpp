@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "ops/gather_batch/record_index.h"
@@ -51,8 +52,9 @@ void print_losses(const Dataset& data, const Arguments& arguments) {
   const std::int64_t epoch_steps = (data.size() + arguments.batch - 1) / arguments.batch;
   require(arguments.steps <= epoch_steps, "an epoch of '{}' has {} steps; got --steps {}",
           arguments.data, epoch_steps, arguments.steps);
-  Trainer trainer(model, {.optimizer = kOptimizers.at(arguments.optimizer)},
-                  {.seed = arguments.seed});
+  Objective objective;
+  objective.optimizer = kOptimizers.at(arguments.optimizer);
+  Trainer trainer(model, std::move(objective), {.seed = arguments.seed});
   for (const Batch& batch : trainer.batches(data, {.size = arguments.batch})) {
     if (trainer.steps() == static_cast<std::uint64_t>(arguments.steps)) break;
     fmt::print("{:.9g}\n", trainer.step(batch).loss());
