@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/recipes.h"
 
-#include <fmt/ranges.h>
-
+#include "base/join.h"
 #include "model/model_state.h"
 
 namespace linnet {
@@ -17,9 +16,9 @@ std::string text_of(Fields fields) {
 
 std::string describe(const LossOptions& o) {
   return fmt::format("smooth {} weights {} ignore {} positive {} focal {} {} huber {}",
-                     o.label_smoothing, o.class_weights,
-                     o.ignore_index ? std::to_string(*o.ignore_index) : "none", o.positive_weights,
-                     o.focal_gamma, o.focal_alpha, o.huber_delta);
+                     o.label_smoothing, join(o.class_weights, " "),
+                     o.ignore_index ? std::to_string(*o.ignore_index) : "none",
+                     join(o.positive_weights, " "), o.focal_gamma, o.focal_alpha, o.huber_delta);
 }
 
 /// The data of a step without the samples, which a recipe outlives.
@@ -33,7 +32,7 @@ StepData without_samples(StepData data) {
 
 std::string describe(const TrainingStep& step) {
   return fmt::format("shuffle {} optimizer {} without {}", step.shuffle, text_of(step.optimizer),
-                     step.disabled_passes);
+                     join(step.disabled_passes, " "));
 }
 
 template <class Build>
