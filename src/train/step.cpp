@@ -79,14 +79,14 @@ Stepper::Stepper(TrainerState& trainer, const Batch& batch, bool update)
   if (update) {
     memory_ = trainer.memory;
   } else {
-    memory_ = std::make_shared<TrainingMemory>();
-    memory_->statistics = model.backend->allocate(model.statistics->bytes());
+    memory_ = trainer.gradients;
+    if (memory_->statistics == nullptr) {
+      memory_->statistics = model.backend->allocate(model.statistics->bytes());
+    }
   }
   const auto recipe = update ? training_recipe : gradient_recipe;
-  sweep_ = session_.add_sweep(samples, options_.size,
-                              recipe(update ? trainer.key
-                                            : trainer.key + fmt::format("{} ", fmt::ptr(this)),
-                                     model, read_, step, memory_));
+  sweep_ =
+      session_.add_sweep(samples, options_.size, recipe(trainer.key, model, read_, step, memory_));
   session_.attach();
   if (stream_ == nullptr) {
     session_.bind_data(sweep_, read_);

@@ -66,6 +66,8 @@ struct TrainerState {
   HostSchedule schedule;
   std::string key;  ///< begins the keys of programs that are this trainer's alone
   std::shared_ptr<TrainingMemory> memory = std::make_shared<TrainingMemory>();
+  /// What gradients() computes in.
+  std::shared_ptr<TrainingMemory> gradients = std::make_shared<TrainingMemory>();
   std::uint64_t steps = 0;
   std::int64_t epochs = 0;
   std::optional<State> best = {};  ///< weights

@@ -180,6 +180,21 @@ TEST(Continue, GradientsAreWhatAStepOfSgdSubtracts) {
   }
 }
 
+TEST(Continue, GradientsOfSeveralDataSetsAreTheirOwn) {
+  const Dataset first = circle_data(16, 1);
+  const Dataset second = circle_data(16, 2);
+  Trainer trainer(model_of(forgetful()), {.optimizer = SGD{.learning_rate = 0.5}});
+  const auto gradients = [&](const Dataset& data) {
+    const BatchRange batches = trainer.batches(data, {.size = 16});
+    return trainer.gradients(*batches.begin());
+  };
+  const State of_first = gradients(first);
+  const State of_second = gradients(second);
+  EXPECT_FALSE(same_bits(of_first, of_second));
+  EXPECT_TRUE(same_bits(gradients(first), of_first));
+  EXPECT_TRUE(same_bits(gradients(second), of_second));
+}
+
 TEST(Continue, FrozenParametersHaveNoGradient) {
   const Dataset data = circle_data(32);
   Trainer trainer(model_of(forgetful()), {.trains = {{.name = "dense_2.*"}}});
