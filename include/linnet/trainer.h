@@ -252,7 +252,7 @@ struct TrainingOptions {
   /// Threads that read ahead where samples come from files (Dataset::source), into a pool of `pool`
   /// batches on every device; 0: all processors. Results don't depend on it.
   int decoders = 0;
-  Augment augment = {};  ///< of the first input's pictures
+  Augment augment = {};  ///< of the first input's images
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };
