@@ -35,7 +35,8 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
 }
 
 Evaluation Trainer::evaluate(const Dataset& data, std::int64_t batch) {
-  return evaluate_as(state_->state(), data, state_->losses(), batch, state_->key);
+  const ObjectiveState& objective = state_->only();
+  return evaluate_as(*objective.model, data, objective.losses(), batch, objective.key);
 }
 
 }  // namespace linnet

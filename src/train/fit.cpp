@@ -54,6 +54,7 @@ class Fit {
  public:
   Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options)
       : trainer_(trainer),
+        objective_(trainer.only()),
         model_(trainer.state()),
         options_(options),
         callback_(options.callback != nullptr ? *options.callback : silent_),
@@ -116,7 +117,7 @@ class Fit {
       hear_stop();
       report.validation = evaluate(validation_, epoch, "validation");
       if (tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
-      trainer_.schedule.end_epoch(watched(report).loss);
+      objective_.schedule.end_epoch(watched(report).loss);
       const bool better = patience.improved(report);
       if (options_.keep_best && better) trainer_.best = trainer_.model.weights();
       history.stopped_early = !stopping_ && patience.exhausted();
@@ -132,7 +133,7 @@ class Fit {
   }
 
  private:
-  StepData data_of(const Dataset& data) const { return trainer_.read(data, options_.augment); }
+  StepData data_of(const Dataset& data) const { return objective_.read(data, options_.augment); }
 
   /// What is known to be useless before the first step.
   void check_samples(const Dataset& data) const {
@@ -150,7 +151,7 @@ class Fit {
 
   /// The classes may stand in another order there than in the training's data.
   StepData held_out_data(const Dataset& data, const std::vector<std::string>& class_names) {
-    data.check_labels(trainer_.objective.loss_options.ignore_index);
+    data.check_labels(objective_.objective.loss_options.ignore_index);
     held_out_.push_back(with_class_names(data, class_names));
     return data_of(held_out_.back());
   }
@@ -162,8 +163,8 @@ class Fit {
     require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
             train_.samples, options_.batch);
     const std::int64_t steps = (trained + options_.batch - 1) / options_.batch;
-    optimizer_ = trainer_.optimizer(last_epoch_, steps);
-    trainer_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
+    optimizer_ = objective_.optimizer(last_epoch_, steps);
+    objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
       if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
       part->stream = session_.stream(part->data, options_.batch, options_.prefetch);
@@ -175,13 +176,13 @@ class Fit {
                             .optimizer = optimizer_,
                             .disabled_passes = trainer_.options.disabled_passes};
     train_.sweep = session_.add_sweep(trained, options_.batch,
-                                      training_recipe(trainer_.key, model_, train_.data, step,
-                                                      trainer_.memory));
+                                      training_recipe(objective_.key, model_, train_.data, step,
+                                                      objective_.memory));
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;
       part->sweep =
           session_.add_sweep(part->samples, options_.batch,
-                             evaluation_recipe(trainer_.key + part->name, model_, part->data));
+                             evaluation_recipe(objective_.key + part->name, model_, part->data));
     }
     allocate();
     for (Part* part : {&train_, &validation_, &test_}) {
@@ -219,7 +220,8 @@ class Fit {
     const std::uint64_t steps = train_.sweep.steps();
     StepInfo first = train_.first_step(trainer_.options.seed);
     first.epoch = static_cast<std::uint64_t>(report.epoch);
-    first.step = first.update = trainer_.steps;
+    first.step = trainer_.steps;
+    first.update = objective_.updates;
     const Clock::time_point start = Clock::now();
     bool stopped = false;
     std::uint64_t step = 0;
@@ -228,6 +230,7 @@ class Fit {
       run_steps(first, step, end);
       step = end;
       trainer_.steps = first.step + step;
+      objective_.updates = first.update + step;
       const Counters counters = session_.counters();
       require(
           counters.not_finite == 0,
@@ -248,7 +251,7 @@ class Fit {
 
   /// Steps [begin, end) of the epoch, with the rates that the host knows.
   void run_steps(StepInfo first, std::uint64_t begin, std::uint64_t end) {
-    const HostSchedule& schedule = trainer_.schedule;
+    const HostSchedule& schedule = objective_.schedule;
     const std::uint64_t stride = schedule.every_step() ? 1 : end - begin;
     for (std::uint64_t step = begin; step < end; step += stride) {
       first.rate_factor = rate_factor_ = schedule.factor(first.update + step);
@@ -327,6 +330,7 @@ class Fit {
   }
 
   TrainerState& trainer_;
+  ObjectiveState& objective_;
   ModelState& model_;
   const FitOptions& options_;
   Callback silent_;

@@ -17,16 +17,17 @@ std::int64_t epoch_samples(const Dataset& data, const BatchOptions& options) {
 }
 
 /// What a step on this batch is told, but for the samples' place in a ring.
-StepInfo step_info(const TrainerState& trainer, const Batch& batch) {
+StepInfo step_info(const TrainerState& trainer, const ObjectiveState& objective,
+                   const Batch& batch) {
   const auto records = static_cast<std::uint64_t>(batch.data().size());
   return {.seed = trainer.options.seed,
           .step = trainer.steps,
-          .update = trainer.steps,
+          .update = objective.updates,
           .epoch = static_cast<std::uint64_t>(batch.epoch()),
           .position = static_cast<std::uint64_t>(batch.position()),
           .records = records,
           .samples = records,
-          .rate_factor = trainer.schedule.factor(trainer.steps)};
+          .rate_factor = objective.schedule.factor(objective.updates)};
 }
 
 }  // namespace
@@ -54,20 +55,22 @@ BatchRange Trainer::batches(const Dataset& data, const BatchOptions& options) co
   return {data, options, state_->epochs + 1};
 }
 
-Stepper::Stepper(TrainerState& trainer, const Batch& batch, bool update)
+Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch,
+                 bool update)
     : trainer_(trainer),
+      objective_(objective),
       data_(batch.data_),
       options_(batch.options_),
-      read_(trainer.read(data_)),
-      session_(trainer.state()) {
+      read_(objective.read(data_)),
+      session_(*objective.model) {
   const NetworkDefinition& network = trainer.network();
   const std::int64_t samples = epoch_samples(data_, options_);
   check_training_values(network, data_);
   check_counted_labels(read_, data_, "training", 0, samples);
   if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
   const std::int64_t steps = (samples + options_.size - 1) / options_.size;
-  const OptimizerAttrs optimizer = trainer.optimizer(trainer.epochs + 1, steps);
-  trainer.schedule.set_steps(optimizer.settings.warmup_steps, steps);
+  const OptimizerAttrs optimizer = objective.optimizer(trainer.epochs + 1, steps);
+  objective.schedule.set_steps(optimizer.settings.warmup_steps, steps);
   trains_ = trained_parameters(network, optimizer);
   if (samples % options_.size == 1 || options_.size == 1) {
     check_batch_norms(network, samples, options_.size, trains_);
@@ -75,18 +78,18 @@ Stepper::Stepper(TrainerState& trainer, const Batch& batch, bool update)
   const TrainingStep step{.shuffle = options_.shuffle && stream_ == nullptr,
                           .optimizer = optimizer,
                           .disabled_passes = trainer.options.disabled_passes};
-  const ModelState& model = trainer.state();
+  const ModelState& model = *objective.model;
   if (update) {
-    memory_ = trainer.memory;
+    memory_ = objective.memory;
   } else {
-    memory_ = trainer.gradients;
+    memory_ = objective.gradients;
     if (memory_->statistics == nullptr) {
       memory_->statistics = model.backend->allocate(model.statistics->bytes());
     }
   }
   const auto recipe = update ? training_recipe : gradient_recipe;
   sweep_ =
-      session_.add_sweep(samples, options_.size, recipe(trainer.key, model, read_, step, memory_));
+      session_.add_sweep(samples, options_.size, recipe(objective.key, model, read_, step, memory_));
   session_.attach();
   if (stream_ == nullptr) {
     session_.bind_data(sweep_, read_);
@@ -101,12 +104,12 @@ bool Stepper::takes(const Batch& batch) const {
 
 void Stepper::run(const Batch& batch) {
   session_.attach();  // the arena may have grown since
-  const StepInfo info = step_info(trainer_, batch);
+  const StepInfo info = step_info(trainer_, objective_, batch);
   sweep_.run_one(info, static_cast<std::uint64_t>(batch.size()));
 }
 
 void Stepper::copy_statistics() {
-  ModelState& model = trainer_.state();
+  ModelState& model = *objective_.model;
   std::vector<std::byte> bytes(model.statistics->bytes());
   model.backend->download(*model.statistics, 0, bytes);
   model.backend->upload(*memory_->statistics, 0, bytes);
@@ -114,11 +117,13 @@ void Stepper::copy_statistics() {
 
 StepResult Trainer::step(const Batch& batch) {
   TrainerState& trainer = *state_;
-  if (trainer.stepper == nullptr || !trainer.stepper->takes(batch)) {
-    trainer.stepper = nullptr;
-    trainer.stepper = std::make_unique<Stepper>(trainer, batch, true);
+  ObjectiveState& objective = trainer.only();
+  if (objective.stepper == nullptr || !objective.stepper->takes(batch)) {
+    objective.stepper = nullptr;
+    objective.stepper = std::make_unique<Stepper>(trainer, objective, batch, true);
   }
-  trainer.stepper->run(batch);
+  objective.stepper->run(batch);
+  ++objective.updates;
   const std::uint64_t step = trainer.steps++;
   const bool last = batch.position_ + batch.size() == epoch_samples(batch.data(), batch.options_);
   if (last) trainer.epochs = std::max(trainer.epochs, batch.epoch());
@@ -127,11 +132,12 @@ StepResult Trainer::step(const Batch& batch) {
 
 State Trainer::gradients(const Batch& batch) {
   TrainerState& trainer = *state_;
-  if (trainer.differentiator == nullptr || !trainer.differentiator->takes(batch)) {
-    trainer.differentiator = nullptr;
-    trainer.differentiator = std::make_unique<Stepper>(trainer, batch, false);
+  ObjectiveState& objective = trainer.only();
+  if (objective.differentiator == nullptr || !objective.differentiator->takes(batch)) {
+    objective.differentiator = nullptr;
+    objective.differentiator = std::make_unique<Stepper>(trainer, objective, batch, false);
   }
-  Stepper& differentiator = *trainer.differentiator;
+  Stepper& differentiator = *objective.differentiator;
   differentiator.copy_statistics();
   differentiator.run(batch);
   State gradients;

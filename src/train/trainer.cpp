@@ -39,11 +39,11 @@ std::size_t moment_offset(const NetworkDefinition& network, int moment, const Pa
   return static_cast<std::size_t>(moment) * align_up(network.bytes(true)) + spec.offset;
 }
 
-/// Calls f(name, spec, offset) for every moment of the trainer's optimizer.
+/// Calls f(name, spec, offset) for every moment of the objective's optimizer.
 template <class F>
-void for_moments(const TrainerState& trainer, const F& f) {
-  const NetworkDefinition& network = trainer.network();
-  const int count = moments(trainer.optimizer(1, 1).settings.rule);
+void for_moments(const ObjectiveState& objective, const F& f) {
+  const NetworkDefinition& network = objective.network();
+  const int count = moments(objective.optimizer(1, 1).settings.rule);
   for (int m = 0; m < count; ++m) {
     for (const ParameterSpec& spec : network.parameters) {
       if (spec.trainable) f(moment_name(m, spec.name), spec, moment_offset(network, m, spec));
@@ -68,18 +68,17 @@ void check_state(const State& now, const State& loaded) {
 
 }  // namespace
 
-TrainerState::TrainerState(Model trained, Objective aim, TrainerOptions how)
+ObjectiveState::ObjectiveState(std::shared_ptr<ModelState> trained, Objective aim)
     : model(std::move(trained)),
       objective(std::move(aim)),
-      options(std::move(how)),
       schedule(objective.schedule),
       key(unique_key()) {
   static_cast<void>(optimizer(1, 1));  // which checks its numbers
 }
 
-TrainerState::~TrainerState() { model.state().programs->forget(key); }
+ObjectiveState::~ObjectiveState() { model->programs->forget(key); }
 
-TrainingOptions TrainerState::losses(const Augment& augment) const {
+TrainingOptions ObjectiveState::losses(const Augment& augment) const {
   return {.loss = objective.loss,
           .loss_options = objective.loss_options,
           .custom_loss = objective.custom_loss,
@@ -87,11 +86,11 @@ TrainingOptions TrainerState::losses(const Augment& augment) const {
           .augment = augment};
 }
 
-StepData TrainerState::read(const Dataset& data, const Augment& augment) const {
+StepData ObjectiveState::read(const Dataset& data, const Augment& augment) const {
   return step_data(network(), data, losses(augment));
 }
 
-OptimizerAttrs TrainerState::optimizer(std::int64_t length, std::int64_t steps_of_epoch) const {
+OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch) const {
   OptimizerAttrs attrs = resolve(UpdateOptions{.optimizer = objective.optimizer,
                                                .schedule = objective.schedule,
                                                .warmup = objective.warmup,
@@ -101,12 +100,17 @@ OptimizerAttrs TrainerState::optimizer(std::int64_t length, std::int64_t steps_o
   return attrs;
 }
 
-Buffer& TrainerState::moments() {
+Buffer& ObjectiveState::moments() {
   if (memory->moments == nullptr) {
     const auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
-    memory->moments = model.state().backend->allocate(count * align_up(network().bytes(true)));
+    memory->moments = model->backend->allocate(count * align_up(network().bytes(true)));
   }
   return *memory->moments;
+}
+
+TrainerState::TrainerState(Model trained, Objective aim, TrainerOptions how)
+    : model(std::move(trained)), options(std::move(how)) {
+  objectives.push_back(std::make_unique<ObjectiveState>(model.shared_state(), std::move(aim)));
 }
 
 Trainer::Trainer(Model model, Objective objective, TrainerOptions options)
@@ -131,35 +135,37 @@ Model Trainer::best() const {
 
 State Trainer::state() const {
   TrainerState& trainer = *state_;
+  ObjectiveState& objective = trainer.only();
   State state;
   for (const auto& [name, value] : trainer.model.weights()) {
     state.set(std::string(kModel) + name, value);
   }
   const Backend& backend = *trainer.state().backend;
-  for_moments(trainer, [&](std::string name, const ParameterSpec& spec, std::size_t offset) {
+  for_moments(objective, [&](std::string name, const ParameterSpec& spec, std::size_t offset) {
     Tensor values(DType::f32, spec.shape);
-    backend.download(trainer.moments(), offset, values.writable_bytes());
+    backend.download(objective.moments(), offset, values.writable_bytes());
     state.set(std::move(name), std::move(values));
   });
   state.set("position/epochs", counter(static_cast<std::uint64_t>(trainer.epochs)));
   state.set("position/steps", counter(trainer.steps));
-  trainer.schedule.save(state);
+  objective.schedule.save(state);
   return state;
 }
 
 void Trainer::load_state(const State& state) {
   TrainerState& trainer = *state_;
+  ObjectiveState& objective = trainer.only();
   check_state(this->state(), state);
   const std::uint64_t epochs = counted(state, "position/epochs");
   const std::uint64_t steps = counted(state, "position/steps");
-  trainer.schedule.load(state);  // which throws before it changes anything
+  objective.schedule.load(state);  // which throws before it changes anything
   trainer.model.set_weights(state.part(kModel));
   const Backend& backend = *trainer.state().backend;
-  for_moments(trainer, [&](const std::string& name, const ParameterSpec&, std::size_t offset) {
-    backend.upload(trainer.moments(), offset, state[name].to_host().bytes());
+  for_moments(objective, [&](const std::string& name, const ParameterSpec&, std::size_t offset) {
+    backend.upload(objective.moments(), offset, state[name].to_host().bytes());
   });
   trainer.epochs = static_cast<std::int64_t>(epochs);
-  trainer.steps = steps;
+  trainer.steps = objective.updates = steps;
 }
 
 }  // namespace linnet

@@ -7,19 +7,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/session.h"
 #include "train/host_schedule.h"
 
 namespace linnet {
 
+struct ObjectiveState;
 struct TrainerState;
 
 /// Steps on batches of one data set, of one size, one call at a time.
 class Stepper {
  public:
   /// update: the steps train; else they leave gradients() behind and change nothing else.
-  Stepper(TrainerState& trainer, const Batch& batch, bool update);
+  Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch, bool update);
   /// Whether run() can take the batch.
   bool takes(const Batch& batch) const;
   void run(const Batch& batch);
@@ -31,7 +33,8 @@ class Stepper {
   bool trains(std::size_t parameter) const { return trains_[parameter]; }
 
  private:
-  TrainerState& trainer_;
+  const TrainerState& trainer_;
+  ObjectiveState& objective_;
   Dataset data_;
   BatchOptions options_;
   StepData read_;
@@ -42,15 +45,14 @@ class Stepper {
   std::vector<bool> trains_;
 };
 
-/// What a Trainer is: a model, an objective, the optimizer's memory, and how far it is.
-struct TrainerState {
-  TrainerState(Model trained, Objective aim, TrainerOptions how);
-  ~TrainerState();
-  TrainerState(const TrainerState&) = delete;
-  TrainerState& operator=(const TrainerState&) = delete;
+/// What belongs to one objective of a trainer: the optimizer's memory and its place in the schedule.
+struct ObjectiveState {
+  ObjectiveState(std::shared_ptr<ModelState> trained, Objective aim);
+  ~ObjectiveState();
+  ObjectiveState(const ObjectiveState&) = delete;
+  ObjectiveState& operator=(const ObjectiveState&) = delete;
 
-  ModelState& state() { return model.state(); }
-  const NetworkDefinition& network() const { return model.state().definition(); }
+  const NetworkDefinition& network() const { return model->definition(); }
   /// The objective's losses, and nothing else.
   TrainingOptions losses(const Augment& augment = {}) const;
   /// The objective's losses over a data set.
@@ -60,19 +62,34 @@ struct TrainerState {
   /// Moments, zero until the first step, in memory of the device.
   Buffer& moments();
 
-  Model model;
+  std::shared_ptr<ModelState> model;
   Objective objective;
-  TrainerOptions options;
   HostSchedule schedule;
-  std::string key;  ///< begins the keys of programs that are this trainer's alone
+  std::string key;  ///< begins the keys of programs that are this objective's alone
   std::shared_ptr<TrainingMemory> memory = std::make_shared<TrainingMemory>();
   /// What gradients() computes in.
   std::shared_ptr<TrainingMemory> gradients = std::make_shared<TrainingMemory>();
-  std::uint64_t steps = 0;
-  std::int64_t epochs = 0;
-  std::optional<State> best = {};  ///< weights
+  std::uint64_t updates = 0;  ///< done so far
   std::unique_ptr<Stepper> stepper = nullptr;
   std::unique_ptr<Stepper> differentiator = nullptr;
+};
+
+/// What a Trainer is: a model, objectives, and how far it is.
+struct TrainerState {
+  TrainerState(Model trained, Objective aim, TrainerOptions how);
+
+  ModelState& state() { return model.state(); }
+  const ModelState& state() const { return model.state(); }
+  const NetworkDefinition& network() const { return model.state().definition(); }
+  /// The one objective.
+  ObjectiveState& only() { return *objectives.front(); }
+
+  Model model;
+  TrainerOptions options;
+  std::vector<std::unique_ptr<ObjectiveState>> objectives;
+  std::uint64_t steps = 0;  ///< of all objectives
+  std::int64_t epochs = 0;
+  std::optional<State> best = {};  ///< weights
 };
 
 /// Trainer::fit().
