@@ -73,3 +73,10 @@ int main() {
   const Dataset drawn({{.name = "image", .source = std::make_shared<GreyImages>()}});
   std::printf("predictions of drawn images: %s\n", to_string(model.predict(drawn).shape()).c_str());
 }
+
+// Prints:
+//   validation accuracy 1.000
+//   first image: dark 0.52, bright 0.48
+//   bright (1000, 2)
+//   mean (1000, 1)
+//   predictions of drawn images: (256, 2)

@@ -144,5 +144,7 @@ Dataset fit_samples(Dataset data, const Model& model);
 /// naming the first file that can't be read, and for a model that takes no images.
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
                     int threads = 0);
+/// One of them, u8 (1, height, width, channels).
+Tensor load_image(const std::filesystem::path& file, const Model& model);
 
 }  // namespace linnet

@@ -7,10 +7,26 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace linnet {
 
 struct PredictorState;
+
+struct PredictorOptions {
+  bool probabilities = false;  ///< as Model::predict_probabilities() gives them
+  /// Sizes of batches that are prepared at once, so that the first prediction of each is as fast as
+  /// the hundredth; others are prepared when they are asked for.
+  std::vector<std::int64_t> batches = {};
+  DType dtype = DType::f32;  ///< of the first input's samples in `batches`
+};
+
+/// A sample's class: the one with the largest output.
+struct Classified {
+  std::string label;  ///< its name, or its number where the model knows no names
+  float probability = 0;
+};
 
 /// Inference that stays prepared: for every batch size (and type of samples) that it is asked for,
 /// a program is made once and kept, with memory of its own; on a GPU its launches are captured in a
@@ -24,8 +40,9 @@ struct PredictorState;
 /// otherwise in turns, all threads on each; on a GPU in turns. Nothing else is thread-safe.
 class Predictor {
  public:
-  /// probabilities: as Model::predict_probabilities() gives them.
-  explicit Predictor(const Model& model, bool probabilities = false);
+  /// Throws Error for probabilities where the loss of the training knows none, and for batches that
+  /// can't be prepared.
+  explicit Predictor(const Model& model, const PredictorOptions& options = {});
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
   ~Predictor();
@@ -42,7 +59,12 @@ class Predictor {
   /// The same; returns the outputs in memory of their own.
   Tensor predict(const Tensor& samples) const;
 
-  /// The same for networks of several inputs and outputs, by name: takes every input, as many
+  /// The class of each of N samples, e.g. of load_image(). Throws Error as predict() does, for a
+  /// model that does not tell classes apart (Model::answers()), and naming a sample whose outputs
+  /// are not finite.
+  std::vector<Classified> classify(const Tensor& samples) const;
+
+  /// predict() for networks of several inputs and outputs, by name: takes every input, as many
   /// samples of each, and writes the outputs that `outputs` names. Throws Error as predict() does,
   /// and for names that the network lacks or that are missing among the inputs.
   void predict(const State& inputs, const State& outputs) const;

@@ -286,11 +286,13 @@ void wait_for(const ModelState& model) {
   model.backend->download(*model.statistics, model.counters_offset(), {&last, 1});
 }
 
-Predictor::Predictor(const Model& model, bool probabilities)
+Predictor::Predictor(const Model& model, const PredictorOptions& options)
     : state_(new PredictorState{.model = *model.shared_state(),
-                                .form = probabilities ? probability_form(model.state())
-                                                      : OutputForm::plain,
-                                .owner = model.shared_state()}) {}
+                                .form = options.probabilities ? probability_form(model.state())
+                                                              : OutputForm::plain,
+                                .owner = model.shared_state()}) {
+  for (const std::int64_t batch : options.batches) state_->sized(batch, options.dtype);
+}
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 Predictor::~Predictor() = default;

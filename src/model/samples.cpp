@@ -39,4 +39,8 @@ Dataset load_images(const std::vector<std::filesystem::path>& files, const Model
   return fit_samples({{{input, std::move(images)}}, {}, {.name = "images"}}, model);
 }
 
+Tensor load_image(const std::filesystem::path& file, const Model& model) {
+  return load_images({file}, model, 1).inputs()[0].data;
+}
+
 }  // namespace linnet

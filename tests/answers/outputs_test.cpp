@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -81,13 +82,55 @@ TEST(Outputs, IndependentLabelsHaveASigmoidEach) {
   const Dataset data = valued();
   const std::vector<float> z = vector_of(model.predict(data));
   const std::vector<float> p = vector_of(model.predict_probabilities(data));
-  const Tensor predicted = Predictor(model, true).predict(Tensor::borrow(kSamples, {4, 2}));
+  const Tensor predicted =
+      Predictor(model, {.probabilities = true}).predict(Tensor::borrow(kSamples, {4, 2}));
   const std::span<const float> resident = predicted.as<float>();
   ASSERT_EQ(resident.size(), p.size());
   for (std::size_t i = 0; i < z.size(); ++i) {
     EXPECT_NEAR(p[i], sigmoid(z[i]), 1e-6);
     EXPECT_EQ(resident[i], p[i]);
   }
+}
+
+TEST(Outputs, ClassifyNamesTheMostProbableClass) {
+  const Tensor samples = Tensor::borrow(kSamples, {4, 2});
+  for (const std::vector<Layer>& last : {std::vector<Layer>{}, {Softmax{}}, {LogSoftmax{}}}) {
+    Model model = trained(labelled(), Loss::cross_entropy, last);
+    const std::vector<float> p = vector_of(model.predict_probabilities(labelled()));
+    for (const bool probabilities : {false, true}) {
+      const Predictor predictor(model, {.probabilities = probabilities, .batches = {4}});
+      const std::vector<Classified> classified = predictor.classify(samples);
+      ASSERT_EQ(classified.size(), 4U);
+      for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(classified[i].label, p[2 * i] >= p[2 * i + 1] ? "a" : "b");
+        EXPECT_NEAR(classified[i].probability, std::max(p[2 * i], p[2 * i + 1]), 1e-6);
+      }
+    }
+  }
+}
+
+TEST(Outputs, ClassifyCountsClassesWithoutNames) {
+  Dataset data = labelled();
+  data.set_classes({});
+  const Model model = trained(data, Loss::cross_entropy);
+  const std::string label = Predictor(model).classify(Tensor::borrow(kSamples, {4, 2}))[0].label;
+  EXPECT_TRUE(label == "0" || label == "1") << label;
+}
+
+TEST(Outputs, ClassifyRefusesValuesAndOutputsThatAreNotFinite) {
+  const Predictor values(trained(valued(), Loss::mse));
+  EXPECT_EQ(
+      message_of([&] {
+        values.classify(Tensor::borrow(kSamples, {4, 2}));
+      }),
+      "classify() is for models that tell classes apart, by their loss, a last Softmax or their "
+      "class names; predict() gives this one's outputs");
+  Model ruined = trained(labelled(), Loss::cross_entropy);
+  ruined.set_parameter("dense_1.bias", Tensor(std::vector<float>{NAN, 0}, Shape{2}));
+  EXPECT_EQ(message_of([&] {
+              Predictor(ruined).classify(Tensor::borrow(kSamples, {4, 2}));
+            }),
+            "the outputs of sample 0 are not finite");
 }
 
 TEST(Outputs, AreNotSquashedTwice) {

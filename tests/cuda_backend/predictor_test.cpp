@@ -246,7 +246,7 @@ TEST_P(OnBoth, ThreadsPredictAtTheSameTime) {
 }
 
 TEST_P(OnBoth, GivesProbabilitiesIfAsked) {
-  const Predictor probabilities(model_, true);
+  const Predictor probabilities(model_, {.probabilities = true});
   const Floats out = predict(probabilities, Floats{-3, -2});  // logits 3 and -7
   EXPECT_NEAR(out[0], 1 / (1 + std::exp(-10.0)), 1e-6);
   EXPECT_NEAR(out[0] + out[1], 1, 1e-6);

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ of README.md and docs/data.md stands in examples/, which the build compiles."""
+"""The C++ of these pages stands in examples/, which the build compiles."""
 import re
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = {"README.md": "examples/fashion_mnist.cpp", "docs/data.md": "examples/own_data.cpp"}
+PAGES = {"README.md": "examples/fashion_mnist.cpp", "docs/data.md": "examples/own_data.cpp",
+         "docs/inference.md": "examples/inference.cpp"}
 BLOCK = re.compile(r"^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/predictor.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "model/model_state.h"
+#include "model/output_form.h"
+#include "model/predictor_state.h"
+#include "model/step_graph.h"
+
+namespace linnet {
+namespace {
+
+/// What a softmax of the logits gives their largest, `top`.
+double largest_probability(std::span<const float> logits, float top) {
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - top);
+  return 1 / sum;
+}
+
+/// Whether predict() gives probabilities of classes already.
+bool gives_probabilities(const PredictorState& state) {
+  const NetworkDefinition& network = state.model.definition();
+  return state.form == OutputForm::softmax ||
+         last_layer(network.graph, network.outputs[0].value) == LastLayer::softmax;
+}
+
+}  // namespace
+
+std::vector<Classified> Predictor::classify(const Tensor& samples) const {
+  const ModelState& model = state_->model;
+  require(
+      answers_of(model) == Answers::classes,
+      "classify() is for models that tell classes apart, by their loss, a last Softmax or their "
+      "class names; predict() gives this one's outputs");
+  const Tensor outputs = predict(samples);
+  const bool probabilities = gives_probabilities(*state_);
+  std::vector<Classified> classified;
+  for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
+    const Tensor row = outputs.rows(i, i + 1);
+    const std::span<const float> y = row.as<float>();
+    require(std::ranges::all_of(y, [](float value) { return std::isfinite(value); }),
+            "the outputs of sample {} are not finite", i);
+    const auto top = std::ranges::max_element(y);
+    const auto index = static_cast<std::size_t>(top - y.begin());
+    classified.push_back(
+        {.label =
+             index < model.class_names.size() ? model.class_names[index] : std::to_string(index),
+         .probability = probabilities ? *top : static_cast<float>(largest_probability(y, *top))});
+  }
+  return classified;
+}
+
+}  // namespace linnet
