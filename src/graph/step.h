@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace linnet {
+
+/// As many different shares as the losses of one network may have in a leaf.
+inline constexpr std::size_t kShares = 8;
 
 /// All that differs from one step to the next. Everything random or scheduled is a function of it,
 /// so a step can be repeated, resumed, or run on a device without the host.
@@ -15,6 +19,13 @@ struct StepInfo {
   std::uint64_t update = 0;
   std::uint64_t epoch = 0;     ///< keys the shuffle
   std::uint64_t position = 0;  ///< index in the epoch of the batch's first sample
+
+  /// Where the program runs a part of a batch (a leaf): the row in the whole batch of its first
+  /// row. Noise is keyed by rows of the whole batch, so that it does not depend on the parts.
+  std::uint64_t first_row = 0;
+  /// What a leaf's losses are multiplied with: its shares of their denominators in the whole batch.
+  /// The first one is its share of the rows.
+  std::array<float, kShares> shares = {1, 1, 1, 1, 1, 1, 1, 1};
 
   /// The samples of an epoch are records [begin, begin + samples) of `records`, after a fixed
   /// random permutation of the records if they are a part only (a validation split).

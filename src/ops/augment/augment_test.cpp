@@ -57,6 +57,40 @@ TEST(Augment, AgreesWithTheReference) {
   }
 }
 
+TEST(Augment, PartsOfABatchAreChangedAsTheWholeBatch) {
+  AugmentRule rule{.height = 4, .width = 5, .padding = 2, .flip = 0.5};
+  rule.brightness = 0.3;
+  rule.cutout = 2;
+  const auto rows = [&](std::uint64_t first, std::int64_t count) {
+    Graph graph;
+    const Value all = graph.add_value("data", f32({1, 6, 6, 3}), Storage::external, 0);
+    const Value y = graph.emit(AugmentOp({.batch = count, .shuffle = true, .rule = rule}), {all},
+                               "augment");
+    std::vector<double> data(kRecords * 6 * 6 * 3);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<double>(i % 251);
+    StepInfo step = kStep;
+    step.position = first;
+    step.first_row = first;
+    return run(graph, {all}, {data}, {y}, step)[0];
+  };
+  std::vector<double> parts = rows(0, 5);
+  const std::vector<double> rest = rows(5, 7);
+  parts.insert(parts.end(), rest.begin(), rest.end());
+  EXPECT_EQ(parts, rows(0, 12));
+}
+
+TEST(Augment, AgreesWithTheReferenceFromALaterRow) {
+  OpCase op_case{"augment rows",
+                 make_op(AugmentOp({.batch = 5, .rule = {.height = 4, .width = 5, .padding = 2}})),
+                 {u8({1, 6, 6, 3})},
+                 {{0, 255}},
+                 false};
+  op_case.step = kStep;
+  op_case.step.first_row = 7;
+  op_case.records = {kRecords};
+  check(op_case);
+}
+
 TEST(Augment, OfLargePictures) {
   const AugmentRule rule{.height = 72,
                          .width = 70,

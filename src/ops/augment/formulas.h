@@ -17,7 +17,7 @@ class AugmentWords {
  public:
   LINNET_HOST_DEVICE AugmentWords(const StepInfo& step, std::int64_t sample)
       : key_(random_key(step.seed, RandomStream::augment, step.step)),
-        sample_(static_cast<std::uint64_t>(sample)) {}
+        sample_(step.first_row + static_cast<std::uint64_t>(sample)) {}
 
   LINNET_HOST_DEVICE std::uint32_t next() {
     if (used_ % 4 == 0) words_ = philox(key_, sample_, used_ / 4);

@@ -18,8 +18,9 @@ std::vector<Value> DropoutOp::gradient(const GradientArgs& args) const {
 
 void DropoutOp::reference(const ReferenceArgs& args) const {
   const DropoutMask mask = dropout_mask(attrs(), args.step);
+  const std::uint64_t first = first_element(args.step, args.in(0).shape);
   for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    const auto at = static_cast<std::uint64_t>(i);
+    const std::uint64_t at = first + static_cast<std::uint64_t>(i);
     const double factor = mask(at / 4)[at % 4];
     args.out(0)[i] = factor == 0 ? 0 : args.in(0)[i] * factor;
   }

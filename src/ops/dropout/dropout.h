@@ -21,8 +21,8 @@ struct DropoutAttrs {
 };
 
 /// y = x / (1 - rate), or 0 with probability `rate`; any shape, f32 (Srivastava et al., 2014). What
-/// falls is a function of (seed, stream, step, element), so the gradient is the same operator and
-/// no mask is kept. Falls away at inference.
+/// falls is a function of (seed, stream, step, row in the whole batch, element of the row), so the
+/// gradient is the same operator and no mask is kept. Falls away at inference.
 class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
  public:
   static constexpr std::string_view kName = "dropout";
@@ -55,6 +55,11 @@ constexpr DropoutMask dropout_mask(const DropoutAttrs& attrs, const StepInfo& st
   return {random_key(step.seed, RandomStream::dropout, static_cast<std::uint64_t>(attrs.stream),
                      step.step),
           static_cast<float>(attrs.rate), static_cast<float>(1 / (1 - attrs.rate))};
+}
+
+/// The mask's element at which a program's x begins: rows of the whole batch come before it.
+inline std::uint64_t first_element(const StepInfo& step, const Shape& x) {
+  return step.first_row * static_cast<std::uint64_t>(x.rank() > 0 ? x.sample().elements() : 0);
 }
 
 /// x times its factor; a dropped infinity or NaN is 0 too.

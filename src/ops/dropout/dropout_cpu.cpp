@@ -10,7 +10,8 @@ namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
   const DropoutAttrs attrs = node.attrs<DropoutOp>();
-  const std::int64_t elements = node.in(0).elements();
+  const Shape shape = node.in(0);
+  const std::int64_t elements = shape.elements();
   const std::int64_t blocks = (elements + 3) / 4;
   const int tasks = tasks_for(blocks, 3);
   Kernel kernel;
@@ -18,8 +19,10 @@ std::optional<Kernel> prepare(const NodeView& node) {
                              const Range range = split(blocks, tasks, task.index);
                              const std::int64_t begin = 4 * range.begin;
                              const std::int64_t end = std::min(4 * range.end, elements);
-                             drop_elements(dropout_mask(attrs, *task.step), range.begin,
-                                           end - begin, args.in(0) + begin, args.out(0) + begin);
+                             const std::uint64_t first = first_element(*task.step, shape);
+                             drop_elements(dropout_mask(attrs, *task.step),
+                                           first + static_cast<std::uint64_t>(begin), end - begin,
+                                           args.in(0) + begin, args.out(0) + begin);
                            }});
   return kernel;
 }

@@ -7,8 +7,8 @@
 
 namespace linnet::cpu {
 
-/// y[i] = drop(x[i], the mask's factor of element 4 * block + i), i < count. x may be y.
-void drop_elements(const DropoutMask& mask, std::int64_t block, std::int64_t count, const float* x,
+/// y[i] = drop(x[i], the mask's factor of element first + i), i < count. x may be y.
+void drop_elements(const DropoutMask& mask, std::uint64_t first, std::int64_t count, const float* x,
                    float* y);
 
 }  // namespace linnet::cpu

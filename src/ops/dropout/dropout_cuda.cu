@@ -7,22 +7,26 @@
 namespace linnet::cuda {
 namespace {
 
-/// A thread takes the four elements of one call of the generator.
+/// A thread takes the four elements of one call of the generator, or those of them that lie in x:
+/// x may begin within a block of the mask. `row`: elements of a sample.
 __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::int64_t elements,
-                               bool aligned, const float* x, float* y) {
+                               std::int64_t row, bool aligned, const float* x, float* y) {
   __shared__ DropoutMask mask;
   if (threadIdx.x == 0) mask = dropout_mask(attrs, *step);
   __syncthreads();
-  for (std::int64_t block = first_item(); 4 * block < elements; block += grid_stride()) {
-    const auto factors = mask(static_cast<std::uint64_t>(block));
-    const std::int64_t begin = 4 * block;
-    if (begin + 4 <= elements) {
+  const std::uint64_t first = step->first_row * static_cast<std::uint64_t>(row);
+  const auto before = static_cast<std::int64_t>(first % 4);
+  aligned = aligned && before == 0;
+  for (std::int64_t block = first_item(); 4 * block < before + elements; block += grid_stride()) {
+    const auto factors = mask(first / 4 + static_cast<std::uint64_t>(block));
+    const std::int64_t begin = 4 * block - before;
+    if (begin >= 0 && begin + 4 <= elements) {
       FloatVector<4> four = load_vector<4>(x + begin, aligned);
       for (int v = 0; v < 4; ++v) four[v] = drop(four[v], factors[static_cast<std::size_t>(v)]);
       store_vector(y + begin, four, aligned);
     } else {
-      for (std::int64_t i = begin; i < elements; ++i) {
-        y[i] = drop(x[i], factors[static_cast<std::size_t>(i - begin)]);
+      for (std::int64_t v = begin < 0 ? -begin : 0; v < 4 && begin + v < elements; ++v) {
+        y[begin + v] = drop(x[begin + v], factors[static_cast<std::size_t>(v)]);
       }
     }
   }
@@ -31,10 +35,11 @@ __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::in
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   const DropoutAttrs attrs = node.attrs<DropoutOp>();
   const std::int64_t elements = node.in(0).elements();
+  const std::int64_t row = node.in(0).rank() > 0 ? node.in(0).sample().elements() : 0;
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
     launch(args.stream, "dropout", for_items((elements + 3) / 4), dropout_kernel, attrs, args.step,
-           elements, vector_aligned(args.in(0), args.out(0)), args.in(0), args.out(0));
+           elements, row, vector_aligned(args.in(0), args.out(0)), args.in(0), args.out(0));
   }};
 }
 

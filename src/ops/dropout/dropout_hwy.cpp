@@ -112,8 +112,20 @@ std::int64_t drop_vectors(const DropoutMask& /*mask*/, std::int64_t /*block*/,
 
 #endif
 
-void Drop(const DropoutMask& mask, std::int64_t block, std::int64_t count, const float* x,
+void Drop(const DropoutMask& mask, std::uint64_t first, std::int64_t count, const float* x,
           float* y) {
+  // The end of a block that begins before `first`.
+  std::int64_t done = 0;
+  if (first % 4 != 0) {
+    const auto factors = mask(first / 4);
+    for (; done < count && (first + static_cast<std::uint64_t>(done)) % 4 != 0; ++done) {
+      y[done] = drop(x[done], factors[(first + static_cast<std::uint64_t>(done)) % 4]);
+    }
+  }
+  x += done;
+  y += done;
+  count -= done;
+  const auto block = static_cast<std::int64_t>((first + 3) / 4);
   for (std::int64_t i = drop_vectors(mask, block, count, x, y); i < count; i += 4) {
     const auto factors = mask(static_cast<std::uint64_t>(block + i / 4));
     for (std::int64_t k = i; k < std::min(i + 4, count); ++k) {
@@ -131,9 +143,9 @@ namespace linnet::cpu {
 
 HWY_EXPORT(Drop);
 
-void drop_elements(const DropoutMask& mask, std::int64_t block, std::int64_t count, const float* x,
+void drop_elements(const DropoutMask& mask, std::uint64_t first, std::int64_t count, const float* x,
                    float* y) {
-  HWY_DYNAMIC_DISPATCH(Drop)(mask, block, count, x, y);
+  HWY_DYNAMIC_DISPATCH(Drop)(mask, first, count, x, y);
 }
 
 }  // namespace linnet::cpu

@@ -37,10 +37,38 @@ TEST(Dropout, VectorsFollowTheFormulaToTheBit) {
           expected.push_back(
               linnet::drop(x[i], mask(static_cast<std::uint64_t>(block) + i / 4)[i % 4]));
         }
-        cpu::drop_elements(mask, block, count, x.data(), x.data());
+        cpu::drop_elements(mask, static_cast<std::uint64_t>(4 * block), count, x.data(), x.data());
         ASSERT_EQ(x, expected) << rate << ", " << count << " from block " << block;
       }
     }
+  }
+}
+
+TEST(Dropout, AgreesWithTheReferenceFromAnyRow) {
+  const OpPtr op = make_op(DropoutOp({.rate = 0.4, .stream = 1}));
+  for (std::uint64_t row : {1, 2, 3, 4, 1000}) {
+    OpCase op_case{"dropout rows", op, {f32({5, 7})}};
+    op_case.step.first_row = row;
+    check(op_case);
+    op_case.inputs = {f32({60, 301})};
+    op_case.gradient = false;
+    check(op_case);
+  }
+}
+
+TEST(Dropout, PartsOfABatchDropAsTheWholeBatch) {
+  for (std::int64_t size : {1, 7, 12, 90}) {
+    const auto rows = [&](std::uint64_t first, std::int64_t count) {
+      Graph graph;
+      const Value x = graph.add_value("x", f32({count, size}), Storage::external, 0);
+      const Value y = graph.emit(DropoutOp({.rate = 0.5, .stream = 1}), {x}, "dropout");
+      const std::vector<double> ones(static_cast<std::size_t>(count * size), 1.0);
+      return run(graph, {x}, {ones}, {y}, {.seed = 3, .step = 5, .first_row = first})[0];
+    };
+    std::vector<double> parts = rows(0, 5);
+    const std::vector<double> rest = rows(5, 7);
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    EXPECT_EQ(parts, rows(0, 12)) << size;
   }
 }
 

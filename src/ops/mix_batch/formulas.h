@@ -69,7 +69,7 @@ LINNET_HOST_DEVICE inline MixDraw draw_mix(const MixRule& rule, const StepInfo& 
     return random_key(step.seed, RandomStream::mix, step.step, use);
   };
   MixDraw draw{};
-  draw.order = key(0);
+  draw.order = key(0) + step.first_row * 0x9E3779B97F4A7C15U;
   draw.cut = rule.cutmix > 0 && (rule.mixup <= 0 || mix_uniform(key(1), 0) < 0.5);
   const double alpha = draw.cut ? rule.cutmix : rule.mixup;
   draw.share = 1 / (1 + exp(log_gamma_number(alpha, key(3)) - log_gamma_number(alpha, key(2))));

@@ -43,6 +43,19 @@ MixDraw draw(const MixRule& rule, std::uint64_t step) {
   return draw_mix(rule, {.seed = 9, .step = step});
 }
 
+TEST(MixBatch, PartsOfABatchShareTheDrawButNotThePartners) {
+  const MixRule rule{.mixup = 0.2, .cutmix = 1, .height = 9, .width = 7};
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    const MixDraw whole = draw_mix(rule, {.seed = 9, .step = step});
+    const MixDraw part = draw_mix(rule, {.seed = 9, .step = step, .first_row = 5});
+    EXPECT_EQ(part.share, whole.share);
+    EXPECT_EQ(part.cut, whole.cut);
+    EXPECT_EQ(part.top, whole.top);
+    EXPECT_EQ(part.left, whole.left);
+    EXPECT_NE(part.order, whole.order);
+  }
+}
+
 TEST(MixBatch, SharesAreBeta) {
   for (double alpha : {0.05, 0.2, 1.0, 4.0}) {
     double mean = 0;
