@@ -98,6 +98,31 @@ Expression concat(const std::vector<Expression>& parts, int axis);
 /// x wᵀ: x (N, features), w a weight (units, features).
 Expression linear(const Expression& x, const Expression& weight);
 
+/// Layers that may be applied more than once with the same weights:
+///   const Block d = block("d", {Dense{.units = 128}, ReLU{}, Dense{.units = 1}});
+///   const Expression on_real = d(real), on_fake = d(fake);
+/// The weights are the network's, once: "d.dense_1.weight". Gradients of all applications add up,
+/// and a batch norm's running statistics follow each of them in turn. Operators of the second
+/// application are named "d_2.dense_1", and so on.
+class Block {
+ public:
+  /// Throws Error where x gives a weight another shape than the first application did, where
+  /// another block of this network has the name, and in a loss.
+  Expression operator()(const Expression& x) const;
+
+ private:
+  friend Block block(std::string name, std::vector<Layer> layers);
+  Block(std::string name, std::vector<Layer> layers)
+      : name_(std::move(name)),
+        layers_(std::make_shared<const std::vector<Layer>>(std::move(layers))) {}
+  std::string name_;
+  std::shared_ptr<const std::vector<Layer>> layers_;
+};
+
+inline Block block(std::string name, std::vector<Layer> layers) {
+  return {std::move(name), std::move(layers)};
+}
+
 /// Makes the weights of a CustomLayer.
 class LayerWeights {
  public:

@@ -10,10 +10,13 @@
 #include <linnet/schedule.h>
 #include <linnet/state.h>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace linnet {
@@ -32,6 +35,9 @@ struct OutputLoss {
   double weight = 1;
   LossOptions options = {};  ///< its l1 and l2 must be 0
   CustomLoss custom = {};    ///< in the loss's place
+  /// The target of every element, instead of a column of the data set: 1 says that all samples are
+  /// of the one class that binary cross-entropy knows.
+  std::optional<double> target = {};
 };
 
 /// What a training makes small, and how.
@@ -52,6 +58,17 @@ struct Objective {
   Warmup warmup = {};              ///< before the schedule
   Clip clip = {};                  ///< of gradients
 };
+
+/// One of several objectives over one network.
+struct NamedObjective {
+  std::string name;  ///< of one letter or more, without '/'
+  Objective objective;
+};
+
+/// For a Trainer of several objectives. The losses of each are those of its output_losses; outputs
+/// that are not named there have none. Of an objective without output_losses they are what they
+/// would be of a single one: every output with targets has a loss.
+using Objectives = std::vector<NamedObjective>;
 
 struct TrainerOptions {
   std::uint64_t seed = 0;  ///< of shuffling, dropout and augmentation
@@ -181,10 +198,18 @@ class Trainer {
  public:
   /// Throws Error for an objective that does not fit the network.
   explicit Trainer(Model model, Objective objective = {}, TrainerOptions options = {});
+  /// Several objectives over one network, e.g. of a generator and a discriminator. Each has its own
+  /// moments, schedule and count of updates. A step computes what its objective's losses need:
+  /// other outputs are not run, columns that they alone need are not read, and their running
+  /// statistics stay. Throws Error for names that are empty, equal or contain '/'.
+  template <std::same_as<Objectives> O>
+  Trainer(Model model, O objectives, TrainerOptions options = {})
+      : Trainer(Several{}, std::move(model), std::move(objectives), std::move(options)) {}
 
   /// Trains for so many epochs more. The last incomplete batch of an epoch is trained on as it is,
   /// unless FitOptions::drop_last leaves it out. Results depend on the options, the seeds and the
-  /// data alone, not on threads. Throws as train() does.
+  /// data alone, not on threads. Throws as train() does, and for a trainer of several objectives,
+  /// which step() trains.
   History fit(const Dataset& data, const FitOptions& options = {});
 
   /// The batches of the training's next epoch, for a loop of one's own. The epoch counts as done
@@ -193,12 +218,16 @@ class Trainer {
   BatchRange batches(const Dataset& data, const BatchOptions& options = {}) const;
   /// One step of the optimizer on a batch. On a GPU it is only enqueued.
   StepResult step(const Batch& batch);
+  /// The same of one of several objectives. Throws Error for an unknown name.
+  StepResult step(std::string_view objective, const Batch& batch);
   /// The gradients of the weights that train, by name, for a batch as step() would see it next.
   /// Changes neither weights nor running statistics. Waits.
   State gradients(const Batch& batch);
+  State gradients(std::string_view objective, const Batch& batch);
 
   /// Loss and accuracy over a data set, in inference mode, by the objective's losses. Waits.
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
+  Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
 
   const Model& model() const;
   Model& model();
@@ -206,16 +235,20 @@ class Trainer {
   /// Error where none was kept.
   Model best() const;
 
-  std::uint64_t steps() const;  ///< done so far
+  std::uint64_t steps() const;  ///< done so far, of all objectives
   std::int64_t epochs() const;  ///< done so far
   /// Everything that a training needs to go on: weights and running statistics ("model/NAME"),
-  /// moments ("optimizer/moment1/NAME"), and the position. Copies in host memory; waits.
+  /// moments ("optimizer/moment1/NAME"), and the position. Several objectives have the names of
+  /// their moments and updates begin with "objective/OBJECTIVE/". Copies in host memory; waits.
   State state() const;
   /// Goes on from there. Throws Error, and changes nothing, for a state of another network or
   /// optimizer.
   void load_state(const State& state);
 
  private:
+  struct Several {};
+  Trainer(Several, Model model, Objectives objectives, TrainerOptions options);
+
   std::shared_ptr<TrainerState> state_;
 };
 

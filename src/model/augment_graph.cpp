@@ -16,7 +16,8 @@ void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
           "ids can't be mixed; the data set '{}' holds i32", data.info().name);
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const TargetLoss& target = step.targets[i];
-    const bool labels = step.parts[step.inputs + i].record.dtype == DType::i32;
+    const bool labels =
+        !target.how.target && step.parts[target.part].record.dtype == DType::i32;
     require(
         !labels || target.how.custom != nullptr || target.how.loss == Loss::cross_entropy,
         "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
@@ -30,6 +31,10 @@ void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
 StepAugment step_augment(const Augment& a, const NetworkDefinition& network, const Dataset& data,
                          const StepData& read) {
   StepAugment step;
+  if (read.inputs == 0) {
+    require(!a.any(), "images are augmented, but the losses need no input of the network");
+    return step;
+  }
   check_mixing(a, read, data);
   const Shape& input = network.inputs[0].sample;
   const DType dtype = read.parts[0].record.dtype;

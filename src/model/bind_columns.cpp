@@ -19,16 +19,18 @@ std::string listed(const std::vector<Named>& all) {
   return names.empty() ? "none" : names;
 }
 
-/// The column of each place; null where there is none. `unused` gets the columns without a place.
+/// The column of each place; null where there is none. `unused` gets the columns without a place
+/// whose name is not in `others`.
 template <class Place>
 std::vector<const Column*> bind(const std::vector<Place>& places,
                                 const std::vector<Column>& columns,
-                                std::vector<const Column*>& unused) {
+                                std::vector<const Column*>& unused,
+                                const std::vector<std::string>& others = {}) {
   std::vector<const Column*> bound(places.size(), nullptr);
   for (const Column& column : columns) {
     const auto place = std::ranges::find(places, column.name, &Place::name);
     if (place == places.end()) {
-      unused.push_back(&column);
+      if (std::ranges::find(others, column.name) == others.end()) unused.push_back(&column);
     } else {
       bound[static_cast<std::size_t>(place - places.begin())] = &column;
     }
@@ -45,7 +47,8 @@ std::vector<const Column*> bind(const std::vector<Place>& places,
 
 std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const Dataset& data) {
   std::vector<const Column*> unused;
-  std::vector<const Column*> bound = bind(network.inputs, data.inputs(), unused);
+  std::vector<const Column*> bound =
+      bind(network.inputs, data.inputs(), unused, network.unneeded_inputs);
   for (std::size_t i = 0; i < bound.size(); ++i) {
     require(bound[i] != nullptr,
             "the network's input '{}' has no data in the data set '{}'; the network takes {}, and "
@@ -64,6 +67,31 @@ std::vector<const Column*> bind_targets(const NetworkDefinition& network, const 
           "the data set '{}' has targets for '{}', which is no output of the network; its outputs "
           "are {}",
           data.info().name, unused.empty() ? "" : unused[0]->name, listed(network.outputs));
+  return bound;
+}
+
+std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data,
+                                        const std::vector<bool>& wanted) {
+  std::vector<NetworkOutput> outputs;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i]) {
+      outputs.push_back(network.outputs[i]);
+    } else {
+      others.push_back(network.outputs[i].name);
+    }
+  }
+  std::vector<const Column*> unused;
+  const std::vector<const Column*> found = linnet::bind(outputs, data.targets(), unused, others);
+  std::vector<const Column*> bound(wanted.size(), nullptr);
+  for (std::size_t i = 0, next = 0; i < wanted.size(); ++i) {
+    if (!wanted[i]) continue;
+    bound[i] = found[next++];
+    require(bound[i] != nullptr,
+            "the loss of the output '{}' needs a target: the data set '{}' has none for it (its "
+            "targets are {}), and OutputLoss::target is not set",
+            network.outputs[i].name, data.info().name, listed(data.targets()));
+  }
   return bound;
 }
 

@@ -19,4 +19,9 @@ std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const D
 /// output, and for a data set without targets.
 std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data);
 
+/// The targets of the outputs for which `wanted` holds; null for the others, whose columns are not
+/// looked at. Throws Error naming an output without a target.
+std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data,
+                                        const std::vector<bool>& wanted);
+
 }  // namespace linnet

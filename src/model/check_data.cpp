@@ -140,7 +140,8 @@ StepData assumed_data(const NetworkDefinition& network, Loss loss) {
   const ValueType labels{DType::i32, Shape{1}};
   const ValueType values{DType::f32, network.output_sample().batched(1)};
   data.parts.push_back({"targets", loss == Loss::cross_entropy ? labels : values, {}});
-  data.targets.push_back({.how = {.output = network.outputs[0].name, .loss = loss}});
+  data.targets.push_back(
+      {.how = {.output = network.outputs[0].name, .loss = loss}, .part = data.inputs});
   return data;
 }
 
@@ -171,6 +172,9 @@ void check_losses(const NetworkDefinition& network, std::span<const OutputLoss> 
             loss.output, loss.weight);
     require(loss.options.l1 == 0 && loss.options.l2 == 0,
             "l1 and l2 belong to the whole network, not to the output '{}'", loss.output);
+    require(!loss.target || std::isfinite(*loss.target),
+            "the target of the output '{}' must be finite; got {}", loss.output,
+            loss.target.value_or(0));
   }
 }
 
@@ -194,19 +198,83 @@ std::optional<std::int32_t> ignored_label(const OutputLoss& loss) {
 
 }  // namespace
 
+namespace {
+
+/// The outputs whose target is one number.
+std::vector<bool> constant_targets(const NetworkDefinition& network,
+                                   std::span<const OutputLoss> losses) {
+  std::vector<bool> constant;
+  for (const NetworkOutput& output : network.outputs) {
+    const auto own = std::ranges::find(losses, output.name, &OutputLoss::output);
+    constant.push_back(own != losses.end() && own->target);
+  }
+  return constant;
+}
+
+/// The target columns of the outputs that have a loss, and null for those in `constant`.
+std::vector<const Column*> target_columns(const NetworkDefinition& network, const Dataset& data,
+                                          const TrainingOptions& options, LossesOf losses,
+                                          const std::vector<bool>& constant) {
+  const bool any_constant = std::ranges::find(constant, true) != constant.end();
+  std::vector<const Column*> columns(constant.size(), nullptr);
+  if (losses == LossesOf::names) {
+    std::vector<bool> wanted;
+    for (std::size_t i = 0; i < constant.size(); ++i) {
+      const std::string& name = network.outputs[i].name;
+      const auto named = std::ranges::count(options.output_losses, name, &OutputLoss::output);
+      wanted.push_back(named > 0 && !constant[i]);
+    }
+    columns = bind_targets(network, data, wanted);
+  } else if (!any_constant || !data.targets().empty()) {
+    columns = bind_targets(network, data);
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (constant[i]) columns[i] = nullptr;
+  }
+  return columns;
+}
+
+/// The loss of an output against one number.
+TargetLoss constant_loss(const NetworkDefinition& network, std::size_t output, OutputLoss loss) {
+  const Shape outputs = network.output_sample(output);
+  if (loss.loss == Loss::automatic) loss.loss = Loss::mse;
+  check_loss_options(loss.loss, loss.options, false, outputs);
+  const bool probability = loss.loss == Loss::cross_entropy || loss.loss == Loss::focal ||
+                           loss.loss == Loss::binary_cross_entropy ||
+                           loss.loss == Loss::kl_divergence;
+  require(!probability || loss.custom || (*loss.target >= 0 && *loss.target <= 1),
+          "the target of the output '{}' is a probability, in [0, 1]; got {}", loss.output,
+          *loss.target);
+  return {.output = output, .how = std::move(loss)};
+}
+
+}  // namespace
+
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
-                   const TrainingOptions& options) {
+                   const TrainingOptions& options, LossesOf losses) {
   require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
   check_losses(network, options.output_losses);
-  const std::vector<const Column*> targets = bind_targets(network, data);
+  const std::vector<bool> constant = constant_targets(network, options.output_losses);
+  const std::vector<const Column*> targets =
+      target_columns(network, data, options, losses, constant);
 
   StepData step;
   step.samples = data.size();
-  step.inputs = network.inputs.size();
-  step.parts = step_inputs(network, data, options.augment.crops());
+  std::vector<bool> wanted;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    wanted.push_back(constant[i] || targets[i] != nullptr);
+  }
+  if (std::ranges::find(wanted, false) != wanted.end()) {
+    step.needed = std::make_shared<const NetworkDefinition>(pruned(network, wanted));
+  }
+  const NetworkDefinition& run = step.run_of(network);
+  step.inputs = run.inputs.size();
+  step.parts = step_inputs(run, data, options.augment.crops());
   step.l1 = options.loss_options.l1;
   step.l2 = options.loss_options.l2;
   for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (constant[i])
+      step.targets.push_back(constant_loss(network, i, loss_of(options, network, i)));
     if (targets[i] == nullptr) continue;
     const Column& column = *targets[i];
     const Shape outputs = network.output_sample(i);
@@ -219,14 +287,14 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     if (!target.labels && !loss.custom) {
       check_values(loss.loss, column.data.as<float>(), target, data);
     }
-    step.targets.push_back({i, std::move(loss)});
+    step.targets.push_back({i, std::move(loss), step.parts.size()});
     step.parts.push_back({.name = i == 0 ? "targets" : network.outputs[i].name,
                           .record = target.labels ? ValueType{DType::i32, Shape{1}}
                                                   : ValueType{DType::f32, target.shape.batched(1)},
                           .bytes = column.data.bytes(),
                           .source = column.source.get()});
   }
-  step.augment = step_augment(options.augment, network, data, step);
+  step.augment = step_augment(options.augment, run, data, step);
   return step;
 }
 

@@ -140,8 +140,9 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
 void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part,
                           std::int64_t begin, std::int64_t count) {
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
-    const StepData::Part& target = step.parts[step.inputs + i];
     const OutputLoss& loss = step.targets[i].how;
+    if (loss.target) continue;
+    const StepData::Part& target = step.parts[step.targets[i].part];
     if (count == 0 || target.record.dtype != DType::i32 || loss.custom) continue;
     const std::span all(reinterpret_cast<const std::int32_t*>(target.bytes.data()),
                         target.bytes.size() / sizeof(std::int32_t));

@@ -46,13 +46,14 @@ Value augment(Graph& graph, const StepData& data, const GatherBatchAttrs& attrs,
 struct Forward {
   std::vector<Value> outputs;
   std::vector<Value> parameters;
-  Value first_target;
+  Value first_target;  ///< empty where it is one number
   Value loss;
 };
 
-Forward add_forward(Graph& graph, const NetworkDefinition& network, const StepData& data,
+Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData& data,
                     const GatherBatchAttrs& attrs, Mode mode,
                     const std::vector<bool>& trains = {}) {
+  const NetworkDefinition& network = data.run_of(whole);
   std::vector<Value> batch;
   for (std::size_t i = 0; i < data.parts.size(); ++i) {
     const StepData::Part& part = data.parts[i];
@@ -63,16 +64,17 @@ Forward add_forward(Graph& graph, const NetworkDefinition& network, const StepDa
   const bool mixes = mode == Mode::training && data.augment.mix.has_value();
   if (mixes) batch[0] = mix_samples(graph, data.augment, batch[0], data.parts[0].name);
   Forward forward;
-  forward.outputs = instantiate(network, graph, std::span(batch).first(data.inputs), mode,
-                                forward.parameters, trains);
-  forward.first_target = batch[data.inputs];
+  forward.outputs = instantiate(network, graph, std::span(batch).first(data.inputs), attrs.batch,
+                                mode, forward.parameters, trains);
   for (std::size_t i = 0; i < data.targets.size(); ++i) {
     const TargetLoss& target = data.targets[i];
     const Value y = forward.outputs[target.output];
-    Value t = batch[data.inputs + i];
-    if (mixes) {
+    const bool constant = target.how.target.has_value();
+    Value t = constant ? graph.add_constant(graph.type(y), *target.how.target) : batch[target.part];
+    if (i == 0 && !constant) forward.first_target = t;
+    if (mixes && !constant) {
       t = mix_targets(graph, data.augment, t, graph.shape(y).sample(),
-                      data.parts[data.inputs + i].name);
+                      data.parts[target.part].name);
     }
     Value loss = target.how.custom != nullptr
                      ? add_custom_loss(graph, target.how.custom, y, t)
@@ -251,7 +253,8 @@ Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_
                             {.batch = batch}));
   }
   std::vector<Value> parameters;
-  std::vector<Value> outputs = instantiate(network, graph, inputs, Mode::inference, parameters);
+  std::vector<Value> outputs =
+      instantiate(network, graph, inputs, batch, Mode::inference, parameters);
   outputs[0] = in_form(graph, outputs[0], form);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Value y = outputs[i];

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "model/update_options.h"
@@ -22,7 +23,11 @@ namespace linnet {
 struct TargetLoss {
   std::size_t output = 0;
   OutputLoss how = {.output = {}, .loss = Loss::cross_entropy};
+  std::size_t part = 0;  ///< of the data; none where OutputLoss::target is the target
 };
+
+/// Which outputs have a loss: all that have targets, or those alone that are named.
+enum class LossesOf : std::uint8_t { targets, names };
 
 /// What happens to the batch of the first input; see Augment.
 struct StepAugment {
@@ -30,7 +35,8 @@ struct StepAugment {
   std::optional<MixRule> mix = {};       ///< in training
 };
 
-/// A data set as a network's steps read it: a part for each input, then one for each target. Their
+/// A data set as a network's steps read it: a part for each input that the losses need, then one
+/// for each target. Their
 /// places are the external slots of the step graphs; a prediction's outputs stand in those behind
 /// its inputs.
 struct StepData {
@@ -42,7 +48,9 @@ struct StepData {
   };
   std::vector<Part> parts;
   std::size_t inputs = 1;           ///< how many of the parts are inputs
-  std::vector<TargetLoss> targets;  ///< of part inputs + i, in the order of the outputs
+  std::vector<TargetLoss> targets;  ///< in the order of the outputs
+  /// The network without what no loss needs; null where all of it is needed.
+  std::shared_ptr<const NetworkDefinition> needed = nullptr;
   std::int64_t samples = 0;
   StepAugment augment = {};
   double l1 = 0;  ///< LossOptions', for training steps
@@ -54,7 +62,13 @@ struct StepData {
                        [](const Part& p) { return p.source != nullptr; });
   }
   /// Whether the first output that is trained learns labels: then it has an accuracy.
-  bool classification() const { return parts[inputs].record.dtype == DType::i32; }
+  bool classification() const {
+    return !targets.front().how.target && parts[targets.front().part].record.dtype == DType::i32;
+  }
+  /// What of the network is run.
+  const NetworkDefinition& run_of(const NetworkDefinition& network) const {
+    return needed != nullptr ? *needed : network;
+  }
 };
 
 /// The inputs alone, e.g. for a prediction: of the memory of `data`. crops: pictures may have
@@ -70,7 +84,7 @@ StepData assumed_data(const NetworkDefinition& network, Loss loss);
 /// and network don't go together: other sample shapes, more classes than outputs, values for
 /// cross-entropy, an input without data, ...
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
-                   const TrainingOptions& options);
+                   const TrainingOptions& options, LossesOf losses = LossesOf::targets);
 
 /// What the backend answers, which must outlive it.
 Supports supports_of(const Backend& backend);

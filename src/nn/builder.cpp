@@ -25,6 +25,23 @@ void NetworkBuilder::build_within(const std::string& scope, std::span<const Laye
   prefix_ = outer;
 }
 
+void NetworkBuilder::apply_block(const std::string& name,
+                                 const std::shared_ptr<const std::vector<Layer>>& layers) {
+  require(!name.empty(), "a block needs a name");
+  require(!layers->empty(), "the block '{}' has no layers", name);
+  Applied& block = blocks_[name];
+  require(block.times == 0 || block.layers == layers,
+          "another block of this network is called '{}'", name);
+  const std::string scope = block.times == 0 ? name : fmt::format("{}_{}", name, block.times + 1);
+  const std::string outer = std::exchange(again_, block.times == 0 ? "" : scope + ".");
+  const std::string outer_weights = std::exchange(weights_, name + ".");
+  build_within(scope, *layers);
+  again_ = outer;
+  weights_ = outer_weights;
+  block.layers = layers;
+  ++block.times;
+}
+
 Value NetworkBuilder::add_input(const std::string& name, const Shape& sample, DType dtype) {
   require(!name.empty(), "a network's input needs a name");
   require(sample.rank() > 0 && sample.elements() > 0,
@@ -68,6 +85,10 @@ bool NetworkBuilder::has_parameter(const std::string& layer, std::string_view ro
 }
 
 Value NetworkBuilder::add(const std::string& layer, std::string_view role, ParameterSpec spec) {
+  if (!again_.empty()) {
+    spec.name = fmt::format("{}{}.{}", weights_, layer.substr(again_.size()), role);
+    return shared(spec);
+  }
   spec.name = fmt::format("{}.{}", layer, role);
   spec.offset = network_.bytes(spec.trainable);
   require(spec.offset <= kMostBytes, "the weights are larger than any machine's memory");
@@ -75,6 +96,18 @@ Value NetworkBuilder::add(const std::string& layer, std::string_view role, Param
                                  spec.trainable ? Storage::parameter : Storage::state, spec.offset);
   network_.parameters.push_back(spec);
   return spec.value;
+}
+
+Value NetworkBuilder::shared(const ParameterSpec& spec) const {
+  const auto first = std::ranges::find(network_.parameters, spec.name, &ParameterSpec::name);
+  require(first != network_.parameters.end() && first->trainable == spec.trainable,
+          "[block '{}'] the first application made no weight '{}'",
+          weights_.substr(0, weights_.size() - 1), spec.name);
+  require(first->shape == spec.shape,
+          "[block '{}'] all applications share the weight '{}' of {}; this input needs one of {}",
+          weights_.substr(0, weights_.size() - 1), spec.name, to_string(first->shape),
+          to_string(spec.shape));
+  return first->value;
 }
 
 }  // namespace linnet

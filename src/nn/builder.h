@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nn/definition.h"
 
@@ -30,6 +33,10 @@ class NetworkBuilder {
   /// Builds `layers` on the current output, as parts of `scope`: their names begin with "<scope>."
   /// and they are numbered anew.
   void build_within(const std::string& scope, std::span<const Layer> layers);
+  /// Builds `layers` on the current output as parts of "<name>" the first time, of "<name>_2" the
+  /// second, ...: with the weights of the first. Throws Error for other layers of that name.
+  void apply_block(const std::string& name,
+                   const std::shared_ptr<const std::vector<Layer>>& layers);
 
   /// A trainable weight "<layer>.<role>".
   Value weight(const std::string& layer, std::string_view role, Shape shape,
@@ -48,10 +55,21 @@ class NetworkBuilder {
   }
 
  private:
+  /// A block that was applied so many times.
+  struct Applied {
+    std::shared_ptr<const std::vector<Layer>> layers;
+    int times = 0;
+  };
+
   Value add(const std::string& layer, std::string_view role, ParameterSpec spec);
+  /// The weight of the block's first application that has this name.
+  Value shared(const ParameterSpec& spec) const;
 
   NetworkDefinition& network_;
   std::string prefix_;  ///< of names: empty, or "<scope>."
+  std::map<std::string, Applied> blocks_;
+  std::string again_;    ///< "<name>_2." while a block is applied again
+  std::string weights_;  ///< "<name>.", which its weights' names begin with
 };
 
 }  // namespace linnet

@@ -62,17 +62,42 @@ bool is_frozen(const NetworkDefinition& network, const Node& node,
   return has_parameters;
 }
 
+NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<bool>& wanted) {
+  std::vector<bool> needed(network.graph.value_count(), false);
+  const auto need = [&](Value v) { needed[static_cast<std::size_t>(v.id)] = true; };
+  const auto is_needed = [&](Value v) -> bool { return needed[static_cast<std::size_t>(v.id)]; };
+  NetworkDefinition rest = network;
+  for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+    if (wanted[i]) {
+      need(network.outputs[i].value);
+    } else {
+      rest.outputs[i].value = {};
+    }
+  }
+  const std::vector<Node>& nodes = network.graph.nodes();
+  std::vector<bool> keep(nodes.size(), false);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    keep[i] = std::ranges::any_of(nodes[i].outputs, is_needed);
+    if (keep[i]) std::ranges::for_each(nodes[i].inputs, need);
+  }
+  rest.graph.erase_nodes([&](std::size_t i) { return !keep[i]; });
+  for (const NetworkInput& input : network.inputs) {
+    if (!is_needed(input.value)) rest.unneeded_inputs.push_back(input.name);
+  }
+  std::erase_if(rest.inputs, [&](const NetworkInput& input) { return !is_needed(input.value); });
+  return rest;
+}
+
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
-                               std::span<const Value> x, Mode mode, std::vector<Value>& parameters,
-                               const std::vector<bool>& trains) {
+                               std::span<const Value> x, std::int64_t batch, Mode mode,
+                               std::vector<Value>& parameters, const std::vector<bool>& trains) {
   LINNET_ASSERT(x.size() == network.inputs.size());
   std::vector<Value> map(network.graph.value_count());
   const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
   for (std::size_t i = 0; i < x.size(); ++i) {
     const NetworkInput& input = network.inputs[i];
     const ValueType& given = graph.type(x[i]);
-    require(given.shape.rank() > 0 && given.shape.sample() == input.sample &&
-                given.dtype == input.dtype,
+    require(given == ValueType{input.dtype, input.sample.batched(batch)},
             "expected samples of {} {} for '{}'; got {}", to_string(input.dtype),
             to_string(input.sample), input.name, to_string(given));
     mapped(input.value) = x[i];
@@ -98,8 +123,10 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
   }
   std::vector<Value> outputs;
   for (std::size_t i = 0; i < network.outputs.size(); ++i) {
-    outputs.push_back(mapped(network.outputs[i].value));
-    const ValueType wanted{DType::f32, network.output_sample(i).batched(graph.shape(x.front())[0])};
+    outputs.emplace_back();
+    if (!network.outputs[i].value) continue;
+    outputs.back() = mapped(network.outputs[i].value);
+    const ValueType wanted{DType::f32, network.output_sample(i).batched(batch)};
     require(graph.type(outputs.back()) == wanted, "expected the output '{}' as {}; got {}",
             network.outputs[i].name, to_string(wanted), to_string(graph.type(outputs.back())));
   }
@@ -128,7 +155,7 @@ void check_instances(const NetworkDefinition& network) {
                                   Storage::external, x.size()));
     }
     std::vector<Value> parameters;
-    instantiate(network, graph, x, mode, parameters);
+    instantiate(network, graph, x, batch, mode, parameters);
   };
   for (const std::int64_t batch : {1, 2, 3}) instance(batch, Mode::inference);
   instance(kTemplateBatch + 1, Mode::training);

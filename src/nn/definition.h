@@ -61,6 +61,7 @@ struct NetworkDefinition {
   Graph graph;
   std::vector<NetworkInput> inputs;
   std::vector<NetworkOutput> outputs;
+  std::vector<std::string> unneeded_inputs;  ///< that pruned() left out
   std::vector<ParameterSpec> parameters;
   /// How many layers of each kind were named by number; parts of a layer behind its name.
   std::map<std::string, int> kinds;
@@ -76,13 +77,19 @@ struct NetworkDefinition {
 
 enum class Mode : std::uint8_t { training, inference };
 
-/// Adds the network to `graph` behind its inputs `x`, (N, ...) of any N, with its parameters as
-/// values of Storage::parameter and Storage::state; returns its outputs. `parameters` gets the
+/// What the outputs for which `wanted` holds are computed from: other operators and inputs are left
+/// out, and other outputs have no value. Parameters keep their places.
+NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<bool>& wanted);
+
+/// Adds the network to `graph` behind its inputs `x`, (batch, ...), with its parameters as values
+/// of Storage::parameter and Storage::state; returns its outputs, empty ones where pruned() left
+/// them out. `parameters` gets the
 /// values of the specs, in order (empty ones for statistics that inference does not read). What
 /// is_frozen() is instantiated as at inference. Throws Error unless each output is f32 and has as
 /// many rows as the inputs: memory is sized by that.
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
-                               std::span<const Value> x, Mode mode, std::vector<Value>& parameters,
+                               std::span<const Value> x, std::int64_t batch, Mode mode,
+                               std::vector<Value>& parameters,
                                const std::vector<bool>& trains = {});
 
 /// Whether a node of the template writes statistics and has parameters, none of which trains: a

@@ -182,6 +182,14 @@ Expression linear(const Expression& x, const Expression& weight) {
   return emit(DenseOp(), {x, weight});
 }
 
+Expression Block::operator()(const Expression& x) const {
+  NetworkBuilder* builder = x.scope()->builder;
+  require(builder != nullptr, "a loss has no layers: expected operators alone");
+  builder->set_current({x.value()});
+  with_batch_named([&] { builder->apply_block(name_, layers_); });
+  return {x.scope(), builder->current().id, true};
+}
+
 Expression LayerWeights::add(const std::string& role, const Shape& shape,
                              const Initializer& initializer, std::int64_t fan_in,
                              std::int64_t fan_out) {

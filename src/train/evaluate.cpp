@@ -8,12 +8,12 @@ namespace {
 
 /// Loss and accuracy over a data set, as `options` say its losses. `key`: see evaluation_recipe().
 Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOptions& options,
-                       std::int64_t batch, const std::string& key) {
+                       LossesOf losses, std::int64_t batch, const std::string& key) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.definition();
   data.check_labels(options.loss_options.ignore_index);
   const Dataset named = with_class_names(data, model.class_names);
-  const StepData read = step_data(network, named, options);
+  const StepData read = step_data(network, named, options, losses);
   Session session(model);
   Sweep sweep = session.add_sweep(named.size(), batch, evaluation_recipe(key, model, read));
   // Every sample is needed once: nothing is gained by a whole copy on the device.
@@ -31,12 +31,27 @@ Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOpt
 
 Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t batch,
                     const LossOptions& loss_options) {
-  return evaluate_as(model.state(), data, {.loss = loss, .loss_options = loss_options}, batch, "");
+  return evaluate_as(model.state(), data, {.loss = loss, .loss_options = loss_options},
+                     LossesOf::targets, batch, "");
 }
 
+namespace {
+
+Evaluation evaluate_objective(const ObjectiveState& objective, const Dataset& data,
+                              std::int64_t batch) {
+  return evaluate_as(*objective.model, data, objective.losses(), objective.losses_of(), batch,
+                     objective.key);
+}
+
+}  // namespace
+
 Evaluation Trainer::evaluate(const Dataset& data, std::int64_t batch) {
-  const ObjectiveState& objective = state_->only();
-  return evaluate_as(*objective.model, data, objective.losses(), batch, objective.key);
+  return evaluate_objective(state_->only("evaluate(NAME, data) computes the loss of one of them"),
+                            data, batch);
+}
+
+Evaluation Trainer::evaluate(std::string_view objective, const Dataset& data, std::int64_t batch) {
+  return evaluate_objective(state_->named(objective), data, batch);
 }
 
 }  // namespace linnet

@@ -54,7 +54,7 @@ class Fit {
  public:
   Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options)
       : trainer_(trainer),
-        objective_(trainer.only()),
+        objective_(trainer.only("fit() trains one alone; step(NAME, batch) is for several")),
         model_(trainer.state()),
         options_(options),
         callback_(options.callback != nullptr ? *options.callback : silent_),
@@ -92,7 +92,8 @@ class Fit {
     check_samples(data);
     build();
     if (!data.classes().empty()) trainer.model.set_class_names(data.classes());
-    TrainingRecord record{.sample_shape = steps.parts[0].record.shape.sample()};
+    TrainingRecord record;
+    if (steps.inputs > 0) record.sample_shape = steps.parts[0].record.shape.sample();
     if (steps.targets.front().output == 0) {
       const OutputLoss& how = steps.targets.front().how;
       record.loss = how.custom ? "custom" : std::string(name_of(how.loss));
@@ -138,7 +139,7 @@ class Fit {
   /// What is known to be useless before the first step.
   void check_samples(const Dataset& data) const {
     const NetworkDefinition& network = model_.definition();
-    check_training_values(network, data);
+    check_training_values(train_.data.run_of(network), data);
     check_counted_labels(train_.data, data, "training", 0, train_.samples);
     const Dataset& validation = options_.validation.size() > 0 ? options_.validation : data;
     if (&validation != &data) check_training_values(network, validation);

@@ -73,6 +73,7 @@ std::string describe(const StepData& data) {
     text += fmt::format("; output {} loss {} times {} {}", target.output,
                         static_cast<int>(target.how.loss), target.how.weight,
                         describe(target.how.options));
+    if (target.how.target) text += fmt::format(" target {}", *target.how.target);
   }
   if (data.augment.crop) text += "; crop " + text_of(AugmentAttrs{.rule = *data.augment.crop});
   if (data.augment.mix) text += "; mix " + text_of(*data.augment.mix);

@@ -65,7 +65,7 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
       session_(*objective.model) {
   const NetworkDefinition& network = trainer.network();
   const std::int64_t samples = epoch_samples(data_, options_);
-  check_training_values(network, data_);
+  check_training_values(read_.run_of(network), data_);
   check_counted_labels(read_, data_, "training", 0, samples);
   if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
   const std::int64_t steps = (samples + options_.size - 1) / options_.size;
@@ -73,7 +73,7 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
   objective.schedule.set_steps(optimizer.settings.warmup_steps, steps);
   trains_ = trained_parameters(network, optimizer);
   if (samples % options_.size == 1 || options_.size == 1) {
-    check_batch_norms(network, samples, options_.size, trains_);
+    check_batch_norms(read_.run_of(network), samples, options_.size, trains_);
   }
   const TrainingStep step{.shuffle = options_.shuffle && stream_ == nullptr,
                           .optimizer = optimizer,
@@ -88,8 +88,8 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
     }
   }
   const auto recipe = update ? training_recipe : gradient_recipe;
-  sweep_ =
-      session_.add_sweep(samples, options_.size, recipe(objective.key, model, read_, step, memory_));
+  sweep_ = session_.add_sweep(samples, options_.size,
+                              recipe(objective.key, model, read_, step, memory_));
   session_.attach();
   if (stream_ == nullptr) {
     session_.bind_data(sweep_, read_);
@@ -100,6 +100,10 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
 
 bool Stepper::takes(const Batch& batch) const {
   return batch.data_.same_as(data_) && batch.options_ == options_;
+}
+
+bool Stepper::ends_epoch(const Batch& batch) const {
+  return batch.position_ + batch.size_ == epoch_samples(data_, options_);
 }
 
 void Stepper::run(const Batch& batch) {
@@ -115,29 +119,29 @@ void Stepper::copy_statistics() {
   model.backend->upload(*memory_->statistics, 0, bytes);
 }
 
-StepResult Trainer::step(const Batch& batch) {
-  TrainerState& trainer = *state_;
-  ObjectiveState& objective = trainer.only();
-  if (objective.stepper == nullptr || !objective.stepper->takes(batch)) {
-    objective.stepper = nullptr;
-    objective.stepper = std::make_unique<Stepper>(trainer, objective, batch, true);
+namespace {
+
+/// The stepper, a new one where the last one was another data set's.
+Stepper& stepper_for(std::unique_ptr<Stepper>& kept, const TrainerState& trainer,
+                     ObjectiveState& objective, const Batch& batch, bool update) {
+  if (kept == nullptr || !kept->takes(batch)) {
+    kept = nullptr;
+    kept = std::make_unique<Stepper>(trainer, objective, batch, update);
   }
-  objective.stepper->run(batch);
-  ++objective.updates;
-  const std::uint64_t step = trainer.steps++;
-  const bool last = batch.position_ + batch.size() == epoch_samples(batch.data(), batch.options_);
-  if (last) trainer.epochs = std::max(trainer.epochs, batch.epoch());
-  return {state_, step};
+  return *kept;
 }
 
-State Trainer::gradients(const Batch& batch) {
-  TrainerState& trainer = *state_;
-  ObjectiveState& objective = trainer.only();
-  if (objective.differentiator == nullptr || !objective.differentiator->takes(batch)) {
-    objective.differentiator = nullptr;
-    objective.differentiator = std::make_unique<Stepper>(trainer, objective, batch, false);
-  }
-  Stepper& differentiator = *objective.differentiator;
+/// Returns the step's number.
+std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective, const Batch& batch) {
+  Stepper& stepper = stepper_for(objective.stepper, trainer, objective, batch, true);
+  stepper.run(batch);
+  if (stepper.ends_epoch(batch)) trainer.epochs = std::max(trainer.epochs, batch.epoch());
+  ++objective.updates;
+  return trainer.steps++;
+}
+
+State gradients_of(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch) {
+  Stepper& differentiator = stepper_for(objective.differentiator, trainer, objective, batch, false);
   differentiator.copy_statistics();
   differentiator.run(batch);
   State gradients;
@@ -151,6 +155,26 @@ State Trainer::gradients(const Batch& batch) {
     gradients.set(spec.name, std::move(values));
   }
   return gradients;
+}
+
+}  // namespace
+
+StepResult Trainer::step(const Batch& batch) {
+  ObjectiveState& objective = state_->only("step(NAME, batch) is a step of one of them");
+  return {state_, step_of(*state_, objective, batch)};
+}
+
+StepResult Trainer::step(std::string_view objective, const Batch& batch) {
+  return {state_, step_of(*state_, state_->named(objective), batch)};
+}
+
+State Trainer::gradients(const Batch& batch) {
+  return gradients_of(*state_, state_->only("gradients(NAME, batch) computes those of one of them"),
+                      batch);
+}
+
+State Trainer::gradients(std::string_view objective, const Batch& batch) {
+  return gradients_of(*state_, state_->named(objective), batch);
 }
 
 float StepResult::loss() const {

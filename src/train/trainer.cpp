@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/trainer.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "core/align.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
@@ -12,6 +14,7 @@ namespace linnet {
 namespace {
 
 constexpr std::string_view kModel = "model/";
+constexpr const char* kUpdates = "updates";  // of one of several objectives
 
 /// Keys of programs that no other trainer asks for.
 std::string unique_key() {
@@ -39,15 +42,34 @@ std::size_t moment_offset(const NetworkDefinition& network, int moment, const Pa
   return static_cast<std::size_t>(moment) * align_up(network.bytes(true)) + spec.offset;
 }
 
-/// Calls f(name, spec, offset) for every moment of the objective's optimizer.
+/// Calls f(name, spec, offset) for every moment of the objective's optimizer: of several objectives
+/// each has moments of what it trains alone.
 template <class F>
 void for_moments(const ObjectiveState& objective, const F& f) {
   const NetworkDefinition& network = objective.network();
-  const int count = moments(objective.optimizer(1, 1).settings.rule);
-  for (int m = 0; m < count; ++m) {
-    for (const ParameterSpec& spec : network.parameters) {
-      if (spec.trainable) f(moment_name(m, spec.name), spec, moment_offset(network, m, spec));
+  const OptimizerAttrs optimizer = objective.optimizer(1, 1);
+  const std::vector<bool> trains = trained_parameters(network, optimizer);
+  for (int m = 0; m < moments(optimizer.settings.rule); ++m) {
+    for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+      const ParameterSpec& spec = network.parameters[i];
+      if (!spec.trainable || (!objective.name.empty() && !trains[i])) continue;
+      f(moment_name(m, spec.name), spec, moment_offset(network, m, spec));
     }
+  }
+}
+
+/// Where an objective's part of the state begins.
+std::string state_prefix(const ObjectiveState& objective) {
+  return objective.name.empty() ? "" : fmt::format("objective/{}/", objective.name);
+}
+
+void check_names(const Objectives& objectives) {
+  require(!objectives.empty(), "a trainer needs an objective");
+  for (const NamedObjective& one : objectives) {
+    require(!one.name.empty() && one.name.find('/') == std::string::npos,
+            "expected a name without '/' for each objective; got '{}'", one.name);
+    require(std::ranges::count(objectives, one.name, &NamedObjective::name) == 1,
+            "two objectives are called '{}'", one.name);
   }
 }
 
@@ -68,8 +90,10 @@ void check_state(const State& now, const State& loaded) {
 
 }  // namespace
 
-ObjectiveState::ObjectiveState(std::shared_ptr<ModelState> trained, Objective aim)
-    : model(std::move(trained)),
+ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> trained,
+                               Objective aim)
+    : name(std::move(called)),
+      model(std::move(trained)),
       objective(std::move(aim)),
       schedule(objective.schedule),
       key(unique_key()) {
@@ -87,7 +111,12 @@ TrainingOptions ObjectiveState::losses(const Augment& augment) const {
 }
 
 StepData ObjectiveState::read(const Dataset& data, const Augment& augment) const {
-  return step_data(network(), data, losses(augment));
+  return step_data(network(), data, losses(augment), losses_of());
+}
+
+LossesOf ObjectiveState::losses_of() const {
+  const bool named = !name.empty() && !objective.output_losses.empty();
+  return named ? LossesOf::names : LossesOf::targets;
 }
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch) const {
@@ -108,14 +137,62 @@ Buffer& ObjectiveState::moments() {
   return *memory->moments;
 }
 
-TrainerState::TrainerState(Model trained, Objective aim, TrainerOptions how)
-    : model(std::move(trained)), options(std::move(how)) {
-  objectives.push_back(std::make_unique<ObjectiveState>(model.shared_state(), std::move(aim)));
+State ObjectiveState::state() {
+  State state;
+  for_moments(*this, [&](std::string moment, const ParameterSpec& spec, std::size_t offset) {
+    Tensor values(DType::f32, spec.shape);
+    model->backend->download(moments(), offset, values.writable_bytes());
+    state.set(std::move(moment), std::move(values));
+  });
+  if (!name.empty()) state.set(kUpdates, counter(updates));
+  schedule.save(state);
+  return state;
 }
 
-Trainer::Trainer(Model model, Objective objective, TrainerOptions options)
-    : state_(std::make_shared<TrainerState>(std::move(model), std::move(objective),
-                                            std::move(options))) {}
+void ObjectiveState::load(const State& state) {
+  if (!name.empty()) updates = counted(state, kUpdates);
+  schedule.load(state);
+  for_moments(*this, [&](const std::string& moment, const ParameterSpec&, std::size_t offset) {
+    model->backend->upload(moments(), offset, state[moment].to_host().bytes());
+  });
+}
+
+TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
+    : model(std::move(trained)), options(std::move(how)) {
+  for (NamedObjective& aim : aims) {
+    objectives.push_back(std::make_unique<ObjectiveState>(std::move(aim.name), model.shared_state(),
+                                                          std::move(aim.objective)));
+  }
+}
+
+ObjectiveState& TrainerState::only(std::string_view call) {
+  if (objectives.size() == 1 && objectives.front()->name.empty()) return *objectives.front();
+  std::vector<std::string> names;
+  for (const auto& one : objectives) names.push_back(fmt::format("'{}'", one->name));
+  fail("the trainer has named objectives, {}: {}", join(names, ", "), call);
+}
+
+ObjectiveState& TrainerState::named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& one : objectives) {
+    if (one->name == name && !name.empty()) return *one;
+    if (!one->name.empty()) names.push_back(fmt::format("'{}'", one->name));
+  }
+  fail("the trainer has no objective '{}'; it has {}", name,
+       names.empty() ? "one without a name" : join(names, ", "));
+}
+
+Trainer::Trainer(Model model, Objective objective, TrainerOptions options) {
+  Objectives one(1);
+  one.front().objective = std::move(objective);
+  state_ = std::make_shared<TrainerState>(std::move(model), std::move(one), std::move(options));
+}
+
+Trainer::Trainer(Several, Model model, Objectives objectives, TrainerOptions options) {
+  check_names(objectives);
+  state_ =
+      std::make_shared<TrainerState>(std::move(model), std::move(objectives), std::move(options));
+}
 
 History Trainer::fit(const Dataset& data, const FitOptions& options) {
   return linnet::fit(*state_, data, options);
@@ -135,37 +212,36 @@ Model Trainer::best() const {
 
 State Trainer::state() const {
   TrainerState& trainer = *state_;
-  ObjectiveState& objective = trainer.only();
   State state;
   for (const auto& [name, value] : trainer.model.weights()) {
     state.set(std::string(kModel) + name, value);
   }
-  const Backend& backend = *trainer.state().backend;
-  for_moments(objective, [&](std::string name, const ParameterSpec& spec, std::size_t offset) {
-    Tensor values(DType::f32, spec.shape);
-    backend.download(objective.moments(), offset, values.writable_bytes());
-    state.set(std::move(name), std::move(values));
-  });
+  for (const auto& objective : trainer.objectives) {
+    for (const auto& [name, value] : objective->state()) {
+      state.set(state_prefix(*objective) + name, value);
+    }
+  }
   state.set("position/epochs", counter(static_cast<std::uint64_t>(trainer.epochs)));
   state.set("position/steps", counter(trainer.steps));
-  objective.schedule.save(state);
   return state;
 }
 
 void Trainer::load_state(const State& state) {
   TrainerState& trainer = *state_;
-  ObjectiveState& objective = trainer.only();
   check_state(this->state(), state);
+  // What could throw comes before anything changes.
   const std::uint64_t epochs = counted(state, "position/epochs");
   const std::uint64_t steps = counted(state, "position/steps");
-  objective.schedule.load(state);  // which throws before it changes anything
+  for (const auto& objective : trainer.objectives) {
+    if (!objective->name.empty()) counted(state, state_prefix(*objective) + kUpdates);
+  }
   trainer.model.set_weights(state.part(kModel));
-  const Backend& backend = *trainer.state().backend;
-  for_moments(objective, [&](const std::string& name, const ParameterSpec&, std::size_t offset) {
-    backend.upload(objective.moments(), offset, state[name].to_host().bytes());
-  });
+  for (const auto& objective : trainer.objectives) {
+    objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
+    if (objective->name.empty()) objective->updates = steps;
+  }
   trainer.epochs = static_cast<std::int64_t>(epochs);
-  trainer.steps = objective.updates = steps;
+  trainer.steps = steps;
 }
 
 }  // namespace linnet

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/session.h"
@@ -24,6 +25,7 @@ class Stepper {
   Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch, bool update);
   /// Whether run() can take the batch.
   bool takes(const Batch& batch) const;
+  bool ends_epoch(const Batch& batch) const;
   void run(const Batch& batch);
 
   /// Without `update`: lets the next run see the model's running statistics.
@@ -45,9 +47,11 @@ class Stepper {
   std::vector<bool> trains_;
 };
 
-/// What belongs to one objective of a trainer: the optimizer's memory and its place in the schedule.
+/// What belongs to one objective of a trainer: the optimizer's memory and its place in the
+/// schedule.
 struct ObjectiveState {
-  ObjectiveState(std::shared_ptr<ModelState> trained, Objective aim);
+  /// name: empty for the only one.
+  ObjectiveState(std::string name, std::shared_ptr<ModelState> trained, Objective aim);
   ~ObjectiveState();
   ObjectiveState(const ObjectiveState&) = delete;
   ObjectiveState& operator=(const ObjectiveState&) = delete;
@@ -57,11 +61,19 @@ struct ObjectiveState {
   TrainingOptions losses(const Augment& augment = {}) const;
   /// The objective's losses over a data set.
   StepData read(const Dataset& data, const Augment& augment = {}) const;
+  /// What the objective's output_losses say of outputs that they don't name.
+  LossesOf losses_of() const;
   /// The optimizer, with a schedule of `length` epochs unless it has a length of its own.
   OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch) const;
   /// Moments, zero until the first step, in memory of the device.
   Buffer& moments();
+  /// Moments, updates and what the schedule remembers, by the names of a single objective's.
+  State state();
+  /// Of a state() of the same names and shapes. Throws Error, and changes nothing, for counts that
+  /// are none.
+  void load(const State& state);
 
+  std::string name;
   std::shared_ptr<ModelState> model;
   Objective objective;
   HostSchedule schedule;
@@ -76,13 +88,15 @@ struct ObjectiveState {
 
 /// What a Trainer is: a model, objectives, and how far it is.
 struct TrainerState {
-  TrainerState(Model trained, Objective aim, TrainerOptions how);
+  TrainerState(Model trained, Objectives aims, TrainerOptions how);
 
   ModelState& state() { return model.state(); }
   const ModelState& state() const { return model.state(); }
   const NetworkDefinition& network() const { return model.state().definition(); }
-  /// The one objective.
-  ObjectiveState& only() { return *objectives.front(); }
+  /// The one objective. Throws Error for several: `call` names one then.
+  ObjectiveState& only(std::string_view call);
+  /// One of several. Throws Error for an unknown name.
+  ObjectiveState& named(std::string_view name);
 
   Model model;
   TrainerOptions options;
