@@ -36,6 +36,13 @@ enum class Answers : std::uint8_t {
   values,   ///< numbers, as they are (squared error and all others)
 };
 
+/// Of which output's element, by which input: an empty name is the first one's.
+struct InputGradient {
+  std::string by = {};     ///< an input of f32
+  std::string of = {};     ///< an output
+  std::int64_t index = 0;  ///< the element of a sample's output, counted row-major
+};
+
 struct ModelOptions {
   std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>"
   int threads = 0;              ///< 0: all processors that the process may use
@@ -120,6 +127,24 @@ class Model {
 
   /// Returns every output of the network, by name.
   std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);
+
+  /// Returns what the layer of this name gives for every sample at inference, f32 (N, ...): nothing
+  /// behind it is computed, and it is not fused with what is. Of a layer of layers the last one's.
+  /// A second call on as many samples compiles nothing. Waits. Throws Error naming layers like it
+  /// for an unknown one.
+  Tensor value_of(const std::string& layer, const Dataset& data, std::int64_t batch = 256);
+  /// Returns the gradient of one element of an output by an input, f32 (N, input...), at inference:
+  /// how much each number of a sample matters, e.g. for a saliency map. A second call on as many
+  /// samples compiles nothing. Waits. Throws Error for an input of ids, and for one that the output
+  /// does not depend on.
+  Tensor input_gradient(const Dataset& data, const InputGradient& which = {},
+                        std::int64_t batch = 256);
+
+  /// A model of its own with another last layer, which is called the same unless `head` has a name;
+  /// all other weights are copied, those of `head` are initialised from the seed of the model's
+  /// options. It has no class names. Waits. Throws Error where `layer` is not the last one with
+  /// weights.
+  Model with_head(const std::string& layer, const Layer& head) const;
 
   /// The shape of a sample before what its training cropped, or the network's input where that is
   /// not known.

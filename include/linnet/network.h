@@ -29,6 +29,10 @@ class Network {
   /// Appends a layer. Throws Error naming the layer and the shapes where it does not fit.
   Network& add(const Layer& layer);
 
+  /// The network with another last layer, which is called the same unless `head` has a name.
+  /// Throws Error where `layer` is not the last one with weights.
+  Network with_head(const std::string& layer, const Layer& head) const;
+
   Shape input_shape() const;   ///< of a sample; of the first input
   Shape output_shape() const;  ///< of a sample; of the first output
   std::vector<std::string> input_names() const;

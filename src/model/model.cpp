@@ -115,6 +115,18 @@ Model Model::copy(const ModelOptions& options) const {
   return copy;
 }
 
+Model Model::with_head(const std::string& layer, const Layer& head) const {
+  Model made(network().with_head(layer, head), state_->options);
+  State kept;
+  for (const auto& [name, value] : weights()) {
+    const bool replaced = name.starts_with(layer + ".");
+    if (!replaced) kept.set(name, value);
+  }
+  made.set_weights(kept);
+  made.state_->record.sample_shape = state_->record.sample_shape;
+  return made;
+}
+
 const Network& Model::network() const { return state_->network; }
 const std::string& Model::device() const { return state_->device; }
 int Model::threads() const { return state_->threads; }

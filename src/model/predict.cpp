@@ -3,59 +3,19 @@
 #include <linnet/predictor.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "model/input_batches.h"
 #include "model/output_form.h"
 #include "model/predictor_state.h"
-#include "model/record_reader.h"
 #include "model/step_graph.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::size_t kKeptSizes = 4;  // of batches whose programs stay for the next prediction
-
-/// One input of a data set, batch by batch as the program takes it.
-class InputBatches {
- public:
-  /// first: the network's first input, whose samples the program takes in their own type.
-  InputBatches(const StepData::Part& part, const NetworkInput& input, bool first,
-               std::int64_t samples, std::int64_t batch)
-      : part_(part), widens_(!first && part.record.dtype != input.dtype), samples_(samples) {
-    if (part_.source == nullptr) return;
-    reader_.emplace(std::vector{part_}, std::make_shared<ThreadTeam>());
-    read_.resize(static_cast<std::size_t>(std::min(batch, samples)) * part_.record.bytes());
-  }
-
-  /// Records [first, first + count); good until the next call.
-  std::span<const std::byte> at(std::int64_t first, std::int64_t count) {
-    const std::size_t bytes = static_cast<std::size_t>(count) * part_.record.bytes();
-    std::span<const std::byte> records = std::span(read_).first(reader_ ? bytes : 0);
-    if (reader_) {
-      const auto size = static_cast<std::uint64_t>(samples_);
-      reader_->read({.records = size, .samples = size}, false, static_cast<std::uint64_t>(first),
-                    static_cast<std::uint64_t>(count), std::array{read_.data()});
-    } else {
-      records = part_.bytes.subspan(static_cast<std::size_t>(first) * part_.record.bytes(), bytes);
-    }
-    if (!widens_) return records;
-    const Shape shape = part_.record.shape.with_batch(count);
-    wide_ = Tensor::borrow(part_.record.dtype, shape, records).to(DType::f32);
-    return wide_.bytes();
-  }
-
- private:
-  const StepData::Part& part_;
-  bool widens_;  ///< bytes for an input of floats
-  std::int64_t samples_;
-  std::optional<RecordReader> reader_;  ///< of a source
-  std::vector<std::byte> read_;
-  Tensor wide_;
-};
 
 /// The first outputs as `wanted` says, for every sample in the data set's order.
 std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batch, OutputForm form,

@@ -2,6 +2,8 @@
 #include "model/step_graph.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/check.h"
 #include "core/align.h"
@@ -241,6 +243,34 @@ Value in_form(Graph& graph, Value output, OutputForm form) {
 }
 
 }  // namespace
+
+Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std::int64_t batch,
+                          const Supports& supports) {
+  Graph graph;
+  std::vector<Value> inputs;
+  for (const NetworkInput& input : network.inputs) {
+    inputs.push_back(graph.add_value(input.name, {input.dtype, input.sample.batched(batch)},
+                                     Storage::external, inputs.size()));
+  }
+  std::vector<Value> parameters;
+  const Value y = instantiate(network, graph, inputs, batch, Mode::inference, parameters).front();
+  const Value weights = graph.add_value("weights", graph.type(y), Storage::external, inputs.size());
+  const Storage storage = std::exchange(graph.info(y).storage, Storage::external);  // is read
+  // Folded into a convolution, a batch norm has no gradient.
+  run_passes(graph, forward_passes(), supports, std::array<std::string, 1>{"fold_batch_norm"});
+  graph.info(y).storage = storage;
+  Value gradient =
+      differentiate(graph, std::span(&y, 1), std::span(&weights, 1), std::span(&inputs[by], 1))
+          .front();
+  LINNET_ASSERT(gradient);
+  if (graph.info(gradient).storage != Storage::arena) {
+    gradient = graph.emit(CopyOp(), {gradient}, "gradient");
+  }
+  graph.info(gradient).storage = Storage::external;
+  graph.info(gradient).offset = inputs.size() + 1;
+  run_passes(graph, final_passes(), supports);
+  return graph;
+}
 
 Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
                       OutputForm form, const Supports& supports) {

@@ -124,6 +124,12 @@ enum class OutputForm : std::uint8_t {
 enum class LastLayer : std::uint8_t { other, softmax, log_softmax, sigmoid };
 LastLayer last_layer(const Graph& graph, Value output);
 
+/// The sum of output 0's elements, each times its weight, differentiated by an input in inference
+/// mode. Slots: inputs of the network's types, weights as output 0, the gradient. `by`: an input of
+/// f32, on which output 0 depends.
+Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std::int64_t batch,
+                          const Supports& supports);
+
 /// Gather in stored order and forward in inference mode into the slots behind the inputs.
 /// `first`: of the first input.
 Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,

@@ -9,10 +9,11 @@
 namespace linnet {
 
 std::string NetworkBuilder::layer_name(const std::string& wanted, std::string_view kind) {
+  const std::string given = wanted.empty() ? std::exchange(next_name_, "") : wanted;
   const std::string name =
-      prefix_ + (wanted.empty() ? fmt::format("{}_{}", kind,
-                                              ++network_.kinds[fmt::format("{}{}", prefix_, kind)])
-                                : wanted);
+      prefix_ + (given.empty() ? fmt::format("{}_{}", kind,
+                                             ++network_.kinds[fmt::format("{}{}", prefix_, kind)])
+                               : given);
   const auto& nodes = graph().nodes();
   require(std::none_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; }),
           "[{} '{}'] another layer has this name", kind, name);

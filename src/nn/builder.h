@@ -30,6 +30,8 @@ class NetworkBuilder {
   /// `wanted`, or the kind with its next number; behind the names of the layers that it is part of:
   /// "block.conv2d_1". Throws Error for a name that is taken.
   std::string layer_name(const std::string& wanted, std::string_view kind);
+  /// The name of the next layer that has none.
+  void name_next(std::string name) { next_name_ = std::move(name); }
   /// Builds `layers` on the current output, as parts of `scope`: their names begin with "<scope>."
   /// and they are numbered anew.
   void build_within(const std::string& scope, std::span<const Layer> layers);
@@ -67,6 +69,7 @@ class NetworkBuilder {
 
   NetworkDefinition& network_;
   std::string prefix_;  ///< of names: empty, or "<scope>."
+  std::string next_name_;
   std::map<std::string, Applied> blocks_;
   std::string again_;    ///< "<name>_2." while a block is applied again
   std::string weights_;  ///< "<name>.", which its weights' names begin with

@@ -1,10 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/network.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/check.h"
 #include "nn/builder.h"
 
 namespace linnet {
+namespace {
+
+/// Whether a layer, or a weight, is a part of `layer`.
+bool is_of(const std::string& name, const std::string& layer) {
+  return name == layer || name.starts_with(layer + ".");
+}
+
+/// The layer of the last node that reads a weight; "" if none does.
+std::string last_layer_with_weights(const NetworkDefinition& network) {
+  for (auto node = network.graph.nodes().rbegin(); node != network.graph.nodes().rend(); ++node) {
+    for (const ParameterSpec& spec : network.parameters) {
+      if (std::ranges::find(node->inputs, spec.value) == node->inputs.end()) continue;
+      return spec.name.substr(0, spec.name.rfind('.'));
+    }
+  }
+  return "";
+}
+
+}  // namespace
 
 Network::Network(Shape sample, std::vector<Layer> layers, DType dtype)
     : definition_(std::make_unique<NetworkDefinition>()) {
@@ -34,6 +56,57 @@ Network& Network::add(const Layer& layer) {
   with_batch_named([&] { layer.build(builder); });
   *definition_ = std::move(grown);
   return *this;
+}
+
+Network Network::with_head(const std::string& layer, const Layer& head) const {
+  const NetworkDefinition& from = *definition_;
+  const std::string last = last_layer_with_weights(from);
+  require(is_of(last, layer), "'{}' is not the last layer with weights; that is '{}'", layer, last);
+  auto made = std::make_unique<NetworkDefinition>();
+  made->kinds = from.kinds;
+  made->outputs.emplace_back();  // where the builder keeps the current value
+  NetworkBuilder builder(*made);
+  std::vector<Value> map(from.graph.value_count());
+  const auto mapped = [&](Value v) -> Value& { return map[static_cast<std::size_t>(v.id)]; };
+  for (const NetworkInput& input : from.inputs) {
+    mapped(input.value) = builder.add_input(input.name, input.sample, input.dtype);
+  }
+  for (const ParameterSpec& spec : from.parameters) {
+    const std::size_t dot = spec.name.rfind('.');
+    const std::string owner = spec.name.substr(0, dot);
+    if (is_of(owner, layer)) continue;
+    const std::string role = spec.name.substr(dot + 1);
+    mapped(spec.value) =
+        spec.trainable
+            ? builder.weight(owner, role, spec.shape, spec.initializer, spec.fan_in, spec.fan_out)
+            : builder.statistic(owner, role, spec.shape, spec.initializer);
+  }
+  const auto add_head = [&](const Node& first) {
+    builder.set_current(mapped(first.inputs.front()));
+    builder.name_next(layer);
+    head.build(builder);
+  };
+  bool replaced = false;
+  with_batch_named([&] {
+    for (const Node& node : from.graph.nodes()) {
+      if (is_of(node.name, layer)) {
+        if (!std::exchange(replaced, true)) add_head(node);
+        for (const Value output : node.outputs) mapped(output) = builder.current();
+        continue;
+      }
+      std::vector<Value> inputs;
+      for (const Value input : node.inputs) {
+        inputs.push_back(mapped(input));
+        require(static_cast<bool>(inputs.back()),
+                "'{}' can't be replaced: '{}' has the same weights", layer, node.name);
+      }
+      const std::vector<Value> outputs = builder.graph().add(node.op, std::move(inputs), node.name);
+      for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];
+    }
+  });
+  made->outputs = from.outputs;
+  for (NetworkOutput& output : made->outputs) output.value = mapped(output.value);
+  return Network(std::move(made));
 }
 
 Shape Network::input_shape() const { return definition_->inputs[0].sample; }

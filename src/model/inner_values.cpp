@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is inside a network: values between its layers, and gradients by its inputs.
+#include <linnet/model.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "model/input_batches.h"
+#include "model/session.h"
+#include "model/step_graph.h"
+
+namespace linnet {
+namespace {
+
+using Part = std::shared_ptr<const NetworkDefinition>;
+
+bool is_of(const std::string& name, const std::string& layer) {
+  return name == layer || name.starts_with(layer + ".");
+}
+
+/// Up to eight names of layers that begin with the same letters; of all, where none does.
+std::string names_like(const Graph& graph, const std::string& layer) {
+  const std::string kind = layer.substr(0, layer.find_first_of("0123456789_."));
+  std::vector<std::string> like;
+  std::vector<std::string> all;
+  for (const Node& node : graph.nodes()) {
+    if (!all.empty() && all.back() == node.name) continue;
+    all.push_back(node.name);
+    if (!kind.empty() && node.name.starts_with(kind)) like.push_back(node.name);
+  }
+  const std::vector<std::string>& names = like.empty() ? all : like;
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 8); ++i) {
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+  }
+  return text + (names.size() > 8 ? ", ..." : "");
+}
+
+/// The network with `value` as its one output, without what that does not need.
+Part part_for(const NetworkDefinition& network, const std::string& name, Value value) {
+  NetworkDefinition cut = network;
+  cut.outputs = {{name, value}};
+  return std::make_shared<const NetworkDefinition>(pruned(cut, {true}));
+}
+
+Part part_of_layer(const NetworkDefinition& network, const std::string& layer) {
+  const std::vector<Node>& nodes = network.graph.nodes();
+  const auto last = std::find_if(nodes.rbegin(), nodes.rend(),
+                                 [&](const Node& node) { return is_of(node.name, layer); });
+  require(last != nodes.rend(), "the network has no layer '{}'; it has {}", layer,
+          names_like(network.graph, layer));
+  const ValueType& type = network.graph.type(last->outputs[0]);
+  require(type.dtype == DType::f32 && type.shape.rank() > 0 && type.shape[0] == kTemplateBatch,
+          "the layer '{}' gives {}; expected f32 with a row for each sample", layer,
+          batch_named(to_string(type)));
+  return part_for(network, layer, last->outputs[0]);
+}
+
+template <class Named>
+std::size_t place_of(const std::vector<Named>& all, const std::string& name, const char* what) {
+  if (name.empty()) return 0;
+  const auto found = std::ranges::find(all, name, &Named::name);
+  std::string names;
+  for (const Named& one : all) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", one.name);
+  require(found != all.end(), "the network has no {} '{}'; it has {}", what, name, names);
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+/// Runs a recipe's programs over a data set, one batch after the other. Slots: the inputs of `part`
+/// in their own types, `constants` (the same for every batch, rows of it), then the result.
+Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data,
+           std::int64_t batch, const ProgramRecipe& recipe, const std::vector<Tensor>& constants,
+           const Shape& result_sample) {
+  const std::vector<StepData::Part> parts = step_inputs(part, data);
+  std::vector<InputBatches> inputs;
+  inputs.reserve(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    inputs.emplace_back(parts[i], part.inputs[i], false, data.size(), batch);
+  }
+  Session session(model);
+  Sweep sweep = session.add_sweep(data.size(), batch, recipe);
+  session.attach();
+  Tensor result(DType::f32, result_sample.batched(data.size()));
+  const Backend& backend = *model.backend;
+  const bool on_host = backend.threads() > 0;
+  std::vector<std::shared_ptr<Buffer>> memory(parts.size() + constants.size() + 1);
+  const auto on_device = [&](std::size_t slot, std::size_t bytes) -> Buffer& {
+    if (memory[slot] == nullptr || memory[slot]->bytes() < bytes) {
+      memory[slot] = backend.allocate(bytes);
+    }
+    sweep.bind(slot, memory[slot]->data());
+    return *memory[slot];
+  };
+  const auto give = [&](std::size_t slot, std::span<const std::byte> bytes) {
+    if (on_host) return sweep.bind(slot, bytes.data());
+    backend.upload(on_device(slot, bytes.size()), 0, bytes);
+  };
+  for (std::int64_t first = 0; first < data.size(); first += batch) {
+    const std::int64_t count = std::min(batch, data.size() - first);
+    std::size_t slot = 0;
+    for (InputBatches& input : inputs) give(slot++, input.at(first, count));
+    for (const Tensor& constant : constants) give(slot++, constant.rows(0, count).bytes());
+    const std::span<std::byte> to = result.rows(first, first + count).writable_bytes();
+    Buffer* from = on_host ? nullptr : &on_device(slot, to.size());
+    if (on_host) sweep.bind(slot, to.data());
+    const auto records = static_cast<std::uint64_t>(count);
+    sweep.run_one({.records = records, .samples = records}, records);
+    if (from != nullptr) backend.download(*from, 0, to);
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor Model::value_of(const std::string& layer, const Dataset& data, std::int64_t batch) {
+  require(batch > 0, "expected a batch of at least 1; got {}", batch);
+  ModelState& model = state();
+  const Part part = part_of_layer(model.definition(), layer);
+  const DType first = part->inputs.empty() ? DType::f32 : part->inputs[0].dtype;
+  const Supports supports = supports_of(*model.backend);
+  const ProgramRecipe recipe{.key = fmt::format("value of {}", layer),
+                             .graph_of =
+                                 [part, first, supports](std::int64_t n) {
+                                   return prediction_step(*part, first, n, OutputForm::plain,
+                                                          supports);
+                                 },
+                             .fixed_weights = true};
+  return run(model, *part, data, batch, recipe, {}, part->output_sample());
+}
+
+Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, std::int64_t batch) {
+  require(batch > 0, "expected a batch of at least 1; got {}", batch);
+  ModelState& model = state();
+  const NetworkDefinition& network = model.definition();
+  const NetworkInput& input = network.inputs[place_of(network.inputs, which.by, "input")];
+  const NetworkOutput& output = network.outputs[place_of(network.outputs, which.of, "output")];
+  require(input.dtype == DType::f32, "the input '{}' holds ids, by which nothing has a gradient",
+          input.name);
+  const Part part = part_for(network, output.name, output.value);
+  const auto by = std::ranges::find(part->inputs, input.name, &NetworkInput::name);
+  require(by != part->inputs.end(), "the output '{}' does not depend on the input '{}'",
+          output.name, input.name);
+  const Shape sample = part->output_sample();
+  require(which.index >= 0 && which.index < sample.elements(),
+          "the output '{}' has {} elements a sample; got the index {}", output.name,
+          sample.elements(), which.index);
+  const std::int64_t rows = std::min(batch, data.size());
+  Tensor weights(DType::f32, sample.batched(rows));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t at = row * sample.elements() + which.index;
+    weights.as_writable<float>()[static_cast<std::size_t>(at)] = 1;
+  }
+  const Supports supports = supports_of(*model.backend);
+  const auto place = static_cast<std::size_t>(by - part->inputs.begin());
+  const ProgramRecipe recipe{.key = fmt::format("gradient of {} by {}", output.name, input.name),
+                             .graph_of =
+                                 [part, place, supports](std::int64_t n) {
+                                   return input_gradient_step(*part, place, n, supports);
+                                 },
+                             .fixed_weights = true};
+  return run(model, *part, data, batch, recipe, {weights}, input.sample);
+}
+
+}  // namespace linnet
