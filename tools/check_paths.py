@@ -10,10 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Folders below which people and their programs live; not where it goes on from a word, as in a URL.
-# (NVIDIA's packages go to opt/nvidia on any machine.)
+# Not where it goes on from a word, as in a URL.
+START = r"(?<![\w.~$@}])"
+# Folders below which people and their programs live. (NVIDIA's packages go to opt/nvidia on any
+# machine.)
 FOLDERS = ("home", "root", "work", "opt(?!/nvidia/)", "srv", "mnt", "media", "Users")
-PATH = re.compile(r"(?<![\w.~$@}])/(?:" + "|".join(FOLDERS) + r")/[\w.$~-][^\s\"'`<>|,;)]*")
+PATH = re.compile(START + "/(?:" + "|".join(FOLDERS) + r")/[\w.$~-][^\s\"'`<>|,;)]*")
 
 
 def files(root):
@@ -25,7 +27,7 @@ def files(root):
 def check(root, names=None):
     """The sentences about everything that is wrong below `root`."""
     problems = []
-    own = re.compile(re.escape(str(root.resolve())) + r"(?![\w-])[^\s\"'`<>|,;)]*")
+    own = re.compile(START + re.escape(str(root.resolve())) + r"(?![\w-])[^\s\"'`<>|,;)]*")
     for path in files(root) if names is None else names:
         try:
             text = path.read_text()

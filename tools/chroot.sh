@@ -36,10 +36,12 @@ make_chroot() {
   touch "$root/etc/linnet-chroot"
 }
 
-# The checkout's files as git knows them, changes and new files included; older builds stay.
+# The checkout's files as git knows them, changes and new files included, as a repository of their own
+# (checks ask git for their names); older builds stay.
 copy_checkout() {
   mkdir -p "$root/root/linnet"
   find "$root/root/linnet" -mindepth 1 -maxdepth 1 ! -name build ! -name runs -exec rm -rf {} +
+  git init -q "$root/root/linnet"
   git ls-files -z --cached --others --exclude-standard |
     tar --null --files-from=- --ignore-failed-read --create 2>/dev/null |
     tar --extract --no-same-owner --directory "$root/root/linnet"
@@ -67,8 +69,9 @@ compilers() {
 }
 
 run_all() {
-  mount --bind /dev "$root/dev"
+  mount --rbind /dev "$root/dev"  # with its terminals
   mount -t proc proc "$root/proc"
+  mount -t sysfs -o ro sysfs "$root/sys"
   local command
   for command in "${commands[@]}"; do
     case $command in

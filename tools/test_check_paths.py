@@ -32,7 +32,7 @@ class CheckPaths(unittest.TestCase):
     def test_accepts_what_is_on_any_machine(self):
         self.assertEqual(self.problems(
             "/usr/lib/x /proc/meminfo /tmp/x ~/flux $HOME/work/x ${TREE}/work/x https://example.org"
-            f"{HOME}/x src/opt/a ../work/b $DATA/mnist a /work b\n"), [])
+            f"{HOME}/x $chrootROOT/x src/opt/a ../work/b $DATA/mnist a /work b\n"), [])
 
     def test_the_tree_has_none(self):
         self.assertEqual(check_paths.check(Path(__file__).resolve().parent.parent), [])
