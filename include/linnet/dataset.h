@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,26 @@ struct DatasetInfo {
   std::filesystem::path targets_file = {};
   /// Sentences on what was decided while reading, e.g. that grey images are read in colour.
   std::vector<std::string> notes = {};
+};
+
+/// Which record a Transform is to make.
+struct RecordPlace {
+  std::int64_t row = 0;    ///< in the data set whose column was mapped
+  std::int64_t epoch = 0;  ///< of a training, from 1; 0 in evaluations and predictions
+  /// For transforms that draw: a function of row, epoch and the seed that Dataset::map() was given.
+  std::uint64_t key = 0;
+};
+
+/// Makes a record of another one, e.g. a spectrum of a sound: reads `from`, writes all of `to`.
+/// Called by several threads at once; what it writes depends on nothing else than its arguments.
+using Transform =
+    std::function<void(const Tensor& from, Tensor& to, const RecordPlace& place)>;
+
+/// What Dataset::map() makes.
+struct MapOptions {
+  Shape record = {};         ///< of the new records
+  DType dtype = DType::f32;  ///< theirs: u8, f32 or i32; of a target f32
+  std::uint64_t seed = 0;    ///< of RecordPlace::key
 };
 
 /// How Dataset::split() chooses.
@@ -102,6 +123,12 @@ class Dataset {
   /// round(share * size()) samples, the same ones for a seed on every machine. Throws Error for a
   /// share outside [0, 1), and for one that leaves nothing.
   std::pair<Dataset, Dataset> split(double share, const SplitOptions& options = {}) const;
+
+  /// The same data set with other records in a column: each is made when a batch needs it, by the
+  /// threads that read ahead (FitOptions::decoders), in every epoch anew. Nothing is held in memory.
+  /// Throws Error for a column that is not there, and for labels. An exception of the transform
+  /// ends the training as an Error that names column and row.
+  Dataset map(std::string_view column, const MapOptions& options, Transform transform) const;
 
   /// Throws Error where the first target is labels and one lies outside [0, classes), if there are
   /// classes; `ignored_label` may.

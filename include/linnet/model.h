@@ -102,8 +102,7 @@ class Model {
   Shape parameter_shape(const std::string& name) const;
   /// Returns a copy on the host, f32 of parameter_shape(). Waits for the device.
   Tensor parameter(const std::string& name) const;
-  /// Takes values of any type, as f32. Throws Error for an unknown name or another number of
-  /// elements.
+  /// Takes values of any type, as f32. Throws Error for an unknown name or another shape.
   void set_parameter(const std::string& name, const Tensor& values);
   /// The memory that training updates and predictions read, f32, on the model's device: a weight or
   /// running statistic. May be written from now on: where predictions keep weights in another order

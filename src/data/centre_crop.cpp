@@ -9,6 +9,7 @@
 #include "core/tensor_memory.h"
 #include "data/fit_pictures.h"
 #include "data/targets.h"
+#include "data/wrapped_source.h"
 
 namespace linnet {
 namespace {
@@ -30,21 +31,19 @@ struct Middle {
   }
 };
 
-class CroppedSource final : public RecordSource {
+class CroppedSource final : public WrappedSource {
  public:
   CroppedSource(std::shared_ptr<const RecordSource> source, Middle middle)
-      : source_(std::move(source)), middle_(std::move(middle)) {}
-  std::int64_t size() const override { return source_->size(); }
-  DType dtype() const override { return source_->dtype(); }
+      : WrappedSource(std::move(source)), middle_(std::move(middle)) {}
   Shape record() const override { return middle_.to; }
-  void read(std::int64_t index, std::span<std::byte> to) const override {
+  void read_in_epoch(std::int64_t index, std::int64_t epoch,
+                     std::span<std::byte> to) const override {
     std::vector<std::byte> whole(static_cast<std::size_t>(middle_.from.elements()) * middle_.size);
-    source_->read(index, whole);
+    source().read_in_epoch(index, epoch, whole);
     middle_.copy(whole.data(), to.data());
   }
 
  private:
-  std::shared_ptr<const RecordSource> source_;
   Middle middle_;
 };
 

@@ -12,43 +12,40 @@
 #include "base/random.h"
 #include "core/tensor_memory.h"
 #include "data/targets.h"
+#include "data/wrapped_source.h"
 
 namespace linnet {
 namespace {
 
 /// Records [begin, begin + size) of another source.
-class SourceRows final : public RecordSource {
+class SourceRows final : public WrappedSource {
  public:
   SourceRows(std::shared_ptr<const RecordSource> source, std::int64_t begin, std::int64_t size)
-      : source_(std::move(source)), begin_(begin), size_(size) {}
+      : WrappedSource(std::move(source)), begin_(begin), size_(size) {}
   std::int64_t size() const override { return size_; }
-  DType dtype() const override { return source_->dtype(); }
-  Shape record() const override { return source_->record(); }
-  void read(std::int64_t index, std::span<std::byte> to) const override {
-    source_->read(begin_ + index, to);
+  void read_in_epoch(std::int64_t index, std::int64_t epoch,
+                     std::span<std::byte> to) const override {
+    source().read_in_epoch(begin_ + index, epoch, to);
   }
 
  private:
-  std::shared_ptr<const RecordSource> source_;
   std::int64_t begin_;
   std::int64_t size_;
 };
 
 /// Chosen records of another source.
-class SourceTaken final : public RecordSource {
+class SourceTaken final : public WrappedSource {
  public:
   using Rows = std::shared_ptr<const std::vector<std::int64_t>>;
   SourceTaken(std::shared_ptr<const RecordSource> source, Rows rows)
-      : source_(std::move(source)), rows_(std::move(rows)) {}
+      : WrappedSource(std::move(source)), rows_(std::move(rows)) {}
   std::int64_t size() const override { return static_cast<std::int64_t>(rows_->size()); }
-  DType dtype() const override { return source_->dtype(); }
-  Shape record() const override { return source_->record(); }
-  void read(std::int64_t index, std::span<std::byte> to) const override {
-    source_->read(rows_->at(static_cast<std::size_t>(index)), to);
+  void read_in_epoch(std::int64_t index, std::int64_t epoch,
+                     std::span<std::byte> to) const override {
+    source().read_in_epoch(rows_->at(static_cast<std::size_t>(index)), epoch, to);
   }
 
  private:
-  std::shared_ptr<const RecordSource> source_;
   Rows rows_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "data/image_transform.h"
 #include "data/targets.h"
+#include "data/wrapped_source.h"
 
 namespace linnet {
 namespace {
@@ -17,21 +18,19 @@ void resize(std::span<const std::uint8_t> from, const Shape& sample, const Shape
   std::ranges::copy(resize_image(image, input[0], input[1]).pixels, to.begin());
 }
 
-class ResizedSource final : public RecordSource {
+class ResizedSource final : public WrappedSource {
  public:
   ResizedSource(std::shared_ptr<const RecordSource> source, const Shape& input)
-      : source_(std::move(source)), sample_(source_->record()), input_(input) {}
-  std::int64_t size() const override { return source_->size(); }
-  DType dtype() const override { return DType::u8; }
+      : WrappedSource(std::move(source)), sample_(this->source().record()), input_(input) {}
   Shape record() const override { return input_; }
-  void read(std::int64_t index, std::span<std::byte> to) const override {
+  void read_in_epoch(std::int64_t index, std::int64_t epoch,
+                     std::span<std::byte> to) const override {
     std::vector<std::uint8_t> whole(static_cast<std::size_t>(sample_.elements()));
-    source_->read(index, std::as_writable_bytes(std::span(whole)));
+    source().read_in_epoch(index, epoch, std::as_writable_bytes(std::span(whole)));
     resize(whole, sample_, input_, {reinterpret_cast<std::uint8_t*>(to.data()), to.size()});
   }
 
  private:
-  std::shared_ptr<const RecordSource> source_;
   Shape sample_;
   Shape input_;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -18,6 +17,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "core/dims.h"
+#include "core/tensor_memory.h"
 
 namespace linnet {
 namespace {
@@ -136,29 +136,10 @@ void require_cover(std::vector<TensorView>& tensors, std::span<const std::byte> 
 
 }  // namespace
 
-std::vector<float> to_floats(const TensorView& tensor) {
-  std::vector<float> floats(tensor.data.size() / size_of(tensor.dtype));
-  const auto convert = [&]<class T>(T element, auto&& to_float) {
-    for (std::size_t i = 0; i < floats.size(); ++i) {
-      std::memcpy(&element, tensor.data.data() + i * sizeof(T), sizeof(T));
-      floats[i] = to_float(element);
-    }
-  };
-  const auto cast = [](auto element) { return static_cast<float>(element); };
-  switch (tensor.dtype) {
-    case DType::f32: convert(float{}, cast); break;
-    case DType::f64: convert(double{}, cast); break;
-    case DType::u8: convert(std::uint8_t{}, cast); break;
-    case DType::i32: convert(std::int32_t{}, cast); break;
-    case DType::bf16:
-      convert(std::uint16_t{},
-              [](std::uint16_t b) { return std::bit_cast<float>(std::uint32_t{b} << 16); });
-      break;
-    case DType::f16:
-    case DType::i64:
-    case DType::boolean: LINNET_ASSERT(false);  // kTypeNames does not have them
-  }
-  return floats;
+Tensor to_tensor(const TensorView& view) {
+  Tensor tensor = uninitialized_tensor(view.dtype, view.shape);
+  std::ranges::copy(view.data, tensor.writable_bytes().begin());
+  return tensor;
 }
 
 const TensorView* SafetensorsFile::find(std::string_view name) const {

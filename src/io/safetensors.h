@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/tensor.h>
 #include <linnet/types.h>
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct TensorView {
   std::span<const std::byte> data;
 };
 
-/// The elements as f32. Exact from f32, bf16, u8; rounded from f64 and i32.
-std::vector<float> to_floats(const TensorView& tensor);
+/// A copy in memory of its own.
+Tensor to_tensor(const TensorView& view);
 
 /// A safetensors file in memory (https://github.com/huggingface/safetensors: 8 bytes of header
 /// length, a JSON header, the data). Copies share the bytes; views live as long as any of them.

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "core/tensor_memory.h"
 #include "model/buffer_memory.h"
+#include "model/custom_metrics.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "ops/cpu_kernels.h"
@@ -70,8 +71,7 @@ std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend>
   s.threads = s.backend->threads();
   try {
     s.parameters = s.backend->allocate(s.definition().bytes(true));
-    s.statistics = s.backend->allocate(s.counters_offset() +
-                                       align_up(sizeof(double) * (kCounters + kLossHistory)));
+    s.statistics = s.backend->allocate(metric_sums_offset(s.definition()) + metric_sums_bytes());
   } catch (const OutOfMemory& error) {
     throw OutOfMemory(fmt::format("{}: the weights of a network of {} parameters", error.what(),
                                   s.network.parameters()),
@@ -165,8 +165,8 @@ Tensor Model::parameter(const std::string& name) const {
 
 void Model::set_parameter(const std::string& name, const Tensor& values) {
   const ParameterSpec& spec = find_parameter(*state_, name);
-  require(values.elements() == spec.shape.elements(), "parameter '{}' is {}, {} elements; got {}",
-          name, to_string(spec.shape), spec.shape.elements(), values.elements());
+  require(values.shape() == spec.shape, "the parameter '{}' is {}; got values of {}", name,
+          to_string(spec.shape), to_string(values.shape()));
   const Tensor floats = values.to_host().to(DType::f32);
   upload(*state_, spec, floats.as<float>());
 }

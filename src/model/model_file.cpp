@@ -75,7 +75,7 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       check_tensors(network.definition(), file);
       Model model(std::move(network), std::move(options));
       for (const TensorView& tensor : file.tensors()) {
-        model.set_parameter(tensor.name, Tensor(to_floats(tensor)));
+        model.set_parameter(tensor.name, to_tensor(tensor));
       }
       const auto classes = file.metadata().find(kClassesKey);
       if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));

@@ -18,52 +18,6 @@ constexpr std::string_view name_of(const RMSprop&) { return "rmsprop"; }
 constexpr std::string_view name_of(const Adagrad&) { return "adagrad"; }
 constexpr std::string_view name_of(const Lion&) { return "lion"; }
 
-template <class V>
-void fields(SGD& o, V&& visit) {
-  visit("learning_rate", o.learning_rate);
-  visit("momentum", o.momentum);
-  visit("nesterov", o.nesterov);
-  visit("weight_decay", o.weight_decay);
-}
-template <class V>
-void fields(Adam& o, V&& visit) {
-  visit("learning_rate", o.learning_rate);
-  visit("beta1", o.beta1);
-  visit("beta2", o.beta2);
-  visit("epsilon", o.epsilon);
-  visit("weight_decay", o.weight_decay);
-}
-template <class V>
-void fields(AdamW& o, V&& visit) {
-  visit("learning_rate", o.learning_rate);
-  visit("beta1", o.beta1);
-  visit("beta2", o.beta2);
-  visit("epsilon", o.epsilon);
-  visit("weight_decay", o.weight_decay);
-}
-template <class V>
-void fields(RMSprop& o, V&& visit) {
-  visit("learning_rate", o.learning_rate);
-  visit("alpha", o.alpha);
-  visit("epsilon", o.epsilon);
-  visit("momentum", o.momentum);
-  visit("weight_decay", o.weight_decay);
-}
-template <class V>
-void fields(Adagrad& o, V&& visit) {
-  visit("learning_rate", o.learning_rate);
-  visit("initial_accumulator_value", o.initial_accumulator_value);
-  visit("epsilon", o.epsilon);
-  visit("weight_decay", o.weight_decay);
-}
-template <class V>
-void fields(Lion& o, V&& visit) {
-  visit("learning_rate", o.learning_rate);
-  visit("beta1", o.beta1);
-  visit("beta2", o.beta2);
-  visit("weight_decay", o.weight_decay);
-}
-
 constexpr std::string_view name_of(const Constant&) { return "constant"; }
 constexpr std::string_view name_of(const StepDecay&) { return "step"; }
 constexpr std::string_view name_of(const CosineDecay&) { return "cosine"; }
@@ -73,45 +27,31 @@ constexpr std::string_view name_of(const OneCycle&) { return "one_cycle"; }
 constexpr std::string_view name_of(const Plateau&) { return "plateau"; }
 inline std::string_view name_of(const ScheduleFunction&) { return "function"; }
 
-template <class V>
-void fields(Constant& /*schedule*/, V&& /*visit*/) {}
-template <class V>
-void fields(StepDecay& s, V&& visit) {
-  visit("every_epochs", s.every_epochs);
-  visit("gamma", s.gamma);
+/// Of any optimizer or schedule.
+template <class O, class V>
+void fields(O& o, V&& visit) {
+  if constexpr (requires { o.learning_rate; }) visit("learning_rate", o.learning_rate);
+  if constexpr (requires { o.beta1; }) visit("beta1", o.beta1);
+  if constexpr (requires { o.beta2; }) visit("beta2", o.beta2);
+  if constexpr (requires { o.momentum; }) visit("momentum", o.momentum);
+  if constexpr (requires { o.nesterov; }) visit("nesterov", o.nesterov);
+  if constexpr (requires { o.alpha; }) visit("alpha", o.alpha);
+  if constexpr (requires { o.initial_accumulator_value; }) {
+    visit("initial_accumulator_value", o.initial_accumulator_value);
+  }
+  if constexpr (requires { o.epsilon; }) visit("epsilon", o.epsilon);
+  if constexpr (requires { o.weight_decay; }) visit("weight_decay", o.weight_decay);
+  if constexpr (requires { o.every_epochs; }) visit("every_epochs", o.every_epochs);
+  if constexpr (requires { o.gamma; }) visit("gamma", o.gamma);
+  if constexpr (requires { o.power; }) visit("power", o.power);
+  if constexpr (requires { o.epochs; }) visit("epochs", o.epochs);
+  if constexpr (requires { o.rise; }) visit("rise", o.rise);
+  if constexpr (requires { o.start; }) visit("start", o.start);
+  if constexpr (requires { o.factor; }) visit("factor", o.factor);
+  if constexpr (requires { o.patience; }) visit("patience", o.patience);
+  if constexpr (requires { o.threshold; }) visit("threshold", o.threshold);
+  if constexpr (requires { o.floor; }) visit("floor", o.floor);
 }
-template <class V>
-void fields(CosineDecay& s, V&& visit) {
-  visit("epochs", s.epochs);
-  visit("floor", s.floor);
-}
-template <class V>
-void fields(LinearDecay& s, V&& visit) {
-  visit("epochs", s.epochs);
-  visit("floor", s.floor);
-}
-template <class V>
-void fields(PolynomialDecay& s, V&& visit) {
-  visit("power", s.power);
-  visit("epochs", s.epochs);
-  visit("floor", s.floor);
-}
-template <class V>
-void fields(OneCycle& s, V&& visit) {
-  visit("epochs", s.epochs);
-  visit("rise", s.rise);
-  visit("start", s.start);
-  visit("floor", s.floor);
-}
-template <class V>
-void fields(Plateau& s, V&& visit) {
-  visit("factor", s.factor);
-  visit("patience", s.patience);
-  visit("threshold", s.threshold);
-  visit("floor", s.floor);
-}
-template <class V>
-void fields(ScheduleFunction& /*schedule*/, V&& /*visit*/) {}
 
 inline std::string_view name_of(const Optimizer& optimizer) {
   return std::visit([](const auto& o) { return name_of(o); }, optimizer);

@@ -13,9 +13,13 @@ namespace {
 /// A sample a task; the first exception in the samples' order counts, not in that of time.
 class ReadBatch final : public StagedWork {
  public:
-  ReadBatch(const std::vector<StepData::Part>& parts, const RecordIndex& index, std::uint64_t count,
-            std::span<std::byte* const> to)
-      : parts_(parts), index_(index), to_(to), errors_(count) {}
+  ReadBatch(const std::vector<StepData::Part>& parts, const RecordIndex& index, std::uint64_t epoch,
+            std::uint64_t count, std::span<std::byte* const> to)
+      : parts_(parts),
+        index_(index),
+        epoch_(static_cast<std::int64_t>(epoch)),
+        to_(to),
+        errors_(count) {}
 
   std::uint64_t stages() const override { return 1; }
   std::uint32_t tasks(std::uint64_t /*stage*/) const override {
@@ -27,7 +31,8 @@ class ReadBatch final : public StagedWork {
       if (parts_[p].source == nullptr) continue;
       const std::size_t bytes = parts_[p].record.bytes();
       try {
-        parts_[p].source->read(record, std::span(to_[p] + task * bytes, bytes));
+        parts_[p].source->read_in_epoch(record, epoch_,
+                                        std::span(to_[p] + task * bytes, bytes));
       } catch (...) {
         errors_[task] = std::current_exception();
         return;
@@ -43,6 +48,7 @@ class ReadBatch final : public StagedWork {
  private:
   const std::vector<StepData::Part>& parts_;
   const RecordIndex& index_;
+  std::int64_t epoch_;
   std::span<std::byte* const> to_;
   std::vector<std::exception_ptr> errors_;
 };
@@ -63,7 +69,7 @@ void RecordReader::read(const StepInfo& first, bool shuffle, std::uint64_t posit
     }
   }
   if (team_ == nullptr) return;
-  ReadBatch work(parts_, index, count, to);
+  ReadBatch work(parts_, index, first.epoch, count, to);
   team_->run(work, Signals::delivered);
   work.rethrow();
 }

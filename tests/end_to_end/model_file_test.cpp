@@ -227,15 +227,16 @@ TEST(ModelFile, AFullDiskIsAnErrorAndKeepsTheOldFile) {
   }
 }
 
-TEST(Model, ParametersAreCheckedByNameAndSize) {
+TEST(Model, ParametersAreCheckedByNameAndShape) {
   Model model(Network({3}, {Dense{.units = 2, .name = "head"}}));
   EXPECT_EQ(model.parameter_names(), (std::vector<std::string>{"head.weight", "head.bias"}));
-  const std::vector<float> five(5);
-  try {
-    model.set_parameter("head.weight", records(five));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "parameter 'head.weight' is (2, 3), 6 elements; got 5");
+  for (const Shape& shape : {Shape{5}, Shape{6}, Shape{3, 2}}) {
+    try {
+      model.set_parameter("head.weight", Tensor(DType::f32, shape));
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "the parameter 'head.weight' is (2, 3); got values of " + to_string(shape));
+    }
   }
   try {
     model.parameter("tail.weight");

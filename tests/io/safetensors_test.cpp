@@ -20,6 +20,12 @@ TensorView view(std::string name, DType dtype, Shape shape, const T& values) {
   return {std::move(name), dtype, std::move(shape), std::as_bytes(std::span(values))};
 }
 
+std::vector<float> floats_of(const TensorView& view) {
+  const Tensor tensor = to_tensor(view).to(DType::f32);
+  EXPECT_EQ(tensor.shape(), view.shape);
+  return {tensor.as<float>().begin(), tensor.as<float>().end()};
+}
+
 std::vector<std::string> names(const SafetensorsFile& file) {
   std::vector<std::string> all;
   for (const TensorView& tensor : file.tensors()) all.push_back(tensor.name);
@@ -111,17 +117,17 @@ TEST(Safetensors, ReadsWhatOthersWrite) {
                             std::string("\x05\x00\x00\x80\x3f", 5));
   const SafetensorsFile file = read_safetensors(folder / "file");
   EXPECT_EQ(names(file), (std::vector<std::string>{"b", "f"}));
-  EXPECT_EQ(to_floats(file.at("f")), std::vector<float>{1});
-  EXPECT_EQ(to_floats(file.at("b")), std::vector<float>{5});
+  EXPECT_EQ(floats_of(file.at("f")), std::vector<float>{1});
+  EXPECT_EQ(floats_of(file.at("b")), std::vector<float>{5});
 }
 
 TEST(Safetensors, ConvertsToFloats) {
-  EXPECT_EQ(to_floats(view("", DType::f32, {6}, kWeights)),
+  EXPECT_EQ(floats_of(view("", DType::f32, {6}, kWeights)),
             std::vector<float>(kWeights.begin(), kWeights.end()));
-  EXPECT_EQ(to_floats(view("", DType::u8, {3}, kPixels)), (std::vector<float>{0, 127, 255}));
-  EXPECT_EQ(to_floats(view("", DType::f64, {}, kScalar)), std::vector<float>{0.5F});
-  EXPECT_EQ(to_floats(view("", DType::i32, {2}, kIndices)), (std::vector<float>{-7, 2e9F}));
-  EXPECT_EQ(to_floats(view("", DType::bf16, {2}, kHalves)), (std::vector<float>{1, -3}));
+  EXPECT_EQ(floats_of(view("", DType::u8, {3}, kPixels)), (std::vector<float>{0, 127, 255}));
+  EXPECT_EQ(floats_of(view("", DType::f64, {}, kScalar)), std::vector<float>{0.5F});
+  EXPECT_EQ(floats_of(view("", DType::i32, {2}, kIndices)), (std::vector<float>{-7, 2e9F}));
+  EXPECT_EQ(floats_of(view("", DType::bf16, {2}, kHalves)), (std::vector<float>{1, -3}));
 }
 
 TEST(Safetensors, RefusesNamesThatNoFileCanHold) {

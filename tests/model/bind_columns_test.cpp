@@ -12,6 +12,7 @@
 
 #include "data_sets.h"
 #include "message_of.h"
+#include "weights.h"
 
 namespace linnet::testing {
 namespace {
@@ -115,7 +116,7 @@ TEST(BindColumns, NamesWhatIsWantedAndWhatIsThere) {
 TEST(BindColumns, PredictionsReadTheRightColumns) {
   Model model = model_of(two_by_two());
   for (const char* name : {"y.weight", "z.weight"}) {
-    model.set_parameter(name, Tensor(std::vector<float>{1, 1}));
+    set_parameter(model, name, {1, 1});
   }
   const Tensor a = rows_from(1);
   const Tensor b = rows_from(100);
@@ -188,8 +189,8 @@ TEST(BindColumns, AccuracyIsOfTheOutputThatIsTrained) {
   const Network network = f.build({{"other", x | Dense{.units = 5, .name = "other"}},
                                    {"class", x | Dense{.units = 2, .name = "class"}}});
   Model model = model_of(network);
-  model.set_parameter("class.weight", Tensor(std::vector<float>{-1, 1}));
-  model.set_parameter("class.bias", Tensor(std::vector<float>{0, 0}));
+  set_parameter(model, "class.weight", {-1, 1});
+  set_parameter(model, "class.bias", {0, 0});
   const Dataset data({{"x", records(std::vector<float>{-1, 1, -1, 1}, {1})}},
                      {{"class", Tensor(std::vector<std::int32_t>{0, 1, 0, 0})}});
   EXPECT_EQ(evaluate(model, data).accuracy, 0.75);
