@@ -90,16 +90,16 @@ class Config {
     Section s = section("data");
     const std::string name = s.text("name", "");
     const std::string path = s.text("path", "");
-    job.training.validation = s.number("validation", 0);
+    job.validation = s.number("validation", 0);
     read_images(s, job.images);
     s.close();
     if (!name.empty() && !path.empty()) {
       s.refuse("path", "[data] takes 'name' or 'path', not both");
     }
     if (s.has("name")) s.choice("name", 0, {"fashion-mnist", "digits"});
-    if (job.training.validation < 0 || job.training.validation >= 1) {
+    if (job.validation < 0 || job.validation >= 1) {
       s.refuse("validation", fmt::format("'validation' in [data] must lie in [0, 1); got {}",
-                                         job.training.validation));
+                                         job.validation));
     }
     if (s.has("path") && path.empty()) s.refuse("path", "'path' in [data] is empty");
     // A path is one even where a built-in data set has its name.
@@ -118,7 +118,7 @@ class Config {
     t.shuffle = s.flag("shuffle", t.shuffle);
     t.drop_last = s.flag("drop_last", t.drop_last);
     t.streamed = s.flag("streamed", t.streamed);
-    t.pool = s.integer("pool", t.pool, 1);
+    t.prefetch = s.integer("prefetch", t.prefetch, 1);
     t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));
     t.clip.norm = s.number("clip_norm", t.clip.norm);
     t.clip.value = s.number("clip_value", t.clip.value);

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <tuple>
 
 #include "base/check.h"
 #include "nearest.h"
@@ -179,13 +180,28 @@ void read_images(Section& s, DatasetOptions& images) {
       s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
 }
 
+namespace {
+
+/// Splits the job's share off the training set, which goes: its samples are copied.
+void hold_out(Splits& splits, const Job& job) {
+  require(splits.validation.size() == 0,
+          "'{}' has a validation set of its own; a share of {} can't be held out beside it",
+          splits.train.info().name, job.validation);
+  std::tie(splits.train, splits.validation) =
+      splits.train.split(job.validation, {.seed = job.training.seed});
+}
+
+}  // namespace
+
 LoadedData load_data(const Job& job) {
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;
   options.threads = job.training.decoders;
   options.seed = job.training.seed;
   options.ignored_label = job.training.loss_options.ignore_index;
-  return load_data(job.data, options);
+  LoadedData data = load_data(job.data, options);
+  if (job.validation > 0) hold_out(data.splits, job);
+  return data;
 }
 
 Network fit_network(const Job& job, const Shape& sample) {

@@ -46,7 +46,7 @@ struct TrainOptions {
   std::optional<std::string> schedule;
   LossSettings loss;
   std::optional<std::int64_t> batch;
-  std::optional<std::int64_t> pool;
+  std::optional<std::int64_t> prefetch;
   bool streamed = false;
   bool drop_last = false;
   ImageSettings images;
@@ -75,7 +75,7 @@ Job job_of(const TrainOptions& options) {
   job.model.seed = t.seed;
   t.batch = options.batch.value_or(t.batch);
   t.streamed = t.streamed || options.streamed;
-  t.pool = options.pool.value_or(t.pool);
+  t.prefetch = options.prefetch.value_or(t.prefetch);
   t.epochs = options.epochs.value_or(t.epochs);
   t.drop_last = t.drop_last || options.drop_last;
   apply(options.images, job);
@@ -350,7 +350,7 @@ void add_train(CLI::App& app, Action& action) {
                     "Image files: decode them as batches need them; other data, on a GPU: keep "
                     "them in host memory and copy batch by batch");
   add_image_options(*command, o->images);
-  command->add_option("--pool", o->pool, "Batches that a streamed training keeps on their way")
+  command->add_option("--prefetch", o->prefetch, "Batches that a streamed training reads ahead")
       ->check(at_least(1, 1024));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));

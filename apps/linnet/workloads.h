@@ -19,6 +19,7 @@ struct Job {
   TrainingOptions training = {};
   ModelOptions model = {};
   std::string data = {};          ///< a path, "fashion-mnist" or "digits"; "" means Fashion-MNIST
+  double validation = 0;          ///< share of the training data that is held out, in [0, 1)
   bool forward_only = false;      ///< features of a network without a loss: nothing to train
   bool balanced_classes = false;  ///< class weights that follow from the training data
   /// The same network for other images, of a workload whose network takes any; null else.

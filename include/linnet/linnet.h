@@ -3,6 +3,8 @@
 
 // Everything a program that uses Linnet needs.
 #include <linnet/batch.h>
+#include <linnet/callback.h>
+#include <linnet/custom_metric.h>
 #include <linnet/dataset.h>
 #include <linnet/devices.h>
 #include <linnet/error.h>

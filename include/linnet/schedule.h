@@ -9,8 +9,8 @@ namespace linnet {
 
 // Learning-rate schedules: each gives a factor on the optimizer's learning rate. Unless noted, the
 // factor changes with every step, and definitions are PyTorch's. A decay ends `epochs` after the
-// training's begin (0: where the training ends) and keeps its last factor from there; a warm-up
-// counts among its epochs.
+// training's begin (0: where the training ends, which only fit() knows: Trainer::step() wants a
+// number) and keeps its last factor from there; a warm-up counts among its epochs.
 
 /// The factor is always 1.
 struct Constant {};

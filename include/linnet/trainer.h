@@ -3,6 +3,8 @@
 
 #include <linnet/augment.h>
 #include <linnet/batch.h>
+#include <linnet/callback.h>
+#include <linnet/custom_metric.h>
 #include <linnet/expression.h>
 #include <linnet/loss.h>
 #include <linnet/model.h>
@@ -72,105 +74,42 @@ using Objectives = std::vector<NamedObjective>;
 
 struct TrainerOptions {
   std::uint64_t seed = 0;  ///< of shuffling, dropout and augmentation
+  /// Measured by fit() on validation and test sets, and by evaluate(). Throws Error from the
+  /// Trainer for names that are empty or stand there twice, and outputs that are not there.
+  std::vector<CustomMetric> metrics = {};
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };
-
-class Callback;
 
 /// One call of Trainer::fit().
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t batch = 128;
-  Dataset validation = {};  ///< evaluated after every epoch; empty: none
-  /// Instead of `validation`: a share of the training data, in [0, 1), that is held out.
-  double hold_out = 0;
+  /// Evaluated after every epoch; empty: none. Dataset::split() holds out a share of the data.
+  Dataset validation = {};
   Dataset test = {};  ///< evaluated after the last epoch, or after every one without `validation`
-  /// Stops when the validation (or else test, or else training) loss has not improved for so many
-  /// epochs; 0: never.
+  /// Stops when what is watched has not improved for so many epochs; 0: never.
   std::int64_t patience = 0;
-  /// Keeps the weights of the epoch whose watched loss was the best, for Trainer::best().
+  /// Keeps the weights of the epoch in which what is watched was the best, for Trainer::best().
   bool keep_best = false;
+  /// What `patience` and `keep_best` look at: the validation (or else test, or else training) loss,
+  /// or another number, such as {.metric = "accuracy", .better = Better::larger}.
+  Watch watch = {};
   bool shuffle = true;
   /// Leaves out of each epoch the samples beyond its last whole batch; with `shuffle` other ones
   /// every time.
   bool drop_last = false;
   /// Leaves the data in host memory: each batch is copied to the device while that computes the one
-  /// before, `prefetch` batches ahead (at least 1). The same results to the bit; for data that
-  /// don't fit. Changes nothing on the CPU, which reads host memory.
+  /// before. The same results to the bit; for data that don't fit. Changes nothing on the CPU, which
+  /// reads host memory.
   bool streamed = false;
+  /// Batches that are copied or read ahead of the training, at least 1. Results don't depend on it.
   std::int64_t prefetch = 3;
   /// Threads that read ahead where samples come from files (Column::source); 0: all processors.
   /// Results don't depend on it.
   int decoders = 0;
   Augment augment = {};          ///< of the first input's images
-  Callback* callback = nullptr;  ///< watches; must outlive the call
-};
-
-/// Loss (mean over the samples) and accuracy (NaN for regression).
-struct Evaluation {
-  double loss = 0;
-  double accuracy = 0;
-  std::int64_t samples = 0;
-};
-
-struct EpochReport {
-  std::int64_t epoch = 0;  ///< from 1
-  Evaluation train;        ///< over the epoch, while the weights changed
-  Evaluation validation;   ///< held-out part; no samples if there is none
-  Evaluation test;         ///< no samples if no test data was given
-  /// Of the epoch's steps in their order; the newest 4096 where they are more.
-  std::vector<float> step_losses = {};
-  double learning_rate = 0;  ///< of the epoch's last step
-  double seconds = 0;        ///< of training alone, without the evaluations
-  double samples_per_second = 0;
-};
-
-/// The state of a running epoch.
-struct Progress {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t epochs = 0;
-  std::int64_t samples_done = 0;
-  std::int64_t samples = 0;  ///< in an epoch
-  double loss = 0;           ///< mean over the epoch so far
-  double accuracy = 0;
-  double samples_per_second = 0;  ///< over the epoch so far
-  double seconds_left = 0;        ///< of the whole training, estimated
-};
-
-/// How far a pass over a validation or test set is.
-struct EvaluationProgress {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t epochs = 0;
-  std::int64_t samples_done = 0;
-  std::int64_t samples = 0;
-};
-
-/// Watches a training; every function is called on the thread that trains, between steps.
-class Callback {
- public:
-  virtual ~Callback() = default;
-  /// Several times a second.
-  virtual void on_progress(const Progress& /*progress*/) {}
-  /// Several times a second while a long evaluation goes on.
-  virtual void on_evaluation(const EvaluationProgress& /*progress*/) {}
-  /// After the epoch's evaluations. The weights are finite, and so are the losses.
-  virtual void on_epoch(const EpochReport& /*report*/) {}
-  /// Asked as often as on_progress and on_evaluation; true ends the training after the current step
-  /// or evaluation.
-  virtual bool stop_requested() { return false; }
-  /// Once, as soon as a stop was requested: the weights are finite, and nothing is evaluated before
-  /// this returns. The time to save, since what asked for the stop may not wait for on_epoch.
-  virtual void on_stop() {}
-};
-
-struct History {
-  std::vector<EpochReport> epochs;
-  bool stopped_early = false;      ///< patience ran out
-  bool interrupted = false;        ///< a callback asked to stop; the last epoch may be incomplete
-  double startup_seconds = 0;      ///< from the call to the first step: compiling and preparing
-  std::size_t planned_bytes = 0;   ///< all memory of training, decided before the first step
-  std::vector<std::string> notes;  ///< sentences on what the device could not do
+  Callback* callback = nullptr;  ///< is told of batches, epochs and the end; must outlive the call
 };
 
 /// A step that Trainer::step() has begun.
@@ -225,7 +164,8 @@ class Trainer {
   State gradients(const Batch& batch);
   State gradients(std::string_view objective, const Batch& batch);
 
-  /// Loss and accuracy over a data set, in inference mode, by the objective's losses. Waits.
+  /// Loss, accuracy and the trainer's metrics over a data set, in inference mode, by the objective's
+  /// losses. Waits.
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
   Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
 
@@ -269,23 +209,18 @@ struct TrainingOptions {
   /// Losses and weights of outputs, by name; those with targets and not named here have automatic
   /// losses of weight 1.
   std::vector<OutputLoss> output_losses = {};
-  double validation = 0;  ///< part of the training data that is held out, in [0, 1)
-  /// Stops when the held-out (or else test) loss has not improved for so many epochs; 0: never.
-  std::int64_t patience = 0;
+  std::int64_t patience = 0;  ///< as FitOptions::patience
   bool shuffle = true;
   /// Leaves out of each epoch the samples beyond its last whole batch; with `shuffle` other ones
   /// every time.
   bool drop_last = false;
-  std::uint64_t seed = 0;  ///< of shuffle, split and dropout
-  /// Leaves the data set in host memory: each batch is copied to the device while that computes the
-  /// one before, in `pool` buffers (at least 1). The same results to the bit; for data sets that
-  /// don't fit. Changes nothing on the CPU, which reads host memory.
-  bool streamed = false;
-  std::int64_t pool = 3;
-  /// Threads that read ahead where samples come from files (Dataset::source), into a pool of `pool`
-  /// batches on every device; 0: all processors. Results don't depend on it.
-  int decoders = 0;
+  std::uint64_t seed = 0;  ///< of shuffling, dropout and augmentation
+  bool streamed = false;      ///< as FitOptions::streamed
+  std::int64_t prefetch = 3;  ///< as FitOptions::prefetch
+  int decoders = 0;           ///< as FitOptions::decoders
   Augment augment = {};  ///< of the first input's images
+  std::vector<CustomMetric> metrics = {};  ///< as TrainerOptions::metrics
+  Watch watch = {};                        ///< as FitOptions::watch
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };
@@ -304,7 +239,7 @@ History train(Model& model, const Dataset& data, const TrainingOptions& options 
 
 /// The same on a data set that says itself which samples are held out: where it has a validation
 /// set, that one is evaluated after every epoch (and watched by `patience`), and the test set after
-/// the last one alone. Throws Error also for TrainingOptions::validation beside a validation set.
+/// the last one alone.
 History train(Model& model, const Splits& splits, const TrainingOptions& options = {},
               Callback* callback = nullptr);
 

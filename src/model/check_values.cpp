@@ -137,17 +137,14 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
   }
 }
 
-void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part,
-                          std::int64_t begin, std::int64_t count) {
+void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part) {
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const OutputLoss& loss = step.targets[i].how;
     if (loss.target) continue;
     const StepData::Part& target = step.parts[step.targets[i].part];
-    if (count == 0 || target.record.dtype != DType::i32 || loss.custom) continue;
-    const std::span all(reinterpret_cast<const std::int32_t*>(target.bytes.data()),
-                        target.bytes.size() / sizeof(std::int32_t));
-    const auto labels =
-        all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
+    if (target.record.dtype != DType::i32 || loss.custom) continue;
+    const std::span labels(reinterpret_cast<const std::int32_t*>(target.bytes.data()),
+                           target.bytes.size() / sizeof(std::int32_t));
     if (counts(labels, loss.options)) continue;
     const bool ignored =
         loss.options.ignore_index &&
@@ -155,11 +152,11 @@ void check_counted_labels(const StepData& step, const Dataset& data, std::string
     require(!ignored,
             "all {} labels of the {} samples of '{}' are {}, which the loss ignores "
             "(ignore_index): nothing is left to learn or to measure",
-            count, part, data.info().name, loss.options.ignore_index.value_or(0));
+            labels.size(), part, data.info().name, loss.options.ignore_index.value_or(0));
     fail(
         "the loss counts none of the {} labels of the {} samples of '{}': they are ignored or "
         "have class weight 0",
-        count, part, data.info().name);
+        labels.size(), part, data.info().name);
   }
 }
 

@@ -20,17 +20,18 @@ Value one_hot(Graph& graph, Value labels, std::int64_t classes) {
   return graph.emit(ScaleOp({.alpha = samples}), {shares}, kName);
 }
 
-/// Over all axes. The graph is one batch's, so a shape may be written with it.
-Value mean_of_all(Graph& graph, Value x) {
-  const std::int64_t elements = graph.shape(x).elements();
-  const Value row = graph.emit(ReshapeOp({.shape = {1, elements}}), {x}, kName);
-  const Value mean = graph.emit(ReduceOp({.kind = Reduction::mean, .axes = {1}}), {row}, kName);
-  return graph.emit(ReshapeOp({.shape = {}}), {mean}, kName);
-}
-
 }  // namespace
 
-Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target) {
+Value add_mean(Graph& graph, Value x, const std::string& name) {
+  // The graph is one batch's, so a shape may be written with it.
+  const std::int64_t elements = graph.shape(x).elements();
+  const Value row = graph.emit(ReshapeOp({.shape = {1, elements}}), {x}, name);
+  const Value mean = graph.emit(ReduceOp({.kind = Reduction::mean, .axes = {1}}), {row}, name);
+  return graph.emit(ReshapeOp({.shape = {}}), {mean}, name);
+}
+
+Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_view what, Value y,
+                        Value target) {
   if (graph.type(target).dtype == DType::i32) {
     const Shape& outputs = graph.shape(y);
     require(outputs.rank() == 2, "labels want outputs (N, classes); the network gives {}",
@@ -38,11 +39,15 @@ Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value targe
     target = one_hot(graph, target, outputs[1]);
   }
   const auto scope =
-      std::make_shared<const ExpressionScope>(ExpressionScope{.graph = graph, .name = kName});
-  const Expression result = loss({scope, y.id, true}, {scope, target.id, true});
+      std::make_shared<const ExpressionScope>(ExpressionScope{.graph = graph, .name = std::string(what)});
+  const Expression result = function({scope, y.id, true}, {scope, target.id, true});
   require(result.scope() == scope && result.batched(),
-          "the loss function must return an expression of its operands");
-  return mean_of_all(graph, {result.value()});
+          "the {} function must return an expression of its operands", what);
+  return {result.value()};
+}
+
+Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target) {
+  return add_mean(graph, add_custom_values(graph, loss, kName, y, target), kName);
 }
 
 }  // namespace linnet

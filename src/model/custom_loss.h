@@ -3,12 +3,24 @@
 
 #include <linnet/trainer.h>
 
+#include <string>
+#include <string_view>
+
 #include "graph/graph.h"
 
 namespace linnet {
 
-/// Adds the user's loss of outputs `y` (N, ...) against `target`: values f32, or labels i32 (N),
-/// which it gets one-hot, (N, classes). Returns a scalar, the mean of what the function returns.
+/// Adds a function of outputs `y` (N, ...) and `target`: values f32, or labels i32 (N), which it gets
+/// one-hot, (N, classes). Returns what the function returns; its first axis is the batch. `what` is
+/// how its operators and an Error call the function.
+Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_view what, Value y,
+                        Value target);
+
+/// Adds the mean over all axes, a scalar.
+Value add_mean(Graph& graph, Value x, const std::string& name);
+
+/// Adds the user's loss of outputs `y` (N, ...) against `target`, as add_custom_values() has them.
+/// Returns a scalar, the mean of what the function returns.
 Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target);
 
 }  // namespace linnet

@@ -11,6 +11,7 @@
 #include "graph/sum.h"
 #include "model/augment_graph.h"
 #include "model/custom_loss.h"
+#include "model/custom_metrics.h"
 #include "model/loss_graph.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
@@ -48,7 +49,7 @@ Value augment(Graph& graph, const StepData& data, const GatherBatchAttrs& attrs,
 struct Forward {
   std::vector<Value> outputs;
   std::vector<Value> parameters;
-  Value first_target;  ///< empty where it is one number
+  std::vector<Value> targets;  ///< as StepData::targets
   Value loss;
 };
 
@@ -73,7 +74,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     const Value y = forward.outputs[target.output];
     const bool constant = target.how.target.has_value();
     Value t = constant ? graph.add_constant(graph.type(y), *target.how.target) : batch[target.part];
-    if (i == 0 && !constant) forward.first_target = t;
+    forward.targets.push_back(t);
     if (mixes && !constant) {
       t = mix_targets(graph, data.augment, t, graph.shape(y).sample(),
                       data.parts[target.part].name);
@@ -105,7 +106,7 @@ void add_metrics(Graph& graph, const NetworkDefinition& network, const StepData&
   if (classification) {
     // Probabilities underflow into ties where logits still differ.
     operands.insert(operands.end(), {before_softmax(graph, forward.outputs[data.targets[0].output]),
-                                     forward.first_target});
+                                     forward.targets[0]});
   }
   graph.add(std::make_shared<MetricsOp>(
                 MetricsAttrs{.batch = batch, .classification = classification, .history = history}),
@@ -212,6 +213,7 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
   Graph graph;
   const Forward forward = add_forward(graph, network, data, {.batch = batch}, Mode::inference);
   add_metrics(graph, network, data, forward, batch, 0);
+  add_metric_sums(graph, network, data, forward.outputs, forward.targets, batch);
   run_passes(graph, forward_passes(), supports);
   return graph;
 }

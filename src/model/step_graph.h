@@ -55,6 +55,7 @@ struct StepData {
   StepAugment augment = {};
   double l1 = 0;  ///< LossOptions', for training steps
   double l2 = 0;
+  std::vector<CustomMetric> metrics = {};  ///< for evaluation steps
 
   /// Whether it must be streamed.
   bool has_source() const {

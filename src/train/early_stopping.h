@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/trainer.h>
+#include <linnet/callback.h>
+#include <linnet/custom_metric.h>
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace linnet {
 
@@ -16,24 +18,37 @@ inline const Evaluation& watched(const EpochReport& report) {
                                        : report.train;
 }
 
-/// Watches the loss of watched().
+inline bool watches_loss(const Watch& watch) {
+  return watch.metric.empty() || watch.metric == "loss";
+}
+
+/// Watches a number of watched().
 class EarlyStopping {
  public:
-  explicit EarlyStopping(std::int64_t patience) : patience_(patience) {}
+  explicit EarlyStopping(std::int64_t patience, Watch watch = {})
+      : patience_(patience), watch_(std::move(watch)) {}
 
-  /// Takes an epoch in; returns whether its loss is the best so far.
+  /// Takes an epoch in; returns whether its number is the best so far.
   bool improved(const EpochReport& report) {
-    const double loss = watched(report).loss;
-    const bool better = loss < best_;
-    best_ = better ? loss : best_;
+    const double number = number_of(watched(report));
+    const double cost = watch_.better == Better::smaller ? number : -number;
+    const bool better = cost < best_;
+    best_ = better ? cost : best_;
     waited_ = better ? 0 : waited_ + 1;
     return better;
   }
-  /// Whether the loss has not improved in the last `patience` epochs.
+  /// Whether the number has not improved in the last `patience` epochs.
   bool exhausted() const { return patience_ > 0 && waited_ >= patience_; }
 
  private:
+  double number_of(const Evaluation& evaluation) const {
+    if (watches_loss(watch_)) return evaluation.loss;
+    if (watch_.metric == "accuracy") return evaluation.accuracy;
+    return evaluation.metrics.at(watch_.metric);
+  }
+
   std::int64_t patience_;
+  Watch watch_;
   std::int64_t waited_ = 0;
   double best_ = std::numeric_limits<double>::infinity();
 };

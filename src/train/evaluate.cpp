@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/check.h"
+#include "model/custom_metrics.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -8,12 +9,14 @@ namespace {
 
 /// Loss and accuracy over a data set, as `options` say its losses. `key`: see evaluation_recipe().
 Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOptions& options,
-                       LossesOf losses, std::int64_t batch, const std::string& key) {
+                       LossesOf losses, std::int64_t batch, const std::string& key,
+                       const std::vector<CustomMetric>& metrics = {}) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& network = model.definition();
   data.check_labels(options.loss_options.ignore_index);
   const Dataset named = with_class_names(data, model.class_names);
-  const StepData read = step_data(network, named, options, losses);
+  StepData read = step_data(network, named, options, losses);
+  read.metrics = metrics;
   Session session(model);
   Sweep sweep = session.add_sweep(named.size(), batch, evaluation_recipe(key, model, read));
   // Every sample is needed once: nothing is gained by a whole copy on the device.
@@ -22,9 +25,12 @@ Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOpt
   session.attach();
   stream != nullptr ? session.feed(sweep, read, *stream, false) : session.bind_data(sweep, read);
   session.reset_counters();
+  reset_metric_sums(model, read);
   const auto samples = static_cast<std::uint64_t>(named.size());
   sweep.run({.records = samples, .samples = samples}, 0, sweep.steps());
-  return session.counters().evaluation(read.classification());
+  Evaluation evaluation = session.counters().evaluation(read.classification());
+  evaluation.metrics = metrics_of(model, read);
+  return evaluation;
 }
 
 }  // namespace
@@ -38,20 +44,20 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
 namespace {
 
 Evaluation evaluate_objective(const ObjectiveState& objective, const Dataset& data,
-                              std::int64_t batch) {
+                              std::int64_t batch, const std::vector<CustomMetric>& metrics) {
   return evaluate_as(*objective.model, data, objective.losses(), objective.losses_of(), batch,
-                     objective.key);
+                     objective.key, metrics);
 }
 
 }  // namespace
 
 Evaluation Trainer::evaluate(const Dataset& data, std::int64_t batch) {
   return evaluate_objective(state_->only("evaluate(NAME, data) computes the loss of one of them"),
-                            data, batch);
+                            data, batch, state_->options.metrics);
 }
 
 Evaluation Trainer::evaluate(std::string_view objective, const Dataset& data, std::int64_t batch) {
-  return evaluate_objective(state_->named(objective), data, batch);
+  return evaluate_objective(state_->named(objective), data, batch, state_->options.metrics);
 }
 
 }  // namespace linnet

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "model/check_values.h"
+#include "model/custom_metrics.h"
 #include "model/finite.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
@@ -22,11 +23,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Part [begin, begin + samples) of a data set, with the programs that go through it.
+/// A data set with the programs that go through it.
 struct Part {
   const char* name = "";  ///< in its programs' keys: parts with programs of their own stay bound
   StepData data = {};
-  std::uint64_t begin = 0;
   std::int64_t samples = 0;
   Sweep sweep;
   BatchStream* stream = nullptr;  ///< null: the device gathers by itself
@@ -34,7 +34,6 @@ struct Part {
   StepInfo first_step(std::uint64_t seed) const {
     return {.seed = seed,
             .records = static_cast<std::uint64_t>(data.samples),
-            .begin = begin,
             .samples = static_cast<std::uint64_t>(samples)};
   }
 };
@@ -42,8 +41,6 @@ struct Part {
 void check_options(const FitOptions& o) {
   require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
   require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
-  require(o.hold_out >= 0 && o.hold_out < 1, "the validation part must lie in [0, 1); got {}",
-          o.hold_out);
   require(o.prefetch >= 1, "expected at least 1 batch to be prefetched; got {}", o.prefetch);
   require(o.decoders >= 0, "expected 0 threads that decode or more; got {}", o.decoders);
   require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
@@ -52,36 +49,26 @@ void check_options(const FitOptions& o) {
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
-  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options)
+  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options,
+      const OnStep& on_step)
       : trainer_(trainer),
         objective_(trainer.only("fit() trains one alone; step(NAME, batch) is for several")),
         model_(trainer.state()),
         options_(options),
         callback_(options.callback != nullptr ? *options.callback : silent_),
+        on_step_(on_step),
         session_(model_, options.decoders),
         data_name_(data.info().name),
         first_epoch_(trainer.epochs + 1),
         last_epoch_(trainer.epochs + options.epochs) {
     check_options(options);
     const StepData steps = data_of(data);
-    const auto kept_back = static_cast<std::int64_t>(
-        std::llround(static_cast<double>(data.size()) * options.hold_out));
-    require(kept_back < data.size(), "the validation part leaves nothing of {} samples to train on",
-            data.size());
-    train_ = {.data = steps, .samples = data.size() - kept_back, .sweep = {}};
+    train_ = {.data = steps, .samples = data.size(), .sweep = {}};
     if (options.validation.size() > 0) {
-      require(options.hold_out == 0,
-              "'{}' has a validation part of its own; a part of {} can't be held out beside it",
-              data.info().name, options.hold_out);
       validation_ = {.data = held_out_data(options.validation, data.classes()),
                      .samples = options.validation.size(),
                      .sweep = {}};
       tests_every_epoch_ = false;
-    } else {
-      validation_ = {.data = steps,
-                     .begin = static_cast<std::uint64_t>(train_.samples),
-                     .samples = kept_back,
-                     .sweep = {}};
     }
     if (options.test.size() > 0) {
       test_ = {.name = "test ",
@@ -89,6 +76,7 @@ class Fit {
                .samples = options.test.size(),
                .sweep = {}};
     }
+    check_watch();
     check_samples(data);
     build();
     if (!data.classes().empty()) trainer.model.set_class_names(data.classes());
@@ -107,7 +95,7 @@ class Fit {
     history.planned_bytes = session_.planned_bytes();
     history.startup_seconds = seconds_since(start);
     training_start_ = Clock::now();
-    EarlyStopping patience(options_.patience);
+    EarlyStopping patience(options_.patience, options_.watch);
     for (std::int64_t epoch = first_epoch_; epoch <= last_epoch_; ++epoch) {
       EpochReport report;
       report.epoch = epoch;
@@ -130,24 +118,48 @@ class Fit {
     }
     history.interrupted = stopping_;
     history.notes = session_.notes();
+    callback_.on_end(history);
     return history;
   }
 
  private:
-  StepData data_of(const Dataset& data) const { return objective_.read(data, options_.augment); }
+  StepData data_of(const Dataset& data) const {
+    StepData read = objective_.read(data, options_.augment);
+    read.metrics = trainer_.options.metrics;
+    return read;
+  }
+
+  void check_watch() const {
+    const std::string& name = options_.watch.metric;
+    if (watches_loss(options_.watch)) return;
+    if (name == "accuracy") {
+      require(train_.data.classification(), "the accuracy is watched, but the targets are values");
+      require(options_.watch.better == Better::larger,
+              "the accuracy is watched for small values; set Better::larger");
+      return;
+    }
+    const std::vector<CustomMetric>& metrics = trainer_.options.metrics;
+    require(std::ranges::any_of(metrics, [&](const CustomMetric& m) { return m.name == name; }),
+            "'{}' is watched, which is neither the loss, the accuracy nor a metric of the trainer",
+            name);
+    require(validation_.samples + test_.samples > 0,
+            "the metric '{}' is watched, but there is neither a validation nor a test set that it "
+            "is measured on",
+            name);
+  }
 
   /// What is known to be useless before the first step.
   void check_samples(const Dataset& data) const {
     const NetworkDefinition& network = model_.definition();
     check_training_values(train_.data.run_of(network), data);
-    check_counted_labels(train_.data, data, "training", 0, train_.samples);
-    const Dataset& validation = options_.validation.size() > 0 ? options_.validation : data;
-    if (&validation != &data) check_training_values(network, validation);
-    check_counted_labels(validation_.data, validation, "validation",
-                         static_cast<std::int64_t>(validation_.begin), validation_.samples);
+    check_counted_labels(train_.data, data, "training");
+    if (validation_.samples > 0) {
+      check_training_values(network, options_.validation);
+      check_counted_labels(validation_.data, options_.validation, "validation");
+    }
     if (test_.samples == 0) return;
     check_training_values(network, options_.test);
-    check_counted_labels(test_.data, options_.test, "test", 0, test_.samples);
+    check_counted_labels(test_.data, options_.test, "test");
   }
 
   /// The classes may stand in another order there than in the training's data.
@@ -230,8 +242,6 @@ class Fit {
       const std::uint64_t end = chunks.next(step);
       run_steps(first, step, end);
       step = end;
-      trainer_.steps = first.step + step;
-      objective_.updates = first.update + step;
       const Counters counters = session_.counters();
       require(
           counters.not_finite == 0,
@@ -253,11 +263,21 @@ class Fit {
   /// Steps [begin, end) of the epoch, with the rates that the host knows.
   void run_steps(StepInfo first, std::uint64_t begin, std::uint64_t end) {
     const HostSchedule& schedule = objective_.schedule;
-    const std::uint64_t stride = schedule.every_step() ? 1 : end - begin;
-    for (std::uint64_t step = begin; step < end; step += stride) {
+    for (std::uint64_t step = begin; step < end;) {
+      const bool tells = hears_batches();
+      const std::uint64_t stride = schedule.every_step() || tells ? 1 : end - step;
       first.rate_factor = rate_factor_ = schedule.factor(first.update + step);
       train_.sweep.run(first, step, step + stride);
+      trainer_.steps = first.step + step + stride;
+      objective_.updates = first.update + step + stride;
+      if (tells) on_step_(first.step + step);
+      step += stride;
     }
+  }
+
+  /// After one step it is known whether the callback wants to hear of each.
+  bool hears_batches() const {
+    return options_.callback != nullptr && options_.callback->hears_batches();
   }
 
   /// The loss shows what the updates before a step have done, but not what the last one did.
@@ -305,6 +325,7 @@ class Fit {
   Evaluation evaluate(const Part& part, std::int64_t epoch, std::string_view name) {
     if (part.samples == 0) return {};
     session_.reset_counters();
+    reset_metric_sums(model_, part.data);
     const std::uint64_t steps = part.sweep.steps();
     Counters counters;
     std::uint64_t step = 0;
@@ -327,7 +348,9 @@ class Fit {
             "have grown too large; a lower learning rate, gradient clipping or scaled inputs may "
             "help",
             name, epoch);
-    return counters.evaluation(train_.data.classification());
+    Evaluation evaluation = counters.evaluation(train_.data.classification());
+    evaluation.metrics = metrics_of(model_, part.data);
+    return evaluation;
   }
 
   TrainerState& trainer_;
@@ -336,6 +359,7 @@ class Fit {
   const FitOptions& options_;
   Callback silent_;
   Callback& callback_;
+  const OnStep& on_step_;
   Session session_;
   std::string data_name_;
   std::int64_t first_epoch_;
@@ -354,9 +378,10 @@ class Fit {
 
 }  // namespace
 
-History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options) {
+History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options,
+            const OnStep& on_step) {
   const Clock::time_point start = Clock::now();
-  Fit fit(trainer, data, options);
+  Fit fit(trainer, data, options, on_step);
   return fit.run(start);
 }
 

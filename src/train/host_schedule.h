@@ -13,8 +13,24 @@
 #include <vector>
 
 #include "base/check.h"
+#include "model/optimizer_fields.h"
 
 namespace linnet {
+
+/// Throws Error for a schedule that is as long as the training: in a loop of step() nobody says how
+/// long that is.
+inline void require_own_length(const Schedule& schedule) {
+  std::visit(
+      [&]<class S>(const S& s) {
+        if constexpr (requires { s.epochs; }) {
+          require(s.epochs > 0,
+                  "the {} schedule is as long as the training, which step() does not know; set the "
+                  "schedule's epochs",
+                  name_of(s));
+        }
+      },
+      schedule);
+}
 
 /// What the host does of a schedule: the factor of Plateau, which changes between epochs, and that
 /// of a function, which may change with every step. It goes into StepInfo::rate_factor; other

@@ -63,10 +63,11 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
       options_(batch.options_),
       read_(objective.read(data_)),
       session_(*objective.model) {
+  if (update) require_own_length(objective.objective.schedule);
   const NetworkDefinition& network = trainer.network();
   const std::int64_t samples = epoch_samples(data_, options_);
   check_training_values(read_.run_of(network), data_);
-  check_counted_labels(read_, data_, "training", 0, samples);
+  check_counted_labels(read_, data_, "training");
   if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
   const std::int64_t steps = (samples + options_.size - 1) / options_.size;
   const OptimizerAttrs optimizer = objective.optimizer(trainer.epochs + 1, steps);

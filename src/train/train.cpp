@@ -21,15 +21,15 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
   objective.warmup = o.warmup;
   objective.clip = o.clip;
   Trainer trainer(model, std::move(objective),
-                  {.seed = o.seed, .disabled_passes = o.disabled_passes});
+                  {.seed = o.seed, .metrics = o.metrics, .disabled_passes = o.disabled_passes});
   fit.epochs = o.epochs;
   fit.batch = o.batch;
-  fit.hold_out = o.validation;
   fit.patience = o.patience;
+  fit.watch = o.watch;
   fit.shuffle = o.shuffle;
   fit.drop_last = o.drop_last;
   fit.streamed = o.streamed;
-  fit.prefetch = o.pool;
+  fit.prefetch = o.prefetch;
   fit.decoders = o.decoders;
   fit.augment = o.augment;
   fit.callback = callback;

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/join.h"
 #include "core/align.h"
+#include "model/custom_metrics.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -159,6 +160,7 @@ void ObjectiveState::load(const State& state) {
 
 TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
     : model(std::move(trained)), options(std::move(how)) {
+  check_metrics(options.metrics, network());
   for (NamedObjective& aim : aims) {
     objectives.push_back(std::make_unique<ObjectiveState>(std::move(aim.name), model.shared_state(),
                                                           std::move(aim.objective)));
@@ -195,7 +197,9 @@ Trainer::Trainer(Several, Model model, Objectives objectives, TrainerOptions opt
 }
 
 History Trainer::fit(const Dataset& data, const FitOptions& options) {
-  return linnet::fit(*state_, data, options);
+  return linnet::fit(*state_, data, options, [&](std::uint64_t step) {
+    options.callback->on_batch(StepResult(state_, step));
+  });
 }
 
 const Model& Trainer::model() const { return state_->model; }

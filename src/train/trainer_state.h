@@ -4,6 +4,7 @@
 #include <linnet/trainer.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,7 +107,11 @@ struct TrainerState {
   std::optional<State> best = {};  ///< weights
 };
 
-/// Trainer::fit().
-History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options);
+/// Told of a step that was done, by its number.
+using OnStep = std::function<void(std::uint64_t step)>;
+
+/// Trainer::fit(); on_step is called where the callback may hear of it.
+History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options,
+            const OnStep& on_step);
 
 }  // namespace linnet

@@ -101,7 +101,7 @@ graph = 16
 conv_engine = "legacy"
 )");
   EXPECT_EQ(job.data, (folder_ / "images").string());
-  EXPECT_EQ(job.training.validation, 0.25);
+  EXPECT_EQ(job.validation, 0.25);
   const SGD& sgd = std::get<SGD>(job.training.optimizer);
   EXPECT_EQ(sgd.learning_rate, 1.0);
   EXPECT_EQ(sgd.momentum, 0.9);

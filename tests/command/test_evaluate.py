@@ -98,7 +98,7 @@ class Evaluate(command.CommandTest):
         self.assertEqual(self.evaluated("--data", "xrays")["metrics"], kept)
         (self.folder / "net.toml").write_text(
             (self.folder / "net.toml").read_text().replace('"xrays"', '"xrays"\nvalidation = 0.2'))
-        self.assert_error("'chest-xray' has a validation part of its own; a part of 0.2 can't be "
+        self.assert_error("'chest-xray' has a validation set of its own; a share of 0.2 can't be "
                           "held out beside it", "train", "net.toml", "--out", "other")
 
     def test_the_ignored_label_may_be_outside(self):

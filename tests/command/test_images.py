@@ -56,7 +56,7 @@ class Images(command.CommandTest):
     def test_streamed_and_resident_agree(self):
         wanted = self.losses(out="resident")
         self.assertEqual(self.losses("--streamed", out="streamed"), wanted)
-        self.assertEqual(self.losses("--streamed", "--pool", 1, "--decoders", 3, out="c"), wanted)
+        self.assertEqual(self.losses("--streamed", "--prefetch", 1, "--decoders", 3, out="c"), wanted)
 
     def test_crops_and_resizes(self):
         self.write_config(side=8, augment="crop = true\ncutout = 2")

@@ -4,6 +4,7 @@
 // Networks and options that the tests on both devices and those of the simulator share.
 #include <linnet/linnet.h>
 
+#include <utility>
 #include <vector>
 
 #include "cuda_model.h"
@@ -38,11 +39,9 @@ inline TrainingOptions two_epochs() {
 }
 
 /// 22 samples of 28 to train on: two full batches of 8 and a rest.
-inline TrainingOptions with_validation(bool shuffle) {
-  TrainingOptions options = two_epochs();
-  options.validation = 0.2;
-  options.shuffle = shuffle;
-  return options;
+inline Splits with_validation(const Dataset& data, const Dataset& test = {}) {
+  auto [training, validation] = data.split(0.2);
+  return {.train = std::move(training), .validation = std::move(validation), .test = test};
 }
 
 /// What a training leaves: its weights, and the losses of every epoch.
@@ -52,9 +51,8 @@ struct Trained {
   bool operator==(const Trained&) const = default;
 };
 
-inline Trained trained(Model model, const Dataset& data, const Dataset* test,
-                       const TrainingOptions& options) {
-  const History history = train(model, data, options, test);
+inline Trained trained(Model model, const Splits& data, const TrainingOptions& options) {
+  const History history = train(model, data, options);
   Trained result{all_weights(model), {}};
   for (const EpochReport& epoch : history.epochs) {
     result.losses.insert(result.losses.end(),

@@ -6,6 +6,7 @@
 
 #include "../end_to_end/fixtures.h"
 #include "cuda_model.h"
+#include "small_trainings.h"
 
 namespace linnet::testing {
 namespace {
@@ -35,7 +36,7 @@ Dataset from_source(const Dataset& data, std::int64_t bad = -1) {
 class CudaSources : public OnDevice {
  protected:
   /// The losses of the last epoch's steps, then the weights.
-  std::vector<float> learned(const Dataset& data, const TrainingOptions& options) const {
+  std::vector<float> learned(const Splits& data, const TrainingOptions& options) const {
     Model trained =
         model(Network({24, 26, 1}, {Rescale{}, Conv2d{.filters = 3}, ReLU{}, MaxPool2d{4},
                                     Flatten{}, Dropout{.rate = 0.3}, Dense{.units = 10}}),
@@ -53,23 +54,22 @@ TEST_P(CudaSources, GiveTheBitsOfResidentData) {
   const Dataset digits = make_digits(28, 0, 3).train;
   TrainingOptions options{.epochs = 2,
                           .batch = 8,
-                          .optimizer = Adam{.learning_rate = 1e-2},
-                          .validation = 0.2};
+                          .optimizer = Adam{.learning_rate = 1e-2}};
   options.augment = {.crop = true, .flip = 0.5, .contrast = 0.4, .cutout = 5, .mixup = 0.3};
-  const std::vector<float> resident = learned(digits, options);
-  const Dataset source = from_source(digits);
-  for (std::int64_t pool : {1, 3}) {
-    options.pool = pool;
-    options.decoders = static_cast<int>(pool) + 1;
-    EXPECT_EQ(learned(source, options), resident) << "a pool of " << pool;
+  const std::vector<float> resident = learned(with_validation(digits), options);
+  const Splits source = with_validation(from_source(digits));
+  for (std::int64_t prefetch : {1, 3}) {
+    options.prefetch = prefetch;
+    options.decoders = static_cast<int>(prefetch) + 1;
+    EXPECT_EQ(learned(source, options), resident) << prefetch << " batches ahead";
   }
 }
 
 TEST_P(CudaSources, ABadRecordStopsTheTraining) {
   const Dataset digits = make_digits(28, 0, 3).train;
   const TrainingOptions options{.epochs = 2, .batch = 8, .augment = {.crop = true}};
-  EXPECT_THROW(learned(from_source(digits, 5), options), Error);
-  EXPECT_NO_THROW(learned(from_source(digits), options));
+  EXPECT_THROW(learned({.train = from_source(digits, 5)}, options), Error);
+  EXPECT_NO_THROW(learned({.train = from_source(digits)}, options));
 }
 
 }  // namespace

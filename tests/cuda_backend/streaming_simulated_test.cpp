@@ -41,15 +41,15 @@ TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
 
 TEST(SimulatedStreaming, GivesTheSameBitsWhenTheDeviceIsLate) {
   const MachineGuard machine;
-  const Dataset sums = sums_data(21);
-  TrainingOptions options = with_validation(true);
-  const Trained resident = trained(cuda_model(two_numbers(), {}, 5), sums, nullptr, options);
+  const Splits sums = with_validation(sums_data(21));
+  TrainingOptions options = two_epochs();
+  const Trained resident = trained(cuda_model(two_numbers(), {}, 5), sums, options);
   options.streamed = true;
   cuda::sim::device().lazy = true;
-  for (std::int64_t pool : {1, 2, 3}) {
-    options.pool = pool;
-    EXPECT_EQ(trained(cuda_model(two_numbers(), {}, 5), sums, nullptr, options), resident)
-        << "a pool of " << pool;
+  for (std::int64_t prefetch : {1, 2, 3}) {
+    options.prefetch = prefetch;
+    EXPECT_EQ(trained(cuda_model(two_numbers(), {}, 5), sums, options), resident)
+        << prefetch << " batches ahead";
   }
 }
 
@@ -59,7 +59,7 @@ TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
   const std::size_t before = cuda::sim::allocated_bytes();
   {
     Model model = cuda_model(with_dropout());
-    TrainingOptions options = with_validation(true);
+    TrainingOptions options = two_epochs();
     options.streamed = true;
     expect_planned_is_allocated(model, digits.train, options);
   }

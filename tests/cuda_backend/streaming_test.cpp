@@ -18,46 +18,46 @@ INSTANTIATE_TEST_SUITE_P(Engines, Streaming, ::testing::ValuesIn(tested_engines(
 
 TEST_P(Streaming, GivesTheSameBits) {
   reorder_threads(11);
-  const Splits digits = make_digits(28, 5, 3);
+  const Splits drawn = make_digits(28, 5, 3);
+  const Splits digits = with_validation(drawn.train, drawn.test);
   for (bool shuffle : {true, false}) {
-    TrainingOptions options = with_validation(shuffle);
-    const Trained resident =
-        trained(model(with_dropout(), {}, 5), digits.train, &digits.test, options);
+    TrainingOptions options = two_epochs();
+    options.shuffle = shuffle;
+    const Trained resident = trained(model(with_dropout(), {}, 5), digits, options);
     options.streamed = true;
-    for (std::int64_t pool : {1, 2, 3, 5}) {
-      options.pool = pool;
-      EXPECT_EQ(trained(model(with_dropout(), {}, 5), digits.train, &digits.test, options),
-                resident)
-          << "shuffle " << shuffle << ", a pool of " << pool;
+    for (std::int64_t prefetch : {1, 2, 3, 5}) {
+      options.prefetch = prefetch;
+      EXPECT_EQ(trained(model(with_dropout(), {}, 5), digits, options), resident)
+          << "shuffle " << shuffle << ", " << prefetch << " batches ahead";
     }
   }
 }
 
 TEST_P(Streaming, GivesTheSameBitsHoweverStepsAreLaunched) {
-  const Dataset sums = sums_data(21);
-  TrainingOptions options = with_validation(true);
-  const Trained resident = trained(model(two_numbers(), {}, 5), sums, nullptr, options);
+  const Splits sums = with_validation(sums_data(21));
+  TrainingOptions options = two_epochs();
+  const Trained resident = trained(model(two_numbers(), {}, 5), sums, options);
   options.streamed = true;
   for (std::int64_t steps : {CudaOptions::kWholeEpoch, std::int64_t{0}, std::int64_t{2}}) {
-    EXPECT_EQ(trained(model(two_numbers(), {.graph_steps = steps}, 5), sums, nullptr, options),
+    EXPECT_EQ(trained(model(two_numbers(), {.graph_steps = steps}, 5), sums, options),
               resident)
         << steps << " steps a launch";
   }
 }
 
 TEST_P(Streaming, TakesADataSetSmallerThanABatch) {
-  const Dataset sums = sums_data(3);
+  const Splits sums{.train = sums_data(3)};
   TrainingOptions options{.epochs = 3, .batch = 8};
-  const Trained resident = trained(model(two_numbers(), {}, 5), sums, nullptr, options);
+  const Trained resident = trained(model(two_numbers(), {}, 5), sums, options);
   options.streamed = true;
-  EXPECT_EQ(trained(model(two_numbers(), {}, 5), sums, nullptr, options), resident);
+  EXPECT_EQ(trained(model(two_numbers(), {}, 5), sums, options), resident);
 }
 
 TEST(StreamingOnTheCpu, ChangesNothing) {
-  const Dataset sums = sums_data(21);
-  TrainingOptions options = with_validation(true);
+  const Splits sums = with_validation(sums_data(21));
+  TrainingOptions options = two_epochs();
   const auto on_cpu = [&] {
-    return trained(Model(two_numbers(), {.device = "cpu", .threads = 1}), sums, nullptr, options);
+    return trained(Model(two_numbers(), {.device = "cpu", .threads = 1}), sums, options);
   };
   const Trained resident = on_cpu();
   options.streamed = true;
@@ -67,7 +67,7 @@ TEST(StreamingOnTheCpu, ChangesNothing) {
 TEST_P(Streaming, WantsABatchInThePool) {
   Model made = model(two_numbers());
   try {
-    train(made, sums_data(4), {.streamed = true, .pool = 0});
+    train(made, sums_data(4), {.streamed = true, .prefetch = 0});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "expected at least 1 batch to be prefetched; got 0");

@@ -49,14 +49,15 @@ Network network(const Shape& sample = {10, 12, 3}) {
                           Flatten{}, Dropout{.rate = 0.2}, Dense{.units = 2}});
 }
 
-std::vector<double> trained(const Dataset& data, TrainingOptions options, int threads = 2,
+/// With a fifth of the data held out.
+std::vector<double> trained(const Dataset& data, const TrainingOptions& options, int threads = 2,
                             const Shape& sample = {10, 12, 3}) {
   Model model(network(sample), {.device = "cpu", .threads = threads, .seed = 3});
-  const History history = train(model, data, options);
+  const auto [training, validation] = data.split(0.2, {.seed = 7});
+  const History history = train(model, {.train = training, .validation = validation}, options);
   std::vector<double> all;
   for (const EpochReport& epoch : history.epochs) {
-    all.insert(all.end(), {epoch.train.loss, epoch.train.accuracy});
-    if (options.validation > 0) all.push_back(epoch.validation.loss);
+    all.insert(all.end(), {epoch.train.loss, epoch.train.accuracy, epoch.validation.loss});
     all.insert(all.end(), epoch.step_losses.begin(), epoch.step_losses.end());
   }
   const std::vector<float> weights = all_weights(model);
@@ -68,7 +69,6 @@ TrainingOptions options_of() {
   return {.epochs = 2,
           .batch = 4,
           .optimizer = Adam{.learning_rate = 1e-2},
-          .validation = 0.2,
           .seed = 7};
 }
 
@@ -82,12 +82,12 @@ TEST(StreamedImages, GiveTheSameBits) {
   EXPECT_EQ(streamed.inputs()[0].record(), resident.inputs()[0].record());
   TrainingOptions options = options_of();
   const std::vector<double> wanted = trained(resident, options);
-  for (std::int64_t pool : {1, 2, 3, 9}) {
+  for (std::int64_t prefetch : {1, 2, 3, 9}) {
     for (int decoders : {0, 1, 2, 3, 4}) {
-      options.pool = pool;
+      options.prefetch = prefetch;
       options.decoders = decoders;
       EXPECT_EQ(trained(streamed, options, 1 + decoders % 2), wanted)
-          << "a pool of " << pool << ", decoders: " << decoders;
+          << prefetch << " batches ahead, decoders: " << decoders;
     }
   }
 }
@@ -142,9 +142,9 @@ TEST(StreamedImages, ABadOneStopsTheRunByName) {
        {whole.substr(0, whole.size() / 2), std::string("no picture"), std::string()}) {
     pictures.write(Pictures::name(4), content);
     const Dataset streamed = pictures.open({.streamed = true});
-    for (std::int64_t pool : {1, 3}) {
+    for (std::int64_t prefetch : {1, 3}) {
       TrainingOptions options = options_of();
-      options.pool = pool;
+      options.prefetch = prefetch;
       const std::string message = message_of(streamed, options);
       EXPECT_NE(message.find("even/104.png'"), std::string::npos) << message;
     }
@@ -233,11 +233,11 @@ TEST(RecordSources, AStoppedEpochIsFollowedByAnother) {
     bool stop_requested() override { return true; }
   } stop;
   const Dataset data = numbers(400);
-  for (std::int64_t pool : {1, 3}) {
+  for (std::int64_t prefetch : {1, 3}) {
     const TrainingOptions options{.epochs = 2,
                                   .batch = 2,
                                   .optimizer = SGD{.learning_rate = 0},
-                                  .pool = pool};
+                                  .prefetch = prefetch};
     const History history = train(model, data, options, &data, &stop);
     EXPECT_TRUE(history.interrupted);
     ASSERT_EQ(history.epochs.size(), 1U);
@@ -261,7 +261,7 @@ TEST(RecordSources, AreReadNoFurtherAheadThanThePool) {
   const Dataset data = numbers(4000);
   const History history =
       train(model, data,
-            {.epochs = 1, .batch = 10, .optimizer = SGD{.learning_rate = 0}, .pool = 2}, nullptr,
+            {.epochs = 1, .batch = 10, .optimizer = SGD{.learning_rate = 0}, .prefetch = 2}, nullptr,
             &stop);
   const std::int64_t trained = history.epochs[0].train.samples;
   const int reads = static_cast<const Numbers&>(*data.inputs()[0].source).reads;

@@ -235,11 +235,12 @@ TEST(Trainer, EveryEpochSeesEverySampleOnceInAnotherOrder) {
 }
 
 TEST(Trainer, TheValidationPartIsHeldOut) {
-  Dataset data = sums_data(100);
+  const Dataset data = sums_data(100);
+  const auto [training, validation] = data.split(0.25);
   Model model(line());
   const History history =
-      train(model, data,
-            {.epochs = 2, .batch = 16, .optimizer = SGD{.learning_rate = 0}, .validation = 0.25});
+      train(model, {.train = training, .validation = validation},
+            {.epochs = 2, .batch = 16, .optimizer = SGD{.learning_rate = 0}});
   EXPECT_EQ(history.epochs[0].train.samples, 75);
   EXPECT_EQ(history.epochs[0].validation.samples, 25);
   const double whole = evaluate(model, data).loss;
@@ -277,25 +278,14 @@ TEST(Trainer, AValidationPartOfItsOwnKeepsTheTestPartForTheEnd) {
   EXPECT_EQ(tested.epochs[0].test.samples, 20);
   EXPECT_EQ(tested.epochs[0].validation.samples, 0);
   EXPECT_EQ(tested.epochs[2].train.loss, history.epochs[2].train.loss);
-  try {
-    train(plain, parts, {.validation = 0.2});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "'data' has a validation part of its own; a part of 0.2 can't be held out beside "
-                 "it");
-  }
 }
 
 TEST(Trainer, StopsEarlyWhenNothingImproves) {
-  const Dataset data = sums_data(64);
+  const auto [training, validation] = sums_data(64).split(0.2);
   Model model(line());
-  const History history = train(model, data,
-                                {.epochs = 50,
-                                 .batch = 16,
-                                 .optimizer = SGD{.learning_rate = 0},
-                                 .validation = 0.2,
-                                 .patience = 3});
+  const History history = train(
+      model, {.train = training, .validation = validation},
+      {.epochs = 50, .batch = 16, .optimizer = SGD{.learning_rate = 0}, .patience = 3});
   EXPECT_TRUE(history.stopped_early);
   EXPECT_LE(history.epochs.size(), 5U);
 }
@@ -368,16 +358,12 @@ TEST(Trainer, BadInputIsOneClearSentence) {
             "the network gives (3) a sample but the data set 'data' has values of (2)");
   EXPECT_EQ(training_error(line(), data, {.epochs = 0}), "expected at least 1 epoch; got 0");
   EXPECT_EQ(training_error(line(), data, {.batch = 0}), "expected a batch of at least 1; got 0");
-  EXPECT_EQ(training_error(line(), data, {.validation = 1}),
-            "the validation part must lie in [0, 1); got 1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = Adam{.learning_rate = -1}}),
             "the optimizer's learning rate must not be negative; got -1");
   EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 71),
             "cross-entropy wants labels or values in [0, 1], but the data set 'data'");
   const Dataset empty = circle_data(0);
   EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' holds no samples");
-  EXPECT_EQ(training_error(line(), data, {.validation = 0.99}),
-            "the validation part leaves nothing of 10 samples to train on");
   EXPECT_EQ(training_error(line(), data, {.patience = -1}),
             "the patience must not be negative; got -1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = SGD{.learning_rate = 0.1, .momentum = 1}}),

@@ -35,9 +35,10 @@ TEST(BatchNormOfOneRow, IsRefusedForTheLastBatchBeforeTheFirstStep) {
             std::string(kOneValue) +
                 "the last batch of 33 samples in batches of 8 has 1: choose another batch size, "
                 "such as 9, or drop_last (--drop-last), which leaves that sample out");
-  // 25 of 44 are left by the validation part.
-  EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(44)},
-                    {.epochs = 1, .batch = 11, .validation = 0.23})
+  // 34 of 44 are left by the validation set.
+  const auto [training, validation] = sums_data(44).split(0.23);
+  EXPECT_EQ(refusal(dense_norm(), {.train = training, .validation = validation},
+                    {.epochs = 1, .batch = 11})
                 .find(std::string(kOneValue) + "the last batch of 34 samples"),
             0U);
 }
@@ -170,9 +171,10 @@ TEST(TrainingData, LabelsThatAreAllIgnoredLeaveNothingToLearn) {
             "all 10 labels of the training samples of 'data' are 7, which the loss ignores "
             "(ignore_index): nothing is left to learn or to measure");
   labels(parts.train)[0] = 1;
-  options.validation = 0.5;
+  parts.validation = circle_data(5);
+  std::ranges::fill(labels(parts.validation), 7);
   EXPECT_EQ(refusal(network, parts, options).find("all 5 labels of the validation samples"), 0U);
-  options.validation = 0;
+  parts.validation = {};
   std::ranges::fill(labels(parts.test), 7);
   EXPECT_EQ(refusal(network, parts, options).find("all 6 labels of the test samples"), 0U);
   parts.test = circle_data(6);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/custom_metrics.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "core/align.h"
+#include "model/custom_loss.h"
+#include "ops/metrics/metrics.h"
+#include "ops/reshape/reshape.h"
+#include "ops/slice/slice.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kSumBytes = align_up(sizeof(double) * kCounters);
+
+/// Which of the data's targets the metric is of.
+std::size_t target_of(const CustomMetric& metric, const NetworkDefinition& network,
+                      const StepData& data) {
+  if (metric.output.empty()) return 0;
+  const auto found = std::ranges::find_if(data.targets, [&](const TargetLoss& target) {
+    return network.outputs[target.output].name == metric.output;
+  });
+  require(found != data.targets.end(),
+          "the metric '{}' is of the output '{}', for which the data have no targets", metric.name,
+          metric.output);
+  return static_cast<std::size_t>(found - data.targets.begin());
+}
+
+/// The values' numbers, apart where the metric follows from each of them.
+std::vector<Value> numbers_of(Graph& graph, const CustomMetric& metric, Value values) {
+  if (metric.result == nullptr) return {values};
+  const Shape shape = graph.shape(values);
+  const std::int64_t count = shape.sample().elements();
+  require(count == metric.numbers,
+          "the metric '{}' expects {} numbers a sample (CustomMetric::numbers); its values are {}",
+          metric.name, metric.numbers, to_string(shape.sample()));
+  if (count == 1) return {values};
+  const Value rows =
+      graph.emit(ReshapeOp({.shape = {shape[0], count}}), {values}, metric.name);
+  std::vector<Value> numbers;
+  for (std::int64_t i = 0; i < count; ++i) {
+    numbers.push_back(
+        graph.emit(SliceOp({.axis = 1, .begin = i, .end = i + 1}), {rows}, metric.name));
+  }
+  return numbers;
+}
+
+std::int64_t count_of(const CustomMetric& metric) {
+  return metric.result != nullptr ? metric.numbers : 1;
+}
+
+}  // namespace
+
+std::size_t metric_sums_bytes() { return kMetricNumbers * kSumBytes; }
+
+std::size_t metric_sums_offset(const NetworkDefinition& network) {
+  return network.bytes(false) + align_up(sizeof(double) * (kCounters + kLossHistory));
+}
+
+void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinition& network) {
+  std::set<std::string_view> names;
+  std::int64_t numbers = 0;
+  for (const CustomMetric& metric : metrics) {
+    require(!metric.name.empty(), "a metric has no name");
+    require(metric.name != "loss" && metric.name != "accuracy",
+            "a metric is called '{}', which every evaluation has; choose another name",
+            metric.name);
+    require(names.insert(metric.name).second, "two metrics are called '{}'", metric.name);
+    require(metric.values != nullptr, "the metric '{}' has no function of its values", metric.name);
+    require(metric.numbers >= 1, "the metric '{}' expects at least 1 number a sample; got {}",
+            metric.name, metric.numbers);
+    const bool there =
+        metric.output.empty() ||
+        std::ranges::any_of(network.outputs, [&](const NetworkOutput& output) {
+          return output.name == metric.output;
+        });
+    require(there, "the metric '{}' is of the output '{}', which the network does not have",
+            metric.name, metric.output);
+    numbers += count_of(metric);
+  }
+  require(numbers <= kMetricNumbers, "all metrics together take {} numbers a sample; at most {} fit",
+          numbers, kMetricNumbers);
+}
+
+void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepData& data,
+                     std::span<const Value> outputs, std::span<const Value> targets,
+                     std::int64_t batch) {
+  std::size_t offset = metric_sums_offset(network);
+  for (const CustomMetric& metric : data.metrics) {
+    const std::size_t target = target_of(metric, data.run_of(network), data);
+    const Value values =
+        add_custom_values(graph, metric.values, fmt::format("metric '{}'", metric.name),
+                          outputs[data.targets[target].output], targets[target]);
+    for (const Value number : numbers_of(graph, metric, values)) {
+      const Value sums =
+          graph.add_value(metric.name, {DType::f64, Shape{kCounters}}, Storage::state, offset);
+      graph.add(std::make_shared<MetricsOp>(
+                    MetricsAttrs{.batch = batch, .classification = false, .history = 0}),
+                {sums, add_mean(graph, number, metric.name)}, metric.name);
+      offset += kSumBytes;
+    }
+  }
+}
+
+void reset_metric_sums(const ModelState& model, const StepData& data) {
+  if (data.metrics.empty()) return;
+  const std::vector<std::byte> zeros(metric_sums_bytes());
+  model.backend->upload(*model.statistics, metric_sums_offset(model.definition()), zeros);
+}
+
+std::map<std::string, double> metrics_of(const ModelState& model, const StepData& data) {
+  if (data.metrics.empty()) return {};
+  std::vector<std::byte> bytes(metric_sums_bytes());
+  model.backend->download(*model.statistics, metric_sums_offset(model.definition()), bytes);
+  std::map<std::string, double> metrics;
+  const std::byte* next = bytes.data();
+  for (const CustomMetric& metric : data.metrics) {
+    std::vector<double> means;
+    for (std::int64_t i = 0; i < count_of(metric); ++i) {
+      const auto* sums = reinterpret_cast<const double*>(next);
+      const auto at = [&](Counter c) { return sums[static_cast<std::size_t>(c)]; };
+      const bool finite = at(Counter::not_finite) == 0 && at(Counter::samples) > 0;
+      means.push_back(finite ? at(Counter::loss) / at(Counter::samples)
+                             : std::numeric_limits<double>::quiet_NaN());
+      next += kSumBytes;
+    }
+    metrics[metric.name] = metric.result != nullptr ? metric.result(means) : means[0];
+  }
+  return metrics;
+}
+
+}  // namespace linnet

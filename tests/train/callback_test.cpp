@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <linnet/linnet.h>
+
+#include <string>
+#include <vector>
+
+#include "lines.h"
+#include "message_of.h"
+#include "weights.h"
+
+namespace linnet::testing {
+namespace {
+
+Model model_of() {
+  return Model(Network({2}, {Dense{.units = 8}, Tanh{}, Dense{.units = 1}}),
+               {.device = "cpu", .threads = 2, .seed = 3});
+}
+
+/// Hears of everything.
+struct Listener : Callback {
+  void on_batch(const StepResult& step) override {
+    steps.push_back(step.step());
+    losses.push_back(step.loss());
+    order += 'b';
+  }
+  void on_epoch(const EpochReport& report) override {
+    epochs.push_back(report);
+    order += 'e';
+  }
+  void on_end(const History& history) override {
+    at_end = history.epochs.size();
+    order += '.';
+  }
+  bool stop_requested() override { return stop; }
+  std::vector<std::uint64_t> steps;
+  std::vector<float> losses;
+  std::vector<EpochReport> epochs;
+  std::size_t at_end = 0;
+  bool stop = false;
+  std::string order;
+};
+
+TEST(Callback, HearsOfEveryBatchEpochAndTheEnd) {
+  const Dataset data = line_data(20);
+  Listener listener;
+  Trainer trainer(model_of(), {.optimizer = Adam{.learning_rate = 0.01}}, {.seed = 1});
+  const History history = trainer.fit(data, {.epochs = 2, .batch = 8, .callback = &listener});
+  EXPECT_EQ(listener.order, "bbbebbbe.");
+  EXPECT_EQ(listener.at_end, 2U);
+  EXPECT_EQ(listener.steps, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
+  std::vector<float> losses = history.epochs[0].step_losses;
+  losses.insert(losses.end(), history.epochs[1].step_losses.begin(),
+                history.epochs[1].step_losses.end());
+  EXPECT_EQ(listener.losses, losses);
+  trainer.fit(data, {.epochs = 1, .batch = 10, .callback = &listener});
+  EXPECT_EQ(listener.order, "bbbebbbe.bbe.");
+  EXPECT_EQ(listener.steps.back(), 7U);
+}
+
+TEST(Callback, ChangesNoBits) {
+  const Dataset data = line_data(20);
+  const auto trained = [&](Callback* callback) {
+    Trainer trainer(model_of(), {.optimizer = Adam{.learning_rate = 0.01}}, {.seed = 1});
+    trainer.fit(data, {.epochs = 3, .batch = 8, .callback = callback});
+    return all_weights(trainer.model());
+  };
+  const std::vector<float> wanted = trained(nullptr);
+  Listener listener;
+  EXPECT_EQ(trained(&listener), wanted);
+  Callback deaf;
+  EXPECT_EQ(trained(&deaf), wanted);
+}
+
+TEST(Callback, IsAskedOnceWhetherItHearsBatches) {
+  struct Epochs : Callback {
+    void on_epoch(const EpochReport& /*report*/) override { ++epochs; }
+    int epochs = 0;
+  } epochs;
+  Listener listener;
+  EXPECT_TRUE(epochs.hears_batches());
+  Trainer trainer(model_of());
+  trainer.fit(line_data(20), {.epochs = 2, .batch = 8, .callback = &epochs});
+  EXPECT_FALSE(epochs.hears_batches());
+  EXPECT_EQ(epochs.epochs, 2);
+  trainer.fit(line_data(20), {.epochs = 1, .batch = 8, .callback = &listener});
+  EXPECT_TRUE(listener.hears_batches());
+}
+
+TEST(Callback, HearsTheEndOfAFitThatWasStoppedAndNotOfOneThatFailed) {
+  Listener listener;
+  listener.stop = true;
+  Trainer trainer(model_of());
+  trainer.fit(line_data(20), {.epochs = 9, .batch = 8, .callback = &listener});
+  EXPECT_EQ(listener.at_end, 1U);
+  Listener other;
+  Trainer failing(model_of(), {.optimizer = SGD{.learning_rate = 1e30}});
+  EXPECT_NE(message_of([&] {
+              failing.fit(line_data(20), {.epochs = 9, .batch = 2, .callback = &other});
+            }),
+            "");
+  EXPECT_EQ(other.order.find('.'), std::string::npos);
+}
+
+TEST(LogCallback, WritesLinesWhereItIsTold) {
+  std::vector<std::string> lines;
+  LogCallback log([&](std::string_view line) { lines.emplace_back(line); }, 2);
+  const Dataset data = line_data(20);
+  TrainerOptions options;
+  options.metrics = {{.name = "mae", .values = [](const Expression& y, const Expression& t) {
+                        return abs(y - t);
+                      }}};
+  Trainer trainer(model_of(), {}, options);
+  const History history =
+      trainer.fit(data, {.epochs = 1, .batch = 8, .validation = data, .callback = &log});
+  ASSERT_EQ(lines.size(), 3U);
+  char expected[200];
+  std::snprintf(expected, sizeof expected, "step 2  loss %.4f",
+                static_cast<double>(history.epochs[0].step_losses[1]));
+  EXPECT_EQ(lines[0], expected);
+  const Evaluation& held_out = history.epochs[0].validation;
+  std::snprintf(expected, sizeof expected,
+                "epoch 1/1  loss %.4f  validation loss %.4f  mae %.4g  ",
+                history.epochs[0].train.loss, held_out.loss, held_out.metrics.at("mae"));
+  EXPECT_EQ(lines[1].substr(0, std::string(expected).size()), expected);
+  EXPECT_EQ(lines[2].substr(0, 17), "done; 1 epochs in");
+  EXPECT_EQ(message_of([] { LogCallback({}, -1); }),
+            "a log has a line every 0 steps (none) or more; got -1");
+}
+
+TEST(LogCallback, HearsNoBatchesUnlessItWritesOfThem) {
+  int lines = 0;
+  LogCallback log([&](std::string_view) { ++lines; });
+  Trainer trainer(model_of());
+  trainer.fit(line_data(20), {.epochs = 2, .batch = 8, .callback = &log});
+  EXPECT_FALSE(log.hears_batches());
+  EXPECT_EQ(lines, 3);
+}
+
+}  // namespace
+}  // namespace linnet::testing
