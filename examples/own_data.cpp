@@ -70,6 +70,15 @@ int main() {
     std::printf("%s %s\n", output.name.c_str(), to_string(output.data.shape()).c_str());
   }
 
+  const Dataset centred = data.map(
+      "image", {.record = {8, 8, 1}}, [](const Tensor& from, Tensor& to, const RecordPlace&) {
+        const std::span<const std::uint8_t> image = from.as<std::uint8_t>();
+        const float mean = std::accumulate(image.begin(), image.end(), 0.0F) / 64;
+        std::ranges::transform(image, to.as_writable<float>().begin(),
+                               [&](std::uint8_t pixel) { return pixel - mean; });
+      });
+  std::printf("mapped images: %s\n", to_string(centred.column("image").record()).c_str());
+
   const Dataset drawn({{.name = "image", .source = std::make_shared<GreyImages>()}});
   std::printf("predictions of drawn images: %s\n", to_string(model.predict(drawn).shape()).c_str());
 }
@@ -79,4 +88,5 @@ int main() {
 //   first image: dark 0.52, bright 0.48
 //   bright (1000, 2)
 //   mean (1000, 1)
+//   mapped images: (8, 8, 1)
 //   predictions of drawn images: (256, 2)

@@ -11,6 +11,7 @@
 #include <linnet/expression.h>
 #include <linnet/inspect.h>
 #include <linnet/layers.h>
+#include <linnet/lbfgs.h>
 #include <linnet/loss.h>
 #include <linnet/metrics.h>
 #include <linnet/model.h>

@@ -6,6 +6,7 @@
 #include <linnet/callback.h>
 #include <linnet/custom_metric.h>
 #include <linnet/expression.h>
+#include <linnet/lbfgs.h>
 #include <linnet/loss.h>
 #include <linnet/model.h>
 #include <linnet/optimizer.h>
@@ -100,8 +101,8 @@ struct FitOptions {
   /// every time.
   bool drop_last = false;
   /// Leaves the data in host memory: each batch is copied to the device while that computes the one
-  /// before. The same results to the bit; for data that don't fit. Changes nothing on the CPU, which
-  /// reads host memory.
+  /// before. The same results to the bit; for data that don't fit. Changes nothing on the CPU,
+  /// which reads host memory.
   bool streamed = false;
   /// Batches that are copied or read ahead of the training, at least 1. Results don't depend on it.
   std::int64_t prefetch = 3;
@@ -163,9 +164,16 @@ class Trainer {
   /// Changes neither weights nor running statistics. Waits.
   State gradients(const Batch& batch);
   State gradients(std::string_view objective, const Batch& batch);
+  /// Minimises the loss over all samples by L-BFGS, instead of the objective's optimizer: for small
+  /// networks and data. Changes the weights that train, neither moments nor the position; the
+  /// estimate of the curvature lasts for the call. Gradients of several batches (LBFGS::batch) make
+  /// that of all where the loss is a plain mean over samples. Dropout's masks stay the same. Waits.
+  /// Throws Error for a network with running statistics, which no gradient says how to change, and
+  /// where the loss is not finite at the start.
+  Minimum minimize(const Dataset& data, const LBFGS& options = {});
 
-  /// Loss, accuracy and the trainer's metrics over a data set, in inference mode, by the objective's
-  /// losses. Waits.
+  /// Loss, accuracy and the trainer's metrics over a data set, in inference mode, by the
+  /// objective's losses. Waits.
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
   Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
 
@@ -214,11 +222,11 @@ struct TrainingOptions {
   /// Leaves out of each epoch the samples beyond its last whole batch; with `shuffle` other ones
   /// every time.
   bool drop_last = false;
-  std::uint64_t seed = 0;  ///< of shuffling, dropout and augmentation
-  bool streamed = false;      ///< as FitOptions::streamed
-  std::int64_t prefetch = 3;  ///< as FitOptions::prefetch
-  int decoders = 0;           ///< as FitOptions::decoders
-  Augment augment = {};  ///< of the first input's images
+  std::uint64_t seed = 0;                  ///< of shuffling, dropout and augmentation
+  bool streamed = false;                   ///< as FitOptions::streamed
+  std::int64_t prefetch = 3;               ///< as FitOptions::prefetch
+  int decoders = 0;                        ///< as FitOptions::decoders
+  Augment augment = {};                    ///< of the first input's images
   std::vector<CustomMetric> metrics = {};  ///< as TrainerOptions::metrics
   Watch watch = {};                        ///< as FitOptions::watch
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.

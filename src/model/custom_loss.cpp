@@ -38,8 +38,8 @@ Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_vi
             to_string(outputs));
     target = one_hot(graph, target, outputs[1]);
   }
-  const auto scope =
-      std::make_shared<const ExpressionScope>(ExpressionScope{.graph = graph, .name = std::string(what)});
+  const auto scope = std::make_shared<const ExpressionScope>(
+      ExpressionScope{.graph = graph, .name = std::string(what)});
   const Expression result = function({scope, y.id, true}, {scope, target.id, true});
   require(result.scope() == scope && result.batched(),
           "the {} function must return an expression of its operands", what);

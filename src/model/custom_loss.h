@@ -10,9 +10,9 @@
 
 namespace linnet {
 
-/// Adds a function of outputs `y` (N, ...) and `target`: values f32, or labels i32 (N), which it gets
-/// one-hot, (N, classes). Returns what the function returns; its first axis is the batch. `what` is
-/// how its operators and an Error call the function.
+/// Adds a function of outputs `y` (N, ...) and `target`: values f32, or labels i32 (N), which it
+/// gets one-hot, (N, classes). Returns what the function returns; its first axis is the batch.
+/// `what` is how its operators and an Error call the function.
 Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_view what, Value y,
                         Value target);
 

@@ -41,8 +41,7 @@ std::vector<Value> numbers_of(Graph& graph, const CustomMetric& metric, Value va
           "the metric '{}' expects {} numbers a sample (CustomMetric::numbers); its values are {}",
           metric.name, metric.numbers, to_string(shape.sample()));
   if (count == 1) return {values};
-  const Value rows =
-      graph.emit(ReshapeOp({.shape = {shape[0], count}}), {values}, metric.name);
+  const Value rows = graph.emit(ReshapeOp({.shape = {shape[0], count}}), {values}, metric.name);
   std::vector<Value> numbers;
   for (std::int64_t i = 0; i < count; ++i) {
     numbers.push_back(
@@ -75,17 +74,16 @@ void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinitio
     require(metric.values != nullptr, "the metric '{}' has no function of its values", metric.name);
     require(metric.numbers >= 1, "the metric '{}' expects at least 1 number a sample; got {}",
             metric.name, metric.numbers);
-    const bool there =
-        metric.output.empty() ||
-        std::ranges::any_of(network.outputs, [&](const NetworkOutput& output) {
-          return output.name == metric.output;
-        });
+    const bool there = metric.output.empty() ||
+                       std::ranges::any_of(network.outputs, [&](const NetworkOutput& output) {
+                         return output.name == metric.output;
+                       });
     require(there, "the metric '{}' is of the output '{}', which the network does not have",
             metric.name, metric.output);
     numbers += count_of(metric);
   }
-  require(numbers <= kMetricNumbers, "all metrics together take {} numbers a sample; at most {} fit",
-          numbers, kMetricNumbers);
+  require(numbers <= kMetricNumbers,
+          "all metrics together take {} numbers a sample; at most {} fit", numbers, kMetricNumbers);
 }
 
 void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepData& data,

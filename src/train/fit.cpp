@@ -17,8 +17,6 @@
 namespace linnet {
 namespace {
 
-std::string_view name_of(Loss loss) { return loss_names()[static_cast<std::size_t>(loss)]; }
-
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -49,8 +47,7 @@ void check_options(const FitOptions& o) {
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
-  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options,
-      const OnStep& on_step)
+  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, const OnStep& on_step)
       : trainer_(trainer),
         objective_(trainer.only("fit() trains one alone; step(NAME, batch) is for several")),
         model_(trainer.state()),
@@ -79,15 +76,7 @@ class Fit {
     check_watch();
     check_samples(data);
     build();
-    if (!data.classes().empty()) trainer.model.set_class_names(data.classes());
-    TrainingRecord record;
-    if (steps.inputs > 0) record.sample_shape = steps.parts[0].record.shape.sample();
-    if (steps.targets.front().output == 0) {
-      const OutputLoss& how = steps.targets.front().how;
-      record.loss = how.custom ? "custom" : std::string(name_of(how.loss));
-      record.labels = steps.classification();
-    }
-    trainer.model.set_training_record(std::move(record));
+    record_training(trainer.model, data, steps);
   }
 
   History run(Clock::time_point start) {

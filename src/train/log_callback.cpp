@@ -19,7 +19,8 @@ void write_to_stderr(std::string_view line) { fmt::print(stderr, "{}\n", line); 
 std::string text_of(std::string_view name, const Evaluation& evaluation) {
   if (evaluation.samples == 0) return "";
   std::string text = fmt::format("  {}loss {:.4f}", name, evaluation.loss);
-  if (!std::isnan(evaluation.accuracy)) text += fmt::format("  accuracy {:.4f}", evaluation.accuracy);
+  if (!std::isnan(evaluation.accuracy))
+    text += fmt::format("  accuracy {:.4f}", evaluation.accuracy);
   for (const auto& [metric, value] : evaluation.metrics) {
     text += fmt::format("  {} {:.4g}", metric, value);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
 #include "core/align.h"
@@ -118,6 +119,14 @@ void Stepper::copy_statistics() {
   std::vector<std::byte> bytes(model.statistics->bytes());
   model.backend->download(*model.statistics, 0, bytes);
   model.backend->upload(*memory_->statistics, 0, bytes);
+}
+
+double Stepper::loss() const {
+  const ModelState& model = *objective_.model;
+  std::array<double, kCounters> counters{};
+  model.backend->download(*memory_->statistics, model.counters_offset(),
+                          std::as_writable_bytes(std::span(counters)));
+  return counters[static_cast<std::size_t>(Counter::last_loss)];
 }
 
 namespace {

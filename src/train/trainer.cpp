@@ -196,6 +196,19 @@ Trainer::Trainer(Several, Model model, Objectives objectives, TrainerOptions opt
       std::make_shared<TrainerState>(std::move(model), std::move(objectives), std::move(options));
 }
 
+void record_training(Model& model, const Dataset& data, const StepData& steps) {
+  if (!data.classes().empty()) model.set_class_names(data.classes());
+  TrainingRecord record;
+  if (steps.inputs > 0) record.sample_shape = steps.parts[0].record.shape.sample();
+  if (steps.targets.front().output == 0) {
+    const OutputLoss& how = steps.targets.front().how;
+    const std::string_view name = loss_names()[static_cast<std::size_t>(how.loss)];
+    record.loss = how.custom ? "custom" : std::string(name);
+    record.labels = steps.classification();
+  }
+  model.set_training_record(std::move(record));
+}
+
 History Trainer::fit(const Dataset& data, const FitOptions& options) {
   return linnet::fit(*state_, data, options, [&](std::uint64_t step) {
     options.callback->on_batch(StepResult(state_, step));

@@ -32,6 +32,8 @@ class Stepper {
   /// Without `update`: lets the next run see the model's running statistics.
   void copy_statistics();
   const Buffer& gradients() const { return *memory_->gradients; }
+  /// Without `update`: the loss of the last run. Waits.
+  double loss() const;
   /// Whether the objective trains the network's parameter of this index.
   bool trains(std::size_t parameter) const { return trains_[parameter]; }
 
@@ -106,6 +108,9 @@ struct TrainerState {
   std::int64_t epochs = 0;
   std::optional<State> best = {};  ///< weights
 };
+
+/// Notes in the model what its weights learned from: class names, the loss.
+void record_training(Model& model, const Dataset& data, const StepData& steps);
 
 /// Told of a step that was done, by its number.
 using OnStep = std::function<void(std::uint64_t step)>;

@@ -95,9 +95,8 @@ TEST(Callback, HearsTheEndOfAFitThatWasStoppedAndNotOfOneThatFailed) {
   EXPECT_EQ(listener.at_end, 1U);
   Listener other;
   Trainer failing(model_of(), {.optimizer = SGD{.learning_rate = 1e30}});
-  EXPECT_NE(message_of([&] {
-              failing.fit(line_data(20), {.epochs = 9, .batch = 2, .callback = &other});
-            }),
+  EXPECT_NE(message_of(
+                [&] { failing.fit(line_data(20), {.epochs = 9, .batch = 2, .callback = &other}); }),
             "");
   EXPECT_EQ(other.order.find('.'), std::string::npos);
 }
@@ -119,8 +118,7 @@ TEST(LogCallback, WritesLinesWhereItIsTold) {
                 static_cast<double>(history.epochs[0].step_losses[1]));
   EXPECT_EQ(lines[0], expected);
   const Evaluation& held_out = history.epochs[0].validation;
-  std::snprintf(expected, sizeof expected,
-                "epoch 1/1  loss %.4f  validation loss %.4f  mae %.4g  ",
+  std::snprintf(expected, sizeof expected, "epoch 1/1  loss %.4f  validation loss %.4f  mae %.4g  ",
                 history.epochs[0].train.loss, held_out.loss, held_out.metrics.at("mae"));
   EXPECT_EQ(lines[1].substr(0, std::string(expected).size()), expected);
   EXPECT_EQ(lines[2].substr(0, 17), "done; 1 epochs in");

@@ -153,8 +153,8 @@ TEST(CustomMetric, FitMeasuresItOnHeldOutData) {
 
 TEST(CustomMetric, MayBeWatched) {
   // The outputs' mean rises from 0.5 towards that of the targets, 4.
-  const Dataset data = data_of(records(std::vector<float>(32, 0), {2}),
-                               records(std::vector<float>(16, 4), {1}));
+  const Dataset data =
+      data_of(records(std::vector<float>(32, 0), {2}), records(std::vector<float>(16, 4), {1}));
   const auto fit = [&](Better better) {
     Model model = model_of();
     set_parameter(model, "d.bias", {0.5F});
@@ -223,8 +223,9 @@ TEST(CustomMetric, BadOnesAreNamed) {
   metric.result = [](std::span<const double> means) { return means[0]; };
   EXPECT_EQ(refusal({metric}), "all metrics together take 33 numbers a sample; at most 32 fit");
   metric.numbers = 2;
-  EXPECT_EQ(refusal({metric}),
-            "the metric 'm' expects 2 numbers a sample (CustomMetric::numbers); its values are (1)");
+  EXPECT_EQ(
+      refusal({metric}),
+      "the metric 'm' expects 2 numbers a sample (CustomMetric::numbers); its values are (1)");
 }
 
 }  // namespace

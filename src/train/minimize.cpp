@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// L-BFGS on a network: the loss of all samples as a function of the weights that train.
+#include <algorithm>
+
+#include "base/check.h"
+#include "train/lbfgs.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+/// Puts a vector's elements into tensors of the names and shapes of `like`.
+State unflatten(const State& like, std::span<const double> x) {
+  State state;
+  for (const auto& [name, value] : like) {
+    Tensor weight(DType::f32, value.shape());
+    const std::span<float> to = weight.as_writable<float>();
+    std::ranges::transform(x.first(to.size()), to.begin(),
+                           [](double element) { return static_cast<float>(element); });
+    x = x.subspan(to.size());
+    state.set(name, std::move(weight));
+  }
+  return state;
+}
+
+/// Adds `share` times the tensors' elements.
+void add(std::span<double> sum, const State& state, double share) {
+  for (const auto& [name, value] : state) {
+    const std::span<const float> from = value.as<float>();
+    for (std::size_t i = 0; i < from.size(); ++i) sum[i] += share * double{from[i]};
+    sum = sum.subspan(from.size());
+  }
+}
+
+}  // namespace
+
+Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
+  require(options.batch >= 0, "L-BFGS computes 0 samples at a time (all) or more; got {}",
+          options.batch);
+  TrainerState& trainer = *state_;
+  ObjectiveState& objective = trainer.only("minimize() minimises one alone");
+  for (const ParameterSpec& spec : trainer.network().parameters) {
+    require(spec.trainable,
+            "L-BFGS takes no network with running statistics, such as '{}': its gradients change "
+            "none",
+            spec.name);
+  }
+  require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
+  const BatchRange all =
+      batches(data, {.size = options.batch == 0 ? data.size() : options.batch, .shuffle = false});
+  const State like = gradients(*all.begin());
+  const Differentiable loss = [&](std::span<const double> x, std::span<double> gradient) {
+    trainer.model.set_weights(unflatten(like, x));
+    std::ranges::fill(gradient, 0);
+    double sum = 0;
+    for (const Batch& batch : all) {
+      const double share = static_cast<double>(batch.size()) / static_cast<double>(data.size());
+      add(gradient, gradients(batch), share);
+      sum += share * objective.differentiator->loss();
+    }
+    return sum;
+  };
+  std::vector<double> x;
+  for (const auto& [name, value] : like) {
+    const Tensor weight = trainer.model.parameter(name);
+    x.insert(x.end(), weight.as<float>().begin(), weight.as<float>().end());
+  }
+  const Minimum minimum = linnet::minimize(loss, x, options);
+  record_training(trainer.model, data, objective.read(data));
+  return minimum;
+}
+
+}  // namespace linnet
