@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics, a log and records of one's own; the best epoch by a metric. docs/training.md explains it.
+// Metrics, a log and records of one's own; the best epoch by a metric. docs/training.md explains
+// it.
 #include <linnet/linnet.h>
 
 #include <algorithm>
@@ -45,8 +46,8 @@ int main() {
                      {.name = "root", .values = squares, .result = [](std::span<const double> m) {
                         return std::sqrt(m[0]);
                       }}};
-  Model model(Network({28, 28, 1}, {Conv2d{.filters = 8}, ReLU{}, MaxPool2d{}, Flatten{},
-                                    Dense{.units = 10}}));
+  Model model(Network({28, 28, 1},
+                      {Conv2d{.filters = 8}, ReLU{}, MaxPool2d{}, Flatten{}, Dense{.units = 10}}));
   Trainer trainer(model, {.optimizer = Adam{.learning_rate = 3e-3}}, options);
   Log log;
   FitOptions fit{.epochs = 4, .batch = 50, .validation = validation, .keep_best = true};

@@ -98,8 +98,8 @@ class Config {
     }
     if (s.has("name")) s.choice("name", 0, {"fashion-mnist", "digits"});
     if (job.validation < 0 || job.validation >= 1) {
-      s.refuse("validation", fmt::format("'validation' in [data] must lie in [0, 1); got {}",
-                                         job.validation));
+      s.refuse("validation",
+               fmt::format("'validation' in [data] must lie in [0, 1); got {}", job.validation));
     }
     if (s.has("path") && path.empty()) s.refuse("path", "'path' in [data] is empty");
     // A path is one even where a built-in data set has its name.

@@ -55,8 +55,7 @@ struct RecordPlace {
 
 /// Makes a record of another one, e.g. a spectrum of a sound: reads `from`, writes all of `to`.
 /// Called by several threads at once; what it writes depends on nothing else than its arguments.
-using Transform =
-    std::function<void(const Tensor& from, Tensor& to, const RecordPlace& place)>;
+using Transform = std::function<void(const Tensor& from, Tensor& to, const RecordPlace& place)>;
 
 /// What Dataset::map() makes.
 struct MapOptions {
@@ -125,9 +124,9 @@ class Dataset {
   std::pair<Dataset, Dataset> split(double share, const SplitOptions& options = {}) const;
 
   /// The same data set with other records in a column: each is made when a batch needs it, by the
-  /// threads that read ahead (FitOptions::decoders), in every epoch anew. Nothing is held in memory.
-  /// Throws Error for a column that is not there, and for labels. An exception of the transform
-  /// ends the training as an Error that names column and row.
+  /// threads that read ahead (FitOptions::decoders), in every epoch anew. Nothing is held in
+  /// memory. Throws Error for a column that is not there, and for labels. An exception of the
+  /// transform ends the training as an Error that names column and row.
   Dataset map(std::string_view column, const MapOptions& options, Transform transform) const;
 
   /// Throws Error where the first target is labels and one lies outside [0, classes), if there are

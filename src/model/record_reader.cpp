@@ -31,8 +31,7 @@ class ReadBatch final : public StagedWork {
       if (parts_[p].source == nullptr) continue;
       const std::size_t bytes = parts_[p].record.bytes();
       try {
-        parts_[p].source->read_in_epoch(record, epoch_,
-                                        std::span(to_[p] + task * bytes, bytes));
+        parts_[p].source->read_in_epoch(record, epoch_, std::span(to_[p] + task * bytes, bytes));
       } catch (...) {
         errors_[task] = std::current_exception();
         return;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "model/custom_metrics.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
 
@@ -59,7 +60,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
                                        assumed_data(definition, options.loss).parts[0].record.dtype,
                                        batch, OutputForm::plain, supports_of(*backend)),
                        {});
-  summary.train_peak_bytes = needed_bytes(*training);
+  summary.train_peak_bytes = needed_bytes(*training) + metric_sums_bytes();
   summary.predict_peak_bytes = needed_bytes(*inference);
   return summary;
 }

@@ -52,9 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, CudaSources, ::testing::ValuesIn(tested_engine
 
 TEST_P(CudaSources, GiveTheBitsOfResidentData) {
   const Dataset digits = make_digits(28, 0, 3).train;
-  TrainingOptions options{.epochs = 2,
-                          .batch = 8,
-                          .optimizer = Adam{.learning_rate = 1e-2}};
+  TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}};
   options.augment = {.crop = true, .flip = 0.5, .contrast = 0.4, .cutout = 5, .mixup = 0.3};
   const std::vector<float> resident = learned(with_validation(digits), options);
   const Splits source = with_validation(from_source(digits));

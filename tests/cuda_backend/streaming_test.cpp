@@ -39,8 +39,7 @@ TEST_P(Streaming, GivesTheSameBitsHoweverStepsAreLaunched) {
   const Trained resident = trained(model(two_numbers(), {}, 5), sums, options);
   options.streamed = true;
   for (std::int64_t steps : {CudaOptions::kWholeEpoch, std::int64_t{0}, std::int64_t{2}}) {
-    EXPECT_EQ(trained(model(two_numbers(), {.graph_steps = steps}, 5), sums, options),
-              resident)
+    EXPECT_EQ(trained(model(two_numbers(), {.graph_steps = steps}, 5), sums, options), resident)
         << steps << " steps a launch";
   }
 }

@@ -235,7 +235,8 @@ TEST(Model, ParametersAreCheckedByNameAndShape) {
       model.set_parameter("head.weight", Tensor(DType::f32, shape));
       FAIL();
     } catch (const Error& error) {
-      EXPECT_EQ(error.what(), "the parameter 'head.weight' is (2, 3); got values of " + to_string(shape));
+      EXPECT_EQ(error.what(),
+                "the parameter 'head.weight' is (2, 3); got values of " + to_string(shape));
     }
   }
   try {

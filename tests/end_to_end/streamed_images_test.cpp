@@ -66,10 +66,7 @@ std::vector<double> trained(const Dataset& data, const TrainingOptions& options,
 }
 
 TrainingOptions options_of() {
-  return {.epochs = 2,
-          .batch = 4,
-          .optimizer = Adam{.learning_rate = 1e-2},
-          .seed = 7};
+  return {.epochs = 2, .batch = 4, .optimizer = Adam{.learning_rate = 1e-2}, .seed = 7};
 }
 
 TEST(StreamedImages, GiveTheSameBits) {
@@ -261,8 +258,8 @@ TEST(RecordSources, AreReadNoFurtherAheadThanThePool) {
   const Dataset data = numbers(4000);
   const History history =
       train(model, data,
-            {.epochs = 1, .batch = 10, .optimizer = SGD{.learning_rate = 0}, .prefetch = 2}, nullptr,
-            &stop);
+            {.epochs = 1, .batch = 10, .optimizer = SGD{.learning_rate = 0}, .prefetch = 2},
+            nullptr, &stop);
   const std::int64_t trained = history.epochs[0].train.samples;
   const int reads = static_cast<const Numbers&>(*data.inputs()[0].source).reads;
   EXPECT_GE(reads, trained);

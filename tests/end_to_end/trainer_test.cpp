@@ -238,9 +238,8 @@ TEST(Trainer, TheValidationPartIsHeldOut) {
   const Dataset data = sums_data(100);
   const auto [training, validation] = data.split(0.25);
   Model model(line());
-  const History history =
-      train(model, {.train = training, .validation = validation},
-            {.epochs = 2, .batch = 16, .optimizer = SGD{.learning_rate = 0}});
+  const History history = train(model, {.train = training, .validation = validation},
+                                {.epochs = 2, .batch = 16, .optimizer = SGD{.learning_rate = 0}});
   EXPECT_EQ(history.epochs[0].train.samples, 75);
   EXPECT_EQ(history.epochs[0].validation.samples, 25);
   const double whole = evaluate(model, data).loss;
@@ -283,9 +282,9 @@ TEST(Trainer, AValidationPartOfItsOwnKeepsTheTestPartForTheEnd) {
 TEST(Trainer, StopsEarlyWhenNothingImproves) {
   const auto [training, validation] = sums_data(64).split(0.2);
   Model model(line());
-  const History history = train(
-      model, {.train = training, .validation = validation},
-      {.epochs = 50, .batch = 16, .optimizer = SGD{.learning_rate = 0}, .patience = 3});
+  const History history =
+      train(model, {.train = training, .validation = validation},
+            {.epochs = 50, .batch = 16, .optimizer = SGD{.learning_rate = 0}, .patience = 3});
   EXPECT_TRUE(history.stopped_early);
   EXPECT_LE(history.epochs.size(), 5U);
 }

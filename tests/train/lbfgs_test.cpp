@@ -79,13 +79,16 @@ TEST(Lbfgs, SaysWhyItEnds) {
   std::vector<double> x{-1.2, 1};
   EXPECT_EQ(minimize(rosenbrock, x, {.iterations = 3}).reason, MinimumReason::iterations);
   // Its gradient points the wrong way: nothing is lower.
-  const auto wrong = [](std::span<const double> at, std::span<double> gradient) {
+  double last = 0;
+  const auto wrong = [&](std::span<const double> at, std::span<double> gradient) {
+    last = at[0];
     gradient[0] = -2 * at[0];
     return at[0] * at[0];
   };
   std::vector<double> one{1};
   EXPECT_EQ(minimize(wrong, one, {}).reason, MinimumReason::no_lower_loss);
   EXPECT_EQ(one, std::vector<double>{1});
+  EXPECT_EQ(last, 1);
   EXPECT_EQ(to_string(MinimumReason::no_lower_loss), "the line search found no lower loss");
 }
 
