@@ -167,6 +167,11 @@ class FunctionalNetwork {
   /// dtype: f32, or i32 for ids. Data set columns belong to inputs and outputs by name (see
   /// Dataset).
   Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
+  /// Noise of mean 0 and standard deviation 1, f32, drawn anew for each sample in each step: the
+  /// same for equal TrainerOptions::seed and steps, on any device and in any batch. At inference it
+  /// is drawn too, keyed by the sample's place in the data set alone, so that a second prediction
+  /// gives the same. Throws Error for an extent below 1.
+  Expression normal(const Shape& sample);
   /// Expressions of this network, by name. Throws Error for names that stand there twice.
   Network build(const std::vector<std::pair<std::string, Expression>>& outputs) const;
 
@@ -174,6 +179,7 @@ class FunctionalNetwork {
   std::unique_ptr<NetworkDefinition> definition_;
   std::unique_ptr<NetworkBuilder> builder_;
   std::shared_ptr<const ExpressionScope> scope_;
+  int rows_ = -1;  ///< a value that stands for the first input while there may be none
 };
 
 }  // namespace linnet

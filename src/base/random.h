@@ -14,7 +14,8 @@ enum class RandomStream : std::uint32_t {
   initializer = 3,
   dropout = 4,
   augment = 5,
-  mix = 6
+  mix = 6,
+  normal = 7
 };
 
 // constexpr also lets CUDA kernels call them.

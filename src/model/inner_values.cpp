@@ -105,7 +105,10 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     Buffer* from = on_host ? nullptr : &on_device(slot, to.size());
     if (on_host) sweep.bind(slot, to.data());
     const auto records = static_cast<std::uint64_t>(count);
-    sweep.run_one({.records = records, .samples = records}, records);
+    sweep.run_one({.first_row = static_cast<std::uint64_t>(first),
+                   .records = records,
+                   .samples = records},
+                  records);
     if (from != nullptr) backend.download(*from, 0, to);
   }
   return result;

@@ -49,7 +49,8 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
     for (Tensor& result : results) {
       out.push_back(result.rows(first, first + count).writable_bytes());
     }
-    predict_batch(predictor, count, parts[0].record.dtype, in, out);
+    predict_batch(predictor, count, parts[0].record.dtype, in, out,
+                  static_cast<std::uint64_t>(first));
   }
   predictor.keep(kKeptSizes);
   return results;

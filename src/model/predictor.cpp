@@ -146,15 +146,15 @@ NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) 
 
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs) {
-  if (reads_host_memory(state.model)) return Use(state, count, dtype)->run(inputs, outputs);
+                   std::span<const std::span<std::byte>> outputs, std::uint64_t first) {
+  if (reads_host_memory(state.model)) return Use(state, count, dtype)->run(inputs, outputs, first);
   const std::lock_guard lock(state.mutex);
   PreparedBatch& batch = state.at(count, dtype);
   const Backend& backend = *state.model.backend;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     backend.upload(*batch.input(i), 0, inputs[i]);
   }
-  batch.run({}, {});
+  batch.run({}, {}, first);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].empty()) backend.download(*batch.output(i), 0, outputs[i]);
   }
@@ -220,11 +220,11 @@ void PreparedBatch::run() {
     const bool other = i == 0 && !other_input_.bytes().empty();
     program_->bind(i, other ? other_input_.bytes().data() : memory_of(i)->data());
   }
-  run_bound();
+  run_bound(0);
 }
 
 void PreparedBatch::run(std::span<const std::span<const std::byte>> inputs,
-                        std::span<const std::span<std::byte>> outputs) {
+                        std::span<const std::span<std::byte>> outputs, std::uint64_t first) {
   for (std::size_t i = 0; i < inputs_; ++i) {
     program_->bind(i, i < inputs.size() ? inputs[i].data() : memory_of(i)->data());
   }
@@ -232,20 +232,20 @@ void PreparedBatch::run(std::span<const std::span<const std::byte>> inputs,
     const bool given = i < outputs.size() && !outputs[i].empty();
     program_->bind(inputs_ + i, given ? outputs[i].data() : memory_of(inputs_ + i)->data());
   }
-  run_bound();
+  run_bound(first);
 }
 
-void PreparedBatch::run_bound() {
+void PreparedBatch::run_bound(std::uint64_t first) {
   if (model_.weights_shared || weights_version_ != model_.weights_version) {
     program_->weights_changed();
     weights_version_ = model_.weights_version;
   }
-  program_->run(step());
+  program_->run(step(first));
 }
 
-StepInfo PreparedBatch::step() const {
+StepInfo PreparedBatch::step(std::uint64_t first) const {
   const auto records = static_cast<std::uint64_t>(batch_);
-  return {.records = records, .samples = records};
+  return {.first_row = first, .records = records, .samples = records};
 }
 
 PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype) {

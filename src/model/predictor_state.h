@@ -34,11 +34,11 @@ class PreparedBatch {
   /// From set_input()'s memory, or input(), to output().
   void run();
   /// From and to memory that the device reads and writes: the first inputs and outputs as given,
-  /// the others, and those that are empty, in memory of this batch.
+  /// the others, and those that are empty, in memory of this batch. first: see predict_batch().
   void run(std::span<const std::span<const std::byte>> inputs,
-           std::span<const std::span<std::byte>> outputs);
+           std::span<const std::span<std::byte>> outputs, std::uint64_t first);
   /// What a run is told; and what runs, bound to the addresses of the last run.
-  StepInfo step() const;
+  StepInfo step(std::uint64_t first = 0) const;
   Program& program() { return *program_; }
 
  private:
@@ -48,7 +48,7 @@ class PreparedBatch {
     std::shared_ptr<Buffer> memory = nullptr;
   };
   const std::shared_ptr<Buffer>& memory_of(std::size_t port);
-  void run_bound();
+  void run_bound(std::uint64_t first);
 
   ModelState& model_;
   std::int64_t batch_;
@@ -88,11 +88,11 @@ struct PredictorState {
 PredictorState& predictor_of(ModelState& model, OutputForm form);
 
 /// Host memory to host memory, of all inputs and the first outputs: `count` records of each, the
-/// first input's in `dtype`. Outputs that are empty are left out. Threads may call it at the same
-/// time.
+/// first input's in `dtype`. Outputs that are empty are left out. first: the first one's place in
+/// the data set, which keys noise. Threads may call it at the same time.
 void predict_batch(PredictorState& state, std::int64_t count, DType dtype,
                    std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs);
+                   std::span<const std::span<std::byte>> outputs, std::uint64_t first = 0);
 
 /// Until the model's device has done all that was enqueued.
 void wait_for(const ModelState& model);

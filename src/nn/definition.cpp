@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "core/align.h"
+#include "ops/random_normal/random_normal.h"
 
 namespace linnet {
 
@@ -28,6 +29,16 @@ std::string batch_named(const std::string& message) {
   }
   return named;
 }
+
+namespace {
+
+/// Whether the node reads the number of rows of its operand alone, so that no input is gathered for
+/// it.
+bool draws(const Node& node) {
+  return dynamic_cast<const RandomNormalOp*>(node.op.get()) != nullptr;
+}
+
+}  // namespace
 
 std::size_t NetworkDefinition::bytes(bool trainable) const {
   // The last one ends where all do; a builder asks for each weight.
@@ -78,7 +89,7 @@ NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<boo
   std::vector<bool> keep(nodes.size(), false);
   for (std::size_t i = nodes.size(); i-- > 0;) {
     keep[i] = std::ranges::any_of(nodes[i].outputs, is_needed);
-    if (keep[i]) std::ranges::for_each(nodes[i].inputs, need);
+    if (keep[i] && !draws(nodes[i])) std::ranges::for_each(nodes[i].inputs, need);
   }
   rest.graph.erase_nodes([&](std::size_t i) { return !keep[i]; });
   for (const NetworkInput& input : network.inputs) {
@@ -117,6 +128,7 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
     }
     std::vector<Value> inputs;
     for (Value v : node.inputs) inputs.push_back(mapped(v));
+    if (draws(node)) inputs[0] = graph.add_constant({DType::f32, Shape{batch}}, 0);
     const std::vector<Value> outputs = graph.add(op, std::move(inputs), node.name);
     LINNET_ASSERT(outputs.size() <= node.outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];

@@ -8,6 +8,7 @@
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/concat/concat.h"
 #include "ops/dense/dense.h"
+#include "ops/random_normal/random_normal.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 #include "ops/slice/slice.h"
@@ -227,11 +228,23 @@ Expression FunctionalNetwork::input(const std::string& name, const Shape& sample
   return {scope_, builder_->add_input(name, sample, dtype).id, true};
 }
 
+Expression FunctionalNetwork::normal(const Shape& sample) {
+  Graph& graph = builder_->graph();
+  if (rows_ < 0) {
+    rows_ = graph.add_value("rows", {DType::f32, Shape{kTemplateBatch}}, Storage::external).id;
+  }
+  const std::string name = builder_->layer_name("", RandomNormalOp::kName);
+  const auto stream = static_cast<std::int64_t>(graph.nodes().size());
+  const RandomNormalAttrs attrs{.shape = dims_of(sample), .stream = stream};
+  return {scope_, graph.emit(RandomNormalOp(attrs), {Value{rows_}}, name).id, true};
+}
+
 Network FunctionalNetwork::build(
     const std::vector<std::pair<std::string, Expression>>& outputs) const {
   require(!definition_->inputs.empty(), "a network needs an input");
   require(!outputs.empty(), "a network needs an output");
   auto network = std::make_unique<NetworkDefinition>(*definition_);
+  if (rows_ >= 0) network->graph.replace_uses({rows_}, network->inputs[0].value);
   network->outputs.clear();
   for (const auto& [name, y] : outputs) {
     require(y.scope() == scope_ && y.batched(),

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/random_normal/random_normal.h"
+
+#include "backend/cpu/kernel.h"
+
+namespace linnet::cpu {
+namespace {
+
+std::optional<Kernel> prepare(const NodeView& node) {
+  const RandomNormalAttrs attrs = node.attrs<RandomNormalOp>();
+  const std::int64_t rows = node.out(0)[0];
+  const std::int64_t size = node.out(0).sample().elements();
+  const int tasks = tasks_for(rows, 15 * static_cast<double>(size));
+  Kernel kernel;
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const NormalNoise noise = normal_noise(attrs, *task.step);
+         const Range range = split(rows, tasks, task.index);
+         for (std::int64_t n = range.begin; n < range.end; ++n) {
+           const std::uint64_t row = task.step->first_row + static_cast<std::uint64_t>(n);
+           float* y = args.out(0) + n * size;
+           for (std::int64_t i = 0; i < size; i += 2) {
+             const auto two = noise.operator()<float>(row, static_cast<std::uint64_t>(i / 2));
+             y[i] = two[0];
+             if (i + 1 < size) y[i + 1] = two[1];
+           }
+         }
+       }});
+  return kernel;
+}
+
+}  // namespace
+
+void register_random_normal(Registry& registry) { registry.add(RandomNormalOp::kName, prepare); }
+
+}  // namespace linnet::cpu
