@@ -10,7 +10,9 @@ namespace linnet {
 
 std::vector<ValueType> MetricsOp::infer(std::span<const ValueType> inputs) const {
   const std::vector<ValueType> types(inputs.begin(), inputs.end());
-  require(inputs.size() == (attrs().classification ? 4U : 2U) && attrs().history >= 0 &&
+  const std::size_t weights = weights_input(inputs.size());
+  const std::size_t operands = (attrs().classification ? 4U : 2U) + (weights > 0 ? 1U : 0U);
+  require(inputs.size() == operands && attrs().history >= 0 &&
               inputs[0] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
               inputs[1] == ValueType{DType::f32, Shape{}},
           "expected counters ({}) and a scalar loss; got {}", kCounters + attrs().history,
@@ -20,6 +22,10 @@ std::vector<ValueType> MetricsOp::infer(std::span<const ValueType> inputs) const
                inputs[3] == ValueType{DType::i32, Shape{inputs[2].shape[0]}}),
           "expected scores (N, C) and labels (N); got {}",
           to_string({"counters", "loss", "scores", "labels"}, types));
+  require(weights == 0 || (inputs[weights].dtype == DType::f32 &&
+                           (!attrs().classification || inputs[weights].shape == inputs[3].shape)),
+          "expected f32 weights{}; got {}", attrs().classification ? " (N)" : "",
+          to_string(types.back()));
   return {};
 }
 
@@ -35,9 +41,16 @@ void MetricsOp::reference(const ReferenceArgs& args) const {
     const auto history = static_cast<std::uint64_t>(attrs().history);
     counters.data[kCounters + args.step.step % history] = loss;
   }
+  const std::size_t place = weights_input(args.inputs.size());
+  const auto weight_of = [&](std::int64_t n) { return place > 0 ? args.in(place)[n] : 1; };
+  double weight = place > 0 ? 0 : batch;
+  for (std::int64_t n = 0; place > 0 && n < args.in(place).shape.elements(); ++n) {
+    weight += weight_of(n);
+  }
   count(Counter::samples) += batch;
+  count(Counter::weight) += weight;
   if (std::isfinite(loss)) {
-    count(Counter::loss) += loss * batch;
+    count(Counter::loss) += loss * weight;
   } else {
     count(Counter::not_finite) += 1;
   }
@@ -46,7 +59,7 @@ void MetricsOp::reference(const ReferenceArgs& args) const {
   for (std::int64_t n = 0; n < args.in(2).shape[0]; ++n) {
     const double* row = args.in(2).data.data() + n * classes;
     const auto best = std::max_element(row, row + classes) - row;
-    count(Counter::correct) += static_cast<double>(best) == args.in(3)[n] ? 1 : 0;
+    count(Counter::correct) += static_cast<double>(best) == args.in(3)[n] ? weight_of(n) : 0;
   }
 }
 

@@ -9,13 +9,14 @@ namespace linnet {
 
 /// The counters that a MetricsOp adds to, in this order; all f64.
 enum class Counter : std::uint8_t {
-  loss,     ///< sum over the samples of their batch's mean loss
-  correct,  ///< samples whose largest score is their label's
+  loss,     ///< sum over the samples of their batch's mean loss, each times its weight
+  correct,  ///< weights of the samples whose largest score is their label's
   samples,
   not_finite,  ///< batches whose loss was NaN or infinite
   last_loss,   ///< of the newest batch alone
+  weight,      ///< sum of the samples' weights; the samples where they have none
 };
-inline constexpr std::int64_t kCounters = 5;
+inline constexpr std::int64_t kCounters = 6;
 /// How many of the newest steps' losses a training keeps on the device, for its reports.
 inline constexpr std::int64_t kLossHistory = 4096;
 
@@ -33,8 +34,9 @@ struct MetricsAttrs {
 };
 
 /// Adds a batch to the counters, f64 (kCounters + history), which it mutates; the loss of step s
-/// also goes to place s % history behind them. Operands: counters, loss (), and for classification
-/// scores (N, C) and labels i32 (N). The first of equal scores counts.
+/// also goes to place s % history behind them. Operands: counters, loss (), for classification
+/// scores (N, C) and labels i32 (N), and perhaps weights f32 (N, ...), for classification (N). The
+/// first of equal scores counts.
 class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
  public:
   static constexpr std::string_view kName = "metrics";
@@ -42,6 +44,12 @@ class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   bool mutates(std::size_t input) const override { return input == 0; }
+
+  /// The place of the weights among so many operands; 0: there are none.
+  std::size_t weights_input(std::size_t operands) const {
+    const std::size_t last = attrs().classification ? 4 : 2;
+    return operands > last ? last : 0;
+  }
 };
 
 }  // namespace linnet

@@ -12,6 +12,9 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const MetricsAttrs attrs = node.attrs<MetricsOp>();
   const std::int64_t rows = attrs.classification ? node.in(2)[0] : 0;
   const std::int64_t classes = attrs.classification ? node.in(2)[1] : 0;
+  const std::size_t place =
+      static_cast<const MetricsOp&>(node.op).weights_input(node.inputs.size());
+  const std::int64_t weighed = place > 0 ? node.in(place).elements() : 0;
   Kernel kernel;
   kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
                              auto* counters = args.in_out<double>(0);
@@ -25,21 +28,24 @@ std::optional<Kernel> prepare(const NodeView& node) {
                                const auto history = static_cast<std::uint64_t>(attrs.history);
                                counters[kCounters + task.step->step % history] = loss;
                              }
+                             const float* weights = place > 0 ? args.in(place) : nullptr;
+                             double weight = place > 0 ? 0 : batch;
+                             for (std::int64_t n = 0; n < weighed; ++n) weight += weights[n];
                              count(Counter::samples) += batch;
+                             count(Counter::weight) += weight;
                              if (std::isfinite(loss)) {
-                               count(Counter::loss) += loss * batch;
+                               count(Counter::loss) += loss * weight;
                              } else {
                                count(Counter::not_finite) += 1;
                              }
-                             std::int64_t correct = 0;
+                             double correct = 0;
                              for (std::int64_t n = 0; n < rows; ++n) {
                                const float* row = args.in(2) + n * classes;
-                               correct += std::max_element(row, row + classes) - row ==
-                                                  args.in<std::int32_t>(3)[n]
-                                              ? 1
-                                              : 0;
+                               const bool right = std::max_element(row, row + classes) - row ==
+                                                  args.in<std::int32_t>(3)[n];
+                               if (right) correct += weights != nullptr ? weights[n] : 1;
                              }
-                             count(Counter::correct) += static_cast<double>(correct);
+                             count(Counter::correct) += correct;
                            }});
   return kernel;
 }

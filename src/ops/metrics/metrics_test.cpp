@@ -36,6 +36,21 @@ TEST(Metrics, AgreesWithTheReference) {
          {{DType::f64, Shape{kCounters + 2}}, f32({}), f32({4, 3}), i32({4})},
          {{1, 5}, {0, 2}, {-1, 1}, {0, 3}},
          false});
+  check({"metrics weighted",
+         make_op(MetricsOp({.batch = 37})),
+         {kCountersType, f32({}), f32({37, 3}), i32({37}), f32({37})},
+         {{1, 5}, {0, 2}, {-1, 1}, {0, 3}, {0, 2}},
+         false});
+  check({"metrics weighted many",
+         make_op(MetricsOp({.batch = 3000})),
+         {kCountersType, f32({}), f32({3000, 11}), i32({3000}), f32({3000})},
+         {{1, 5}, {0, 2}, {-1, 1}, {0, 3}, {0, 2}},
+         false});
+  check({"metrics weighted steps",
+         make_op(MetricsOp({.batch = 8, .classification = false})),
+         {kCountersType, f32({}), f32({8, 300})},
+         {{1, 5}, {0, 2}},
+         false});
   check({"metrics regression",
          make_op(MetricsOp({.batch = 8, .classification = false})),
          {kCountersType, f32({})},
@@ -51,11 +66,11 @@ TEST(Metrics, ALossThatIsNotFiniteIsCountedAndNotAdded) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (double bad : {std::nan(""), infinity, -infinity}) {
     const std::vector<double> after =
-        run(graph, {counters, loss}, {{5, 0, 16, 0, 1}, {bad}}, {counters})[0];
+        run(graph, {counters, loss}, {{5, 0, 16, 0, 1, 16}, {bad}}, {counters})[0];
     EXPECT_EQ(after[static_cast<std::size_t>(Counter::loss)], 5);
     EXPECT_EQ(after[static_cast<std::size_t>(Counter::samples)], 24);
     EXPECT_EQ(after[static_cast<std::size_t>(Counter::not_finite)], 1);
-    compare_with_reference(graph, {counters, loss}, {{5, 0, 16, 0, 1}, {bad}}, {counters});
+    compare_with_reference(graph, {counters, loss}, {{5, 0, 16, 0, 1, 16}, {bad}}, {counters});
   }
 }
 
@@ -81,7 +96,7 @@ TEST(Metrics, TheFirstOfEqualScoresCountsAndANaNInTheFirstPlaceOnly) {
   for (const std::vector<double>& row : rows) {
     for (double label = 0; label < 6; ++label) {
       compare_with_reference(graph, {counters, loss, scores, labels},
-                             {{0, 0, 0, 0, 0}, {1}, row, {label}}, {counters});
+                             {{0, 0, 0, 0, 0, 0}, {1}, row, {label}}, {counters});
     }
   }
 }
@@ -89,12 +104,15 @@ TEST(Metrics, TheFirstOfEqualScoresCountsAndANaNInTheFirstPlaceOnly) {
 TEST(Metrics, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(MetricsOp({.batch = 4})),
                             {kCountersType, f32({}), f32({4, 3}), i32({5})}, "metrics"),
-            "[metrics 'metrics'] expected scores (N, C) and labels (N); got counters=(5), loss=(), "
+            "[metrics 'metrics'] expected scores (N, C) and labels (N); got counters=(6), loss=(), "
             "scores=(4, 3), labels=(5)");
   EXPECT_EQ(inference_error(make_op(MetricsOp({.batch = 4})),
                             {kCountersType, f32({}), f32({4}), i32({4})}, "metrics"),
-            "[metrics 'metrics'] expected scores (N, C) and labels (N); got counters=(5), loss=(), "
+            "[metrics 'metrics'] expected scores (N, C) and labels (N); got counters=(6), loss=(), "
             "scores=(4), labels=(4)");
+  EXPECT_EQ(inference_error(make_op(MetricsOp({.batch = 4})),
+                            {kCountersType, f32({}), f32({4, 3}), i32({4}), f32({3})}, "metrics"),
+            "[metrics 'metrics'] expected f32 weights (N); got f32 (3)");
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/sequence_mask/sequence_mask.h"
+
+#include "backend/cpu/element_wise.h"
+#include "ops/slice/axis.h"
+
+namespace linnet::cpu {
+namespace {
+
+std::optional<Kernel> prepare_sequence_mask(const NodeView& node) {
+  const SequenceMaskAttrs attrs = node.attrs<SequenceMaskOp>();
+  const AxisView view = axis_view(node.in(0), static_cast<int>(attrs.axis));
+  const std::int64_t samples = node.in(0)[0];
+  const std::int64_t outer = samples == 0 ? 1 : view.outer / samples;
+  const auto fill = static_cast<float>(attrs.fill);
+  const double cost = 0.3 * static_cast<double>(view.row());
+  return element_wise(view.outer, cost, [=](const Args& args, Range range) {
+    for (std::int64_t r = range.begin; r < range.end; ++r) {
+      const std::int64_t length = steps_within(args.in<std::int32_t>(1)[r / outer], view.extent);
+      const std::int64_t counted = length * view.inner;
+      const float* x = args.in(0) + r * view.row();
+      float* y = args.out(0) + r * view.row();
+      if (attrs.mean) {
+        const float factor = 1 / static_cast<float>(length);
+        for (std::int64_t i = 0; i < counted; ++i) y[i] = x[i] * factor;
+      } else if (x != y) {
+        std::copy_n(x, counted, y);
+      }
+      std::fill_n(y + counted, view.row() - counted, fill);
+    }
+  });
+}
+
+}  // namespace
+
+void register_sequence_mask(Registry& registry) {
+  registry.add(SequenceMaskOp::kName, prepare_sequence_mask);
+}
+
+}  // namespace linnet::cpu

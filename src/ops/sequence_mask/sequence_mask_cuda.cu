@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/kernel.h"
+#include "ops/sequence_mask/sequence_mask.h"
+#include "ops/slice/axis.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// `outer` rows of (steps, inner) a sample.
+struct Sequences {
+  std::int64_t elements = 0;
+  std::int64_t outer = 1;
+  std::int64_t steps = 1;
+  std::int64_t inner = 1;
+};
+
+__global__ void sequence_mask_kernel(float* y, const float* x, const std::int32_t* lengths,
+                                     Sequences s, float fill, bool mean) {
+  for (std::int64_t i = first_item(); i < s.elements; i += grid_stride()) {
+    const std::int64_t step = i / s.inner;
+    const std::int64_t length = steps_within(lengths[step / s.steps / s.outer], s.steps);
+    const float divisor = mean ? static_cast<float>(length) : 1.0F;
+    y[i] = step % s.steps < length ? x[i] / divisor : fill;
+  }
+}
+
+std::optional<Kernel> prepare_sequence_mask(const NodeView& node, const Context& /*context*/) {
+  const SequenceMaskAttrs attrs = node.attrs<SequenceMaskOp>();
+  const AxisView view = axis_view(node.in(0), static_cast<int>(attrs.axis));
+  const std::int64_t samples = node.in(0)[0];
+  const Sequences sequences{.elements = node.in(0).elements(),
+                            .outer = samples == 0 ? 1 : view.outer / samples,
+                            .steps = view.extent,
+                            .inner = view.inner};
+  return Kernel{.enqueue = [=](const Args& args) {
+    if (sequences.elements == 0) return;
+    launch(args.stream, "sequence_mask", for_items(sequences.elements), sequence_mask_kernel,
+           args.out(0), args.in(0), args.in<std::int32_t>(1), sequences,
+           static_cast<float>(attrs.fill), attrs.mean);
+  }};
+}
+
+}  // namespace
+
+void register_sequence_mask(Registry& registry) {
+  registry.add(SequenceMaskOp::kName, prepare_sequence_mask);
+}
+
+}  // namespace linnet::cuda
