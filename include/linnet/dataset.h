@@ -23,7 +23,11 @@ struct Column {
   Tensor data = {};  ///< (N, ...): one record a row
   /// Gives the records when a batch needs them; `data` is empty then.
   std::shared_ptr<const RecordSource> source = {};
+  /// Of sequences (N, T, ...) that are padded at their ends: how many steps of each count, (N) i32
+  /// or i64, from 1 to T (of a target from 0). Empty: all of them.
+  Tensor lengths = {};
 
+  bool has_lengths() const { return lengths.elements() > 0; }
   std::int64_t size() const;  ///< N
   DType dtype() const;
   Shape record() const;  ///< the shape of one record, without N
@@ -89,8 +93,8 @@ class Dataset {
   Dataset() = default;
   /// Throws Error naming the column: lengths that disagree, a name that is empty or stands there
   /// twice, records of a dimension below 1, labels that are no single numbers or come from a
-  /// source, integers that i32 can't hold, a source of another type than u8, f32 and i32. Of `info`
-  /// as set_classes() does.
+  /// source, integers that i32 can't hold, a source of another type than u8, f32 and i32, lengths
+  /// that are no steps of the column. Of `info` as set_classes() does.
   Dataset(std::vector<Column> inputs, std::vector<Column> targets = {}, DatasetInfo info = {});
 
   std::int64_t size() const;
@@ -99,10 +103,20 @@ class Dataset {
   /// An input or target by its name; throws Error listing the names that there are.
   const Column& column(std::string_view name) const;
 
-  /// Whether both are handles of the same columns and the same facts.
+  /// Whether both are handles of the same columns, weights and facts.
   bool same_as(const Dataset& other) const {
-    return contents_ == other.contents_ && info_ == other.info_;
+    return contents_ == other.contents_ && weights_ == other.weights_ && info_ == other.info_;
   }
+
+  /// How much each sample counts in losses and metrics; no elements: all alike.
+  const Tensor& weights() const;
+  /// Weights (N), or (N, T) of the steps of targets (N, T, ...): finite and not negative, f32 or
+  /// what converts to it. The loss of a batch is sum(weight * loss) / sum(weight), as class weights
+  /// have it in LossOptions, whose weights multiply these; 0 where all of a batch are 0. An epoch's
+  /// loss and accuracy and all metrics but counts are weighted means as well. rows(), take() and
+  /// split() take the weights along. An empty Tensor removes them. Throws Error for other shapes,
+  /// and naming a weight that is NaN, infinite or negative.
+  void set_weights(const Tensor& weights);
 
   const DatasetInfo& info() const;
   /// Throws Error as set_classes() does.
@@ -136,8 +150,13 @@ class Dataset {
  private:
   struct Contents;
   std::shared_ptr<const Contents> contents_;  ///< null: no columns
+  std::shared_ptr<const Tensor> weights_;     ///< null: none
   std::shared_ptr<const DatasetInfo> info_;   ///< null: nothing is known
 };
+
+/// The lengths (N) of sequences of ids i32 (N, T) that are padded at their ends: up to the last id
+/// that is not `pad`, and at least 1. For Column::lengths. Throws Error for other Tensors.
+Tensor lengths_of(const Tensor& ids, std::int32_t pad = 0);
 
 /// A training, a validation and a test set; each may be empty.
 struct Splits {

@@ -2,6 +2,7 @@
 #include <linnet/dataset.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/check.h"
@@ -75,6 +76,31 @@ void settle(Column& column, bool target) {
   column.data = column.data.reshaped({column.data.shape()[0]});
 }
 
+/// Brings lengths into (N) i32.
+void settle_lengths(Column& column, bool target) {
+  if (!column.has_lengths()) return;
+  const DType dtype = column.lengths.dtype();
+  const Shape& shape = column.lengths.shape();
+  require((dtype == DType::i32 || dtype == DType::i64) && column.lengths.elements() == shape[0] &&
+              shape[0] == column.size(),
+          "the lengths of the column '{}' are {} {}; expected whole numbers ({})", column.name,
+          to_string(dtype), to_string(shape), column.size());
+  const Shape record = column.record();
+  require(record.rank() > 0,
+          "the column '{}' has lengths, but its records are single numbers; expected (N, steps, "
+          "...)",
+          column.name);
+  const Tensor wide = column.lengths.to_host().to(DType::i64);
+  const std::span<const std::int64_t> lengths = wide.as<std::int64_t>();
+  const std::int64_t least = target ? 0 : 1;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    require(lengths[i] >= least && lengths[i] <= record[0],
+            "the length of sample {} in the column '{}' is {}; expected {} to {}", i, column.name,
+            lengths[i], least, record[0]);
+  }
+  column.lengths = column.lengths.to_host().to(DType::i32).reshaped({column.size()});
+}
+
 void check_classes(const DatasetInfo& info) {
   std::set<std::string_view> seen;
   for (std::size_t c = 0; c < info.classes.size(); ++c) {
@@ -112,6 +138,7 @@ Dataset::Dataset(std::vector<Column> inputs, std::vector<Column> targets, Datase
   for (std::vector<Column>* side : {&inputs, &targets}) {
     for (Column& column : *side) {
       settle(column, side == &targets);
+      settle_lengths(column, side == &targets);
       require(names.insert(column.name).second, "two columns of a data set are called '{}'",
               column.name);
       if (first == nullptr) first = &column;
@@ -147,6 +174,31 @@ const Column& Dataset::column(std::string_view name) const {
   }
   fail("the data set '{}' has no column '{}'; it has {}", info().name, name,
        names.empty() ? "none" : names);
+}
+
+const Tensor& Dataset::weights() const {
+  static const Tensor none;
+  return weights_ != nullptr ? *weights_ : none;
+}
+
+void Dataset::set_weights(const Tensor& weights) {
+  if (weights.elements() == 0) {
+    weights_ = nullptr;
+    return;
+  }
+  const Shape& given = weights.shape();
+  require((given.rank() == 1 || given.rank() == 2) && given[0] == size(),
+          "the weights of '{}' are {}; expected ({}), or ({}, steps)", info().name,
+          to_string(given), size(), size());
+  const Shape shape = given.elements() == size() ? Shape{size()} : given;
+  const Tensor settled = weights.to_host().to(DType::f32).reshaped(shape);
+  const std::span<const float> values = settled.as<float>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    require(std::isfinite(values[i]) && values[i] >= 0,
+            "the weight {} of '{}' is {}; weights are finite and not negative", i, info().name,
+            values[i]);
+  }
+  weights_ = std::make_shared<const Tensor>(settled);
 }
 
 const DatasetInfo& Dataset::info() const {
@@ -203,13 +255,31 @@ std::int64_t classes_of(std::span<const std::int32_t> labels,
 Dataset with_input(const Dataset& data, std::size_t index, Column column) {
   std::vector<Column> inputs = data.inputs();
   inputs.at(index) = std::move(column);
-  return {std::move(inputs), data.targets(), data.info()};
+  Dataset changed(std::move(inputs), data.targets(), data.info());
+  changed.set_weights(data.weights());
+  return changed;
 }
 
 Dataset with_first_target(const Dataset& data, Tensor values) {
   std::vector<Column> targets = data.targets();
   targets.at(0).data = std::move(values);
-  return {data.inputs(), std::move(targets), data.info()};
+  Dataset changed(data.inputs(), std::move(targets), data.info());
+  changed.set_weights(data.weights());
+  return changed;
+}
+
+Tensor lengths_of(const Tensor& ids, std::int32_t pad) {
+  require(ids.dtype() == DType::i32 && ids.shape().rank() == 2 && ids.shape()[1] > 0,
+          "expected ids i32 (N, steps); got {} {}", to_string(ids.dtype()), to_string(ids.shape()));
+  const std::span<const std::int32_t> all = ids.as<std::int32_t>();
+  const auto steps = static_cast<std::size_t>(ids.shape()[1]);
+  std::vector<std::int32_t> lengths;
+  for (std::size_t row = 0; row < all.size(); row += steps) {
+    std::size_t length = steps;
+    while (length > 1 && all[row + length - 1] == pad) --length;
+    lengths.push_back(static_cast<std::int32_t>(length));
+  }
+  return Tensor(std::move(lengths));
 }
 
 }  // namespace linnet

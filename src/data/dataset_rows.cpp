@@ -140,7 +140,9 @@ Dataset Dataset::rows(std::int64_t begin, std::int64_t end) const {
     } else {
       column.source = std::make_shared<SourceRows>(column.source, begin, end - begin);
     }
+    if (column.has_lengths()) column.lengths = column.lengths.rows(begin, end);
   });
+  if (weights_ != nullptr) part.set_weights(weights_->rows(begin, end));
   part.info_ = begin == 0 ? info_ : without_files(info_);
   return part;
 }
@@ -152,6 +154,7 @@ Dataset Dataset::take(std::span<const std::int64_t> rows) const {
   }
   SourceTaken::Rows kept;
   Dataset part = changed(*this, [&](Column& column) {
+    if (column.has_lengths()) column.lengths = taken(column.lengths, rows);
     if (column.source == nullptr) {
       column.data = taken(column.data, rows);
       return;
@@ -161,6 +164,7 @@ Dataset Dataset::take(std::span<const std::int64_t> rows) const {
     }
     column.source = std::make_shared<SourceTaken>(column.source, kept);
   });
+  if (weights_ != nullptr) part.set_weights(taken(*weights_, rows));
   part.info_ = without_files(info_);
   return part;
 }

@@ -62,6 +62,9 @@ void check_columns(const Dataset& data) {
           data.inputs().empty() ? "samples" : "targets");
   require(data.inputs()[0].source == nullptr && data.targets()[0].source == nullptr,
           "'{}' is read from files as it is needed; load it into memory to write it", name);
+  require(data.weights().elements() == 0 && !data.inputs()[0].has_lengths() &&
+              !data.targets()[0].has_lengths(),
+          "'{}' has weights or lengths, which no format here holds", name);
 }
 
 /// The test set's records are written as the training set's.

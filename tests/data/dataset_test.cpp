@@ -235,6 +235,81 @@ TEST(Dataset, TakeCopiesInTheOrderGiven) {
             "the data set 'n' of 3 samples has no sample -1");
 }
 
+TEST(Dataset, WeightsAndLengthsGoWithTheirSamples) {
+  Dataset data({{.name = "x",
+                 .data = floats(4, {3}),
+                 .lengths = Tensor(std::vector<std::int64_t>{3, 1, 2, 3})}},
+               {{.name = "y",
+                 .data = floats(4, {3}),
+                 .lengths = Tensor(std::vector<std::int32_t>{0, 1, 2, 3})}});
+  Dataset weighted = data;
+  weighted.set_weights(Tensor(std::vector<double>{0.5, 1, 0, 2}, {4, 1}));
+  EXPECT_FALSE(weighted.same_as(data));
+  EXPECT_EQ(data.weights().elements(), 0);
+  const auto lengths = [](const Dataset& of, std::string_view name) {
+    return vector_of<std::int32_t>(of.column(name).lengths);
+  };
+  const Dataset rows = weighted.rows(1, 3);
+  EXPECT_EQ(vector_of(rows.weights()), (std::vector<float>{1, 0}));
+  EXPECT_EQ(lengths(rows, "x"), (std::vector<std::int32_t>{1, 2}));
+  const Dataset taken = weighted.take(std::vector<std::int64_t>{3, 0});
+  EXPECT_EQ(vector_of(taken.weights()), (std::vector<float>{2, 0.5}));
+  EXPECT_EQ(lengths(taken, "x"), (std::vector<std::int32_t>{3, 3}));
+  EXPECT_EQ(lengths(taken, "y"), (std::vector<std::int32_t>{3, 0}));
+  const auto [most, one] = weighted.split(0.25, {.seed = 3});
+  EXPECT_EQ(most.weights().shape(), Shape{3});
+  EXPECT_EQ(one.weights().shape(), Shape{1});
+  EXPECT_EQ(with_first_target(weighted, floats(4, {3})).weights().elements(), 4);
+  EXPECT_EQ(lengths(with_input(weighted, 0, weighted.column("x")), "x"), lengths(data, "x"));
+  weighted.set_weights({});
+  EXPECT_EQ(weighted.weights().elements(), 0);
+  EXPECT_TRUE(weighted.same_as(data));
+}
+
+TEST(Dataset, RefusesWeightsAndLengthsThatSayNothing) {
+  Dataset data = small();
+  EXPECT_EQ(error_of([&] { data.set_weights(floats(2)); }),
+            "the weights of 'data' are (2); expected (3), or (3, steps)");
+  EXPECT_EQ(error_of([&] {
+              data.set_weights(Tensor(std::vector<float>{1, -2, 3}));
+            }),
+            "the weight 1 of 'data' is -2; weights are finite and not negative");
+  EXPECT_EQ(error_of([&] {
+              data.set_weights(Tensor(std::vector<float>{1, 2, NAN}));
+            }),
+            "the weight 2 of 'data' is nan; weights are finite and not negative");
+  const auto with = [](Tensor lengths) {
+    return Dataset({{.name = "x", .data = floats(2, {3}), .lengths = std::move(lengths)}});
+  };
+  EXPECT_EQ(error_of([&] { with(floats(2)); }),
+            "the lengths of the column 'x' are f32 (2); expected whole numbers (2)");
+  EXPECT_EQ(error_of([&] {
+              with(Tensor(std::vector<std::int32_t>{1, 2, 3}));
+            }),
+            "the lengths of the column 'x' are i32 (3); expected whole numbers (2)");
+  EXPECT_EQ(error_of([&] {
+              with(Tensor(std::vector<std::int32_t>{1, 4}));
+            }),
+            "the length of sample 1 in the column 'x' is 4; expected 1 to 3");
+  EXPECT_EQ(error_of([&] {
+              with(Tensor(std::vector<std::int32_t>{0, 3}));
+            }),
+            "the length of sample 0 in the column 'x' is 0; expected 1 to 3");
+  EXPECT_EQ(error_of([&] {
+              Dataset({{.name = "x", .data = floats(1), .lengths = Tensor(std::vector<int>{1})}});
+            }),
+            "the column 'x' has lengths, but its records are single numbers; expected (N, steps, "
+            "...)");
+}
+
+TEST(Dataset, LengthsOfIdsEndBeforeThePadding) {
+  const Tensor ids(std::vector<std::int32_t>{5, 0, 7, 0, 0, 0, 0, 0, 1, 1, 1, 1}, {3, 4});
+  EXPECT_EQ(vector_of<std::int32_t>(lengths_of(ids)), (std::vector<std::int32_t>{3, 1, 4}));
+  EXPECT_EQ(vector_of<std::int32_t>(lengths_of(ids, 1)), (std::vector<std::int32_t>{4, 4, 1}));
+  EXPECT_EQ(error_of([] { lengths_of(floats(2, {3})); }),
+            "expected ids i32 (N, steps); got f32 (2, 3)");
+}
+
 TEST(Dataset, PartsOfASourceAreReadLater) {
   const Dataset data({{.name = "x", .source = std::make_shared<Numbers>(10)}}, {{"y", floats(10)}});
   EXPECT_EQ(data.column("x").record(), Shape{2});
