@@ -325,6 +325,8 @@ const std::map<std::string, Reader>& readers() {
       {"adaptive_avg_pool2d", adaptive_avg_pool2d},
       {"max_pool1d", pool1d<MaxPool1d>},
       {"avg_pool1d", pool1d<AvgPool1d>},
+      {"global_avg_pool1d", plain<GlobalAvgPool1d>},
+      {"global_max_pool1d", plain<GlobalMaxPool1d>},
       {"global_avg_pool2d", plain<GlobalAvgPool2d>},
       {"global_max_pool2d", plain<GlobalMaxPool2d>},
       {"flatten", plain<Flatten>},

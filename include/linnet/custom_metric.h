@@ -11,7 +11,8 @@
 namespace linnet {
 
 /// A metric of one's own, measured by every evaluation of a Trainer, on its device. The library
-/// keeps sums over the samples, so a metric is what follows from means over the data set:
+/// keeps sums over the samples, by their weights (Dataset::set_weights()), so a metric is what
+/// follows from means over the data set:
 ///   CustomMetric{.name = "mae", .values = [](const Expression& y, const Expression& t) {
 ///     return abs(y - t);
 ///   }}

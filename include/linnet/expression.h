@@ -165,8 +165,9 @@ class FunctionalNetwork {
   ~FunctionalNetwork();
 
   /// dtype: f32, or i32 for ids. Data set columns belong to inputs and outputs by name (see
-  /// Dataset).
-  Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32);
+  /// Dataset). lengths: its sequences differ in length, which layers then heed (see Lengths).
+  Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32,
+                   bool lengths = false);
   /// Noise of mean 0 and standard deviation 1, f32, drawn anew for each sample in each step: the
   /// same for equal TrainerOptions::seed and steps, on any device and in any batch. At inference it
   /// is drawn too, keyed by the sample's place in the data set alone, so that a second prediction

@@ -193,6 +193,16 @@ struct GlobalMaxPool2d {
   void build(NetworkBuilder& builder) const;
 };
 
+/// (N, T, C) to (N, C), over the steps; over those alone that count where sequences have lengths.
+struct GlobalAvgPool1d {
+  std::string name = {};
+  void build(NetworkBuilder& builder) const;
+};
+struct GlobalMaxPool1d {
+  std::string name = {};
+  void build(NetworkBuilder& builder) const;
+};
+
 /// (N, ...) to (N, everything else), in (H, W, C) order.
 struct Flatten {
   std::string name = {};
@@ -347,6 +357,17 @@ struct Embedding {
   std::int64_t features = 0;
   Initializer weight_init = {Initializer::Kind::normal, 1};
   std::string name = {};
+  void build(NetworkBuilder& builder) const;
+};
+
+/// The first layer of a network of sequences that differ in length: ids (N, T) or (N, T, features),
+/// padded at their ends. The network reads how many steps of each count as a further input
+/// "input.lengths", i32 (N, 1): the lengths of the data set's column (Column::lengths). Recurrent
+/// layers then end after the last step that counts and give 0 behind it (PyTorch's
+/// pack_padded_sequence), attention gives weight to steps that count alone, and so do
+/// GlobalAvgPool1d and GlobalMaxPool1d. Layers that keep the steps apart hand the lengths on; one
+/// that mixes them and knows no lengths throws Error.
+struct Lengths {
   void build(NetworkBuilder& builder) const;
 };
 

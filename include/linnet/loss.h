@@ -11,7 +11,9 @@
 namespace linnet {
 
 /// What a training makes small: the mean over a batch's samples (a last smaller batch by its own
-/// size). An epoch's reported loss is the mean of its batches' losses, each counted by its samples.
+/// size), weighted where the data set has weights (Dataset::set_weights()). An epoch's reported
+/// loss is the mean of its batches' losses, each counted by its samples or the sum of their
+/// weights.
 enum class Loss : std::uint8_t {
   automatic,             ///< cross_entropy for labels, mse for values
   cross_entropy,         ///< labels, or a distribution over the outputs (soft labels); logits, or

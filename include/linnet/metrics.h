@@ -13,17 +13,20 @@
 namespace linnet {
 
 // Measures of predictions, on the host and in double. Scores are rows of one sample after the
-// other. Throws Error for sizes that disagree, labels outside the classes, no samples at all, and
-// scores that are NaN: no order holds for them. Undefined results are NaN, where it says so.
+// other. `weights`: what each sample counts, at least 0 (scikit-learn's sample_weight); where they
+// are fewer than numbers, each is of as many neighbours; none: all 1. Throws Error for sizes that
+// disagree, labels outside the classes, no samples at all, and weights that are all 0, and scores
+// that are NaN: no order holds for them. Undefined results are NaN, where it says so.
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Samples whose label is among the k largest of their scores; of equal scores the first counts as
 /// larger. Scores (N, C), labels N.
 double top_k_accuracy(std::span<const float> scores, std::span<const std::int32_t> labels,
-                      std::int64_t k);
+                      std::int64_t k, std::span<const float> weights = {});
 /// top_k_accuracy of 1.
-double accuracy(std::span<const float> scores, std::span<const std::int32_t> labels);
+double accuracy(std::span<const float> scores, std::span<const std::int32_t> labels,
+                std::span<const float> weights = {});
 
 /// Counts (C, C): row the label, column the class predicted (the first of the largest scores).
 std::vector<std::int64_t> confusion_matrix(std::span<const float> scores,
@@ -46,16 +49,20 @@ struct ClassScores {
 ClassScores class_scores(std::span<const std::int64_t> confusion);
 
 /// The mean of -log p[label], p at least 1e-15: probabilities (N, C).
-double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels);
+double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels,
+                std::span<const float> weights = {});
 /// exp(log_loss): of how many equally likely classes the choice is as hard.
-double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels);
+double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels,
+                  std::span<const float> weights = {});
 /// The mean of log(sum exp(z)) - z[label]: logits z (N, C), however large. Throws Error for a
 /// sample without a finite largest logit.
-double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels);
+double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels,
+                     std::span<const float> weights = {});
 
 /// The area under the ROC curve: how likely a positive's score is above a negative's, equal scores
 /// counting half (by mid-ranks). Truth in {0, 1}. NaN where one of both does not occur.
-double roc_auc(std::span<const float> scores, std::span<const float> truth);
+double roc_auc(std::span<const float> scores, std::span<const float> truth,
+               std::span<const float> weights = {});
 
 struct LabelAuc {
   std::vector<double> labels;  ///< NaN for a label that is always or never there
@@ -63,21 +70,25 @@ struct LabelAuc {
 };
 /// Of each column of scores and truth (N, labels).
 LabelAuc roc_auc_by_label(std::span<const float> scores, std::span<const float> truth,
-                          std::int64_t labels);
+                          std::int64_t labels, std::span<const float> weights = {});
 
-double mean_absolute_error(std::span<const float> outputs, std::span<const float> targets);
-double root_mean_squared_error(std::span<const float> outputs, std::span<const float> targets);
+double mean_absolute_error(std::span<const float> outputs, std::span<const float> targets,
+                           std::span<const float> weights = {});
+double root_mean_squared_error(std::span<const float> outputs, std::span<const float> targets,
+                               std::span<const float> weights = {});
 /// 1 - sum (y - t)^2 / sum (t - mean t)^2, the mean over the `columns` numbers of a sample; columns
 /// of a constant target are left out, NaN if there are no others.
 double r_squared(std::span<const float> outputs, std::span<const float> targets,
-                 std::int64_t columns = 1);
+                 std::int64_t columns = 1, std::span<const float> weights = {});
 
 struct MetricsOptions {
   std::int64_t batch = 256;
   std::optional<std::int32_t> ignore_index = {};  ///< samples of this label are left out
 };
 
-/// What fits the targets of a data set; all else is NaN or empty.
+/// What fits the targets of a data set; all else is NaN or empty. Samples count by their weights,
+/// and of targets with lengths the steps that count; counts (samples, confusion and what follows
+/// from it) have none.
 struct Metrics {
   enum class Kind : std::uint8_t { labels, binary, values };
   Kind kind = Kind::labels;  ///< binary: all values are 0 or 1

@@ -43,20 +43,49 @@ std::vector<const Column*> bind(const std::vector<Place>& places,
   return bound;
 }
 
+/// Both the network and the column of its input have lengths, or neither.
+void check_lengths(const NetworkDefinition& network, const std::string& input, const Column& column,
+                   const Dataset& data) {
+  bool reads = std::ranges::count(network.unneeded_inputs, input + kLengths) > 0;
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const std::optional<std::size_t> sequences = network.sequences_of(i);
+    reads = reads || (sequences && network.inputs[*sequences].name == input);
+  }
+  require(reads || !column.has_lengths(),
+          "the column '{}' of the data set '{}' has lengths, which the network does not read; one "
+          "that begins with Lengths does",
+          column.name, data.info().name);
+  require(!reads || column.has_lengths() || data.size() == 0,
+          "the network reads lengths of its input '{}', but the column '{}' of the data set '{}' "
+          "has none",
+          input, column.name, data.info().name);
+}
+
 }  // namespace
 
 std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const Dataset& data) {
+  std::vector<NetworkInput> places;  // without the lengths
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    if (!network.sequences_of(i)) places.push_back(network.inputs[i]);
+  }
   std::vector<const Column*> unused;
-  std::vector<const Column*> bound =
-      bind(network.inputs, data.inputs(), unused, network.unneeded_inputs);
+  const std::vector<const Column*> bound =
+      linnet::bind(places, data.inputs(), unused, network.unneeded_inputs);
   for (std::size_t i = 0; i < bound.size(); ++i) {
     require(bound[i] != nullptr,
             "the network's input '{}' has no data in the data set '{}'; the network takes {}, and "
             "the data set's inputs are {}",
-            network.inputs[i].name, data.info().name, listed(network.inputs),
-            listed(data.inputs()));
+            places[i].name, data.info().name, listed(places), listed(data.inputs()));
+    check_lengths(network, places[i].name, *bound[i], data);
   }
-  return bound;
+  std::vector<const Column*> columns;
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const std::size_t sequences = network.sequences_of(i).value_or(i);
+    const auto place =
+        std::ranges::find(places, network.inputs[sequences].name, &NetworkInput::name);
+    columns.push_back(bound[static_cast<std::size_t>(place - places.begin())]);
+  }
+  return columns;
 }
 
 std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data) {

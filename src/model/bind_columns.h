@@ -12,7 +12,9 @@ namespace linnet {
 // Columns belong to a network's inputs and outputs by name; where each side has exactly one without
 // a partner, these two belong together. The columns are the data set's own.
 
-/// The column of each input. Throws Error naming an input without one, and the columns there are.
+/// The column of each input; of an input of lengths that of the sequences, which has them. Throws
+/// Error naming an input without one, and the columns there are; and for lengths that the network
+/// or the data lack.
 std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const Dataset& data);
 
 /// The target of each output; null: the output has no loss. Throws Error naming a target without an

@@ -152,6 +152,13 @@ std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const 
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const Column& column = *columns[i];
     const NetworkInput& input = network.inputs[i];
+    if (network.sequences_of(i)) {
+      parts.push_back({.name = input.name,
+                       .record = {DType::i32, Shape{1, 1}},
+                       .bytes = column.lengths.bytes(),
+                       .source = nullptr});
+      continue;
+    }
     const Shape record = record_as(column.record(), input.sample);
     check_input(input, column.dtype(), record, columns.size() == 1, data, crops && i == 0);
     parts.push_back({.name = i == 0 ? "samples" : input.name,
@@ -191,9 +198,46 @@ OutputLoss loss_of(const TrainingOptions& options, const NetworkDefinition& netw
   return own == options.output_losses.end() ? loss : *own;
 }
 
+/// What weighs samples or steps must fit the target's loss; `steps`: T of weights or lengths.
+void check_steps(std::int64_t steps, std::string_view what, const TargetData& target,
+                 const OutputLoss& loss, const Shape& outputs, const Dataset& data) {
+  require(!target.labels && outputs.rank() > 0 && outputs[0] == steps,
+          "the {} of '{}' are those of {} steps, but the output '{}' gives {} a sample{}", what,
+          data.info().name, steps, loss.output, to_string(outputs),
+          target.labels ? ", which its labels are one of" : "");
+  const bool rows = loss.loss == Loss::cross_entropy || loss.loss == Loss::kl_divergence ||
+                    loss.loss == Loss::cosine;
+  require(loss.custom || !rows || outputs.rank() > 1,
+          "the {} of '{}' are those of steps, but the loss {} takes the output '{}' of {} for one",
+          what, data.info().name, loss_names()[static_cast<std::size_t>(loss.loss)], loss.output,
+          to_string(outputs));
+}
+
 /// A loss of one's own gets labels as one-hot rows, which none outside the classes has.
 std::optional<std::int32_t> ignored_label(const OutputLoss& loss) {
   return loss.custom ? std::nullopt : loss.options.ignore_index;
+}
+
+/// The parts behind the targets.
+void add_weights(StepData& step, const NetworkDefinition& network,
+                 std::span<const Column* const> targets, const Dataset& data) {
+  if (data.weights().elements() > 0) {
+    const Shape& shape = data.weights().shape();
+    step.weights = step.parts.size();
+    step.parts.push_back({.name = "weights",
+                          .record = {DType::f32, shape.with_batch(1)},
+                          .bytes = data.weights().bytes(),
+                          .source = nullptr});
+  }
+  for (TargetLoss& target : step.targets) {
+    const Column* column = targets[target.output];
+    if (column == nullptr || !column->has_lengths()) continue;
+    target.lengths = step.parts.size();
+    step.parts.push_back({.name = network.outputs[target.output].name + ".lengths",
+                          .record = {DType::i32, Shape{1}},
+                          .bytes = column->lengths.bytes(),
+                          .source = nullptr});
+  }
 }
 
 }  // namespace
@@ -287,6 +331,13 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     if (!target.labels && !loss.custom) {
       check_values(loss.loss, column.data.as<float>(), target, data);
     }
+    const Tensor& weights = data.weights();
+    if (weights.shape().rank() == 2) {
+      check_steps(weights.shape()[1], "weights", target, loss, outputs, data);
+    }
+    if (column.has_lengths()) {
+      check_steps(column.record()[0], "lengths of the targets", target, loss, outputs, data);
+    }
     step.targets.push_back({i, std::move(loss), step.parts.size()});
     step.parts.push_back({.name = i == 0 ? "targets" : network.outputs[i].name,
                           .record = target.labels ? ValueType{DType::i32, Shape{1}}
@@ -294,7 +345,15 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
                           .bytes = column.data.bytes(),
                           .source = column.source.get()});
   }
+  add_weights(step, network, targets, data);
   step.augment = step_augment(options.augment, run, data, step);
+  const bool weighed =
+      step.weights || std::ranges::any_of(step.targets, [](const TargetLoss& target) {
+        return target.lengths.has_value();
+      });
+  require(!step.augment.mix || !weighed,
+          "mix-up and CutMix make one sample of two, which the weights of '{}' say nothing of",
+          data.info().name);
   return step;
 }
 

@@ -131,6 +131,7 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Column& column = *inputs[i];
+    if (network.sequences_of(i)) continue;
     if (column.source != nullptr || column.dtype() != DType::i32) continue;
     check_ids(network, network.inputs[i], column.data.as<std::int32_t>(), file_of_input(data),
               name_of_input(column, data), data);
@@ -138,6 +139,13 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
 }
 
 void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part) {
+  if (step.weights) {
+    const std::span<const float> weights = data.weights().as<float>();
+    require(std::ranges::any_of(weights, [](float weight) { return weight > 0; }),
+            "the weights of all {} {} samples of '{}' are 0: nothing is left to learn or to "
+            "measure",
+            data.size(), part, data.info().name);
+  }
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const OutputLoss& loss = step.targets[i].how;
     if (loss.target) continue;

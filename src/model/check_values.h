@@ -36,8 +36,8 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
 void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch,
                        const std::vector<bool>& trains);
 
-/// Throws Error where the loss ignores, or weighs by 0, every label: there is nothing to learn or
-/// to measure then. `part` is how the message calls the samples.
+/// Throws Error where all weights are 0, or the loss ignores, or weighs by 0, every label: there is
+/// nothing to learn or to measure then. `part` is how the message calls the samples.
 void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part);
 
 }  // namespace linnet

@@ -2,6 +2,7 @@
 #include "model/custom_loss.h"
 
 #include "base/check.h"
+#include "model/loss_weights.h"
 #include "nn/expression_scope.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/label_targets/label_targets.h"
@@ -46,8 +47,10 @@ Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_vi
   return {result.value()};
 }
 
-Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target) {
-  return add_mean(graph, add_custom_values(graph, loss, kName, y, target), kName);
+Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target, Value weights) {
+  const Value values = add_custom_values(graph, loss, kName, y, target);
+  if (weights) return weighted_mean(graph, values, shares_of(graph, weights));
+  return add_mean(graph, values, kName);
 }
 
 }  // namespace linnet

@@ -20,7 +20,9 @@ Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_vi
 Value add_mean(Graph& graph, Value x, const std::string& name);
 
 /// Adds the user's loss of outputs `y` (N, ...) against `target`, as add_custom_values() has them.
-/// Returns a scalar, the mean of what the function returns.
-Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target);
+/// Returns a scalar, the mean of what the function returns; the weighted mean with `weights` (N),
+/// or of more of its first axes.
+Value add_custom_loss(Graph& graph, const CustomLoss& loss, Value y, Value target,
+                      Value weights = {});
 
 }  // namespace linnet

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/align.h"
 #include "model/custom_loss.h"
+#include "model/loss_weights.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
 #include "ops/slice/slice.h"
@@ -88,7 +89,7 @@ void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinitio
 
 void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepData& data,
                      std::span<const Value> outputs, std::span<const Value> targets,
-                     std::int64_t batch) {
+                     std::span<const Value> weights, std::int64_t batch) {
   std::size_t offset = metric_sums_offset(network);
   for (const CustomMetric& metric : data.metrics) {
     const std::size_t target = target_of(metric, data.run_of(network), data);
@@ -98,9 +99,17 @@ void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepD
     for (const Value number : numbers_of(graph, metric, values)) {
       const Value sums =
           graph.add_value(metric.name, {DType::f64, Shape{kCounters}}, Storage::state, offset);
+      const Value weight = weights[target];
+      std::vector<Value> operands{sums};
+      if (weight) {
+        operands.insert(operands.end(),
+                        {weighted_mean(graph, number, shares_of(graph, weight)), weight});
+      } else {
+        operands.push_back(add_mean(graph, number, metric.name));
+      }
       graph.add(std::make_shared<MetricsOp>(
                     MetricsAttrs{.batch = batch, .classification = false, .history = 0}),
-                {sums, add_mean(graph, number, metric.name)}, metric.name);
+                std::move(operands), metric.name);
       offset += kSumBytes;
     }
   }
@@ -123,8 +132,8 @@ std::map<std::string, double> metrics_of(const ModelState& model, const StepData
     for (std::int64_t i = 0; i < count_of(metric); ++i) {
       const auto* sums = reinterpret_cast<const double*>(next);
       const auto at = [&](Counter c) { return sums[static_cast<std::size_t>(c)]; };
-      const bool finite = at(Counter::not_finite) == 0 && at(Counter::samples) > 0;
-      means.push_back(finite ? at(Counter::loss) / at(Counter::samples)
+      const bool finite = at(Counter::not_finite) == 0 && at(Counter::weight) > 0;
+      means.push_back(finite ? at(Counter::loss) / at(Counter::weight)
                              : std::numeric_limits<double>::quiet_NaN());
       next += kSumBytes;
     }

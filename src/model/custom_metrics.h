@@ -26,10 +26,11 @@ std::size_t metric_sums_offset(const NetworkDefinition& network);
 void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinition& network);
 
 /// Adds the data's metrics of a network's outputs, against a batch of each of the data's targets:
-/// each number's mean over the batch joins its sum. Throws Error where a metric's values don't fit.
+/// each number's mean over the batch joins its sum. `weights`: of each target, empty ones where all
+/// samples count alike. Throws Error where a metric's values don't fit.
 void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepData& data,
                      std::span<const Value> outputs, std::span<const Value> targets,
-                     std::int64_t batch);
+                     std::span<const Value> weights, std::int64_t batch);
 
 /// Before a pass over the data, and behind it: the metrics by name. Waits.
 void reset_metric_sums(const ModelState& model, const StepData& data);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/loss_graph.h"
 
+#include <memory>
+
 #include "base/check.h"
 #include "graph/sum.h"
+#include "model/loss_weights.h"
+#include "nn/expression_scope.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/binary_cross_entropy/binary_cross_entropy.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/element_loss/element_loss.h"
 #include "ops/label_targets/label_targets.h"
+#include "ops/reduce/reduce.h"
 #include "ops/regression_loss/regression_loss.h"
 #include "ops/row_loss/row_loss.h"
 #include "ops/softmax/softmax.h"
@@ -18,27 +23,57 @@
 namespace linnet {
 namespace {
 
+constexpr double kLeastShare = 1e-37;  // t log t is 0 where t is
+
 /// The composition of one loss.
 class LossGraph {
  public:
-  LossGraph(Graph& graph, const LossOptions& options, Value y, Value target)
-      : graph_(graph), options_(options), y_(y), target_(target) {}
+  LossGraph(Graph& graph, const LossOptions& options, Value y, Value target, Value weights)
+      : graph_(graph), options_(options), y_(y), target_(target), weights_(weights) {
+    if (weights_ && !labels()) shares_ = shares_of(graph_, weights_);
+  }
 
   Value cross_entropy() {
     if (labels() && !weighted() && options_.label_smoothing == 0) return fused_cross_entropy();
     if (labels()) return element(ElementLoss::cross_entropy, log_p(), label_targets());
     return element(ElementLoss::cross_entropy, log_p(), soft_targets(), LossMean::rows);
   }
+  Value mse() {
+    if (weights_) return mean_of(square(outputs() - targets()));
+    return emit(RegressionLossOp({RegressionLoss::mse}), {y_, target_});
+  }
+  Value mae() {
+    if (weights_) return mean_of(abs(outputs() - targets()));
+    return emit(RegressionLossOp({RegressionLoss::mae}), {y_, target_});
+  }
   Value kl_divergence() {
-    return element(ElementLoss::kl_divergence, log_p(), target_, LossMean::rows);
+    if (!weights_) return element(ElementLoss::kl_divergence, log_p(), target_, LossMean::rows);
+    const Expression t = targets();
+    const Expression entropy = sum(t * log(clip(t, kLeastShare, 1)), {last_axis()});
+    const Value cross = element(ElementLoss::cross_entropy, log_p(), target_, LossMean::rows);
+    return emit(SumOp(), {cross, mean_of(entropy)});
   }
   Value hinge() {
-    if (!labels()) return element(ElementLoss::hinge, y_, target_, LossMean::elements);
-    return emit(RowLossOp({.kind = RowLoss::hinge}), {y_, label_targets()});
+    if (labels()) return emit(RowLossOp({.kind = RowLoss::hinge}), {y_, label_targets()});
+    if (weights_) return mean_of(relu(1 - outputs() * targets()));
+    return element(ElementLoss::hinge, y_, target_, LossMean::elements);
   }
-  Value cosine() { return emit(RowLossOp({.kind = RowLoss::cosine, .mean = true}), {y_, target_}); }
+  Value cosine() {
+    if (!weights_) return emit(RowLossOp({.kind = RowLoss::cosine, .mean = true}), {y_, target_});
+    const Expression y = outputs();
+    const Expression t = targets();
+    const std::vector<std::int64_t> last{last_axis()};
+    const auto length = [&](const Expression& x) { return sqrt(sum(square(x), last) + 1e-12); };
+    return mean_of(1 - sum(y * t, last) / (length(y) * length(t)));
+  }
   Value huber() {
-    return element(ElementLoss::huber, y_, target_, LossMean::elements, options_.huber_delta);
+    const double delta = options_.huber_delta;
+    if (!weights_) {
+      return element(ElementLoss::huber, y_, target_, LossMean::elements, delta);
+    }
+    const Expression distance = abs(outputs() - targets());
+    const Expression near = clip(distance, 0, delta);
+    return mean_of(near * (distance - 0.5 * near));
   }
   Value focal() {
     if (!labels()) return weighted_binary(options_.focal_gamma, options_.focal_alpha);
@@ -46,7 +81,7 @@ class LossGraph {
                    options_.focal_gamma);
   }
   Value binary_cross_entropy() {
-    if (options_.label_smoothing == 0 && options_.class_weights.empty() &&
+    if (!weights_ && options_.label_smoothing == 0 && options_.class_weights.empty() &&
         options_.positive_weights.empty()) {
       return emit(BceWithLogitsOp(), {before_sigmoid(), target_});
     }
@@ -58,13 +93,33 @@ class LossGraph {
   Value emit(O op, std::vector<Value> inputs) {
     return graph_.emit(std::move(op), std::move(inputs), "loss");
   }
+  /// Of samples that have weights for kinds alone that t is a factor of; label_targets() have them.
   Value element(ElementLoss kind, Value y, Value t, LossMean mean = LossMean::none,
-                double parameter = 0) {
-    return emit(ElementLossOp({.kind = kind, .parameter = parameter, .mean = mean}), {y, t});
+                double parameter = 0, double scale = 1) {
+    if (shares_) {
+      const Shape& shape = graph_.shape(y);
+      const std::int64_t means =
+          mean == LossMean::rows ? shape.elements() / shape[-1] : shape.elements();
+      const std::int64_t weights = graph_.shape(shares_).elements();
+      scale *= static_cast<double>(weights) / static_cast<double>(means);
+      t = times_shares(graph_, t, shares_);
+      mean = LossMean::none;
+    }
+    return emit(ElementLossOp({.kind = kind, .parameter = parameter, .mean = mean, .scale = scale}),
+                {y, t});
   }
 
+  Expression outputs() const { return {scope_, y_.id, true}; }
+  Expression targets() const { return {scope_, target_.id, true}; }
+  std::int64_t last_axis() const {
+    return static_cast<std::int64_t>(graph_.shape(y_).rank()) - 2;  // of a sample
+  }
+  Value mean_of(const Expression& x) { return weighted_mean(graph_, {x.value()}, shares_); }
+
   bool labels() const { return graph_.type(target_).dtype == DType::i32; }
-  bool weighted() const { return !options_.class_weights.empty() || options_.ignore_index; }
+  bool weighted() const {
+    return weights_ || !options_.class_weights.empty() || options_.ignore_index;
+  }
 
   /// Networks may end in probabilities, log-probabilities or (best) logits; passes fuse all three.
   Value fused_cross_entropy() {
@@ -91,10 +146,19 @@ class LossGraph {
     const Value weights = options_.class_weights.empty()
                               ? graph_.add_constant({DType::f32, Shape{classes}}, 1)
                               : emit(TableOp({options_.class_weights}), {});
-    return emit(LabelTargetsOp({.smoothing = options_.label_smoothing,
-                                .ignores = options_.ignore_index.has_value(),
-                                .ignore_index = options_.ignore_index.value_or(0)}),
-                {target_, weights});
+    const auto targets_of = [&](double smoothing) {
+      return emit(LabelTargetsOp({.smoothing = smoothing,
+                                  .ignores = options_.ignore_index.has_value(),
+                                  .ignore_index = options_.ignore_index.value_or(0)}),
+                  {target_, weights});
+    };
+    const Value t = targets_of(options_.label_smoothing);
+    if (!weights_) return t;
+    // What a label counts by its class alone: the sum over a row that is not smoothed.
+    const Value sharp = options_.label_smoothing == 0 ? t : targets_of(0);
+    const auto axis = static_cast<std::int64_t>(graph_.shape(sharp).rank()) - 1;
+    const Value counts = emit(ReduceOp({.kind = Reduction::sum, .axes = {axis}}), {sharp});
+    return times_shares(graph_, t, shares_of(graph_, weights_, counts));
   }
   Value soft_targets() {
     const double s = options_.label_smoothing;
@@ -118,11 +182,7 @@ class LossGraph {
     for (std::size_t i = 0; i < positive.size(); ++i) of_yes[i] *= positive[i];
     const auto term = [&](Value x, Value t, const std::vector<double>& weights, double scale) {
       if (!weights.empty()) t = multiply(t, emit(TableOp({weights}), {}));
-      return emit(ElementLossOp({.kind = ElementLoss::log_sigmoid,
-                                 .parameter = gamma,
-                                 .mean = LossMean::elements,
-                                 .scale = scale}),
-                  {x, t});
+      return element(ElementLoss::log_sigmoid, x, t, LossMean::elements, gamma, scale);
     };
     const Value of_positive = term(y, yes, of_yes, alpha < 0 ? 1 : alpha);
     const Value negated = emit(ScaleOp({.alpha = -1}), {y});
@@ -137,16 +197,21 @@ class LossGraph {
   const LossOptions& options_;
   Value y_;
   Value target_;
+  Value weights_;
+  Value shares_ = {};  ///< of values' weights
+  std::shared_ptr<const ExpressionScope> scope_ = std::make_shared<const ExpressionScope>(
+      ExpressionScope{.graph = graph_, .builder = nullptr, .name = "loss"});
 };
 
 }  // namespace
 
-Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target) {
-  LossGraph build(graph, options, y, target);
+Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target,
+               Value weights) {
+  LossGraph build(graph, options, y, target, weights);
   switch (loss) {
     case Loss::cross_entropy: return build.cross_entropy();
-    case Loss::mse: return graph.emit(RegressionLossOp({RegressionLoss::mse}), {y, target}, "loss");
-    case Loss::mae: return graph.emit(RegressionLossOp({RegressionLoss::mae}), {y, target}, "loss");
+    case Loss::mse: return build.mse();
+    case Loss::mae: return build.mae();
     case Loss::binary_cross_entropy: return build.binary_cross_entropy();
     case Loss::huber: return build.huber();
     case Loss::kl_divergence: return build.kl_divergence();

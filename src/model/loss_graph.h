@@ -15,7 +15,9 @@ void check_loss_options(Loss loss, const LossOptions& options, bool labels, cons
 
 /// Adds the mean loss of outputs `y` (N, ...) against `target`: labels i32 (N), or values of y's
 /// shape. Any Loss but automatic, with options that check_loss_options() took. Returns a scalar.
-Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target);
+/// `weights`: f32 (N), or of more of the first axes of what the loss is a mean of; none: all alike.
+Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target,
+               Value weights = {});
 
 /// `loss` and LossOptions::l1 and l2 of all `weights` of two axes or more.
 Value add_penalties(Graph& graph, double l1, double l2, Value loss, std::span<const Value> weights);

@@ -80,7 +80,7 @@ void Sweep::bind(std::size_t slot, const void* address) {
 }
 
 Evaluation Counters::evaluation(bool classification) const {
-  const double count = samples > 0 ? samples : 1;
+  const double count = weight > 0 ? weight : 1;
   return {.loss = not_finite > 0 ? std::numeric_limits<double>::quiet_NaN() : loss / count,
           .accuracy = classification ? correct / count : std::numeric_limits<double>::quiet_NaN(),
           .samples = static_cast<std::int64_t>(samples)};
@@ -184,8 +184,8 @@ Counters Session::counters() const {
   model_.backend->download(*model_.statistics, model_.counters_offset(),
                            std::as_writable_bytes(std::span(values)));
   const auto at = [&](Counter c) { return values[static_cast<std::size_t>(c)]; };
-  return {at(Counter::loss), at(Counter::correct), at(Counter::samples), at(Counter::not_finite),
-          at(Counter::last_loss)};
+  return {at(Counter::loss),       at(Counter::correct),   at(Counter::samples),
+          at(Counter::not_finite), at(Counter::last_loss), at(Counter::weight)};
 }
 
 std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end) {

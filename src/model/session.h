@@ -63,7 +63,8 @@ struct Counters {
   double samples = 0;
   double not_finite = 0;
   double last_loss = 0;
-  /// Means; the accuracy is NaN unless `classification`.
+  double weight = 0;
+  /// Weighted means; the accuracy is NaN unless `classification`.
   Evaluation evaluation(bool classification) const;
 };
 

@@ -13,6 +13,7 @@
 #include "model/custom_loss.h"
 #include "model/custom_metrics.h"
 #include "model/loss_graph.h"
+#include "model/loss_weights.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -50,6 +51,7 @@ struct Forward {
   std::vector<Value> outputs;
   std::vector<Value> parameters;
   std::vector<Value> targets;  ///< as StepData::targets
+  std::vector<Value> weights;  ///< of each target; empty: all samples count alike
   Value loss;
 };
 
@@ -79,9 +81,14 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
       t = mix_targets(graph, data.augment, t, graph.shape(y).sample(),
                       data.parts[target.part].name);
     }
+    Value weights = data.weights ? batch[*data.weights] : Value{};
+    if (target.lengths) {
+      weights = step_weights(graph, batch[*target.lengths], graph.shape(t)[1], weights);
+    }
+    forward.weights.push_back(weights);
     Value loss = target.how.custom != nullptr
-                     ? add_custom_loss(graph, target.how.custom, y, t)
-                     : add_loss(graph, target.how.loss, target.how.options, y, t);
+                     ? add_custom_loss(graph, target.how.custom, y, t, weights)
+                     : add_loss(graph, target.how.loss, target.how.options, y, t, weights);
     if (target.how.weight != 1) {
       loss = graph.emit(ScaleOp({.alpha = target.how.weight}), {loss}, "loss");
     }
@@ -108,6 +115,7 @@ void add_metrics(Graph& graph, const NetworkDefinition& network, const StepData&
     operands.insert(operands.end(), {before_softmax(graph, forward.outputs[data.targets[0].output]),
                                      forward.targets[0]});
   }
+  if (forward.weights[0]) operands.push_back(forward.weights[0]);
   graph.add(std::make_shared<MetricsOp>(
                 MetricsAttrs{.batch = batch, .classification = classification, .history = history}),
             std::move(operands), "metrics");
@@ -213,7 +221,7 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
   Graph graph;
   const Forward forward = add_forward(graph, network, data, {.batch = batch}, Mode::inference);
   add_metrics(graph, network, data, forward, batch, 0);
-  add_metric_sums(graph, network, data, forward.outputs, forward.targets, batch);
+  add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
   run_passes(graph, forward_passes(), supports);
   return graph;
 }

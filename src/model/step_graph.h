@@ -24,6 +24,7 @@ struct TargetLoss {
   std::size_t output = 0;
   OutputLoss how = {.output = {}, .loss = Loss::cross_entropy};
   std::size_t part = 0;  ///< of the data; none where OutputLoss::target is the target
+  std::optional<std::size_t> lengths = {};  ///< the part with those of the target's sequences
 };
 
 /// Which outputs have a loss: all that have targets, or those alone that are named.
@@ -36,9 +37,8 @@ struct StepAugment {
 };
 
 /// A data set as a network's steps read it: a part for each input that the losses need, then one
-/// for each target. Their
-/// places are the external slots of the step graphs; a prediction's outputs stand in those behind
-/// its inputs.
+/// for each target, then those of what weighs them. Their places are the external slots of the step
+/// graphs; a prediction's outputs stand in those behind its inputs.
 struct StepData {
   struct Part {
     std::string name;
@@ -51,6 +51,7 @@ struct StepData {
   std::vector<TargetLoss> targets;  ///< in the order of the outputs
   /// The network without what no loss needs; null where all of it is needed.
   std::shared_ptr<const NetworkDefinition> needed = nullptr;
+  std::optional<std::size_t> weights = {};  ///< the part with the samples' weights
   std::int64_t samples = 0;
   StepAugment augment = {};
   double l1 = 0;  ///< LossOptions', for training steps

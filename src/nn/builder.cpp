@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "ops/reshape/reshape.h"
 
 namespace linnet {
 
@@ -22,7 +23,7 @@ std::string NetworkBuilder::layer_name(const std::string& wanted, std::string_vi
 
 void NetworkBuilder::build_within(const std::string& scope, std::span<const Layer> layers) {
   const std::string outer = std::exchange(prefix_, scope + ".");
-  for (const Layer& layer : layers) layer.build(*this);
+  for (const Layer& layer : layers) build(layer);
   prefix_ = outer;
 }
 
@@ -41,6 +42,53 @@ void NetworkBuilder::apply_block(const std::string& name,
   weights_ = outer_weights;
   block.layers = layers;
   ++block.times;
+}
+
+void NetworkBuilder::build(const Layer& layer) {
+  const Value before = current();
+  const bool has_lengths = network_.lengths.contains(before.id);
+  const bool outer = std::exchange(takes_lengths_, false);
+  layer.build(*this);
+  const bool takes = takes_lengths_;
+  takes_lengths_ = takes_lengths_ || outer;
+  if (!has_lengths || takes || current() == before) return;
+  hand_on_lengths(before, current());
+  if (network_.lengths.contains(current().id)) return;
+  const Node& last = graph().nodes().back();
+  fail(
+      "[{} '{}'] mixes the steps of sequences and knows no lengths: a recurrent layer, attention, "
+      "GlobalAvgPool1d or GlobalMaxPool1d takes them",
+      last.op->name(), last.name);
+}
+
+Value NetworkBuilder::lengths() const {
+  const auto found = network_.lengths.find(current().id);
+  return found == network_.lengths.end() ? Value{} : Value{found->second};
+}
+
+void NetworkBuilder::add_lengths() {
+  const auto input = std::ranges::find(network_.inputs, current(), &NetworkInput::value);
+  require(input != network_.inputs.end(),
+          "[lengths] belongs to an input: put it before all other layers");
+  const NetworkInput sequences = *input;
+  const std::size_t axes = sequences.dtype == DType::i32 ? 1 : 2;
+  require(sequences.sample.rank() == axes,
+          "[lengths] expected ids (N, T) or sequences (N, T, features); got {} {} for '{}'",
+          to_string(sequences.dtype), to_string(graph().shape(sequences.value)), sequences.name);
+  const std::string name = sequences.name + kLengths;
+  const Value given = add_input(name, {1}, DType::i32);
+  const Value lengths =
+      graph().emit(ReshapeOp({.shape = {-1}}), {given}, layer_name("", "lengths"));
+  network_.lengths[sequences.value.id] = lengths.id;
+}
+
+void NetworkBuilder::hand_on_lengths(Value from, Value to) {
+  const auto found = network_.lengths.find(from.id);
+  if (found == network_.lengths.end() || network_.lengths.contains(to.id)) return;
+  const Shape& sequences = graph().shape(to);
+  if (sequences.rank() == 3 && sequences[1] == graph().shape(from)[1]) {
+    network_.lengths[to.id] = found->second;
+  }
 }
 
 Value NetworkBuilder::add_input(const std::string& name, const Shape& sample, DType dtype) {

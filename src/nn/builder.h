@@ -24,6 +24,21 @@ class NetworkBuilder {
   Value current() const { return network_.outputs[0].value; }
   const Shape& shape() const { return network_.graph.shape(current()); }
   void set_current(Value value) { network_.outputs[0].value = value; }
+  /// Builds a layer on the current output, whose lengths its own output has where it keeps the
+  /// steps. Throws Error for a layer that does neither keep them nor take the lengths.
+  void build(const Layer& layer);
+  /// The lengths of the current output's sequences, i32 (kTemplateBatch); none: it has none.
+  Value lengths() const;
+  /// The same, of a layer whose output needs none any more.
+  Value take_lengths() {
+    takes_lengths_ = true;
+    return lengths();
+  }
+  /// Gives the current output, an input's, lengths: a further input "<input>.lengths".
+  void add_lengths();
+  /// Gives `to` the lengths of `from` where it has as many steps of as many axes.
+  void hand_on_lengths(Value from, Value to);
+
   /// A further input. Throws Error for a name that is taken.
   Value add_input(const std::string& name, const Shape& sample, DType dtype);
 
@@ -71,8 +86,9 @@ class NetworkBuilder {
   std::string prefix_;  ///< of names: empty, or "<scope>."
   std::string next_name_;
   std::map<std::string, Applied> blocks_;
-  std::string again_;    ///< "<name>_2." while a block is applied again
-  std::string weights_;  ///< "<name>.", which its weights' names begin with
+  std::string again_;           ///< "<name>_2." while a block is applied again
+  std::string weights_;         ///< "<name>.", which its weights' names begin with
+  bool takes_lengths_ = false;  ///< the layer that is being built
 };
 
 }  // namespace linnet

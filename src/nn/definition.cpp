@@ -40,6 +40,18 @@ bool draws(const Node& node) {
 
 }  // namespace
 
+std::optional<std::size_t> NetworkDefinition::sequences_of(std::size_t index) const {
+  const NetworkInput& input = inputs[index];
+  if (input.dtype != DType::i32 || input.sample != Shape{1} || !input.name.ends_with(kLengths)) {
+    return std::nullopt;
+  }
+  const std::string_view of =
+      std::string_view(input.name).substr(0, input.name.size() - std::string_view(kLengths).size());
+  const auto found = std::ranges::find(inputs, of, &NetworkInput::name);
+  if (found == inputs.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - inputs.begin());
+}
+
 std::size_t NetworkDefinition::bytes(bool trainable) const {
   // The last one ends where all do; a builder asks for each weight.
   const auto last = std::find_if(parameters.rbegin(), parameters.rend(),

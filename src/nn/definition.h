@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,9 @@ auto with_batch_named(F&& build) {
   }
 }
 
+/// Behind the name of an input of sequences: the input that is their lengths.
+inline constexpr const char* kLengths = ".lengths";
+
 /// What a network reads, and what it gives, by name.
 struct NetworkInput {
   std::string name;
@@ -66,6 +70,12 @@ struct NetworkDefinition {
   /// How many layers of each kind were named by number; parts of a layer behind its name.
   std::map<std::string, int> kinds;
 
+  /// The lengths, i32 (kTemplateBatch), of values that are sequences and have them, both by id: for
+  /// the layers that follow.
+  std::map<int, int> lengths;
+
+  /// The input whose sequences' lengths input `index` is: "x" of "x.lengths"; none: it is no such.
+  std::optional<std::size_t> sequences_of(std::size_t index) const;
   /// Bytes of the storage that holds the trainable weights, or the other ones.
   std::size_t bytes(bool trainable) const;
   Shape output_sample(std::size_t output = 0) const {

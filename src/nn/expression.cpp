@@ -77,7 +77,7 @@ Expression operator|(const Expression& x, const Layer& layer) {
   NetworkBuilder* builder = x.scope()->builder;
   require(builder != nullptr, "a loss has no layers: expected operators alone");
   builder->set_current({x.value()});
-  with_batch_named([&] { layer.build(*builder); });
+  with_batch_named([&] { builder->build(layer); });
   return {x.scope(), builder->current().id, true};
 }
 
@@ -176,6 +176,9 @@ Expression concat(const std::vector<Expression>& parts, int axis) {
       scope->name.empty() ? scope->builder->layer_name("", ConcatOp::kName) : scope->name;
   const Value y = with_batch_named(
       [&] { return scope->graph.emit(ConcatOp({.axis = axis + 1}), std::move(inputs), name); });
+  for (const Expression& part : parts) {
+    if (scope->builder != nullptr) scope->builder->hand_on_lengths({part.value()}, y);
+  }
   return {scope, y.id, true};
 }
 
@@ -224,8 +227,14 @@ FunctionalNetwork::FunctionalNetwork()
 }
 FunctionalNetwork::~FunctionalNetwork() = default;
 
-Expression FunctionalNetwork::input(const std::string& name, const Shape& sample, DType dtype) {
-  return {scope_, builder_->add_input(name, sample, dtype).id, true};
+Expression FunctionalNetwork::input(const std::string& name, const Shape& sample, DType dtype,
+                                    bool lengths) {
+  const Value value = builder_->add_input(name, sample, dtype);
+  if (lengths) {
+    builder_->set_current(value);
+    with_batch_named([&] { builder_->add_lengths(); });
+  }
+  return {scope_, value.id, true};
 }
 
 Expression FunctionalNetwork::normal(const Shape& sample) {

@@ -53,7 +53,7 @@ Network& Network::add(const Layer& layer) {
           definition_->outputs.size());
   NetworkDefinition grown = *definition_;  // a layer that does not fit leaves the network as it was
   NetworkBuilder builder(grown);
-  with_batch_named([&] { layer.build(builder); });
+  with_batch_named([&] { builder.build(layer); });
   *definition_ = std::move(grown);
   return *this;
 }
@@ -81,10 +81,17 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
             ? builder.weight(owner, role, spec.shape, spec.initializer, spec.fan_in, spec.fan_out)
             : builder.statistic(owner, role, spec.shape, spec.initializer);
   }
+  const auto carry_lengths = [&] {
+    for (const auto& [sequences, lengths] : from.lengths) {
+      const Value to = mapped(Value{sequences});
+      if (to && mapped(Value{lengths})) made->lengths.emplace(to.id, mapped(Value{lengths}).id);
+    }
+  };
   const auto add_head = [&](const Node& first) {
+    carry_lengths();
     builder.set_current(mapped(first.inputs.front()));
     builder.name_next(layer);
-    head.build(builder);
+    builder.build(head);
   };
   bool replaced = false;
   with_batch_named([&] {
@@ -104,6 +111,7 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
       for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];
     }
   });
+  carry_lengths();
   made->outputs = from.outputs;
   for (NetworkOutput& output : made->outputs) output.value = mapped(output.value);
   return Network(std::move(made));

@@ -143,7 +143,9 @@ void read_inputs(const Parsed& json, NetworkBuilder& builder, Known& known) {
   }
 }
 
-void read_outputs(const Parsed& json, const Known& known, std::vector<NetworkOutput>& outputs) {
+/// "lengths": of outputs that are sequences and have them, for layers that are added.
+void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& network) {
+  std::vector<NetworkOutput>& outputs = network.outputs;
   require_few(json, "outputs");
   for (const Parsed& output : json) {
     const auto name = output.at("name").get<std::string>();
@@ -151,6 +153,12 @@ void read_outputs(const Parsed& json, const Known& known, std::vector<NetworkOut
                          [&](const NetworkOutput& other) { return other.name == name; }),
             "two outputs are named '{}'", name);
     outputs.push_back({name, known_value(known, output.at("value"))});
+    if (!output.contains("lengths")) continue;
+    const Value lengths = known_value(known, output.at("lengths"));
+    require(network.graph.type(lengths) == ValueType{DType::i32, Shape{kTemplateBatch}} &&
+                network.graph.shape(outputs.back().value).rank() >= 2,
+            "the lengths of the output '{}' are none of sequences", name);
+    network.lengths[outputs.back().value.id] = lengths.id;
   }
 }
 
@@ -241,6 +249,9 @@ std::string Network::to_json() const {
   for (const NetworkOutput& output : network.outputs) {
     json["outputs"].push_back(
         {{"name", utf8(output.name)}, {"value", operand_name(network, output.value)}});
+    const auto lengths = network.lengths.find(output.value.id);
+    if (lengths == network.lengths.end()) continue;
+    json["outputs"].back()["lengths"] = operand_name(network, {lengths->second});
   }
   return json.dump();
 }
@@ -264,7 +275,7 @@ Network Network::from_json(const std::string& text) {
     if (format == 1) {
       network->outputs.push_back({"output", known_value(known, json.at("output"))});
     } else {
-      read_outputs(json.at("outputs"), known, network->outputs);
+      read_outputs(json.at("outputs"), known, *network);
     }
     require(!network->inputs.empty() && !network->outputs.empty(),
             "expected at least one input and one output");

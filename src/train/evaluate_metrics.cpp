@@ -14,15 +14,20 @@ namespace {
 
 constexpr std::size_t kMostClasses = 4096;  // of a confusion matrix
 
-/// Scores and labels without the samples of an ignored label.
+/// Scores, labels and perhaps weights without the samples of an ignored label.
 struct Labelled {
   std::vector<float> scores;
   std::vector<std::int32_t> labels;
+  std::vector<float> weights;
 };
 
 Labelled without_ignored(std::span<const float> scores, std::span<const std::int32_t> labels,
-                         std::optional<std::int32_t> ignored) {
-  if (!ignored) return {{scores.begin(), scores.end()}, {labels.begin(), labels.end()}};
+                         std::span<const float> weights, std::optional<std::int32_t> ignored) {
+  if (!ignored) {
+    return {{scores.begin(), scores.end()},
+            {labels.begin(), labels.end()},
+            {weights.begin(), weights.end()}};
+  }
   const std::size_t classes = scores.size() / labels.size();
   Labelled kept;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -30,17 +35,21 @@ Labelled without_ignored(std::span<const float> scores, std::span<const std::int
     const auto row = scores.begin() + static_cast<std::ptrdiff_t>(i * classes);
     kept.scores.insert(kept.scores.end(), row, row + static_cast<std::ptrdiff_t>(classes));
     kept.labels.push_back(labels[i]);
+    if (!weights.empty()) kept.weights.push_back(weights[i]);
   }
   return kept;
 }
 
-void measure_labels(Metrics& metrics, std::span<const float> logits,
-                    std::span<const std::int32_t> labels) {
+void measure_labels(Metrics& metrics, const Labelled& kept) {
+  const std::span<const float> logits = kept.scores;
+  const std::span<const std::int32_t> labels = kept.labels;
   metrics.kind = Metrics::Kind::labels;
   metrics.samples = static_cast<std::int64_t>(labels.size());
-  metrics.accuracy = accuracy(logits, labels);
-  if (logits.size() / labels.size() > 5) metrics.top5 = top_k_accuracy(logits, labels, 5);
-  metrics.log_loss = cross_entropy(logits, labels);
+  metrics.accuracy = accuracy(logits, labels, kept.weights);
+  if (logits.size() / labels.size() > 5) {
+    metrics.top5 = top_k_accuracy(logits, labels, 5, kept.weights);
+  }
+  metrics.log_loss = cross_entropy(logits, labels, kept.weights);
   metrics.perplexity = std::exp(metrics.log_loss);
   if (logits.size() / labels.size() > kMostClasses) return;
   metrics.confusion = confusion_matrix(logits, labels);
@@ -49,6 +58,26 @@ void measure_labels(Metrics& metrics, std::span<const float> logits,
 
 bool are_binary(std::span<const float> values) {
   return std::ranges::all_of(values, [](float t) { return t == 0 || t == 1; });
+}
+
+/// What each value of the first target counts, of the samples or of their steps; none: all alike.
+std::vector<float> weights_of_values(const Dataset& data) {
+  std::vector<float> weights;
+  if (data.weights().elements() > 0) {
+    const std::span<const float> given = data.weights().as<float>();
+    weights.assign(given.begin(), given.end());
+  }
+  const Column& target = data.targets()[0];
+  if (!target.has_lengths()) return weights;
+  const auto steps = static_cast<std::size_t>(target.record()[0]);
+  const std::span<const std::int32_t> lengths = target.lengths.as<std::int32_t>();
+  std::vector<float> of_steps(lengths.size() * steps);
+  const std::size_t each = weights.empty() ? 1 : of_steps.size() / weights.size();
+  for (std::size_t i = 0; i < of_steps.size(); ++i) {
+    if (static_cast<std::int32_t>(i % steps) >= lengths[i / steps]) continue;
+    of_steps[i] = weights.empty() ? 1 : weights[i / each];
+  }
+  return of_steps;
 }
 
 /// Logits (N, classes) become log(p / (1 - p)) of their softmax p: in p's order, and fine at both
@@ -78,23 +107,25 @@ Metrics measure(std::span<const float> predictions, const Dataset& data,
   const std::span<const float> values = values_of(data);
   Metrics metrics;
   if (!labels.empty()) {
-    const Labelled kept = without_ignored(predictions, labels, ignore_index);
+    const std::span<const float> weights = data.weights().as<float>();
+    const Labelled kept = without_ignored(predictions, labels, weights, ignore_index);
     require(!kept.labels.empty(), "every sample of the data set '{}' has the ignored label {}",
             data.info().name, ignore_index.value_or(0));
-    measure_labels(metrics, kept.scores, kept.labels);
+    measure_labels(metrics, kept);
     return metrics;
   }
   const std::int64_t columns = value_shape_of(data).elements();
+  const std::vector<float> weights = weights_of_values(data);
   metrics.samples = data.size();
   if (are_binary(values)) {
     metrics.kind = Metrics::Kind::binary;
-    metrics.auc = roc_auc_by_label(predictions, values, columns);
+    metrics.auc = roc_auc_by_label(predictions, values, columns, weights);
     return metrics;
   }
   metrics.kind = Metrics::Kind::values;
-  metrics.r_squared = r_squared(predictions, values, columns);
-  metrics.mae = mean_absolute_error(predictions, values);
-  metrics.rmse = root_mean_squared_error(predictions, values);
+  metrics.r_squared = r_squared(predictions, values, columns, weights);
+  metrics.mae = mean_absolute_error(predictions, values, weights);
+  metrics.rmse = root_mean_squared_error(predictions, values, weights);
   return metrics;
 }
 

@@ -43,6 +43,45 @@ std::size_t require_pairs(std::span<const float> outputs, std::span<const float>
   return outputs.size() / static_cast<std::size_t>(columns);
 }
 
+/// What each number counts: weights of a sample each, or of its neighbours.
+class Weights {
+ public:
+  Weights(std::span<const float> weights, std::size_t numbers) : weights_(weights) {
+    if (weights.empty()) return;
+    require(numbers % weights.size() == 0, "expected a weight for each sample; got {} for {}",
+            weights.size(), numbers);
+    each_ = numbers / weights.size();
+    double sum = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      require(weights[i] >= 0 && std::isfinite(weights[i]), "the weight of sample {} is {}", i,
+              weights[i]);
+      sum += weights[i];
+    }
+    require(sum > 0, "all {} weights are 0", weights.size());
+  }
+  double operator[](std::size_t number) const {
+    return weights_.empty() ? 1 : static_cast<double>(weights_[number / each_]);
+  }
+  bool empty() const { return weights_.empty(); }
+
+ private:
+  std::span<const float> weights_;
+  std::size_t each_ = 1;
+};
+
+/// The mean of value(i) over `count` numbers.
+template <class F>
+double weighted_mean(std::size_t count, const Weights& weights, F value) {
+  double sum = 0;
+  double divisor = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (weights[i] == 0) continue;
+    sum += weights[i] * value(i);
+    divisor += weights[i];
+  }
+  return sum / divisor;
+}
+
 double ratio(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -63,24 +102,23 @@ ClassScore class_score(std::int64_t right, std::int64_t predicted, std::int64_t 
 }  // namespace
 
 double top_k_accuracy(std::span<const float> scores, std::span<const std::int32_t> labels,
-                      std::int64_t k) {
+                      std::int64_t k, std::span<const float> weights) {
   const std::size_t classes = require_scores(scores, labels);
   require(k >= 1, "expected a k of at least 1; got {}", k);
-  std::int64_t hits = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  return weighted_mean(labels.size(), Weights(weights, labels.size()), [&](std::size_t i) {
     const std::span<const float> row = scores.subspan(i * classes, classes);
     const auto label = static_cast<std::size_t>(labels[i]);
     std::int64_t before = 0;
     for (std::size_t c = 0; c < classes; ++c) {
       if (row[c] > row[label] || (row[c] == row[label] && c < label)) ++before;
     }
-    hits += before < k ? 1 : 0;
-  }
-  return ratio(hits, static_cast<std::int64_t>(labels.size()));
+    return before < k ? 1.0 : 0.0;
+  });
 }
 
-double accuracy(std::span<const float> scores, std::span<const std::int32_t> labels) {
-  return top_k_accuracy(scores, labels, 1);
+double accuracy(std::span<const float> scores, std::span<const std::int32_t> labels,
+                std::span<const float> weights) {
+  return top_k_accuracy(scores, labels, 1, weights);
 }
 
 std::vector<std::int64_t> confusion_matrix(std::span<const float> scores,
@@ -129,76 +167,85 @@ ClassScores class_scores(std::span<const std::int64_t> confusion) {
   return result;
 }
 
-double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels) {
+double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels,
+                std::span<const float> weights) {
   constexpr double kLeast = 1e-15;
   const std::size_t classes = require_scores(probabilities, labels);
-  double sum = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  return weighted_mean(labels.size(), Weights(weights, labels.size()), [&](std::size_t i) {
     const double p = probabilities[i * classes + static_cast<std::size_t>(labels[i])];
-    sum -= std::log(std::max(p, kLeast));
-  }
-  return sum / static_cast<double>(labels.size());
+    return -std::log(std::max(p, kLeast));
+  });
 }
 
-double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels) {
-  return std::exp(log_loss(probabilities, labels));
+double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels,
+                  std::span<const float> weights) {
+  return std::exp(log_loss(probabilities, labels, weights));
 }
 
-double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels) {
+double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels,
+                     std::span<const float> weights) {
   const std::size_t classes = require_scores(logits, labels);
-  double sum = 0;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  return weighted_mean(labels.size(), Weights(weights, labels.size()), [&](std::size_t i) {
     const std::span<const float> row = logits.subspan(i * classes, classes);
     require(std::isfinite(*std::ranges::max_element(row)),
             "the largest score of sample {} is not finite", i);
-    sum += log_sum_exp(row) - row[static_cast<std::size_t>(labels[i])];
-  }
-  return sum / static_cast<double>(labels.size());
+    return log_sum_exp(row) - row[static_cast<std::size_t>(labels[i])];
+  });
 }
 
 double softmax_probability(std::span<const float> logits, std::size_t index) {
   return std::exp(static_cast<double>(logits[index]) - log_sum_exp(logits));
 }
 
-double roc_auc(std::span<const float> scores, std::span<const float> truth) {
+double roc_auc(std::span<const float> scores, std::span<const float> truth,
+               std::span<const float> weights) {
   const std::size_t n = require_pairs(scores, truth, 1, "score");
+  const Weights weight(weights, n);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return scores[i]; });
   double positives = 0;
-  double rank_sum = 0;  // of the positives, ranks from 1
+  double negatives = 0;
+  double won = 0;  // weights of the pairs in which the positive's score is above
   for (std::size_t begin = 0; begin < n;) {
     std::size_t end = begin;
-    double tied = 0;
+    double positive = 0;  // of the scores that are equal
+    double negative = 0;
     for (; end < n && scores[order[end]] == scores[order[begin]]; ++end) {
       const float t = truth[order[end]];
       require(t == 0 || t == 1, "expected a truth of 0 or 1; got {} for sample {}", t, order[end]);
-      tied += t;
+      (t == 1 ? positive : negative) += weight[order[end]];
     }
-    rank_sum += tied * static_cast<double>(begin + 1 + end) / 2;
-    positives += tied;
+    won += positive * (negatives + negative / 2);
+    positives += positive;
+    negatives += negative;
     begin = end;
   }
-  const double negatives = static_cast<double>(n) - positives;
   if (positives == 0 || negatives == 0) return kUndefined;
-  return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
+  return won / (positives * negatives);
 }
 
 LabelAuc roc_auc_by_label(std::span<const float> scores, std::span<const float> truth,
-                          std::int64_t labels) {
+                          std::int64_t labels, std::span<const float> weights) {
   const std::size_t n = require_pairs(scores, truth, labels, "score");
   const auto columns = static_cast<std::size_t>(labels);
+  const Weights weight(weights, scores.size());
   LabelAuc result;
   double sum = 0;
   std::int64_t defined = 0;
   std::vector<float> column_scores(n);
   std::vector<float> column_truth(n);
+  std::vector<float> column_weights(weight.empty() ? 0 : n);
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < n; ++i) {
       column_scores[i] = scores[i * columns + c];
       column_truth[i] = truth[i * columns + c];
+      if (!weight.empty()) column_weights[i] = static_cast<float>(weight[i * columns + c]);
     }
-    result.labels.push_back(roc_auc(column_scores, column_truth));
+    const bool counts =
+        weight.empty() || std::ranges::any_of(column_weights, [](float w) { return w > 0; });
+    result.labels.push_back(counts ? roc_auc(column_scores, column_truth, column_weights)
+                                   : kUndefined);
     if (std::isnan(result.labels.back())) continue;
     sum += result.labels.back();
     ++defined;
@@ -207,42 +254,46 @@ LabelAuc roc_auc_by_label(std::span<const float> scores, std::span<const float> 
   return result;
 }
 
-double mean_absolute_error(std::span<const float> outputs, std::span<const float> targets) {
+double mean_absolute_error(std::span<const float> outputs, std::span<const float> targets,
+                           std::span<const float> weights) {
   const std::size_t n = require_pairs(outputs, targets, 1, "output");
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    sum += std::abs(static_cast<double>(outputs[i]) - static_cast<double>(targets[i]));
-  }
-  return sum / static_cast<double>(n);
+  return weighted_mean(n, Weights(weights, n), [&](std::size_t i) {
+    return std::abs(static_cast<double>(outputs[i]) - static_cast<double>(targets[i]));
+  });
 }
 
-double root_mean_squared_error(std::span<const float> outputs, std::span<const float> targets) {
+double root_mean_squared_error(std::span<const float> outputs, std::span<const float> targets,
+                               std::span<const float> weights) {
   const std::size_t n = require_pairs(outputs, targets, 1, "output");
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  return std::sqrt(weighted_mean(n, Weights(weights, n), [&](std::size_t i) {
     const double d = static_cast<double>(outputs[i]) - static_cast<double>(targets[i]);
-    sum += d * d;
-  }
-  return std::sqrt(sum / static_cast<double>(n));
+    return d * d;
+  }));
 }
 
 double r_squared(std::span<const float> outputs, std::span<const float> targets,
-                 std::int64_t columns) {
+                 std::int64_t columns, std::span<const float> weights) {
   const std::size_t n = require_pairs(outputs, targets, columns, "output");
+  const Weights weight(weights, outputs.size());
   const auto step = static_cast<std::size_t>(columns);
   double sum = 0;
   std::int64_t defined = 0;
   for (std::size_t c = 0; c < step; ++c) {
     double mean = 0;
-    for (std::size_t i = 0; i < n; ++i) mean += targets[i * step + c];
-    mean /= static_cast<double>(n);
+    double divisor = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      mean += weight[i * step + c] * static_cast<double>(targets[i * step + c]);
+      divisor += weight[i * step + c];
+    }
+    if (divisor == 0) continue;
+    mean /= divisor;
     double residual = 0;
     double spread = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const double t = targets[i * step + c];
       const double d = static_cast<double>(outputs[i * step + c]) - t;
-      residual += d * d;
-      spread += (t - mean) * (t - mean);
+      residual += weight[i * step + c] * d * d;
+      spread += weight[i * step + c] * (t - mean) * (t - mean);
     }
     if (spread == 0) continue;
     sum += 1 - residual / spread;

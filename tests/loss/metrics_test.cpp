@@ -84,6 +84,41 @@ TEST(Metrics, Regression) {
   EXPECT_TRUE(std::isnan(r_squared(std::vector<float>{1}, std::vector<float>{2})));
 }
 
+/// The numbers are scikit-learn's (1.7), with sample_weight.
+TEST(Metrics, SamplesCountByTheirWeights) {
+  const std::vector<float> p{.7F, .2F, .1F, .1F, .5F,  .4F,  .3F, .3F,
+                             .4F, .2F, .6F, .2F, .04F, .06F, .9F};
+  const std::vector<std::int32_t> labels{0, 2, 2, 1, 1};
+  const std::vector<float> w{1, .5F, 2, 0, 3};
+  EXPECT_NEAR(accuracy(p, labels, w), 0.46153846153846156, 1e-12);
+  EXPECT_NEAR(top_k_accuracy(p, labels, 2, w), 1, 1e-12);
+  EXPECT_NEAR(log_loss(p, labels, w), 1.7057898344468045, 1e-6);
+  EXPECT_NEAR(perplexity(p, labels, w), std::exp(1.7057898344468045), 1e-5);
+  std::vector<float> logits;
+  for (const float each : p) logits.push_back(std::log(each) + 3);
+  EXPECT_NEAR(cross_entropy(logits, labels, w), 1.7057898344468045, 1e-6);
+  const std::vector<float> scores{.1F, .4F, .35F, .8F, .4F, .9F};
+  const std::vector<float> truth{0, 0, 1, 1, 1, 0};
+  const std::vector<float> v{1, 2, .5F, 3, 1, .25F};
+  EXPECT_NEAR(roc_auc(scores, truth, v), 0.7863247863247863, 1e-12);
+  const std::vector<float> y{1, 2, 0, -1, 3, .5F, 2, 2};
+  const std::vector<float> t{.5F, 2.5F, 0, 0, 2, 1, 2.5F, 1};
+  const std::vector<float> u{1, .5F, 2, 3};
+  EXPECT_NEAR(mean_absolute_error(y, t, u), 0.6923076923076923, 1e-12);
+  EXPECT_NEAR(root_mean_squared_error(y, t, u), 0.7467879938056768, 1e-12);
+  EXPECT_NEAR(r_squared(y, t, 2, u), -0.12804232804232812, 1e-12);
+  EXPECT_EQ(message_of([&] { accuracy(p, labels, std::vector<float>(5, 0.0F)); }),
+            "all 5 weights are 0");
+  EXPECT_EQ(message_of([&] {
+              accuracy(p, labels, std::vector<float>{1, 2, -1, 1, 1});
+            }),
+            "the weight of sample 2 is -1");
+  EXPECT_EQ(message_of([&] {
+              accuracy(p, labels, std::vector<float>{1, 2});
+            }),
+            "expected a weight for each sample; got 2 for 5");
+}
+
 TEST(Metrics, BadInputIsOneClearSentence) {
   const float nan = std::nanf("");
   const std::vector<std::int32_t> two{0, 1};

@@ -10,6 +10,7 @@
 #include "ops/causal_mask/causal_mask.h"
 #include "ops/matmul/matmul.h"
 #include "ops/reshape/reshape.h"
+#include "ops/sequence_mask/sequence_mask.h"
 #include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
 #include "ops/transpose/transpose.h"
@@ -55,6 +56,10 @@ void MultiHeadAttention::build(NetworkBuilder& builder) const {
 
   Value scores = graph.emit(MatmulOp({.transpose_b = true}), {query, key}, layer);  // (N, h, T, T)
   if (causal) scores = graph.emit(CausalMaskOp(), {scores}, layer);
+  if (const Value lengths = builder.lengths()) {
+    scores = graph.emit(SequenceMaskOp({.axis = 3, .fill = CausalMaskAttrs{}.fill}),
+                        {scores, lengths}, layer);
+  }
   builder.set_current(graph.emit(SoftmaxOp(), {scores}, layer));
   if (dropout > 0) builder.build_within(layer, std::vector<Layer>{Dropout{.rate = dropout}});
   const Value heard =

@@ -20,4 +20,6 @@ void Embedding::build(NetworkBuilder& builder) const {
   builder.set_current(builder.graph().emit(GatherOp(), {table, builder.current()}, layer));
 }
 
+void Lengths::build(NetworkBuilder& builder) const { builder.add_lengths(); }
+
 }  // namespace linnet

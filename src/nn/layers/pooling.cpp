@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
 #include "base/check.h"
 #include "nn/builder.h"
 #include "nn/layers/one_row.h"
+#include "nn/layers/sequences.h"
 #include "nn/layers/window.h"
 #include "ops/bin_mean2d/bin_mean2d.h"
 #include "ops/global_pool/global_pool.h"
 #include "ops/pool2d/pool2d.h"
+#include "ops/reduce/reduce.h"
+#include "ops/sequence_mask/sequence_mask.h"
 
 namespace linnet {
 namespace {
@@ -43,6 +48,15 @@ std::int64_t windows(const std::string& layer, std::int64_t in, std::int64_t siz
           "a window of {}, padding {} and {}, an input of {}",
           layer, size, before, after, in);
   return (in + before + after - size) / stride + 1;
+}
+
+/// The steps (N, T, C) in which those that don't count have no part in a reduction.
+Value counted_steps(NetworkBuilder& builder, std::string_view kind, const std::string& layer,
+                    const SequenceMaskAttrs& mask) {
+  require_sequences(kind, layer, builder.shape());
+  const Value lengths = builder.take_lengths();
+  if (!lengths) return builder.current();
+  return builder.graph().emit(SequenceMaskOp(mask), {builder.current(), lengths}, layer);
 }
 
 }  // namespace
@@ -99,6 +113,21 @@ void AvgPool1d::build(NetworkBuilder& builder) const {
   sequence_to_image(builder, "avg_pool1d", layer);
   builder.apply(AvgPool2dOp(sequence_windows("avg_pool1d", layer, builder.shape(), *this)), layer);
   image_to_sequence(builder, layer);
+}
+
+void GlobalAvgPool1d::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "global_avg_pool1d");
+  const Value steps = counted_steps(builder, "global_avg_pool1d", layer, {.mean = true});
+  const Reduction kind = builder.lengths() ? Reduction::sum : Reduction::mean;
+  builder.set_current(builder.graph().emit(ReduceOp({.kind = kind, .axes = {1}}), {steps}, layer));
+}
+
+void GlobalMaxPool1d::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.layer_name(name, "global_max_pool1d");
+  const Value steps = counted_steps(builder, "global_max_pool1d", layer,
+                                    {.fill = std::numeric_limits<float>::lowest()});
+  builder.set_current(
+      builder.graph().emit(ReduceOp({.kind = Reduction::max, .axes = {1}}), {steps}, layer));
 }
 
 void GlobalAvgPool2d::build(NetworkBuilder& builder) const {

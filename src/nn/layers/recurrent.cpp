@@ -7,6 +7,10 @@
 #include "nn/builder.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/concat/concat.h"
+#include "ops/reshape/reshape.h"
+#include "ops/reverse_sequence/reverse_sequence.h"
+#include "ops/sequence_mask/sequence_mask.h"
+#include "ops/slice/slice.h"
 
 namespace linnet {
 namespace {
@@ -46,7 +50,14 @@ Value add_direction(NetworkBuilder& builder, const std::string& layer, std::stri
   const std::int64_t columns = cell_gates(d.cell) * d.units;
   const Initializer initializer{Initializer::Kind::uniform,
                                 1 / std::sqrt(static_cast<double>(d.units))};
-  std::vector<Value> operands = {builder.current()};
+  Graph& graph = builder.graph();
+  const Value lengths = d.sequences ? builder.lengths() : builder.take_lengths();
+  const auto reversed = [&](Value sequences) {
+    return graph.emit(ReverseSequenceOp(), {sequences, lengths}, layer);
+  };
+  // With lengths a layer goes through the reversed sequences forwards, past no padding.
+  const bool turned = lengths && d.reverse;
+  std::vector<Value> operands = {turned ? reversed(builder.current()) : builder.current()};
   const auto weight = [&](std::string_view role, Shape shape, std::int64_t fan_in) {
     operands.push_back(builder.weight(layer, fmt::format("{}_l0{}", role, suffix), std::move(shape),
                                       initializer, fan_in, d.units));
@@ -58,10 +69,16 @@ Value add_direction(NetworkBuilder& builder, const std::string& layer, std::stri
     weight("bias_hh", {columns}, d.units);
   }
   const std::vector<Value> outputs =
-      builder.graph().add(std::make_shared<RecurrentOp>(
-                              RecurrentAttrs{.cell = d.cell, .bias = d.bias, .reverse = d.reverse}),
-                          operands, layer);
-  return outputs[d.sequences ? 0 : 1];
+      graph.add(std::make_shared<RecurrentOp>(RecurrentAttrs{.cell = d.cell,
+                                                             .bias = d.bias,
+                                                             .reverse = d.reverse && !turned}),
+                operands, layer);
+  if (!lengths) return outputs[d.sequences ? 0 : 1];
+  const Value states = graph.emit(SequenceMaskOp(), {outputs[0], lengths}, layer);
+  if (d.sequences) return turned ? reversed(states) : states;
+  const Value last =
+      graph.emit(SliceOp({.axis = 1, .begin = 0, .end = 1}), {reversed(states)}, layer);
+  return graph.emit(ReshapeOp({.shape = {-1, d.units}}), {last}, layer);
 }
 
 template <class L>
