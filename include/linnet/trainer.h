@@ -179,7 +179,7 @@ class Trainer {
 
   const Model& model() const;
   Model& model();
-  /// A model of its own with the weights of the best epoch so far (FitOptions::keep_best). Throws
+  /// A model of its own with the weights of the best epoch of the last fit with keep_best. Throws
   /// Error where none was kept.
   Model best() const;
 
