@@ -115,7 +115,22 @@ TEST(WeightedTraining, MetricsAreThoseOfRepeatedSamples) {
   }
 }
 
-/// Streamed batches read the weights through the same feed.
+TEST(WeightedTraining, OwnMetricsCountByWeight) {
+  std::vector<double> measured;
+  for (const Dataset& data : {weighted(false), repeated(false)}) {
+    Model model = model_of();
+    CustomMetric mae;
+    mae.name = "mae";
+    mae.values = [](const Expression& y, const Expression& t) { return abs(y - t); };
+    TrainerOptions options;
+    options.metrics.push_back(mae);
+    Trainer trainer(model, {}, options);
+    measured.push_back(trainer.evaluate(data, 5).metrics.at("mae"));
+    EXPECT_NEAR(measured.back(), evaluate_metrics(model, data).mae, 1e-6);
+  }
+  EXPECT_NEAR(measured[0], measured[1], 1e-6);
+}
+
 TEST(WeightedTraining, SetsOfOnesChangeNothingButRounding) {
   Dataset ones = data_set(true);
   ones.set_weights(Tensor(std::vector<float>(kSamples, 1.0F)));
