@@ -121,6 +121,15 @@ TEST(Map, TellsRowEpochAndKey) {
   }
 }
 
+TEST(Map, KeepsWhatElseTheDataSetHas) {
+  Dataset data = line_data(3);
+  data.set_weights(Tensor(std::vector<float>{1, 2, 3}));
+  data.set_info({.name = "lines"});
+  const Dataset mapped = data.map("x", {.record = {3}}, with_product);
+  EXPECT_EQ(vector_of(mapped.weights()), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(mapped.info().name, "lines");
+}
+
 TEST(Map, ErrorsNameColumnAndRow) {
   const Dataset bad =
       line_data(12).map("x", {.record = {3}},
