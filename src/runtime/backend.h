@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,9 @@ class Program {
   /// Runs one step operator by operator and throws InternalError if one leaves a part of its
   /// outputs unwritten (they are poisoned with NaN first). For tests; slow.
   virtual void run_checked(const StepInfo& step) = 0;
+  /// Runs one step operator by operator and returns the first node with an f32 output that is not
+  /// finite, if there is one. For the message of an error; slow.
+  virtual std::optional<std::size_t> first_not_finite(const StepInfo& /*step*/) { return {}; }
   /// Runs `steps` (at least 1) steps on the batch at first.position and times every node that runs,
   /// in order. On a device kernels go one by one or in a graph, as run() would launch them. For
   /// diagnosis: being watched costs time. Throws Error where the device can't tell the time.

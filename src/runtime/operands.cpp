@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/operands.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
@@ -72,6 +73,20 @@ void Operands::require_bound(const Plan& plan) const {
               plan.graph.info(node.inputs[i]).name);
     }
   }
+}
+
+bool has_not_finite(const Plan& plan, std::size_t n,
+                    const std::function<const float*(std::size_t i)>& fetch) {
+  const Node& node = plan.graph.nodes()[n];
+  const std::vector<bool> read = outputs_read(plan.graph, node);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueType& type = plan.graph.type(node.outputs[i]);
+    if (type.dtype != DType::f32 || !read[i]) continue;
+    const float* data = fetch(i);
+    const auto finite = [](float value) { return std::isfinite(value); };
+    if (!std::all_of(data, data + type.shape.elements(), finite)) return true;
+  }
+  return false;
 }
 
 void check_outputs(const Plan& plan, std::size_t n,

@@ -36,6 +36,11 @@ class Operands {
   bool attached_ = false;
 };
 
+/// For Program::first_not_finite: whether an f32 output of the node that anybody reads holds NaN or
+/// an infinity.
+bool has_not_finite(const Plan& plan, std::size_t node,
+                    const std::function<const float*(std::size_t i)>& fetch);
+
 /// For Program::run_checked: throws InternalError if an f32 output of the node that anybody reads
 /// holds a NaN, which is what it was filled with before the node ran. `fetch` gives output i's
 /// address in host memory.

@@ -117,6 +117,25 @@ std::vector<NodeTime> CpuProgram::profile(const StepInfo& first, std::uint64_t s
   return times.medians();
 }
 
+std::optional<std::size_t> CpuProgram::first_not_finite(const StepInfo& step) {
+  LINNET_ASSERT(operands_.attached());
+  operands_.require_bound(plan_);
+  pack(step);
+  for (auto stage = stages_.cbegin(); stage != stages_.cend();) {
+    const std::size_t n = stage->node;
+    const auto end = std::find_if(stage, stages_.cend(),
+                                  [&](const BoundStage& s) { return s.node != n; });
+    Run work(*this, {stage, end}, step, 1, 0);
+    team_->run(work);
+    const auto output = [&](std::size_t i) {
+      return static_cast<const float*>(operands_[n].outputs[i]);
+    };
+    if (has_not_finite(plan_, n, output)) return n;
+    stage = end;
+  }
+  return std::nullopt;
+}
+
 void CpuProgram::poison_outputs(std::size_t n) const {
   const Node& node = plan_.graph.nodes()[n];
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {

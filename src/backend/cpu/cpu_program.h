@@ -26,6 +26,7 @@ class CpuProgram final : public Program {
   void weights_changed() override { is_packed_ = false; }
   void run(const StepInfo& first, std::uint64_t steps, std::uint64_t stride) override;
   void run_checked(const StepInfo& step) override;
+  std::optional<std::size_t> first_not_finite(const StepInfo& step) override;
   std::vector<NodeTime> profile(const StepInfo& first, std::uint64_t steps) override;
 
  private:

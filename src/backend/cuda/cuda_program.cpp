@@ -180,6 +180,25 @@ void CudaProgram::run_checked(const StepInfo& step) {
   }
 }
 
+std::optional<std::size_t> CudaProgram::first_not_finite(const StepInfo& step) {
+  LINNET_ASSERT(operands_.attached());
+  operands_.require_bound(plan_);
+  device_->activate();
+  start_loop(device_->stream(), state(), {step, 0, 1});
+  std::vector<std::byte> data;
+  for (std::size_t n = 0; n < kernels_.size(); ++n) {
+    if (!plan_.runs(n)) continue;
+    enqueue(n);
+    const auto output = [&](std::size_t i) {
+      data.resize(plan_.graph.type(plan_.graph.nodes()[n].outputs[i]).bytes());
+      download(*device_, static_cast<const std::byte*>(operands_[n].outputs[i]), data);
+      return reinterpret_cast<const float*>(data.data());
+    };
+    if (has_not_finite(plan_, n, output)) return n;
+  }
+  return std::nullopt;
+}
+
 void CudaProgram::enqueue_timed_step(std::span<const std::size_t> nodes,
                                      std::span<const Event> events, unsigned flags) const {
   const auto mark = [&](std::size_t i) {

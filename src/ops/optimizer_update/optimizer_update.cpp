@@ -69,13 +69,15 @@ UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& 
 
 std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> inputs) const {
   const std::size_t arrays = 2 + static_cast<std::size_t>(moments(attrs().settings.rule));
-  const std::size_t expected = arrays + (attrs().settings.clip_norm > 0 ? 1 : 0);
-  bool fits = inputs.size() == expected;
+  const std::size_t expected =
+      arrays + (attrs().settings.clip_norm > 0 ? 1 : 0) + (attrs().guarded ? 1 : 0);
+  bool fits = inputs.size() == expected &&
+              (!attrs().guarded || inputs.back() == ValueType{DType::f64, Shape{}});
   for (std::size_t i = 0; fits && i < arrays; ++i) {
     fits = inputs[i].dtype == DType::f32 && inputs[i].shape == inputs[0].shape;
   }
   require(fits, "expected {} operands of equal shape; got {}", expected,
-          to_string({"parameters", "gradients", "moment", "moment", "norm"},
+          to_string({"parameters", "gradients", "moment", "moment", "norm", "stopped"},
                     {inputs.begin(), inputs.end()}));
   require_ranges(attrs().bounds, inputs[0].shape.elements());
   require(attrs().rate_factors.size() == attrs().bounds.size() / 2 &&
@@ -88,6 +90,7 @@ std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> input
 void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
   const UpdateSettings& settings = attrs().settings;
   const auto count = static_cast<std::size_t>(moments(settings.rule));
+  if (attrs().guarded && args.in(args.inputs.size() - 1)[0] != 0) return;
   const double norm = settings.clip_norm > 0 ? args.in(2 + count)[0] : 0;
   for (const UpdateRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
     const UpdateFactors factors = update_factors(settings, range, args.step, norm);

@@ -80,6 +80,7 @@ struct OptimizerAttrs {
   std::vector<std::int64_t> bounds = {};
   std::vector<double> rate_factors = {};   ///< by range, on the learning rate
   std::vector<double> weight_decays = {};  ///< by range, instead of the settings'
+  bool guarded = false;  ///< whether a last operand stops the updates; see FiniteCheckOp
   template <class V>
   void fields(V&& visit) {
     visit("rule", settings.rule);
@@ -105,6 +106,7 @@ struct OptimizerAttrs {
     visit("bounds", bounds);
     visit("rate_factors", rate_factors);
     visit("weight_decays", weight_decays);
+    visit("guarded", guarded);
   }
   /// Appends a range; joins it to the last one where nothing is between and both train alike.
   void add(const UpdateRange& range);
@@ -155,7 +157,8 @@ UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& 
 
 /// One step of the update rule over flat arrays of equal length P, all f32. Operands: parameters
 /// (mutated), gradients, then one array per moment (mutated), then the gradients' norm () if
-/// clip_norm > 0. Elements outside the ranges are neither read nor written.
+/// clip_norm > 0, then `stopped` f64 () if guarded, which leaves all as it is unless it is 0.
+/// Elements outside the ranges are neither read nor written.
 class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs> {
  public:
   static constexpr std::string_view kName = "optimizer_update";

@@ -36,10 +36,12 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
   const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(0).elements());
   const std::int64_t size = size_of(ranges);
   const auto count = static_cast<std::size_t>(moments(settings.rule));
+  const bool guarded = attrs.guarded;
   const int tasks = tasks_for(size, 0.7);
   Kernel kernel;
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
+         if (guarded && args.in<double>(args.inputs.size() - 1)[0] != 0) return;
          const double norm = settings.clip_norm > 0 ? args.in(2 + count)[0] : 0;
          const UpdateArrays arrays{.parameters = args.in_out(0),
                                    .gradients = args.in(1),

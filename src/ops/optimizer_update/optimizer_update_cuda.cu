@@ -101,7 +101,8 @@ struct Elements {
 template <UpdateRule kRule, int kMost>
 __global__ void __launch_bounds__(kBlock)
     update_parameters(UpdateSettings settings, const StepInfo* step, const float* norm,
-                      UpdateArrays arrays, RangeTable<kMost> table, bool aligned) {
+                      const double* stopped, UpdateArrays arrays, RangeTable<kMost> table,
+                      bool aligned) {
   const std::int64_t whole = table.items / 4 * 4;
   std::int64_t i = 4 * first_item();
   Walk<kMost> walk;
@@ -119,6 +120,7 @@ __global__ void __launch_bounds__(kBlock)
         update_factors(settings, range, *step, norm != nullptr ? *norm : 0, SquaringPower{});
   }
   __syncthreads();
+  if (stopped != nullptr && *stopped != 0) return;
   UpdateFactors factors = factors_of_block[0];
   while (i < whole) {
     if constexpr (kMost > 1) factors = factors_of_block[walk.range];
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(kBlock)
 
 template <UpdateRule kRule>
 Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>& ranges,
-                 int multiprocessors) {
+                 bool guarded, int multiprocessors) {
   return {.enqueue = [=](const Args& args) {
     constexpr std::size_t kMoments = moments(kRule);
     const UpdateArrays arrays{.parameters = args.in_out(0),
@@ -150,6 +152,7 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
                               .first = kMoments > 0 ? args.in_out(2) : nullptr,
                               .second = kMoments > 1 ? args.in_out(3) : nullptr};
     const float* norm = settings.clip_norm > 0 ? args.in(2 + kMoments) : nullptr;
+    const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
     const bool aligned =
         vector_aligned(arrays.parameters, arrays.gradients, arrays.first, arrays.second);
     for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
@@ -157,7 +160,7 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
       LaunchShape shape = for_items((table.items + 3) / 4);
       shape.grid.x = std::min(shape.grid.x, 4U * static_cast<unsigned>(multiprocessors));
       launch(args.stream, "optimizer_update", shape, update_parameters<kRule, kMost>, settings,
-             args.step, norm, arrays, table, aligned);
+             args.step, norm, stopped, arrays, table, aligned);
     });
   }};
 }
@@ -167,7 +170,7 @@ std::optional<Kernel> prepare_update(const NodeView& node, const Context& contex
   const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(0).elements());
   if (ranges.empty()) return Kernel{.enqueue = [](const Args&) {}};
   const auto by = [&](auto update) {
-    return update(attrs.settings, ranges, context.multiprocessors);
+    return update(attrs.settings, ranges, attrs.guarded, context.multiprocessors);
   };
   switch (attrs.settings.rule) {
     case UpdateRule::sgd: return by(update_by<UpdateRule::sgd>);

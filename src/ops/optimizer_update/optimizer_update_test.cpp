@@ -55,6 +55,35 @@ TEST(OptimizerUpdate, AgreesWithTheReference) {
   check_rule("adam, several elements a thread", {.rule = Rule::adam}, 700001);
 }
 
+/// A last operand that is not 0 leaves weights and moments as they are.
+TEST(OptimizerUpdate, StopsWhereItIsTold) {
+  for (bool clips : {false, true}) {
+    for (double stopped : {0.0, 5.0}) {
+      Graph graph;
+      std::vector<Value> inputs;
+      std::vector<std::vector<double>> data{{1, 2}, {0.5, -0.5}, {0.25, 0.25}};
+      for (std::size_t i = 0; i < 3; ++i) {
+        inputs.push_back(graph.add_value("array", f32({2}), Storage::external, i));
+      }
+      if (clips) {
+        inputs.push_back(graph.add_value("norm", f32({}), Storage::external, 3));
+        data.push_back({0.7});
+      }
+      inputs.push_back(graph.add_value("stopped", {DType::f64, Shape{}}, Storage::external, 4));
+      data.push_back({stopped});
+      OptimizerAttrs attrs{.settings = {.rule = Rule::momentum, .momentum = 0.9}};
+      attrs.settings.clip_norm = clips ? 1 : 0;
+      attrs.guarded = true;
+      graph.add(make_op(OptimizerUpdateOp(attrs)), inputs, "update");
+      const std::vector<Value> outputs{inputs[0], inputs[2]};
+      compare_with_reference(graph, inputs, data, outputs);
+      const auto after = run(graph, inputs, data, outputs);
+      EXPECT_EQ(after[0] == data[0], stopped != 0);
+      EXPECT_EQ(after[1] == data[2], stopped != 0);
+    }
+  }
+}
+
 /// `count` ranges of 4 to 12 elements with gaps of 0 to 8 between, the last at the end.
 OptimizerAttrs in_ranges(const UpdateSettings& settings, int count) {
   OptimizerAttrs attrs{.settings = settings};

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/host_device.h"
+#include "graph/graph.h"
+#include "graph/step.h"
+
+namespace linnet {
+
+/// What a flat array becomes with another one of its length.
+enum class Blend : std::uint8_t {
+  add,      ///< t + s
+  mix,      ///< (1 - w) t + w s, a weight w by range: running statistics
+  average,  ///< d t + (1 - d) s; s at the first update: the moving average of weights
+};
+constexpr std::array<std::string_view, 3> enum_names(Blend) { return {"add", "mix", "average"}; }
+
+struct BlendAttrs {
+  Blend kind = Blend::add;
+  double decay = 0.999;  ///< average: d
+  /// average: d is at most (1 + n) / (10 + n) after n updates.
+  bool warmup = false;
+  /// mix: the elements that change, in order, as {begin, end, begin, end, ...}, and their weights.
+  std::vector<std::int64_t> bounds = {};
+  std::vector<double> weights = {};
+  bool guarded = false;  ///< whether a last operand stops it; see FiniteCheckOp
+  template <class V>
+  void fields(V&& visit) {
+    visit("kind", kind);
+    visit("decay", decay);
+    visit("warmup", warmup);
+    visit("bounds", bounds);
+    visit("weights", weights);
+    visit("guarded", guarded);
+  }
+  bool operator==(const BlendAttrs&) const = default;
+};
+
+/// Blends s into t, both f32 and of one shape; t is mutated. Operands: t, s, and if guarded
+/// `stopped` f64 (), which leaves t as it is unless it is 0.
+class BlendOp final : public OpBase<BlendOp, BlendAttrs> {
+ public:
+  static constexpr std::string_view kName = "blend";
+  using OpBase::OpBase;
+  std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
+  void reference(const ReferenceArgs& args) const override;
+  bool mutates(std::size_t input) const override { return input == 0; }
+};
+
+/// t becomes keep * t + take * s.
+struct BlendFactors {
+  float keep;
+  float take;
+};
+
+/// A range of elements and what it is blended with, but for `average`, whose factors follow from
+/// the step.
+struct BlendRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  float weight = 1;
+};
+
+std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length);
+
+/// What kernels are told of the attributes.
+struct BlendRule {
+  Blend kind;
+  double decay;
+  bool warmup;
+};
+
+LINNET_HOST_DEVICE inline BlendFactors blend_factors(const BlendRule& rule, float weight,
+                                                     const StepInfo& step) {
+  if (rule.kind == Blend::add) return {1, 1};
+  if (rule.kind == Blend::mix) return {1 - weight, weight};
+  if (step.update == 0) return {0, 1};
+  const auto n = static_cast<double>(step.update);
+  const double most = rule.warmup ? (1 + n) / (10 + n) : 1;
+  const double decay = rule.decay < most ? rule.decay : most;
+  return {static_cast<float>(decay), static_cast<float>(1 - decay)};
+}
+
+/// Without a product that would turn an infinity of what is not kept into NaN.
+LINNET_HOST_DEVICE inline float blend(const BlendFactors& by, float t, float s) {
+  return by.keep == 0 ? by.take * s : by.keep * t + by.take * s;
+}
+
+}  // namespace linnet

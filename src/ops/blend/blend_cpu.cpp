@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "backend/cpu/kernel.h"
+#include "ops/blend/blend.h"
+
+namespace linnet::cpu {
+namespace {
+
+std::optional<Kernel> prepare(const NodeView& node) {
+  const BlendAttrs& attrs = node.attrs<BlendOp>();
+  const std::int64_t length = node.in(0).elements();
+  const std::vector<BlendRange> ranges = ranges_of(attrs, length);
+  const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
+  const bool guarded = attrs.guarded;
+  const int tasks = tasks_for(length, 0.3);
+  Kernel kernel;
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         if (guarded && args.in<double>(2)[0] != 0) return;
+         const Range part = split(length, tasks, task.index);
+         float* to = args.in_out(0);
+         const float* from = args.in(1);
+         for (const BlendRange& range : ranges) {
+           const BlendFactors by = blend_factors(rule, range.weight, *task.step);
+           const std::int64_t end = std::min(range.end, part.end);
+           for (std::int64_t i = std::max(range.begin, part.begin); i < end; ++i) {
+             to[i] = blend(by, to[i], from[i]);
+           }
+         }
+       }});
+  return kernel;
+}
+
+}  // namespace
+
+void register_blend(Registry& registry) { registry.add(BlendOp::kName, prepare); }
+
+}  // namespace linnet::cpu

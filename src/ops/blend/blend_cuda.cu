@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/device.cuh"
+#include "backend/cuda/kernel.h"
+#include "backend/cuda/vectors.cuh"
+#include "ops/blend/blend.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// `stopped` may be null.
+__global__ void blend_kernel(BlendRule rule, float weight, const StepInfo* step,
+                             const double* stopped, std::int64_t count, bool aligned, float* to,
+                             const float* from) {
+  if (stopped != nullptr && *stopped != 0) return;
+  const BlendFactors by = blend_factors(rule, weight, *step);
+  const std::int64_t vectors = count / 4;
+  for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {
+    FloatVector<4> t = load_vector<4>(to + 4 * i, aligned);
+    const FloatVector<4> s = load_vector<4>(from + 4 * i, aligned);
+    for (int v = 0; v < 4; ++v) t[v] = blend(by, t[v], s[v]);
+    store_vector(to + 4 * i, t, aligned);
+  }
+  const std::int64_t tail = 4 * vectors + first_item();
+  if (tail < count) to[tail] = blend(by, to[tail], from[tail]);
+}
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const BlendAttrs& attrs = node.attrs<BlendOp>();
+  const std::vector<BlendRange> ranges = ranges_of(attrs, node.in(0).elements());
+  const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
+  const bool guarded = attrs.guarded;
+  return Kernel{.enqueue = [=](const Args& args) {
+    const double* stopped = guarded ? args.in<double>(2) : nullptr;
+    for (const BlendRange& range : ranges) {
+      const std::int64_t count = range.end - range.begin;
+      if (count == 0) continue;
+      float* to = args.in_out(0) + range.begin;
+      const float* from = args.in(1) + range.begin;
+      launch(args.stream, "blend", for_items((count + 3) / 4), blend_kernel, rule, range.weight,
+             args.step, stopped, count, vector_aligned(to, from), to, from);
+    }
+  }};
+}
+
+}  // namespace
+
+void register_blend(Registry& registry) { registry.add(BlendOp::kName, prepare); }
+
+}  // namespace linnet::cuda

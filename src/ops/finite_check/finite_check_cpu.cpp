@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/finite_check/finite_check.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "backend/cpu/kernel.h"
+
+namespace linnet::cpu {
+namespace {
+
+constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
+constexpr std::uint32_t kInfinity = 0x7F800000;
+
+/// The largest magnitude's bits of each task, which vector instructions find, then of all.
+std::optional<Kernel> prepare(const NodeView& node) {
+  const std::int64_t elements = node.in(1).elements();
+  const int tasks = tasks_for(elements, 0.15);
+  Kernel kernel;
+  kernel.workspace_bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(tasks);
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             const Range range = split(elements, tasks, task.index);
+                             const float* x = args.in(1);
+                             std::uint32_t most = 0;
+                             for (std::int64_t i = range.begin; i < range.end; ++i) {
+                               most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+                             }
+                             args.work<std::uint32_t>()[task.index] = most;
+                           }});
+  kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
+                             const auto* most = args.work<std::uint32_t>();
+                             const bool finite = args.inputs.size() < 3 ||
+                                                 std::isfinite(args.in(2)[0]);
+                             if (finite && *std::max_element(most, most + tasks) < kInfinity) return;
+                             double& stopped = *args.in_out<double>(0);
+                             stopped = stop_at(stopped, *task.step);
+                           }});
+  return kernel;
+}
+
+}  // namespace
+
+void register_finite_check(Registry& registry) { registry.add(FiniteCheckOp::kName, prepare); }
+
+}  // namespace linnet::cpu

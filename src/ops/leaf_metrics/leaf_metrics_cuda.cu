@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel.h"
+#include "ops/leaf_metrics/leaf_metrics.h"
+
+namespace linnet::cuda {
+namespace {
+
+/// One thread.
+__global__ void leaf_metrics_kernel(double* counters, double* leaves, double* stopped,
+                                    std::uint64_t history, const StepInfo* step) {
+  add_leaf_metrics(counters, leaves, stopped, history, *step);
+}
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const auto history = static_cast<std::uint64_t>(node.attrs<LeafMetricsOp>().history);
+  return Kernel{.enqueue = [=](const Args& args) {
+    launch(args.stream, "leaf_metrics", {.block = 1}, leaf_metrics_kernel, args.in_out<double>(0),
+           args.in_out<double>(1), args.in_out<double>(2), history, args.step);
+  }};
+}
+
+}  // namespace
+
+void register_leaf_metrics(Registry& registry) { registry.add(LeafMetricsOp::kName, prepare); }
+
+}  // namespace linnet::cuda
