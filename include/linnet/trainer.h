@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,15 @@ struct OutputLoss {
   std::optional<double> target = {};
 };
 
+/// An exponential moving average of the weights: after each update it becomes decay * average +
+/// (1 - decay) * weights; after the first one it is the weights.
+struct Average {
+  double decay = 0;  ///< in (0, 1), such as 0.999; 0: none is kept
+  /// After n updates the decay is at most (1 + n) / (10 + n), so that the first weights are soon
+  /// forgotten.
+  bool warmup = false;
+};
+
 /// What a training makes small, and how.
 struct Objective {
   /// The parameters that train, by name, with their learning rates and weight decays; empty: all.
@@ -60,6 +70,7 @@ struct Objective {
   Schedule schedule = Constant{};  ///< of the learning rate
   Warmup warmup = {};              ///< before the schedule
   Clip clip = {};                  ///< of gradients
+  Average average = {};            ///< of the weights, for Trainer::averaged()
 };
 
 /// One of several objectives over one network.
@@ -86,6 +97,9 @@ struct TrainerOptions {
 struct FitOptions {
   std::int64_t epochs = 1;
   std::int64_t batch = 128;
+  /// Batches of one update, as in Trainer::step() over several; the last update of an epoch has the
+  /// batches that are left.
+  std::int64_t accumulate = 1;
   /// Evaluated after every epoch; empty: none. Dataset::split() holds out a share of the data.
   Dataset validation = {};
   Dataset test = {};  ///< evaluated after the last epoch, or after every one without `validation`
@@ -156,10 +170,20 @@ class Trainer {
   /// when its last batch was given to step(). Stepping through all of them is fit() for one epoch,
   /// to the bit.
   BatchRange batches(const Dataset& data, const BatchOptions& options = {}) const;
-  /// One step of the optimizer on a batch. On a GPU it is only enqueued.
+  /// One step of the optimizer on a batch. On a GPU it is only enqueued. Where the loss or a
+  /// gradient is not finite, weights, moments and running statistics stay as they are, then and in
+  /// all later steps, until StepResult::loss() or the training's next look at the device (once in
+  /// 256 steps) throws an Error that names the operator and the step.
   StepResult step(const Batch& batch);
   /// The same of one of several objectives. Throws Error for an unknown name.
   StepResult step(std::string_view objective, const Batch& batch);
+  /// One step over several batches of a data set, as if they were one: their gradients are added,
+  /// each with its share of what the losses divide by (samples, or what weighs and ignores labels),
+  /// and memory is that of one batch. Batch norms take the statistics of each batch; the running
+  /// ones take the mean of these once. Dropout and augmentation are those of the one batch, mix-up
+  /// pairs the samples of each.
+  StepResult step(std::span<const Batch> batches);
+  StepResult step(std::string_view objective, std::span<const Batch> batches);
   /// The gradients of the weights that train, by name, for a batch as step() would see it next.
   /// Changes neither weights nor running statistics. Waits.
   State gradients(const Batch& batch);
@@ -182,6 +206,12 @@ class Trainer {
   /// A model of its own with the weights of the best epoch of the last fit with keep_best. Throws
   /// Error where none was kept.
   Model best() const;
+  /// A model of its own with the moving average of the weights (Objective::average) and the running
+  /// statistics as they are now. Evaluations, also fit()'s, are those of the weights themselves.
+  /// Throws Error where none is kept or no step was done. Waits.
+  Model averaged() const;
+  /// Of what one of several objectives trains.
+  Model averaged(std::string_view objective) const;
 
   std::uint64_t steps() const;  ///< done so far, of all objectives
   std::int64_t epochs() const;  ///< done so far

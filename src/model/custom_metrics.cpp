@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/align.h"
 #include "model/custom_loss.h"
+#include "model/finish.h"
 #include "model/loss_weights.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
@@ -60,7 +61,7 @@ std::int64_t count_of(const CustomMetric& metric) {
 std::size_t metric_sums_bytes() { return kMetricNumbers * kSumBytes; }
 
 std::size_t metric_sums_offset(const NetworkDefinition& network) {
-  return network.bytes(false) + align_up(sizeof(double) * (kCounters + kLossHistory));
+  return network.bytes(false) + align_up(kCounterBytes);
 }
 
 void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinition& network) {

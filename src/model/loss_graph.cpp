@@ -223,22 +223,22 @@ Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Val
   throw InternalError("a loss that was not resolved");
 }
 
-Value add_penalties(Graph& graph, double l1, double l2, Value loss,
-                    std::span<const Value> weights) {
+Value add_penalties(Graph& graph, double l1, double l2, std::span<const Value> weights) {
+  Value sum;
   const auto add = [&](ElementLoss kind, double scale, Value weight) {
     if (scale == 0) return;
     const Value penalty =
         graph.emit(ElementLossOp(
                        {.kind = kind, .parameter = 0, .mean = LossMean::none, .scale = scale}),
                    {weight}, "penalty");
-    loss = graph.emit(SumOp(), {loss, penalty}, "penalty");
+    sum = sum ? graph.emit(SumOp(), {sum, penalty}, "penalty") : penalty;
   };
   for (Value weight : weights) {
     if (graph.shape(weight).rank() < 2) continue;
     add(ElementLoss::absolute, l1, weight);
     add(ElementLoss::square, l2, weight);
   }
-  return loss;
+  return sum;
 }
 
 }  // namespace linnet

@@ -19,7 +19,7 @@ void check_loss_options(Loss loss, const LossOptions& options, bool labels, cons
 Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target,
                Value weights = {});
 
-/// `loss` and LossOptions::l1 and l2 of all `weights` of two axes or more.
-Value add_penalties(Graph& graph, double l1, double l2, Value loss, std::span<const Value> weights);
+/// LossOptions::l1 and l2 of all `weights` of two axes or more; empty where there are none.
+Value add_penalties(Graph& graph, double l1, double l2, std::span<const Value> weights);
 
 }  // namespace linnet

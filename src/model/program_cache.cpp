@@ -59,7 +59,6 @@ void ProgramCache::attach(const Programs& programs) {
     if (const TrainingMemory* training = cached->recipe.training.get()) {
       set(Storage::gradient, training->gradients);
       set(Storage::optimizer, training->moments);
-      if (training->statistics != nullptr) set(Storage::state, training->statistics);
     }
     cached->program->attach(memory);
     cached->attached = true;
@@ -85,10 +84,14 @@ void ProgramCache::reserve(const Programs& programs) {
     }
     for (const auto& cached : programs) {
       TrainingMemory* training = cached->recipe.training.get();
-      if (training == nullptr) continue;  // of one training all programs want the same
+      if (training == nullptr) continue;
       const bool gradients = grow(training->gradients, bytes_of(*cached, Storage::gradient));
       const bool moments = grow(training->moments, bytes_of(*cached, Storage::optimizer));
-      if (gradients || moments) cached->attached = false;
+      if (!gradients && !moments) continue;
+      for (const auto& weak : living_) {
+        const auto other = weak.lock();
+        if (other && other->recipe.training.get() == training) other->attached = false;
+      }
     }
   } catch (const OutOfMemory& error) {
     report(programs, error);

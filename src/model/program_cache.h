@@ -14,12 +14,11 @@
 
 namespace linnet {
 
-/// Memory of one training: gradients and moments, laid out as the weights. Made when its first
-/// program is attached.
+/// Memory of one training: what leaves leave behind (LeafLayout), and moments, laid out as the
+/// weights. Made when its first program is attached; what leaves left is lost where it grows.
 struct TrainingMemory {
   std::shared_ptr<Buffer> gradients = nullptr;
   std::shared_ptr<Buffer> moments = nullptr;
-  std::shared_ptr<Buffer> statistics = nullptr;  ///< null: the model's
 };
 
 /// What a program is made from.

@@ -57,16 +57,35 @@ StepInfo Sweep::in_ring(StepInfo step) const {
   return step;
 }
 
-void Sweep::run_one(const StepInfo& step, std::uint64_t count) const {
-  Program& program = ready(count == batch ? 0 : full_steps());
-  if (feed.stream == nullptr) return program.run(step, 1, 0);
+StepInfo Sweep::bring(const StepInfo& step, std::uint64_t count) const {
+  if (feed.stream == nullptr) return step;
   feed.stream->start(count, [fill = gather(step, feed),
                              first = step.position](std::uint64_t position, std::uint64_t records,
                                                     std::span<std::byte* const> to) {
     fill(first + position, records, to);
   });
-  program.run(in_ring(step), 1, 0);
+  return in_ring(step);
+}
+
+void Sweep::run_one(const StepInfo& step, std::uint64_t count) const {
+  ready(count == batch ? 0 : full_steps()).run(bring(step, count), 1, 0);
+  if (feed.stream != nullptr) feed.stream->release();
+}
+
+void Sweep::run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const {
+  if (feed.stream == nullptr) return ready(at).run(leaf, 1, 0);
+  if (at == 0) feed.stream->start(samples, gather(first, feed));
+  ready(at).run(in_ring(leaf), 1, 0);
   feed.stream->release();
+}
+
+std::string Sweep::first_not_finite(const StepInfo& step, std::uint64_t count) const {
+  Program& program = ready(count == batch ? 0 : full_steps());
+  const std::optional<std::size_t> found = program.first_not_finite(bring(step, count));
+  if (feed.stream != nullptr) feed.stream->release();
+  if (!found) return "";
+  const Node& node = program.plan().graph.nodes()[*found];
+  return fmt::format("[{} '{}']", node.op->name(), node.name);
 }
 
 void Sweep::hold_first(const StepInfo& first) const {
@@ -98,6 +117,11 @@ Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch, const Program
   if (samples >= batch) sweep.full = add(batch);
   if (samples % batch != 0) sweep.rest = add(samples % batch);
   return sweep;
+}
+
+CachedProgram* Session::add_program(const ProgramRecipe& recipe) {
+  programs_.push_back(model_.programs->get(recipe, 1));
+  return programs_.back().get();
 }
 
 void Session::attach() { model_.programs->attach(programs_); }
@@ -186,6 +210,23 @@ Counters Session::counters() const {
   const auto at = [&](Counter c) { return values[static_cast<std::size_t>(c)]; };
   return {at(Counter::loss),       at(Counter::correct),   at(Counter::samples),
           at(Counter::not_finite), at(Counter::last_loss), at(Counter::weight)};
+}
+
+std::optional<std::uint64_t> stopped_step(const ModelState& model) {
+  double stopped = 0;
+  model.backend->download(*model.statistics, model.counters_offset() + kStoppedOffset,
+                          std::as_writable_bytes(std::span(&stopped, 1)));
+  if (stopped == 0) return std::nullopt;
+  return static_cast<std::uint64_t>(stopped) - 1;
+}
+
+void clear_stopped(ModelState& model, const TrainingMemory& memory) {
+  const double none = 0;
+  model.backend->upload(*model.statistics, model.counters_offset() + kStoppedOffset,
+                        std::as_bytes(std::span(&none, 1)));
+  if (memory.gradients == nullptr) return;
+  const std::vector<std::byte> zeros(memory.gradients->bytes());
+  model.backend->upload(*memory.gradients, 0, zeros);
 }
 
 std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end) {

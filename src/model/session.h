@@ -47,11 +47,20 @@ struct Sweep {
   void hold_first(const StepInfo& first) const;
   /// Lets runs of this sweep find a slot's memory there. Other sweeps may run the same programs.
   void bind(std::size_t slot, const void* address);
+  /// Runs a leaf, batch `at` of a pass whose step 0 `first` describes. With a feed a pass goes from
+  /// batch 0 on in order.
+  void run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const;
+  /// The operator and layer that first gives something not finite in the program of a step on
+  /// `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be stopped
+  /// by then (FiniteCheckOp).
+  std::string first_not_finite(const StepInfo& step, std::uint64_t count) const;
   /// The program of a step that is to run: bound, and told whether weights have changed.
   Program& ready(std::uint64_t step) const;
 
  private:
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// With a feed: brings a step's batch into the ring; returns the step that finds it.
+  StepInfo bring(const StepInfo& step, std::uint64_t count) const;
   /// The step on the feed's next batch, for which it waits.
   StepInfo in_ring(StepInfo step) const;
 };
@@ -76,6 +85,8 @@ class Session {
 
   /// The programs of a sweep, for the full and the last batch.
   Sweep add_sweep(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe);
+  /// A program that needs no data.
+  CachedProgram* add_program(const ProgramRecipe& recipe);
   /// Gives all programs their memory: after the last add_sweep, and before a run when another
   /// session of the model has run. Throws OutOfMemory as ProgramCache::attach().
   void attach();
@@ -111,6 +122,12 @@ class Session {
   std::shared_ptr<ThreadTeam> team_;  ///< of decoders, once one is needed
   std::vector<std::unique_ptr<BatchStream>> streams_;
 };
+
+/// The step at which a training stopped since something was not finite, counted as StepInfo::step,
+/// if it did (FiniteCheckOp). Waits.
+std::optional<std::uint64_t> stopped_step(const ModelState& model);
+/// Lets it go on; what its leaves have left, perhaps not finite, is zero again.
+void clear_stopped(ModelState& model, const TrainingMemory& memory);
 
 /// The losses of training steps [begin, end) of a model, counted as StepInfo::step; of the newest
 /// kLossHistory of them where they are more. Waits.

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "base/check.h"
-#include "core/align.h"
 #include "graph/differentiate.h"
 #include "graph/sum.h"
 #include "model/augment_graph.h"
 #include "model/custom_loss.h"
 #include "model/custom_metrics.h"
+#include "model/leaf.h"
 #include "model/loss_graph.h"
+#include "model/loss_shares.h"
 #include "model/loss_weights.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
@@ -20,6 +21,7 @@
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
+#include "ops/share/share.h"
 #include "ops/softmax/softmax.h"
 #include "plan/passes/match.h"
 
@@ -52,7 +54,8 @@ struct Forward {
   std::vector<Value> parameters;
   std::vector<Value> targets;  ///< as StepData::targets
   std::vector<Value> weights;  ///< of each target; empty: all samples count alike
-  Value loss;
+  std::vector<Value> losses;   ///< by target
+  Value loss;                  ///< their sum
 };
 
 Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData& data,
@@ -93,6 +96,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
       loss = graph.emit(ScaleOp({.alpha = target.how.weight}), {loss}, "loss");
     }
     forward.loss = i == 0 ? loss : graph.emit(SumOp(), {forward.loss, loss}, "loss");
+    forward.losses.push_back(loss);
   }
   return forward;
 }
@@ -104,10 +108,8 @@ Value before_softmax(const Graph& graph, Value output) {
   return softmax ? graph.producer(output)->inputs[0] : output;
 }
 
-void add_metrics(Graph& graph, const NetworkDefinition& network, const StepData& data,
-                 const Forward& forward, std::int64_t batch, std::int64_t history) {
-  const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters + history}},
-                                         Storage::state, network.bytes(false));
+void add_metrics(Graph& graph, const StepData& data, const Forward& forward, Value counters,
+                 std::int64_t batch, std::int64_t history) {
   const bool classification = data.classification();
   std::vector<Value> operands{counters, forward.loss};
   if (classification) {
@@ -128,25 +130,6 @@ void store_gradient(Graph& graph, Value gradient, const ParameterSpec& spec) {
   }
   graph.info(gradient).storage = Storage::gradient;
   graph.info(gradient).offset = spec.offset;
-}
-
-/// All parameters, or their gradients, in one array.
-ValueType flat_type(const NetworkDefinition& network) {
-  return {DType::f32, Shape{static_cast<std::int64_t>(network.bytes(true) / sizeof(float))}};
-}
-
-void add_update(Graph& graph, const NetworkDefinition& network, const OptimizerAttrs& optimizer) {
-  const auto flat = [&] { return flat_type(network); };
-  const Value gradients = graph.add_value("gradients", flat(), Storage::gradient);
-  std::vector<Value> operands{graph.add_value("parameters", flat(), Storage::parameter), gradients};
-  for (int m = 0; m < moments(optimizer.settings.rule); ++m) {
-    operands.push_back(graph.add_value(fmt::format("moment{}", m + 1), flat(), Storage::optimizer,
-                                       static_cast<std::size_t>(m) * align_up(flat().bytes())));
-  }
-  if (optimizer.settings.clip_norm > 0) {
-    operands.push_back(graph.emit(GlobalNormOp({optimizer.bounds}), {gradients}, "optimizer"));
-  }
-  graph.add(std::make_shared<OptimizerUpdateOp>(optimizer), std::move(operands), "optimizer");
 }
 
 /// Whether gradients pass through a frozen batch norm, which must then stay apart: folded into a
@@ -170,10 +153,35 @@ Supports supports_of(const Backend& backend) {
 
 namespace {
 
-/// Everything up to the gradients of the weights that train, each in its place.
-Graph forward_and_backward(const NetworkDefinition& network, const StepData& data,
-                           const TrainingStep& step, const Supports& supports) {
+/// How much of a batch a training graph sees.
+enum class Rows : std::uint8_t { whole, leaf };
+
+/// The loss of a leaf: each one times the leaf's share of what it divides by in the whole batch.
+Value share_losses(Graph& graph, const StepData& data, const Forward& forward, Value penalty) {
+  Value sum;
+  const auto add = [&](Value loss, std::size_t share) {
+    const ShareAttrs attrs{.index = static_cast<std::int64_t>(share)};
+    loss = graph.emit(ShareOp(attrs), {loss}, "loss");
+    sum = sum ? graph.emit(SumOp(), {sum, loss}, "loss") : loss;
+  };
+  for (std::size_t i = 0; i < forward.losses.size(); ++i) {
+    add(forward.losses[i], share_of(data, i));
+  }
+  if (penalty) add(penalty, 0);
+  return sum;
+}
+
+/// A graph up to the gradients of the weights that train, each in its place.
+struct Leaf {
   Graph graph;
+  Value loss;
+  std::vector<MeasuredStatistics> measured;
+};
+
+Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+              Rows rows, const Supports& supports) {
+  Leaf leaf;
+  Graph& graph = leaf.graph;
   const std::vector<bool> trains = trained_parameters(network, step.optimizer);
   Forward forward =
       add_forward(graph, network, data, {.batch = step.batch, .shuffle = step.shuffle},
@@ -185,42 +193,58 @@ Graph forward_and_backward(const NetworkDefinition& network, const StepData& dat
     trainable.push_back(forward.parameters[i]);
     specs.push_back(&network.parameters[i]);
   }
-  forward.loss = add_penalties(graph, data.l1, data.l2, forward.loss, trainable);
-  add_metrics(graph, network, data, forward, step.batch, kLossHistory);
+  const Value penalty = add_penalties(graph, data.l1, data.l2, trainable);
+  if (penalty) forward.loss = graph.emit(SumOp(), {forward.loss, penalty}, "penalty");
+  const LeafLayout layout(network);
+  const bool whole = rows == Rows::whole;
+  const Value counters = whole ? add_counters(graph, network, kLossHistory)
+                               : graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
+                                                 Storage::gradient, layout.counters);
+  add_metrics(graph, data, forward, counters, step.batch, whole ? kLossHistory : 0);
   std::vector<std::string> disabled = step.disabled_passes;
   if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
   run_passes(graph, forward_passes(), supports, disabled);
 
-  const std::vector<Value> gradients = differentiate(graph, forward.loss, trainable);
+  leaf.loss = whole ? forward.loss : share_losses(graph, data, forward, penalty);
+  const std::vector<Value> gradients = differentiate(graph, leaf.loss, trainable);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
-  return graph;
+  leaf.measured =
+      measure_statistics(graph, network, whole ? layout.statistics : layout.measured);
+  return leaf;
 }
 
 }  // namespace
 
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports) {
-  Graph graph = forward_and_backward(network, data, step, supports);
-  add_update(graph, network, step.optimizer);
-  run_passes(graph, final_passes(), supports, step.disabled_passes);
-  return graph;
+  Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
+  add_finish(leaf.graph, network, step.optimizer, step.average, leaf.measured, leaf.loss);
+  run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
+  return std::move(leaf.graph);
 }
 
-Graph gradient_step(const NetworkDefinition& network, const StepData& data,
-                    const TrainingStep& step, const Supports& supports) {
-  Graph graph = forward_and_backward(network, data, step, supports);
-  graph.add_value("gradients", flat_type(network), Storage::gradient);  // of parameters unread, too
-  run_passes(graph, final_passes(), supports, step.disabled_passes);
-  return graph;
+Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                const Supports& supports) {
+  Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
+  if (!leaf.measured.empty()) share_statistics(leaf.graph, LeafLayout(network));
+  leaf.graph.add_value("gradients", flat_type(network), Storage::gradient);  // unread ones, too
+  run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
+  return std::move(leaf.graph);
+}
+
+Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                  const Supports& supports) {
+  const Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
+  return finish_step(network, step.optimizer, step.average, leaf.measured);
 }
 
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
                       const Supports& supports) {
   Graph graph;
   const Forward forward = add_forward(graph, network, data, {.batch = batch}, Mode::inference);
-  add_metrics(graph, network, data, forward, batch, 0);
+  add_metrics(graph, data, forward, add_counters(graph, network, 0), batch, 0);
   add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
   run_passes(graph, forward_passes(), supports);
   return graph;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "model/finish.h"
 #include "model/update_options.h"
 #include "nn/definition.h"
 #include "ops/augment/augment.h"
@@ -95,20 +96,24 @@ struct TrainingStep {
   std::int64_t batch = 128;
   bool shuffle = true;
   OptimizerAttrs optimizer;
+  WeightAverage average = {};
   std::vector<std::string> disabled_passes = {};
 };
 
-/// Gather, forward, losses, metrics, backward and update as one graph, all passes run. Parameters
-/// outside the optimizer's ranges have no gradient; a batch norm whose parameters are all outside
-/// computes as at inference.
+/// A leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward and update,
+/// all passes run. Parameters outside the optimizer's ranges have no gradient; a batch norm whose
+/// parameters are all outside computes as at inference.
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
-/// Gather, forward in training mode, losses, metrics and backward: the gradients lie in
-/// Storage::gradient. It changes no weights, but running statistics. `step`'s optimizer is not
-/// looked at.
-Graph gradient_step(const NetworkDefinition& network, const StepData& data,
-                    const TrainingStep& step, const Supports& supports);
+/// The leaf alone, over rows of a batch: what it finds lies in Storage::gradient as LeafLayout says,
+/// times the leaf's shares of the batch. It changes no weights, running statistics or counters.
+Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                const Supports& supports);
+
+/// The finish alone, of leaves of any number of rows.
+Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
+                  const Supports& supports);
 
 /// Gather in stored order, forward in inference mode, losses, metrics.
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,

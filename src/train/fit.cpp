@@ -11,6 +11,7 @@
 #include "model/finite.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
+#include "train/epoch_updates.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -39,6 +40,7 @@ struct Part {
 void check_options(const FitOptions& o) {
   require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
   require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
+  require(o.accumulate >= 1, "expected at least 1 batch of an update; got {}", o.accumulate);
   require(o.prefetch >= 1, "expected at least 1 batch to be prefetched; got {}", o.prefetch);
   require(o.decoders >= 0, "expected 0 threads that decode or more; got {}", o.decoders);
   require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
@@ -79,7 +81,12 @@ class Fit {
     record_training(trainer.model, data, steps);
   }
 
+  ~Fit() { trainer_.explain = nullptr; }
+  Fit(const Fit&) = delete;
+  Fit& operator=(const Fit&) = delete;
+
   History run(Clock::time_point start) {
+    trainer_.check_finite();  // of steps before, which nobody may have looked at
     History history;
     history.planned_bytes = session_.planned_bytes();
     history.startup_seconds = seconds_since(start);
@@ -164,7 +171,9 @@ class Fit {
         options_.drop_last ? train_.samples - train_.samples % options_.batch : train_.samples;
     require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
             train_.samples, options_.batch);
-    const std::int64_t steps = (trained + options_.batch - 1) / options_.batch;
+    updates_.batches = static_cast<std::uint64_t>(options_.accumulate);
+    const std::int64_t samples_of_update = options_.batch * options_.accumulate;
+    const std::int64_t steps = (trained + samples_of_update - 1) / samples_of_update;
     optimizer_ = objective_.optimizer(last_epoch_, steps);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
@@ -176,10 +185,18 @@ class Fit {
     }
     const TrainingStep step{.shuffle = options_.shuffle && train_.stream == nullptr,
                             .optimizer = optimizer_,
+                            .average = objective_.average(),
                             .disabled_passes = trainer_.options.disabled_passes};
-    train_.sweep = session_.add_sweep(trained, options_.batch,
-                                      training_recipe(objective_.key, model_, train_.data, step,
-                                                      objective_.memory));
+    const auto recipe = options_.accumulate == 1 ? training_recipe : leaf_recipe;
+    train_.sweep =
+        session_.add_sweep(trained, options_.batch, recipe(objective_.key, model_, train_.data,
+                                                           step, objective_.memory));
+    updates_.sweep = &train_.sweep;
+    if (options_.accumulate > 1) {
+      updates_.tree = std::make_unique<LeafSteps>(session_, model_, objective_.key, train_.data,
+                                                  step, objective_.memory, updates_.batches,
+                                                  options_.shuffle);
+    }
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;
       part->sweep =
@@ -219,24 +236,25 @@ class Fit {
   /// A whole epoch, or what of it was done when a stop was requested.
   void train_epoch(EpochReport& report) {
     session_.reset_counters();
-    const std::uint64_t steps = train_.sweep.steps();
+    const std::uint64_t steps = updates_.count();
     StepInfo first = train_.first_step(trainer_.options.seed);
     first.epoch = static_cast<std::uint64_t>(report.epoch);
     first.step = trainer_.steps;
     first.update = objective_.updates;
+    trainer_.explain = [this, first](NotFinite& found) {
+      found.epoch = static_cast<std::int64_t>(first.epoch);
+      updates_.explain(first, found);
+    };
     const Clock::time_point start = Clock::now();
     bool stopped = false;
     std::uint64_t step = 0;
-    for (Chunks chunks(steps, whole_epochs(train_)); step < steps && !stopped;) {
+    const bool whole = whole_epochs(train_) && options_.accumulate == 1;
+    for (Chunks chunks(steps, whole); step < steps && !stopped;) {
       const std::uint64_t end = chunks.next(step);
       run_steps(first, step, end);
       step = end;
+      trainer_.check_finite();
       const Counters counters = session_.counters();
-      require(
-          counters.not_finite == 0,
-          "the loss became NaN or infinite in epoch {} before sample {}; a lower learning rate, "
-          "gradient clipping or scaled inputs may help",
-          report.epoch, static_cast<std::int64_t>(counters.samples));
       report.train = counters.evaluation(train_.data.classification());
       report.seconds = seconds_since(start);
       callback_.on_progress(progress(report));
@@ -256,7 +274,7 @@ class Fit {
       const bool tells = hears_batches();
       const std::uint64_t stride = schedule.every_step() || tells ? 1 : end - step;
       first.rate_factor = rate_factor_ = schedule.factor(first.update + step);
-      train_.sweep.run(first, step, step + stride);
+      updates_.run(first, step, step + stride);
       trainer_.steps = first.step + step + stride;
       objective_.updates = first.update + step + stride;
       if (tells) on_step_(first.step + step);
@@ -356,6 +374,7 @@ class Fit {
   OptimizerAttrs optimizer_;
   double rate_factor_ = 1;  ///< of the last step
   Part train_;
+  EpochUpdates updates_;  ///< of train_
   Part validation_;
   Part test_;
   std::list<Dataset> held_out_;  ///< which the parts read

@@ -31,7 +31,8 @@ StepData without_samples(StepData data) {
 }
 
 std::string describe(const TrainingStep& step) {
-  return fmt::format("shuffle {} optimizer {} without {}", step.shuffle, text_of(step.optimizer),
+  return fmt::format("shuffle {} optimizer {} average {} {} without {}", step.shuffle,
+                     text_of(step.optimizer), step.average.decay, step.average.warmup,
                      join(step.disabled_passes, " "));
 }
 
@@ -46,7 +47,17 @@ ProgramRecipe recipe(std::string key, const ModelState& model, const StepData& d
           .training = std::move(memory)};
 }
 
-/// Of training_step() or gradient_step().
+/// Of keep_step() or add_step().
+template <class Build>
+ProgramRecipe sum_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                         std::shared_ptr<TrainingMemory> memory, Build build) {
+  const NetworkDefinition& network = model.definition();
+  return {.key = fmt::format("{} {}", key, level),
+          .graph_of = [&network, level, build](std::int64_t) { return build(network, level); },
+          .training = std::move(memory)};
+}
+
+/// Of training_step(), leaf_step() or finish_step().
 template <class Build>
 ProgramRecipe step_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory,
@@ -85,9 +96,27 @@ ProgramRecipe training_recipe(const std::string& key, const ModelState& model, c
   return step_recipe(key + "train", model, data, step, std::move(memory), training_step);
 }
 
-ProgramRecipe gradient_recipe(const std::string& key, const ModelState& model, const StepData& data,
-                              const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
-  return step_recipe(key + "gradients", model, data, step, std::move(memory), gradient_step);
+ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                          const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
+  return step_recipe(key + "leaf", model, data, step, std::move(memory), leaf_step);
+}
+
+ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                            const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
+  using Finish = Graph (*)(const NetworkDefinition&, const StepData&, const TrainingStep&,
+                           const Supports&);
+  return step_recipe(key + "finish", model, data, step, std::move(memory),
+                     static_cast<Finish>(finish_step));
+}
+
+ProgramRecipe keep_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                          std::shared_ptr<TrainingMemory> memory) {
+  return sum_recipe(key + "keep", model, level, std::move(memory), keep_step);
+}
+
+ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                         std::shared_ptr<TrainingMemory> memory) {
+  return sum_recipe(key + "add", model, level, std::move(memory), add_step);
 }
 
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,

@@ -17,8 +17,15 @@ std::string describe(const StepData& data);
 // losses and whose moments are updated. `network` must outlive the programs.
 ProgramRecipe training_recipe(const std::string& key, const ModelState& model, const StepData& data,
                               const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
-ProgramRecipe gradient_recipe(const std::string& key, const ModelState& model, const StepData& data,
-                              const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                          const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
+// Of what follows leaves; at any batch. The last two: sums of leaves, see keep_step().
+ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
+                            const TrainingStep& step, std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe keep_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                          std::shared_ptr<TrainingMemory> memory);
+ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::size_t level,
+                         std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
                                 const StepData& data);
 

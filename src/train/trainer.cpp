@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kModel = "model/";
 constexpr const char* kUpdates = "updates";  // of one of several objectives
+const std::string kAverage = "average/";
 
 /// Keys of programs that no other trainer asks for.
 std::string unique_key() {
@@ -50,11 +51,14 @@ void for_moments(const ObjectiveState& objective, const F& f) {
   const NetworkDefinition& network = objective.network();
   const OptimizerAttrs optimizer = objective.optimizer(1, 1);
   const std::vector<bool> trains = trained_parameters(network, optimizer);
-  for (int m = 0; m < moments(optimizer.settings.rule); ++m) {
+  const int count = moments(optimizer.settings.rule);
+  const int arrays = count + (objective.objective.average.decay > 0 ? 1 : 0);
+  for (int m = 0; m < arrays; ++m) {
     for (std::size_t i = 0; i < network.parameters.size(); ++i) {
       const ParameterSpec& spec = network.parameters[i];
       if (!spec.trainable || (!objective.name.empty() && !trains[i])) continue;
-      f(moment_name(m, spec.name), spec, moment_offset(network, m, spec));
+      f(m < count ? moment_name(m, spec.name) : kAverage + spec.name, spec,
+        moment_offset(network, m, spec));
     }
   }
 }
@@ -99,6 +103,9 @@ ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> t
       schedule(objective.schedule),
       key(unique_key()) {
   static_cast<void>(optimizer(1, 1));  // which checks its numbers
+  const double decay = objective.average.decay;
+  require(decay == 0 || (decay > 0 && decay < 1),
+          "expected the decay of the average in (0, 1), or 0 for none; got {}", decay);
 }
 
 ObjectiveState::~ObjectiveState() { model->programs->forget(key); }
@@ -130,9 +137,14 @@ OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps
   return attrs;
 }
 
+WeightAverage ObjectiveState::average() const {
+  return {objective.average.decay, objective.average.warmup};
+}
+
 Buffer& ObjectiveState::moments() {
   if (memory->moments == nullptr) {
-    const auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
+    auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
+    if (objective.average.decay > 0) ++count;
     memory->moments = model->backend->allocate(count * align_up(network().bytes(true)));
   }
   return *memory->moments;
@@ -227,6 +239,35 @@ Model Trainer::best() const {
   return best;
 }
 
+namespace {
+
+Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
+  require(objective.objective.average.decay > 0,
+          "no average of the weights is kept; see Objective::average");
+  require(objective.updates > 0, "there is no average of the weights before the first step");
+  State weights = trainer.model.weights();
+  for_moments(objective, [&](const std::string& name, const ParameterSpec& spec,
+                             std::size_t offset) {
+    if (!name.starts_with(kAverage)) return;
+    Tensor values(DType::f32, spec.shape);
+    trainer.state().backend->download(objective.moments(), offset, values.writable_bytes());
+    weights.set(spec.name, std::move(values));
+  });
+  Model averaged = trainer.model.copy();
+  averaged.set_weights(weights);
+  return averaged;
+}
+
+}  // namespace
+
+Model Trainer::averaged() const {
+  return averaged_of(*state_, state_->only("averaged(NAME) is that of one of them"));
+}
+
+Model Trainer::averaged(std::string_view objective) const {
+  return averaged_of(*state_, state_->named(objective));
+}
+
 State Trainer::state() const {
   TrainerState& trainer = *state_;
   State state;
@@ -254,6 +295,7 @@ void Trainer::load_state(const State& state) {
   }
   trainer.model.set_weights(state.part(kModel));
   for (const auto& objective : trainer.objectives) {
+    clear_stopped(trainer.state(), *objective->memory);
     objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
     if (objective->name.empty()) objective->updates = steps;
   }

@@ -13,42 +13,9 @@
 
 #include "model/session.h"
 #include "train/host_schedule.h"
+#include "train/stepper.h"
 
 namespace linnet {
-
-struct ObjectiveState;
-struct TrainerState;
-
-/// Steps on batches of one data set, of one size, one call at a time.
-class Stepper {
- public:
-  /// update: the steps train; else they leave gradients() behind and change nothing else.
-  Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch, bool update);
-  /// Whether run() can take the batch.
-  bool takes(const Batch& batch) const;
-  bool ends_epoch(const Batch& batch) const;
-  void run(const Batch& batch);
-
-  /// Without `update`: lets the next run see the model's running statistics.
-  void copy_statistics();
-  const Buffer& gradients() const { return *memory_->gradients; }
-  /// Without `update`: the loss of the last run. Waits.
-  double loss() const;
-  /// Whether the objective trains the network's parameter of this index.
-  bool trains(std::size_t parameter) const { return trains_[parameter]; }
-
- private:
-  const TrainerState& trainer_;
-  ObjectiveState& objective_;
-  Dataset data_;
-  BatchOptions options_;
-  StepData read_;
-  std::shared_ptr<TrainingMemory> memory_;
-  Session session_;
-  Sweep sweep_;
-  BatchStream* stream_ = nullptr;
-  std::vector<bool> trains_;
-};
 
 /// What belongs to one objective of a trainer: the optimizer's memory and its place in the
 /// schedule.
@@ -68,7 +35,9 @@ struct ObjectiveState {
   LossesOf losses_of() const;
   /// The optimizer, with a schedule of `length` epochs unless it has a length of its own.
   OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch) const;
-  /// Moments, zero until the first step, in memory of the device.
+  /// The moving average of the weights that the objective asks for.
+  WeightAverage average() const;
+  /// Moments and the average, zero until the first step, in memory of the device.
   Buffer& moments();
   /// Moments, updates and what the schedule remembers, by the names of a single objective's.
   State state();
@@ -82,8 +51,6 @@ struct ObjectiveState {
   HostSchedule schedule;
   std::string key;  ///< begins the keys of programs that are this objective's alone
   std::shared_ptr<TrainingMemory> memory = std::make_shared<TrainingMemory>();
-  /// What gradients() computes in.
-  std::shared_ptr<TrainingMemory> gradients = std::make_shared<TrainingMemory>();
   std::uint64_t updates = 0;  ///< done so far
   std::unique_ptr<Stepper> stepper = nullptr;
   std::unique_ptr<Stepper> differentiator = nullptr;
@@ -100,6 +67,11 @@ struct TrainerState {
   ObjectiveState& only(std::string_view call);
   /// One of several. Throws Error for an unknown name.
   ObjectiveState& named(std::string_view name);
+  /// Throws Error if a step met something that was not finite, naming the operator and the step;
+  /// the training is then where it was before that step. Waits.
+  void check_finite();
+  /// Within fit(): adds the epoch and the operator to a step of it.
+  std::function<void(NotFinite&)> explain = nullptr;
 
   Model model;
   TrainerOptions options;

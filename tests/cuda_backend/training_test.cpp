@@ -148,6 +148,49 @@ TEST_P(CudaTraining, OfAResidualNetworkFollowsTheCpu) {
   expect_as_on_the_cpu(network, digits.train, digits.test, two_epochs());
 }
 
+/// Also in a loop of which the host sees no step.
+TEST_P(CudaTraining, StopsBeforeSomethingNotFiniteHarmsAWeight) {
+  const Network network({2}, {Dense{.units = 4}, BatchNorm{}, ReLU{}, Dense{.units = 2}});
+  const Dataset data = sums_data(24);
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 1e30, .momentum = 0.9};
+  const auto trainer = [&](std::int64_t graph_steps) {
+    return Trainer(model(network, {.graph_steps = graph_steps}, 5), objective, {.seed = 3});
+  };
+  Trainer good = trainer(0);
+  good.step(*good.batches(data, {.size = 4}).begin()).loss();
+  for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{2}, CudaOptions::kWholeEpoch}) {
+    Trainer stopped = trainer(steps);
+    const std::string message =
+        message_of([&] { stopped.fit(data, {.epochs = 2, .batch = 4}); });
+    EXPECT_EQ(message.find("the output of ["), 0U) << message;
+    EXPECT_NE(message.find("in epoch 1, step 1 of the training"), std::string::npos) << message;
+    EXPECT_EQ(all_weights(stopped.model()), all_weights(good.model())) << steps;
+  }
+}
+
+TEST_P(CudaTraining, OfSeveralBatchesAStepFollowsTheCpu) {
+  const Network network({2}, {Dense{.units = 9}, BatchNorm{}, ReLU{}, Dropout{0.3},
+                              Dense{.units = 2}});
+  const Dataset data = circle_data(44);
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9};
+  objective.loss_options.class_weights = {0.3, 2};
+  objective.average = {.decay = 0.8};
+  std::vector<std::vector<float>> averages;
+  for (const bool on_device : {false, true}) {
+    Model trained =
+        on_device ? model(network, {}, 5) : Model(network, {.device = "cpu", .seed = 5});
+    Trainer trainer(trained, objective, {.seed = 3});
+    trainer.fit(data, {.epochs = 2, .batch = 5, .accumulate = 4});
+    averages.push_back(all_weights(trainer.averaged()));
+  }
+  for (std::size_t i = 0; i < averages[0].size(); ++i) {
+    EXPECT_NEAR(averages[1][i], averages[0][i], 1e-4 * std::max(1.0F, std::abs(averages[0][i])))
+        << i;
+  }
+}
+
 TEST_P(CudaTraining, EveryWayToLaunchStepsGivesTheSameBits) {
   const std::vector<float> loop = trained_weights({});
   EXPECT_EQ(trained_weights({}), loop) << "the same once more";

@@ -390,7 +390,7 @@ TEST(Trainer, BadInputIsOneClearSentence) {
 TEST(Trainer, ALossThatIsNotFiniteIsAnError) {
   EXPECT_EQ(training_error(line(), sums_data(10),
                            {.epochs = 2, .batch = 5, .optimizer = SGD{.learning_rate = 1e30}})
-                .find("the loss became NaN or infinite in epoch 1 before sample"),
+                .find("the output of ["),
             0U);
 }
 

@@ -35,8 +35,8 @@ std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length) 
   if (attrs.kind != Blend::mix) return {{.begin = 0, .end = length}};
   std::vector<BlendRange> ranges;
   for (std::size_t r = 0; r < attrs.weights.size(); ++r) {
-    ranges.push_back({attrs.bounds[2 * r], attrs.bounds[2 * r + 1],
-                      static_cast<float>(attrs.weights[r])});
+    ranges.push_back(
+        {attrs.bounds[2 * r], attrs.bounds[2 * r + 1], static_cast<float>(attrs.weights[r])});
   }
   return ranges;
 }

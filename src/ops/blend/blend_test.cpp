@@ -18,8 +18,8 @@ TEST(Blend, AgreesWithTheReference) {
   for (std::int64_t length : {1, 19, 64, 100003}) {
     check(blend_case("blend add", {}, length));
     check(blend_case("blend average", {.kind = Blend::average, .decay = 0.9}, length));
-    OpCase warm = blend_case("blend warm-up",
-                             {.kind = Blend::average, .decay = 0.9, .warmup = true}, length);
+    OpCase warm =
+        blend_case("blend warm-up", {.kind = Blend::average, .decay = 0.9, .warmup = true}, length);
     check(warm);
     warm.step.update = 0;
     check(warm);

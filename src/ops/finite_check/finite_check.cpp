@@ -20,8 +20,8 @@ std::vector<ValueType> FiniteCheckOp::infer(std::span<const ValueType> inputs) c
 void FiniteCheckOp::reference(const ReferenceArgs& args) const {
   bool finite = true;
   for (const ReferenceTensor* x : args.inputs.subspan(1)) {
-    finite = finite &&
-             std::ranges::all_of(x->data, [](double value) { return std::isfinite(value); });
+    finite =
+        finite && std::ranges::all_of(x->data, [](double value) { return std::isfinite(value); });
   }
   if (!finite) args.in(0)[0] = stop_at(args.in(0)[0], args.step);
 }

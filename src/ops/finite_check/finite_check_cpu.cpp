@@ -24,15 +24,17 @@ std::optional<Kernel> prepare(const NodeView& node) {
                              const float* x = args.in(1);
                              std::uint32_t most = 0;
                              for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+                               most =
+                                   std::max(most, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
                              }
                              args.work<std::uint32_t>()[task.index] = most;
                            }});
   kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
                              const auto* most = args.work<std::uint32_t>();
-                             const bool finite = args.inputs.size() < 3 ||
-                                                 std::isfinite(args.in(2)[0]);
-                             if (finite && *std::max_element(most, most + tasks) < kInfinity) return;
+                             const bool finite =
+                                 args.inputs.size() < 3 || std::isfinite(args.in(2)[0]);
+                             if (finite && *std::max_element(most, most + tasks) < kInfinity)
+                               return;
                              double& stopped = *args.in_out<double>(0);
                              stopped = stop_at(stopped, *task.step);
                            }});

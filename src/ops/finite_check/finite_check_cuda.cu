@@ -14,7 +14,9 @@ namespace {
 __global__ void __launch_bounds__(kBlock)
     check_finite(const StepInfo* step, std::int64_t elements, bool aligned,
                  const float* __restrict__ x, const float* loss, double* stopped) {
-  const auto bad = [](float value) { return !(::fabsf(value) <= std::numeric_limits<float>::max()); };
+  const auto bad = [](float value) {
+    return !(::fabsf(value) <= std::numeric_limits<float>::max());
+  };
   const std::int64_t vectors = elements / 4;
   int found = 0;
   for (std::int64_t i = first_item(); i < vectors; i += grid_stride()) {

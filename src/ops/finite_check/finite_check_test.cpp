@@ -26,8 +26,8 @@ TEST(FiniteCheck, AgreesWithTheReference) {
 double stopped_by(double before, std::size_t at, double bad, std::size_t length) {
   Graph graph;
   const Value stopped = graph.add_value("stopped", kStopped, Storage::external, 0);
-  const Value x = graph.add_value("x", f32({static_cast<std::int64_t>(length)}), Storage::external,
-                                  1);
+  const Value x =
+      graph.add_value("x", f32({static_cast<std::int64_t>(length)}), Storage::external, 1);
   graph.add(make_op(FiniteCheckOp()), {stopped, x}, "check");
   std::vector<double> values(length, std::numeric_limits<float>::max());
   values[at] = bad;

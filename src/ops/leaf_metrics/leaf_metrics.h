@@ -20,7 +20,8 @@ struct LeafMetricsAttrs {
 
 /// Adds to the counters of a training what a MetricsOp has counted for the leaves of one batch, and
 /// clears that. A leaf whose loss is not finite stops the training as FiniteCheckOp does. Operands,
-/// all f64 and mutated: counters (kCounters + history), those of the leaves (kCounters), stopped ().
+/// all f64 and mutated: counters (kCounters + history), those of the leaves (kCounters), stopped
+/// ().
 class LeafMetricsOp final : public OpBase<LeafMetricsOp, LeafMetricsAttrs> {
  public:
   static constexpr std::string_view kName = "leaf_metrics";
@@ -34,7 +35,7 @@ class LeafMetricsOp final : public OpBase<LeafMetricsOp, LeafMetricsAttrs> {
 LINNET_HOST_DEVICE inline void add_leaf_metrics(double* counters, double* leaves, double* stopped,
                                                 std::uint64_t history, const StepInfo& step) {
   const auto of = [leaves](Counter c) { return leaves[static_cast<std::size_t>(c)]; };
-  const double loss = of(Counter::loss) / (of(Counter::samples) > 0 ? of(Counter::samples) : 1);
+  const double loss = of(Counter::loss) / (of(Counter::weight) > 0 ? of(Counter::weight) : 1);
   const bool finite = of(Counter::not_finite) == 0;
   for (std::int64_t c = 0; c < kCounters; ++c) {
     counters[c] += leaves[c];

@@ -25,8 +25,8 @@ TEST(LeafMetrics, AgreesWithTheReference) {
 TEST(LeafMetrics, AddsTheLeavesAndClearsThem) {
   Graph graph;
   const ValueType type{DType::f64, Shape{kCounters}};
-  const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters + 2}},
-                                         Storage::external, 0);
+  const Value counters =
+      graph.add_value("counters", {DType::f64, Shape{kCounters + 2}}, Storage::external, 0);
   const Value leaves = graph.add_value("leaves", type, Storage::external, 1);
   const Value stopped = graph.add_value("stopped", {DType::f64, Shape{}}, Storage::external, 2);
   const std::vector<Value> all{counters, leaves, stopped};
@@ -37,6 +37,7 @@ TEST(LeafMetrics, AddsTheLeavesAndClearsThem) {
     found[at(Counter::loss)] = 12;
     found[at(Counter::correct)] = 3;
     found[at(Counter::samples)] = 8;
+    found[at(Counter::weight)] = 8;
     found[at(Counter::not_finite)] = bad;
     const auto after = run(graph, all, {before, found, {0}}, all, {.step = 5});
     EXPECT_EQ(after[0][at(Counter::loss)], 13);

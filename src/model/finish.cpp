@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/finish.h"
+
+#include <algorithm>
+
+#include "core/align.h"
+#include "ops/blend/blend.h"
+#include "ops/finite_check/finite_check.h"
+#include "ops/leaf_metrics/leaf_metrics.h"
+#include "ops/reshape/reshape.h"
+
+namespace linnet {
+namespace {
+
+/// All that is summed over leaves.
+Value add_leaf_array(Graph& graph, const LeafLayout& layout, std::size_t place) {
+  const auto elements = static_cast<std::int64_t>(layout.bytes / sizeof(float));
+  return graph.add_value("leaf", {DType::f32, Shape{elements}}, Storage::gradient, place);
+}
+
+void add_range(BlendAttrs& attrs, const MeasuredStatistics& range, std::int64_t gap) {
+  const bool joins = !attrs.bounds.empty() && attrs.weights.back() == range.momentum &&
+                     range.begin - attrs.bounds.back() >= 0 &&
+                     range.begin - attrs.bounds.back() < gap;
+  if (joins) {
+    attrs.bounds.back() = range.end;
+    return;
+  }
+  attrs.bounds.insert(attrs.bounds.end(), {range.begin, range.end});
+  attrs.weights.push_back(range.momentum);
+}
+
+/// Ranges with nothing but padding between them are one.
+void add_running_statistics(Graph& graph, const NetworkDefinition& network,
+                            const LeafLayout& layout, std::vector<MeasuredStatistics> measured,
+                            Value stopped) {
+  if (measured.empty()) return;
+  std::ranges::sort(measured, [](const MeasuredStatistics& a, const MeasuredStatistics& b) {
+    return a.application != b.application ? a.application < b.application : a.begin < b.begin;
+  });
+  const ValueType type{DType::f32,
+                       Shape{static_cast<std::int64_t>(network.bytes(false) / sizeof(float))}};
+  const auto padding = static_cast<std::int64_t>(align_up(1) / sizeof(float));
+  const Value running = graph.add_value("running statistics", type, Storage::state);
+  for (std::size_t application = 0; application <= measured.back().application; ++application) {
+    BlendAttrs attrs{.kind = Blend::mix, .guarded = true};
+    for (const MeasuredStatistics& range : measured) {
+      if (range.application == application) add_range(attrs, range, padding);
+    }
+    const Value batch =
+        graph.add_value("statistics", type, Storage::gradient,
+                        layout.statistics + application * align_up(network.bytes(false)));
+    graph.add(std::make_shared<BlendOp>(attrs), {running, batch, stopped}, "statistics");
+  }
+}
+
+}  // namespace
+
+ValueType flat_type(const NetworkDefinition& network) {
+  return {DType::f32, Shape{static_cast<std::int64_t>(network.bytes(true) / sizeof(float))}};
+}
+
+Value add_counters(Graph& graph, const NetworkDefinition& network, std::int64_t history) {
+  return graph.add_value("counters", {DType::f64, Shape{kCounters + history}}, Storage::state,
+                         network.bytes(false));
+}
+
+Value add_stopped(Graph& graph, const NetworkDefinition& network) {
+  return graph.add_value("stopped", {DType::f64, Shape{}}, Storage::state,
+                         network.bytes(false) + kStoppedOffset);
+}
+
+void add_finish(Graph& graph, const NetworkDefinition& network, const OptimizerAttrs& optimizer,
+                const WeightAverage& average, const std::vector<MeasuredStatistics>& measured,
+                Value loss) {
+  const LeafLayout layout(network);
+  const Value stopped = add_stopped(graph, network);
+  const auto flat = [&](const char* name, Storage storage, std::size_t offset = 0) {
+    return graph.add_value(name, flat_type(network), storage, offset);
+  };
+  const Value parameters = flat("parameters", Storage::parameter);
+  const Value gradients = flat("gradients", Storage::gradient);
+  std::vector<Value> operands{parameters, gradients};
+  const auto moments = static_cast<std::size_t>(linnet::moments(optimizer.settings.rule));
+  const auto moment_offset = [&](std::size_t m) { return m * align_up(network.bytes(true)); };
+  for (std::size_t m = 0; m < moments; ++m) {
+    operands.push_back(
+        flat(fmt::format("moment{}", m + 1).c_str(), Storage::optimizer, moment_offset(m)));
+  }
+  const Value leaf = add_leaf_array(graph, layout, 0);
+  std::vector<Value> checked{stopped, leaf};
+  if (loss) checked.push_back(loss);
+  graph.add(std::make_shared<FiniteCheckOp>(), std::move(checked), "finite");
+  add_running_statistics(graph, network, layout, measured, stopped);
+  if (optimizer.settings.clip_norm > 0) {
+    operands.push_back(graph.emit(GlobalNormOp({optimizer.bounds}), {gradients}, "optimizer"));
+  }
+  operands.push_back(stopped);
+  OptimizerAttrs guarded = optimizer;
+  guarded.guarded = true;
+  graph.add(std::make_shared<OptimizerUpdateOp>(guarded), std::move(operands), "optimizer");
+  if (average.decay == 0) return;
+  const Value averages = flat("average", Storage::optimizer, moment_offset(moments));
+  const BlendAttrs attrs{.kind = Blend::average,
+                         .decay = average.decay,
+                         .warmup = average.warmup,
+                         .guarded = true};
+  graph.add(std::make_shared<BlendOp>(attrs), {averages, parameters, stopped}, "average");
+}
+
+Graph finish_step(const NetworkDefinition& network, const OptimizerAttrs& optimizer,
+                  const WeightAverage& average, const std::vector<MeasuredStatistics>& measured) {
+  Graph graph;
+  const Value counters = add_counters(graph, network, kLossHistory);
+  const Value leaves = graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
+                                       Storage::gradient, LeafLayout(network).counters);
+  graph.add(std::make_shared<LeafMetricsOp>(LeafMetricsAttrs{.history = kLossHistory}),
+            {counters, leaves, add_stopped(graph, network)}, "metrics");
+  add_finish(graph, network, optimizer, average, measured);
+  return graph;
+}
+
+Graph keep_step(const NetworkDefinition& network, std::size_t level) {
+  const LeafLayout layout(network);
+  Graph graph;
+  const Value leaf = add_leaf_array(graph, layout, 0);
+  const Value kept = graph.emit(CopyOp(), {leaf}, "keep");
+  graph.info(kept).storage = Storage::gradient;
+  graph.info(kept).offset = layout.level(level);
+  return graph;
+}
+
+Graph add_step(const NetworkDefinition& network, std::size_t level) {
+  const LeafLayout layout(network);
+  Graph graph;
+  const Value leaf = add_leaf_array(graph, layout, 0);
+  const Value kept = add_leaf_array(graph, layout, layout.level(level));
+  graph.add(std::make_shared<BlendOp>(), {leaf, kept}, "add");
+  return graph;
+}
+
+}  // namespace linnet

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nn/definition.h"
+
+namespace linnet {
+
+// A step consists of leaves, each from the gather to the backward pass over some rows of a batch,
+// and of a finish, which updates. A leaf changes no state: what it found lies in Storage::gradient.
+
+/// Where a leaf leaves what it found, as offsets in bytes in Storage::gradient: gradients laid out
+/// as the weights, then statistics of the batch laid out as the running ones, once for each time
+/// that a norm is applied. What `bytes` counts is summed over the leaves as one f32 array.
+struct LeafLayout {
+  explicit LeafLayout(const NetworkDefinition& network);
+  /// Room for a sum of leaves that waits for its sibling in the tree, after the leaf's own.
+  std::size_t level(std::size_t level) const { return measured + statistics_bytes + level * bytes; }
+
+  std::size_t statistics_bytes = 0;  ///< of all applications
+  std::size_t statistics = 0;
+  std::size_t bytes = 0;
+  std::size_t counters = 0;  ///< of all leaves of a batch, f64; see LeafMetricsOp
+  std::size_t measured = 0;  ///< statistics before the leaf's share
+};
+
+/// Statistics of a batch that a step found, and what their running ones take of it.
+struct MeasuredStatistics {
+  std::size_t application = 0;  ///< how often the same norm was applied before
+  std::int64_t begin = 0;       ///< elements of the running statistics
+  std::int64_t end = 0;
+  double momentum = 0.1;
+};
+
+/// Lets the batch norms of a graph leave their batch's statistics at `place` (one of the layout's)
+/// instead of changing the running ones. `network`: the whole one.
+std::vector<MeasuredStatistics> measure_statistics(Graph& graph, const NetworkDefinition& network,
+                                                   std::size_t place);
+
+/// Multiplies measured statistics with the leaf's share of the batch's rows, into their place.
+void share_statistics(Graph& graph, const LeafLayout& layout);
+
+}  // namespace linnet

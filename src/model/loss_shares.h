@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "graph/step.h"
+#include "model/step_graph.h"
+
+namespace linnet {
+
+/// Which of StepInfo::shares a target's loss is multiplied with in a leaf: the first one where it
+/// is a mean over rows; one of its own where labels, or weights, say how much each row counts.
+/// Throws Error for more such losses than there are shares.
+std::size_t share_of(const StepData& data, std::size_t target);
+
+/// What the losses over `count` rows from step.position on divide by, in the order of the shares.
+/// shuffle: whether they are rows of the epoch's order, not of the data's.
+std::array<double, kShares> denominators(const StepData& data, const StepInfo& step,
+                                         std::uint64_t count, bool shuffle);
+
+}  // namespace linnet

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/session.h"
+#include "train/leaf_steps.h"
+#include "train/not_finite.h"
+
+namespace linnet {
+
+/// The updates of an epoch: one for each batch of a sweep, or one for several.
+struct EpochUpdates {
+  const Sweep* sweep = nullptr;  ///< of training_recipe(), or with a tree of leaf_recipe()
+  std::unique_ptr<LeafSteps> tree = nullptr;
+  std::uint64_t batches = 1;  ///< of an update; the last one of an epoch may have fewer
+
+  std::uint64_t count() const { return (sweep->steps() + batches - 1) / batches; }
+  /// Runs updates [begin, end); `first` describes the epoch's first one.
+  void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// Adds the operator to a step of the epoch that begins with `first`, which is repeated.
+  void explain(const StepInfo& first, NotFinite& found) const;
+
+ private:
+  std::vector<LeafRows> batches_of(const StepInfo& first, std::uint64_t update) const;
+};
+
+}  // namespace linnet

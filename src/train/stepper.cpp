@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/stepper.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "model/check_values.h"
+#include "train/recipes.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+/// What a step on this batch is told, but for the samples' place in a ring.
+LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch) {
+  const auto records = static_cast<std::uint64_t>(batch.data().size());
+  LeafRows rows;
+  rows.rows = static_cast<std::uint64_t>(batch.size());
+  rows.step = {.seed = trainer.options.seed,
+               .step = trainer.steps,
+               .update = objective.updates,
+               .epoch = static_cast<std::uint64_t>(batch.epoch()),
+               .position = static_cast<std::uint64_t>(batch.position()),
+               .records = records,
+               .samples = records,
+               .rate_factor = objective.schedule.factor(objective.updates)};
+  return rows;
+}
+
+}  // namespace
+
+std::int64_t epoch_samples(const Dataset& data, const BatchOptions& options) {
+  const std::int64_t samples = data.size();
+  return options.drop_last ? samples - samples % options.size : samples;
+}
+
+Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch)
+    : trainer_(trainer),
+      objective_(objective),
+      data_(batch.data_),
+      options_(batch.options_),
+      read_(objective.read(data_)),
+      session_(*objective.model),
+      done_(kRemembered) {
+  const NetworkDefinition& network = trainer.network();
+  const std::int64_t samples = epoch_samples(data_, options_);
+  check_training_values(read_.run_of(network), data_);
+  check_counted_labels(read_, data_, "training");
+  if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
+  const std::int64_t steps = (samples + options_.size - 1) / options_.size;
+  step_ = {.shuffle = options_.shuffle && stream_ == nullptr,
+           .optimizer = objective.optimizer(trainer.epochs + 1, steps),
+           .average = objective.average(),
+           .disabled_passes = trainer.options.disabled_passes};
+  objective.schedule.set_steps(step_.optimizer.settings.warmup_steps, steps);
+  trains_ = trained_parameters(network, step_.optimizer);
+  if (samples % options_.size == 1 || options_.size == 1) {
+    check_batch_norms(read_.run_of(network), samples, options_.size, trains_);
+  }
+}
+
+bool Stepper::takes(const Batch& batch) const {
+  return batch.data_.same_as(data_) && batch.options_ == options_;
+}
+
+bool Stepper::ends_epoch(const Batch& batch) const {
+  return batch.position_ + batch.size_ == epoch_samples(data_, options_);
+}
+
+Sweep Stepper::sweep_of(const ProgramRecipe& recipe) {
+  Sweep sweep = session_.add_sweep(epoch_samples(data_, options_), options_.size, recipe);
+  session_.attach();
+  if (stream_ == nullptr) {
+    session_.bind_data(sweep, read_);
+  } else {
+    session_.feed(sweep, read_, *stream_, options_.shuffle);
+  }
+  return sweep;
+}
+
+Sweep& Stepper::train() {
+  if (train_ == nullptr) {
+    require_own_length(objective_.objective.schedule);
+    train_ = std::make_unique<Sweep>(sweep_of(
+        training_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
+  }
+  return *train_;
+}
+
+Sweep& Stepper::leaf() {
+  if (leaf_ == nullptr) {
+    leaf_ = std::make_unique<Sweep>(
+        sweep_of(leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
+  }
+  return *leaf_;
+}
+
+LeafSteps& Stepper::tree(std::uint64_t leaves) {
+  if (leaves > most_leaves_) {
+    require_own_length(objective_.objective.schedule);
+    tree_ = std::make_unique<LeafSteps>(session_, *objective_.model, objective_.key, read_, step_,
+                                        objective_.memory, leaves, options_.shuffle);
+    most_leaves_ = leaves;
+  }
+  return *tree_;
+}
+
+void Stepper::step(std::span<const Batch> batches) {
+  batches_.clear();
+  for (const Batch& batch : batches) batches_.push_back(rows_of(trainer_, objective_, batch));
+  if (batches.size() == 1) {
+    const Sweep& sweep = train();
+    session_.attach();  // the arena may have grown since
+    sweep.run_one(batches_[0].step, batches_[0].rows);
+  } else {
+    const Sweep& sweep = leaf();
+    LeafSteps& tree = this->tree(batches.size());
+    session_.attach();
+    tree.run(batches_,
+             [&](std::size_t, const LeafRows& leaf) { sweep.run_one(leaf.step, leaf.rows); });
+  }
+  Done& done = done_[trainer_.steps % kRemembered];
+  done.step = trainer_.steps;
+  done.batches.assign(batches_.begin(), batches_.end());
+}
+
+State Stepper::gradients(const Batch& batch) {
+  const Sweep& sweep = leaf();
+  session_.attach();
+  const LeafRows rows = rows_of(trainer_, objective_, batch);
+  sweep.run_one(rows.step, rows.rows);
+  const ModelState& model = *objective_.model;
+  State gradients;
+  const std::vector<ParameterSpec>& parameters = model.definition().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterSpec& spec = parameters[i];
+    if (!trains_[i]) continue;
+    Tensor values(DType::f32, spec.shape);
+    model.backend->download(*objective_.memory->gradients, spec.offset, values.writable_bytes());
+    gradients.set(spec.name, std::move(values));
+  }
+  // No step: what the leaf has counted counts for nothing.
+  std::array<double, kCounters> counters{};
+  const std::size_t place = LeafLayout(model.definition()).counters;
+  model.backend->download(*objective_.memory->gradients, place,
+                          std::as_writable_bytes(std::span(counters)));
+  loss_ = counters[static_cast<std::size_t>(Counter::last_loss)];
+  counters = {};
+  model.backend->upload(*objective_.memory->gradients, place,
+                        std::as_bytes(std::span(counters)));
+  return gradients;
+}
+
+void Stepper::explain(NotFinite& found) {
+  const Done& done = done_[found.step % kRemembered];
+  if (done.batches.empty() || done.step != found.step) return;
+  found.epoch = static_cast<std::int64_t>(done.batches[0].step.epoch);
+  if (done.batches.size() == 1) {
+    const Sweep& sweep = train();
+    session_.attach();
+    found.where = sweep.first_not_finite(done.batches[0].step, done.batches[0].rows);
+    return;
+  }
+  const Sweep& sweep = leaf();
+  const LeafSteps& tree = this->tree(done.batches.size());
+  session_.attach();
+  for (const LeafRows& rows : tree.leaves_of(done.batches)) {
+    found.where = sweep.first_not_finite(rows.step, rows.rows);
+    if (!found.where.empty()) return;
+  }
+}
+
+std::uint64_t Stepper::steps_since(std::uint64_t step) const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(done_, [&](const Done& done) {
+    return !done.batches.empty() && done.step >= step;
+  }));
+}
+
+}  // namespace linnet

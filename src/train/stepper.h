@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/trainer.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/session.h"
+#include "train/leaf_steps.h"
+#include "train/not_finite.h"
+
+namespace linnet {
+
+struct ObjectiveState;
+struct TrainerState;
+
+/// Samples of an epoch in batches of this size.
+std::int64_t epoch_samples(const Dataset& data, const BatchOptions& options);
+
+/// Steps on batches of one data set, of one size, one call at a time.
+class Stepper {
+ public:
+  Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch);
+
+  /// Whether the stepper is one for this batch.
+  bool takes(const Batch& batch) const;
+  bool ends_epoch(const Batch& batch) const;
+  /// One step of the optimizer over these batches.
+  void step(std::span<const Batch> batches);
+  /// Gradients of the weights that train. Changes nothing else. Waits.
+  State gradients(const Batch& batch);
+  /// The loss of the last gradients().
+  double loss() const { return loss_; }
+
+  /// Adds the epoch and the operator to a step of this stepper's, which is repeated. Only the
+  /// newest kRemembered steps are known.
+  void explain(NotFinite& found);
+  /// Steps from this one on.
+  std::uint64_t steps_since(std::uint64_t step) const;
+
+  static constexpr std::uint64_t kRemembered = 256;
+
+ private:
+  /// A sweep of such programs, bound to the data.
+  Sweep sweep_of(const ProgramRecipe& recipe);
+  Sweep& train();
+  Sweep& leaf();
+  LeafSteps& tree(std::uint64_t leaves);
+
+  const TrainerState& trainer_;
+  ObjectiveState& objective_;
+  Dataset data_;
+  BatchOptions options_;
+  StepData read_;
+  Session session_;
+  BatchStream* stream_ = nullptr;
+  TrainingStep step_;
+  std::vector<bool> trains_;
+  double loss_ = 0;
+  std::unique_ptr<Sweep> train_;
+  std::unique_ptr<Sweep> leaf_;
+  std::unique_ptr<LeafSteps> tree_;
+  std::uint64_t most_leaves_ = 0;  ///< of the tree
+  std::vector<LeafRows> batches_;  ///< of the step that is run
+  struct Done {
+    std::uint64_t step = 0;
+    std::vector<LeafRows> batches = {};  ///< none: not done yet
+  };
+  std::vector<Done> done_;  ///< step s at s % kRemembered
+};
+
+}  // namespace linnet

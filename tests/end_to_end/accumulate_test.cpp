@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps over several batches, as if they were one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "counting_backend.h"
+#include "fixtures.h"
+#include "model/model_state.h"
+
+namespace linnet::testing {
+namespace {
+
+Network with_dropout() {
+  return Network({8, 8, 1},
+                 {Rescale{}, Conv2d{.filters = 6, .kernel = 3}, ReLU{}, Dropout{0.3}, Flatten{},
+                  Dense{.units = 11}, Tanh{}, Dropout{0.5}, Dense{.units = 5}});
+}
+
+Dataset pixels(std::int64_t count) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * 64);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i * 2654435761U >> 13);
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = static_cast<std::int32_t>((i * 7 + i / 3) % 5);
+  }
+  return Dataset({{"x", Tensor(std::move(bytes), {count, 8, 8, 1})}},
+                 {{"y", Tensor(std::move(labels))}});
+}
+
+std::vector<Batch> batches_of(const Trainer& trainer, const Dataset& data, std::int64_t size) {
+  std::vector<Batch> batches;
+  for (const Batch& batch : trainer.batches(data, {.size = size})) batches.push_back(batch);
+  return batches;
+}
+
+/// What one step over all of the data, in batches of this size, takes off the weights.
+std::vector<double> gradient(const Network& network, const Dataset& data, Objective objective,
+                             std::int64_t size, int threads = 2) {
+  objective.optimizer = SGD{.learning_rate = 1};
+  Model model(network, {.device = "cpu", .threads = threads, .seed = 3});
+  const std::vector<float> before = all_weights(model);
+  Trainer trainer(model, std::move(objective), {.seed = 9});
+  trainer.step(batches_of(trainer, data, size)).loss();
+  const std::vector<float> after = all_weights(model);
+  std::vector<double> difference(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    difference[i] = static_cast<double>(before[i]) - static_cast<double>(after[i]);
+  }
+  return difference;
+}
+
+double relative_error(const std::vector<double>& a, const std::vector<double>& expected) {
+  double error = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    error += (a[i] - expected[i]) * (a[i] - expected[i]);
+    norm += expected[i] * expected[i];
+  }
+  return std::sqrt(error / norm);
+}
+
+/// Rounding of the weights, from which the gradient is read, is a part of the error.
+constexpr double kTolerance = 1e-6;
+
+TEST(Accumulate, TheGradientIsThatOfTheLargeBatch) {
+  const Dataset data = pixels(22);
+  const std::vector<double> whole = gradient(with_dropout(), data, {}, 22);
+  for (const std::int64_t size : {11, 8, 5, 4, 3, 2, 1}) {  // 2 to 22 leaves, most of them uneven
+    EXPECT_LE(relative_error(gradient(with_dropout(), data, {}, size), whole), kTolerance) << size;
+  }
+}
+
+TEST(Accumulate, WeightedAndIgnoredLabelsCountAsInTheLargeBatch) {
+  const Dataset data = pixels(22);
+  Objective objective;
+  objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
+  objective.loss_options.ignore_index = 2;
+  const std::vector<double> whole = gradient(with_dropout(), data, objective, 22);
+  EXPECT_GT(relative_error(gradient(with_dropout(), data, {}, 22), whole), 0.01);
+  for (const std::int64_t size : {12, 5, 1}) {  // a leaf of one may hold an ignored label alone
+    EXPECT_LE(relative_error(gradient(with_dropout(), data, objective, size), whole), kTolerance)
+        << size;
+  }
+}
+
+TEST(Accumulate, WeightsOfSamplesCountAsInTheLargeBatch) {
+  Dataset data = pixels(22);
+  std::vector<float> weights(22);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = i % 7 == 3 ? 0.0F : 0.3F * (i % 5);
+  data.set_weights(Tensor(std::move(weights)));
+  Objective objective;
+  objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
+  for (const Objective& of : {Objective{}, objective}) {
+    const std::vector<double> whole = gradient(with_dropout(), data, of, 22);
+    for (const std::int64_t size : {12, 5, 1}) {
+      EXPECT_LE(relative_error(gradient(with_dropout(), data, of, size), whole), kTolerance)
+          << size;
+    }
+  }
+}
+
+TEST(Accumulate, PenaltiesCountOnce) {
+  const Dataset data = pixels(12);
+  Objective objective;
+  objective.loss_options.l1 = 0.01;
+  objective.loss_options.l2 = 0.1;
+  EXPECT_LE(relative_error(gradient(with_dropout(), data, objective, 5),
+                           gradient(with_dropout(), data, objective, 12)),
+            kTolerance);
+}
+
+TEST(Accumulate, BitsDoNotDependOnThreads) {
+  const Dataset data = pixels(22);
+  const std::vector<double> one = gradient(with_dropout(), data, {}, 5, 1);
+  for (const int threads : {2, 4}) EXPECT_EQ(gradient(with_dropout(), data, {}, 5, threads), one);
+}
+
+TEST(Accumulate, BatchNormsTakeTheMeanOfTheLeavesStatisticsOnce) {
+  const Network network({8, 8, 1}, {Rescale{}, Conv2d{.filters = 4}, BatchNorm{.name = "norm"},
+                                    ReLU{}, Flatten{}, Dense{.units = 5}});
+  const Dataset data = pixels(12);
+  const auto statistics = [&](std::size_t begin, std::size_t end) {
+    Model model(network, {.device = "cpu", .threads = 2, .seed = 3});
+    Trainer trainer(model, {.optimizer = SGD{.learning_rate = 1e-3}}, {.seed = 9});
+    const std::vector<Batch> batches = batches_of(trainer, data, 5);
+    trainer.step(std::span(batches).subspan(begin, end - begin));
+    std::vector<float> values = parameter(model, "norm.running_mean");
+    const std::vector<float> variances = parameter(model, "norm.running_var");
+    values.insert(values.end(), variances.begin(), variances.end());
+    return values;
+  };
+  const auto first = statistics(0, 1);
+  const auto second = statistics(1, 2);
+  const auto third = statistics(2, 3);
+  const auto all = statistics(0, 3);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_NEAR(all[i], (5 * first[i] + 5 * second[i] + 2 * third[i]) / 12, 1e-6) << i;
+  }
+}
+
+TEST(Accumulate, FitIsALoopOfSteps) {
+  const Dataset data = pixels(22);
+  const auto trainer_of = [&] {
+    return Trainer(Model(with_dropout(), {.device = "cpu", .threads = 2, .seed = 3}),
+                   {.optimizer = Adam{}, .schedule = CosineDecay{.epochs = 4}}, {.seed = 9});
+  };
+  Trainer fitted = trainer_of();
+  const History history = fitted.fit(data, {.epochs = 2, .batch = 4, .accumulate = 4});
+  EXPECT_EQ(fitted.steps(), 4U);  // of 4 batches and of 2, twice
+  EXPECT_EQ(history.epochs[1].step_losses.size(), 2U);
+  EXPECT_EQ(history.epochs[1].train.samples, 22);
+
+  Trainer whole = trainer_of();
+  const History expected = whole.fit(data, {.epochs = 2, .batch = 16});
+  for (std::size_t e = 0; e < 2; ++e) {
+    const Evaluation& large = expected.epochs[e].train;
+    EXPECT_NEAR(history.epochs[e].train.loss, large.loss, 1e-5 * large.loss);
+    EXPECT_EQ(history.epochs[e].train.accuracy, large.accuracy);
+    for (std::size_t s = 0; s < 2; ++s) {
+      EXPECT_NEAR(history.epochs[e].step_losses[s], expected.epochs[e].step_losses[s], 1e-5);
+    }
+  }
+
+  Trainer parts = trainer_of();
+  parts.fit(data, {.epochs = 1, .batch = 4, .accumulate = 4});
+  parts.fit(data, {.epochs = 1, .batch = 4, .accumulate = 4});
+  EXPECT_EQ(all_weights(parts.model()), all_weights(fitted.model()));
+}
+
+TEST(Accumulate, ASecondStepCompilesAndAllocatesNothing) {
+  const auto counts = std::make_shared<Counts>();
+  Model model{make_state(
+      with_dropout(),
+      std::make_unique<CountingBackend>(open_backend({.device = "cpu", .threads = 2}), counts), 1)};
+  const Dataset data = pixels(22);
+  Trainer trainer(model, {.optimizer = Adam{}});
+  trainer.step(batches_of(trainer, data, 4));
+  const std::vector<Batch> batches = batches_of(trainer, data, 4);
+  *counts = {};
+  trainer.step(batches);
+  trainer.step(std::span(batches).first(3));
+  EXPECT_EQ(*counts, Counts{});
+}
+
+TEST(Accumulate, GradientsBetweenStepsChangeNothing) {
+  const Dataset data = pixels(22);
+  const auto found = [&](bool looks) {
+    Model model(with_dropout(), {.device = "cpu", .threads = 2, .seed = 3});
+    Trainer trainer(model, {.optimizer = Adam{}}, {.seed = 9});
+    const std::vector<Batch> batches = batches_of(trainer, data, 8);
+    std::vector<float> found;
+    for (int i = 0; i < 3; ++i) {
+      if (looks) trainer.gradients(batches[1]);
+      found.push_back(trainer.step(batches).loss());
+    }
+    const std::vector<float> after = all_weights(model);
+    found.insert(found.end(), after.begin(), after.end());
+    return found;
+  };
+  EXPECT_EQ(found(true), found(false));
+}
+
+TEST(Accumulate, BatchesAreOfOneDataSet) {
+  Model model(with_dropout(), {.device = "cpu"});
+  Trainer trainer(model);
+  std::vector<Batch> batches = batches_of(trainer, pixels(8), 4);
+  batches.push_back(*trainer.batches(pixels(8), {.size = 4}).begin());
+  EXPECT_THROW(trainer.step(batches), Error);
+  EXPECT_THROW(trainer.step(std::span<const Batch>{}), Error);
+}
+
+}  // namespace
+}  // namespace linnet::testing

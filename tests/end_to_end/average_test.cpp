@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving averages of weights.
+#include <gtest/gtest.h>
+
+#include "../message_of.h"
+#include "fixtures.h"
+
+namespace linnet::testing {
+namespace {
+
+Dataset four_samples() {
+  return Dataset({{"x", Tensor(std::vector<float>{1, 2, -1, 0.5F, 0.25F, -2, 3, 1}, {4, 2})}},
+                 {{"y", Tensor(std::vector<float>{1, 0, 0, 1, -1, 1, 2, -1}, {4, 2})}});
+}
+
+Model line() {
+  Model model(Network({2}, {Dense{.units = 2, .name = "d"}}), {.device = "cpu", .threads = 2});
+  set_parameter(model, "d.weight", {0.5F, -0.25F, 0.125F, 0.75F});
+  set_parameter(model, "d.bias", {0.1F, -0.2F});
+  return model;
+}
+
+Objective averaging(double decay) {
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 0.05};
+  objective.average = {.decay = decay};
+  return objective;
+}
+
+TEST(Average, IsThatOfTorch) {
+  Trainer trainer(line(), averaging(0.9));
+  trainer.fit(four_samples(), {.epochs = 6, .batch = 4, .shuffle = false});
+  // torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(0.9), torch.nn.Linear and SGD.
+  const std::vector<float> weight{0.5363667F, -0.0992518F, -0.0428328F, 0.5205506F};
+  const std::vector<float> bias{0.1036031F, -0.1776493F};
+  const std::vector<float> raw{0.5604267F, 0.0875567F, -0.2190329F, 0.2495482F};
+  const Model averaged = trainer.averaged();
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(parameter(averaged, "d.weight")[i], weight[i], 1e-6);
+    EXPECT_NEAR(parameter(trainer.model(), "d.weight")[i], raw[i], 1e-6);
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(parameter(averaged, "d.bias")[i], bias[i], 1e-6);
+  }
+}
+
+TEST(Average, IsPartOfTheStateAndOfSeveralBatchesSteps) {
+  const Dataset data = four_samples();
+  Trainer whole(line(), averaging(0.8));
+  whole.fit(data, {.epochs = 5, .batch = 4, .shuffle = false});
+  Trainer first(line(), averaging(0.8));
+  first.fit(data, {.epochs = 2, .batch = 4, .shuffle = false});
+  Trainer second(line(), averaging(0.8));
+  second.load_state(first.state());
+  second.fit(data, {.epochs = 3, .batch = 4, .shuffle = false});
+  EXPECT_EQ(all_weights(second.averaged()), all_weights(whole.averaged()));
+  EXPECT_NE(all_weights(whole.averaged()), all_weights(whole.model()));
+
+  Trainer parts(line(), averaging(0.8));
+  parts.fit(data, {.epochs = 5, .batch = 2, .accumulate = 2, .shuffle = false});
+  const std::vector<float> a = all_weights(parts.averaged());
+  const std::vector<float> b = all_weights(whole.averaged());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
+}
+
+TEST(Average, TakesTheRunningStatisticsAsTheyAre) {
+  Model model(Network({2}, {Dense{.units = 3}, BatchNorm{.name = "norm"}, Dense{.units = 2}}),
+              {.device = "cpu", .threads = 2});
+  Trainer trainer(model, averaging(0.9));
+  trainer.fit(four_samples(), {.epochs = 3, .batch = 4});
+  const Model averaged = trainer.averaged();
+  EXPECT_EQ(parameter(averaged, "norm.running_var"), parameter(model, "norm.running_var"));
+  EXPECT_NE(parameter(averaged, "norm.weight"), parameter(model, "norm.weight"));
+}
+
+TEST(Average, RefusesWhatIsNotThere) {
+  EXPECT_EQ(message_of([] { Trainer(line(), averaging(1)); }),
+            "expected the decay of the average in (0, 1), or 0 for none; got 1");
+  Trainer plain(line());
+  EXPECT_EQ(message_of([&] { plain.averaged(); }),
+            "no average of the weights is kept; see Objective::average");
+  Trainer fresh(line(), averaging(0.9));
+  EXPECT_EQ(message_of([&] { fresh.averaged(); }),
+            "there is no average of the weights before the first step");
+}
+
+}  // namespace
+}  // namespace linnet::testing

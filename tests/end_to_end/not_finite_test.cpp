@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training that meets something not finite stops before that harms a weight.
+#include <gtest/gtest.h>
+
+#include "../message_of.h"
+#include "fixtures.h"
+
+namespace linnet::testing {
+namespace {
+
+Network with_norm() {
+  return Network({2}, {Dense{.units = 4, .name = "first"}, BatchNorm{}, ReLU{},
+                       Dense{.units = 2, .name = "last"}});
+}
+
+/// Its first step is finite, its second one no longer.
+Objective explosive() {
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 1e30, .momentum = 0.9};
+  return objective;
+}
+
+/// Its value is finite, its gradient is not.
+Objective bad_gradient() {
+  Objective objective;
+  objective.custom_loss = [](const Expression& y, const Expression& t) {
+    return square(y - t) + sqrt(square(y - y));
+  };
+  return objective;
+}
+
+std::vector<float> state_of(const Trainer& trainer) {
+  std::vector<float> all;
+  for (const auto& [name, value] : trainer.state()) {
+    if (value.dtype() != DType::f32) continue;
+    const auto values = value.as<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+Trainer trainer_of(const Objective& objective, int threads = 2) {
+  return Trainer(Model(with_norm(), {.device = "cpu", .threads = threads, .seed = 1}), objective,
+                 {.seed = 4});
+}
+
+std::vector<Batch> batches_of(const Trainer& trainer, const Dataset& data) {
+  std::vector<Batch> batches;
+  for (const Batch& batch : trainer.batches(data, {.size = 4})) batches.push_back(batch);
+  return batches;
+}
+
+TEST(NotFinite, AStepIsNamedAndTheWeightsAreThoseBefore) {
+  const Dataset data = sums_data(24);
+  Trainer good = trainer_of(explosive());
+  good.step(batches_of(good, data)[0]).loss();
+
+  Trainer trainer = trainer_of(explosive());
+  const std::vector<Batch> batches = batches_of(trainer, data);
+  const StepResult first = trainer.step(batches[0]);
+  for (std::size_t i = 1; i < 5; ++i) trainer.step(batches[i]);
+  const std::string message = message_of([&] { static_cast<void>(first.loss()); });
+  EXPECT_EQ(message.find("the output of ["), 0U) << message;
+  EXPECT_NE(message.find("'] became NaN or infinite in epoch 1, step 1 of the training"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(state_of(trainer), state_of(good));
+  EXPECT_EQ(trainer.steps(), 1U);
+  // And it can go on: to the same end.
+  trainer.step(batches[1]);
+  EXPECT_EQ(message_of([&] { trainer.fit(data, {.batch = 4}); }), message);
+}
+
+TEST(NotFinite, AGradientAloneIsFoundAtItsOperator) {
+  const Dataset data = sums_data(24);
+  Trainer fresh = trainer_of(bad_gradient());
+  Trainer trainer = trainer_of(bad_gradient());
+  const StepResult step = trainer.step(batches_of(trainer, data)[0]);
+  const std::string message = message_of([&] { static_cast<void>(step.loss()); });
+  EXPECT_NE(message.find("'loss'] became NaN or infinite in epoch 1, step 0"), std::string::npos)
+      << message;
+  EXPECT_EQ(state_of(trainer), state_of(fresh));
+}
+
+TEST(NotFinite, FitNamesTheEpochAndTheStep) {
+  const Dataset data = sums_data(24);
+  for (const int threads : {1, 2}) {
+    Trainer good = trainer_of(explosive());
+    good.step(batches_of(good, data)[0]).loss();
+    Trainer trainer = trainer_of(explosive(), threads);
+    const std::string message = message_of([&] { trainer.fit(data, {.epochs = 3, .batch = 4}); });
+    EXPECT_NE(message.find("in epoch 1, step 1 of the training"), std::string::npos) << message;
+    EXPECT_EQ(state_of(trainer), state_of(good));
+    EXPECT_EQ(trainer.steps(), 1U);
+    EXPECT_EQ(trainer.epochs(), 0);
+  }
+}
+
+TEST(NotFinite, StepsOverSeveralBatchesStopAsWell) {
+  const Dataset data = sums_data(24);
+  Trainer good = trainer_of(explosive());
+  const std::vector<Batch> of_good = batches_of(good, data);
+  good.step(std::span(of_good).first(2)).loss();
+  Trainer trainer = trainer_of(explosive());
+  const std::string message =
+      message_of([&] { trainer.fit(data, {.epochs = 2, .batch = 4, .accumulate = 2}); });
+  EXPECT_EQ(message.find("the output of ["), 0U) << message;
+  EXPECT_NE(message.find("in epoch 1, step 1"), std::string::npos) << message;
+  EXPECT_EQ(state_of(trainer), state_of(good));
+}
+
+TEST(NotFinite, AStateThatIsLoadedTrainsOn) {
+  const Dataset data = sums_data(24);
+  Trainer trainer = trainer_of(explosive());
+  const State start = trainer.state();
+  const std::vector<Batch> batches = batches_of(trainer, data);
+  for (std::size_t i = 0; i < 3; ++i) trainer.step(batches[i]);
+  trainer.load_state(start);
+  trainer.step(batches[0]);
+  Trainer good = trainer_of(explosive());
+  good.step(batches[0]);
+  EXPECT_EQ(state_of(trainer), state_of(good));
+}
+
+}  // namespace
+}  // namespace linnet::testing
