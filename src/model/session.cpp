@@ -9,6 +9,12 @@
 namespace linnet {
 namespace {
 
+/// Of what FiniteCheckOp writes.
+std::optional<std::uint64_t> step_of(double stopped) {
+  if (stopped == 0) return std::nullopt;
+  return static_cast<std::uint64_t>(stopped) - 1;
+}
+
 /// Gathers batches of the pass that begins with `first`.
 BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
   return [first, reader = feed.reader, shuffle = feed.shuffle](std::uint64_t position,
@@ -204,20 +210,21 @@ void Session::reset_counters() {
 }
 
 Counters Session::counters() const {
-  std::array<double, kCounters> values{};
+  // With the losses of steps, which lie between: one wait for the device instead of two.
+  std::array<double, kCounterBytes / sizeof(double)> values{};
   model_.backend->download(*model_.statistics, model_.counters_offset(),
                            std::as_writable_bytes(std::span(values)));
   const auto at = [&](Counter c) { return values[static_cast<std::size_t>(c)]; };
   return {at(Counter::loss),       at(Counter::correct),   at(Counter::samples),
-          at(Counter::not_finite), at(Counter::last_loss), at(Counter::weight)};
+          at(Counter::not_finite), at(Counter::last_loss), at(Counter::weight),
+          step_of(values.back())};
 }
 
 std::optional<std::uint64_t> stopped_step(const ModelState& model) {
   double stopped = 0;
   model.backend->download(*model.statistics, model.counters_offset() + kStoppedOffset,
                           std::as_writable_bytes(std::span(&stopped, 1)));
-  if (stopped == 0) return std::nullopt;
-  return static_cast<std::uint64_t>(stopped) - 1;
+  return step_of(stopped);
 }
 
 void clear_stopped(ModelState& model, const TrainingMemory& memory) {

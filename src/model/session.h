@@ -73,6 +73,7 @@ struct Counters {
   double not_finite = 0;
   double last_loss = 0;
   double weight = 0;
+  std::optional<std::uint64_t> stopped = {};  ///< as stopped_step()
   /// Weighted means; the accuracy is NaN unless `classification`.
   Evaluation evaluation(bool classification) const;
 };

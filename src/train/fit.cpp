@@ -253,8 +253,8 @@ class Fit {
       const std::uint64_t end = chunks.next(step);
       run_steps(first, step, end);
       step = end;
-      trainer_.check_finite();
       const Counters counters = session_.counters();
+      trainer_.check_finite(counters.stopped);
       report.train = counters.evaluation(train_.data.classification());
       report.seconds = seconds_since(start);
       callback_.on_progress(progress(report));

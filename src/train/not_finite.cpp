@@ -18,8 +18,7 @@ void fail_not_finite(const NotFinite& found) {
       found.step);
 }
 
-void TrainerState::check_finite() {
-  const std::optional<std::uint64_t> step = stopped_step(state());
+void TrainerState::check_finite(std::optional<std::uint64_t> step) {
   if (!step) return;
   NotFinite found{.step = *step, .epoch = epochs + 1};
   if (explain) {

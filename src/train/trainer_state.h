@@ -69,7 +69,8 @@ struct TrainerState {
   ObjectiveState& named(std::string_view name);
   /// Throws Error if a step met something that was not finite, naming the operator and the step;
   /// the training is then where it was before that step. Waits.
-  void check_finite();
+  void check_finite() { check_finite(stopped_step(state())); }
+  void check_finite(std::optional<std::uint64_t> stopped);
   /// Within fit(): adds the epoch and the operator to a step of it.
   std::function<void(NotFinite&)> explain = nullptr;
 
