@@ -162,11 +162,12 @@ TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
   const auto run = [&](const std::vector<std::string>& disabled) {
     cuda::sim::clear();
     Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
-    train(model, digits,
-          {.epochs = 2,
-           .batch = 8,
-           .optimizer = Adam{.learning_rate = 1e-2},
-           .disabled_passes = disabled});
+    TrainingOptions options;
+    options.epochs = 2;
+    options.batch = 8;
+    options.optimizer = Adam{.learning_rate = 1e-2};
+    options.disabled_passes = disabled;
+    train(model, digits, options);
     Run result;
     for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
       result.fused = result.fused || launch.name.starts_with("small_cnn");
