@@ -240,13 +240,12 @@ TEST(LossGraph, PenaltiesAreOfWeightsNotOfBiases) {
   Graph graph;
   const Value w = graph.add_value("w", f32({2, 2}), Storage::external, 0);
   const Value b = graph.add_value("b", f32({2}), Storage::external, 1);
-  const Value zero = graph.add_constant(f32({}), 5);
   const std::vector<Value> weights{w, b};
-  const Value loss = add_penalties(graph, 0.5, 0.25, zero, weights);
+  const Value loss = add_penalties(graph, 0.5, 0.25, weights);
   const Value dw = differentiate(graph, loss, weights)[0];
   const std::vector<Numbers> data{{1, -2, 0, 4}, {100, 100}};
   const std::vector<Numbers> got = run(graph, {w, b}, data, {loss, dw});
-  EXPECT_NEAR(got[0][0], 5 + 0.5 * 7 + 0.25 * 21, 1e-6);
+  EXPECT_NEAR(got[0][0], 0.5 * 7 + 0.25 * 21, 1e-6);
   EXPECT_EQ(got[1], (Numbers{0.5 + 0.5, -0.5 - 1, 0, 0.5 + 2}));
 }
 
