@@ -48,7 +48,7 @@ struct OutputLoss {
 /// (1 - decay) * weights; after the first one it is the weights.
 struct Average {
   double decay = 0;  ///< in (0, 1), such as 0.999; 0: none is kept
-  /// After n updates the decay is at most (1 + n) / (10 + n), so that the first weights are soon
+  /// In the update after n others the decay is at most (1 + n) / (10 + n), so that the first weights are soon
   /// forgotten.
   bool warmup = false;
 };
@@ -132,15 +132,16 @@ class StepResult {
  public:
   std::uint64_t step() const { return step_; }  ///< counted over the training, from 0
   /// Waits for the step and returns its loss. Losses of the newest 4096 steps are kept; throws
-  /// Error for an older one, and where the trainer is gone.
+  /// Error for an older one, for one before a load_state(), and where the trainer is gone.
   float loss() const;
 
  private:
   friend class Trainer;
-  StepResult(std::weak_ptr<TrainerState> trainer, std::uint64_t step)
-      : trainer_(std::move(trainer)), step_(step) {}
+  StepResult(std::weak_ptr<TrainerState> trainer, std::uint64_t step, std::uint64_t loads)
+      : trainer_(std::move(trainer)), step_(step), loads_(loads) {}
   std::weak_ptr<TrainerState> trainer_;
   std::uint64_t step_;
+  std::uint64_t loads_;  ///< the trainer's load_state() before it
 };
 
 /// Trains a model: holds the optimizer's state and the position in the training, so that a second
@@ -181,7 +182,8 @@ class Trainer {
   /// each with its share of what the losses divide by (samples, or what weighs and ignores labels),
   /// and memory is that of one batch. Batch norms take the statistics of each batch; the running
   /// ones take the mean of these once. Dropout and augmentation are those of the one batch, mix-up
-  /// pairs the samples of each.
+  /// pairs the samples of each. To schedules an epoch has as many steps as its batches make at the
+  /// most batches that a step has had.
   StepResult step(std::span<const Batch> batches);
   StepResult step(std::string_view objective, std::span<const Batch> batches);
   /// The gradients of the weights that train, by name, for a batch as step() would see it next.
@@ -258,7 +260,6 @@ struct TrainingOptions {
   int decoders = 0;                        ///< as FitOptions::decoders
   Augment augment = {};                    ///< of the first input's images
   std::vector<CustomMetric> metrics = {};  ///< as TrainerOptions::metrics
-  Watch watch = {};                        ///< as FitOptions::watch
   /// Graph passes to leave out, by name as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };

@@ -175,6 +175,8 @@ void check_losses(const NetworkDefinition& network, std::span<const OutputLoss> 
   for (const OutputLoss& loss : losses) {
     require(std::ranges::count(network.outputs, loss.output, &NetworkOutput::name) == 1,
             "a loss is given for '{}', which is no output of the network", loss.output);
+    require(std::ranges::count(losses, loss.output, &OutputLoss::output) == 1,
+            "two losses are given for the output '{}'", loss.output);
     require(std::isfinite(loss.weight), "the weight of the loss of '{}' must be finite; got {}",
             loss.output, loss.weight);
     require(loss.options.l1 == 0 && loss.options.l2 == 0,
@@ -347,12 +349,13 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
   }
   add_weights(step, network, targets, data);
   step.augment = step_augment(options.augment, run, data, step);
-  const bool weighed =
-      step.weights || std::ranges::any_of(step.targets, [](const TargetLoss& target) {
-        return target.lengths.has_value();
-      });
+  const bool weighed = step.weights || run.sequences_of(1) ||
+                       std::ranges::any_of(step.targets, [](const TargetLoss& target) {
+                         return target.lengths.has_value();
+                       });
   require(!step.augment.mix || !weighed,
-          "mix-up and CutMix make one sample of two, which the weights of '{}' say nothing of",
+          "mix-up and CutMix make one sample of two, of which the weights and lengths of '{}' say "
+          "nothing",
           data.info().name);
   return step;
 }

@@ -35,6 +35,10 @@ std::vector<Classified> Predictor::classify(const Tensor& samples) const {
       answers_of(model) == Answers::classes,
       "classify() is for models that tell classes apart, by their loss, a last Softmax or their "
       "class names; predict() gives this one's outputs");
+  require(output_shape().rank() == 1,
+          "classify() is for models of one class a sample, with outputs (N, classes); this one's "
+          "are {} a sample",
+          to_string(output_shape()));
   const Tensor outputs = predict(samples);
   const bool probabilities = gives_probabilities(*state_);
   std::vector<Classified> classified;

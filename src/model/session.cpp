@@ -28,10 +28,19 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
 
 void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
   if (feed.stream != nullptr) return run_fed(first, begin, end);
+  if (one_batch) {
+    for (std::uint64_t step = begin; step < end; ++step) ready(step).run(at(first, step), 1, 0);
+    return;
+  }
   const std::uint64_t full = std::min(end, full_steps());
-  const auto at = [&](std::uint64_t step) { return first.after(step, batch); };
-  if (begin < full) ready(begin).run(at(begin), full - begin, batch);
-  if (end > full_steps()) ready(full_steps()).run(at(full_steps()), 1, 0);
+  if (begin < full) ready(begin).run(at(first, begin), full - begin, batch);
+  if (end > full_steps()) ready(full_steps()).run(at(first, full_steps()), 1, 0);
+}
+
+StepInfo Sweep::at(const StepInfo& first, std::uint64_t step) const {
+  StepInfo info = first.after(step, batch);
+  if (one_batch) info.first_row = step * batch;
+  return info;
 }
 
 Program& Sweep::ready(std::uint64_t step) const {
@@ -49,7 +58,7 @@ Program& Sweep::ready(std::uint64_t step) const {
 void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
   if (begin == 0) feed.stream->start(samples, gather(first, feed));
   for (std::uint64_t step = begin; step < end; ++step) {
-    ready(step).run(in_ring(first.after(step, 0)), 1, 0);
+    ready(step).run(in_ring(at(first, step)), 1, 0);
     feed.stream->release();
   }
 }
@@ -65,11 +74,7 @@ StepInfo Sweep::in_ring(StepInfo step) const {
 
 StepInfo Sweep::bring(const StepInfo& step, std::uint64_t count) const {
   if (feed.stream == nullptr) return step;
-  feed.stream->start(count, [fill = gather(step, feed),
-                             first = step.position](std::uint64_t position, std::uint64_t records,
-                                                    std::span<std::byte* const> to) {
-    fill(first + position, records, to);
-  });
+  feed.stream->start(count, gather(step, feed));  // which counts from the step's position on
   return in_ring(step);
 }
 

@@ -33,6 +33,8 @@ struct Sweep {
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
   ModelState* model = nullptr;
+  /// The samples are the rows of one batch, whose noise does not depend on the pass's batches.
+  bool one_batch = false;
   Feed feed = {};                       ///< no stream: the programs gather from a whole data set
   std::vector<const void*> slots = {};  ///< their addresses
 
@@ -58,6 +60,7 @@ struct Sweep {
   Program& ready(std::uint64_t step) const;
 
  private:
+  StepInfo at(const StepInfo& first, std::uint64_t step) const;
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// With a feed: brings a step's batch into the ring; returns the step that finds it.
   StepInfo bring(const StepInfo& step, std::uint64_t count) const;

@@ -109,18 +109,16 @@ Value before_softmax(const Graph& graph, Value output) {
 }
 
 void add_metrics(Graph& graph, const StepData& data, const Forward& forward, Value counters,
-                 std::int64_t batch, std::int64_t history) {
-  const bool classification = data.classification();
-  std::vector<Value> operands{counters, forward.loss};
-  if (classification) {
+                 MetricsAttrs attrs, Value loss) {
+  attrs.classification = data.classification();
+  std::vector<Value> operands{counters, loss};
+  if (attrs.classification) {
     // Probabilities underflow into ties where logits still differ.
     operands.insert(operands.end(), {before_softmax(graph, forward.outputs[data.targets[0].output]),
                                      forward.targets[0]});
   }
   if (forward.weights[0]) operands.push_back(forward.weights[0]);
-  graph.add(std::make_shared<MetricsOp>(
-                MetricsAttrs{.batch = batch, .classification = classification, .history = history}),
-            std::move(operands), "metrics");
+  graph.add(std::make_shared<MetricsOp>(attrs), std::move(operands), "metrics");
 }
 
 /// Puts a gradient into its place of the flat gradient arena.
@@ -200,18 +198,19 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   const Value counters = whole ? add_counters(graph, network, kLossHistory)
                                : graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
                                                  Storage::gradient, layout.counters);
-  add_metrics(graph, data, forward, counters, step.batch, whole ? kLossHistory : 0);
+  leaf.loss = whole ? forward.loss : share_losses(graph, data, forward, penalty);
+  add_metrics(graph, data, forward, counters,
+              {.batch = step.batch, .history = whole ? kLossHistory : 0, .leaf = !whole},
+              leaf.loss);
   std::vector<std::string> disabled = step.disabled_passes;
   if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
   run_passes(graph, forward_passes(), supports, disabled);
 
-  leaf.loss = whole ? forward.loss : share_losses(graph, data, forward, penalty);
   const std::vector<Value> gradients = differentiate(graph, leaf.loss, trainable);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
-  leaf.measured =
-      measure_statistics(graph, network, whole ? layout.statistics : layout.measured);
+  leaf.measured = measure_statistics(graph, network, whole ? layout.statistics : layout.measured);
   return leaf;
 }
 
@@ -244,7 +243,8 @@ Graph evaluation_step(const NetworkDefinition& network, const StepData& data, st
                       const Supports& supports) {
   Graph graph;
   const Forward forward = add_forward(graph, network, data, {.batch = batch}, Mode::inference);
-  add_metrics(graph, data, forward, add_counters(graph, network, 0), batch, 0);
+  add_metrics(graph, data, forward, add_counters(graph, network, 0), {.batch = batch},
+              forward.loss);
   add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
   run_passes(graph, forward_passes(), supports);
   return graph;

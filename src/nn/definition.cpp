@@ -40,6 +40,8 @@ bool draws(const Node& node) {
 
 }  // namespace
 
+bool NetworkDefinition::draws_noise() const { return std::ranges::any_of(graph.nodes(), draws); }
+
 std::optional<std::size_t> NetworkDefinition::sequences_of(std::size_t index) const {
   const NetworkInput& input = inputs[index];
   if (input.dtype != DType::i32 || input.sample != Shape{1} || !input.name.ends_with(kLengths)) {

@@ -74,6 +74,8 @@ struct NetworkDefinition {
   /// the layers that follow.
   std::map<int, int> lengths;
 
+  /// Whether it draws noise in each step, also at inference.
+  bool draws_noise() const;
   /// The input whose sequences' lengths input `index` is: "x" of "x.lengths"; none: it is no such.
   std::optional<std::size_t> sequences_of(std::size_t index) const;
   /// Bytes of the storage that holds the trainable weights, or the other ones.

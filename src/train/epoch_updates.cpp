@@ -7,8 +7,9 @@ namespace linnet {
 
 std::vector<LeafRows> EpochUpdates::batches_of(const StepInfo& first, std::uint64_t update) const {
   std::vector<LeafRows> rows;
-  const std::uint64_t end = std::min((update + 1) * batches, sweep->steps());
-  for (std::uint64_t b = update * batches; b < end; ++b) {
+  const std::uint64_t begin = update * batches;
+  const std::uint64_t end = begin + std::min(batches, sweep->steps() - begin);
+  for (std::uint64_t b = begin; b < end; ++b) {
     LeafRows batch{.step = first.after(update, 0),
                    .rows = std::min(sweep->batch, sweep->samples - b * sweep->batch)};
     batch.step.position += b * sweep->batch;

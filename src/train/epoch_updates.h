@@ -11,13 +11,19 @@
 
 namespace linnet {
 
+/// The updates of `batches` batches, so many an update; the last one may have fewer. Both at
+/// least 1.
+constexpr std::int64_t updates_of(std::int64_t batches, std::int64_t of_update) {
+  return (batches - 1) / of_update + 1;
+}
+
 /// The updates of an epoch: one for each batch of a sweep, or one for several.
 struct EpochUpdates {
   const Sweep* sweep = nullptr;  ///< of training_recipe(), or with a tree of leaf_recipe()
   std::unique_ptr<LeafSteps> tree = nullptr;
   std::uint64_t batches = 1;  ///< of an update; the last one of an epoch may have fewer
 
-  std::uint64_t count() const { return (sweep->steps() + batches - 1) / batches; }
+  std::uint64_t count() const { return (sweep->steps() - 1) / batches + 1; }
   /// Runs updates [begin, end); `first` describes the epoch's first one.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Adds the operator to a step of the epoch that begins with `first`, which is repeated.

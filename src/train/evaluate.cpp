@@ -19,6 +19,7 @@ Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOpt
   read.metrics = metrics;
   Session session(model);
   Sweep sweep = session.add_sweep(named.size(), batch, evaluation_recipe(key, model, read));
+  sweep.one_batch = network.draws_noise();
   // Every sample is needed once: nothing is gained by a whole copy on the device.
   BatchStream* stream = session.stream(read, batch, FitOptions{}.prefetch);
   if (stream == nullptr) session.keep(read);

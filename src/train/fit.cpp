@@ -172,8 +172,7 @@ class Fit {
     require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
             train_.samples, options_.batch);
     updates_.batches = static_cast<std::uint64_t>(options_.accumulate);
-    const std::int64_t samples_of_update = options_.batch * options_.accumulate;
-    const std::int64_t steps = (trained + samples_of_update - 1) / samples_of_update;
+    const std::int64_t steps = updates_of((trained - 1) / options_.batch + 1, options_.accumulate);
     optimizer_ = objective_.optimizer(last_epoch_, steps);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
@@ -189,19 +188,20 @@ class Fit {
                             .disabled_passes = trainer_.options.disabled_passes};
     const auto recipe = options_.accumulate == 1 ? training_recipe : leaf_recipe;
     train_.sweep =
-        session_.add_sweep(trained, options_.batch, recipe(objective_.key, model_, train_.data,
-                                                           step, objective_.memory));
+        session_.add_sweep(trained, options_.batch,
+                           recipe(objective_.key, model_, train_.data, step, objective_.memory));
     updates_.sweep = &train_.sweep;
     if (options_.accumulate > 1) {
-      updates_.tree = std::make_unique<LeafSteps>(session_, model_, objective_.key, train_.data,
-                                                  step, objective_.memory, updates_.batches,
-                                                  options_.shuffle);
+      updates_.tree =
+          std::make_unique<LeafSteps>(session_, model_, objective_.key, train_.data, step,
+                                      objective_.memory, updates_.batches, options_.shuffle);
     }
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;
       part->sweep =
           session_.add_sweep(part->samples, options_.batch,
                              evaluation_recipe(objective_.key + part->name, model_, part->data));
+      part->sweep.one_batch = network.draws_noise();
     }
     allocate();
     for (Part* part : {&train_, &validation_, &test_}) {
@@ -338,7 +338,7 @@ class Fit {
     std::uint64_t step = 0;
     for (Chunks chunks(steps, whole_epochs(part)); step < steps;) {
       const std::uint64_t end = chunks.next(step);
-      part.sweep.run(part.first_step(trainer_.options.seed), step, end);
+      part.sweep.run(part.first_step(0), step, end);
       step = end;
       counters = session_.counters();
       if (step < steps) {

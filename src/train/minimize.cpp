@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/loss_shares.h"
 #include "train/lbfgs.h"
 #include "train/trainer_state.h"
 
@@ -48,6 +49,12 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
   require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
   const BatchRange all =
       batches(data, {.size = options.batch == 0 ? data.size() : options.batch, .shuffle = false});
+  const StepData read = objective.read(data);
+  for (std::size_t i = 0; options.batch > 0 && i < read.targets.size(); ++i) {
+    require(share_of(read, i) == 0,
+            "L-BFGS computes losses that weigh samples or labels over all samples at once; set "
+            "LBFGS::batch to 0");
+  }
   const State like = gradients(*all.begin());
   const Differentiable loss = [&](std::span<const double> x, std::span<double> gradient) {
     trainer.model.set_weights(unflatten(like, x));
@@ -66,7 +73,7 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
     x.insert(x.end(), weight.as<float>().begin(), weight.as<float>().end());
   }
   const Minimum minimum = linnet::minimize(loss, x, options);
-  record_training(trainer.model, data, objective.read(data));
+  record_training(trainer.model, data, read);
   return minimum;
 }
 

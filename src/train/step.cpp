@@ -33,11 +33,12 @@ BatchRange Trainer::batches(const Dataset& data, const BatchOptions& options) co
 namespace {
 
 /// The stepper, a new one where the last one was another data set's.
-Stepper& stepper_for(std::unique_ptr<Stepper>& kept, const TrainerState& trainer,
-                     ObjectiveState& objective, const Batch& batch) {
-  if (kept == nullptr || !kept->takes(batch)) {
+Stepper& stepper_for(std::unique_ptr<Stepper>& kept, TrainerState& trainer,
+                     ObjectiveState& objective, const Batch& batch, std::int64_t batches) {
+  if (kept == nullptr || !kept->takes(batch, batches)) {
+    if (kept != nullptr) trainer.check_finite();  // whose steps it remembers
     kept = nullptr;
-    kept = std::make_unique<Stepper>(trainer, objective, batch);
+    kept = std::make_unique<Stepper>(trainer, objective, batch, batches);
   }
   return *kept;
 }
@@ -48,9 +49,11 @@ std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
   require(!batches.empty(), "expected at least one batch in a step");
   // Steps that are not looked at could no longer be repeated.
   if (trainer.steps % Stepper::kRemembered == 0) trainer.check_finite();
-  Stepper& stepper = stepper_for(objective.stepper, trainer, objective, batches[0]);
+  Stepper& stepper =
+      stepper_for(objective.stepper, trainer, objective, batches[0], std::ssize(batches));
   for (const Batch& batch : batches) {
-    require(stepper.takes(batch), "the batches of one step must be of one data set and one size");
+    require(stepper.takes(batch, std::ssize(batches)),
+            "the batches of one step must be of one data set and one size");
   }
   stepper.step(batches);
   const Batch& last = batches.back();
@@ -59,8 +62,8 @@ std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
   return trainer.steps++;
 }
 
-State gradients_of(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch) {
-  return stepper_for(objective.differentiator, trainer, objective, batch).gradients(batch);
+State gradients_of(TrainerState& trainer, ObjectiveState& objective, const Batch& batch) {
+  return stepper_for(objective.differentiator, trainer, objective, batch, 1).gradients(batch);
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ StepResult Trainer::step(const Batch& batch) { return step(std::span(&batch, 1))
 
 StepResult Trainer::step(std::span<const Batch> batches) {
   ObjectiveState& objective = state_->only("step(NAME, batch) is a step of one of them");
-  return {state_, step_of(*state_, objective, batches)};
+  return {state_, step_of(*state_, objective, batches), state_->loads};
 }
 
 StepResult Trainer::step(std::string_view objective, const Batch& batch) {
@@ -77,7 +80,7 @@ StepResult Trainer::step(std::string_view objective, const Batch& batch) {
 }
 
 StepResult Trainer::step(std::string_view objective, std::span<const Batch> batches) {
-  return {state_, step_of(*state_, state_->named(objective), batches)};
+  return {state_, step_of(*state_, state_->named(objective), batches), state_->loads};
 }
 
 State Trainer::gradients(const Batch& batch) {
@@ -92,6 +95,8 @@ State Trainer::gradients(std::string_view objective, const Batch& batch) {
 float StepResult::loss() const {
   const std::shared_ptr<TrainerState> trainer = trainer_.lock();
   require(trainer != nullptr, "the trainer of this step is gone");
+  require(loads_ == trainer->loads, "step {} was one before load_state(), and its loss is gone",
+          step_);
   require(step_ < trainer->steps && trainer->steps - step_ <= kLossHistory,
           "the loss of step {} is no longer kept: {} steps were done since", step_,
           trainer->steps - step_);

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "model/check_values.h"
+#include "train/epoch_updates.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -13,7 +14,8 @@ namespace linnet {
 namespace {
 
 /// What a step on this batch is told, but for the samples' place in a ring.
-LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch) {
+LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch,
+                 double rate_factor = 1) {
   const auto records = static_cast<std::uint64_t>(batch.data().size());
   LeafRows rows;
   rows.rows = static_cast<std::uint64_t>(batch.size());
@@ -24,7 +26,7 @@ LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, c
                .position = static_cast<std::uint64_t>(batch.position()),
                .records = records,
                .samples = records,
-               .rate_factor = objective.schedule.factor(objective.updates)};
+               .rate_factor = rate_factor};
   return rows;
 }
 
@@ -35,11 +37,13 @@ std::int64_t epoch_samples(const Dataset& data, const BatchOptions& options) {
   return options.drop_last ? samples - samples % options.size : samples;
 }
 
-Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch)
+Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& batch,
+                 std::int64_t batches)
     : trainer_(trainer),
       objective_(objective),
       data_(batch.data_),
       options_(batch.options_),
+      most_batches_(batches),
       read_(objective.read(data_)),
       session_(*objective.model),
       done_(kRemembered) {
@@ -48,7 +52,7 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
   check_training_values(read_.run_of(network), data_);
   check_counted_labels(read_, data_, "training");
   if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
-  const std::int64_t steps = (samples + options_.size - 1) / options_.size;
+  const std::int64_t steps = updates_of((samples - 1) / options_.size + 1, batches);
   step_ = {.shuffle = options_.shuffle && stream_ == nullptr,
            .optimizer = objective.optimizer(trainer.epochs + 1, steps),
            .average = objective.average(),
@@ -60,8 +64,8 @@ Stepper::Stepper(const TrainerState& trainer, ObjectiveState& objective, const B
   }
 }
 
-bool Stepper::takes(const Batch& batch) const {
-  return batch.data_.same_as(data_) && batch.options_ == options_;
+bool Stepper::takes(const Batch& batch, std::int64_t batches) const {
+  return batch.data_.same_as(data_) && batch.options_ == options_ && batches <= most_batches_;
 }
 
 bool Stepper::ends_epoch(const Batch& batch) const {
@@ -82,6 +86,7 @@ Sweep Stepper::sweep_of(const ProgramRecipe& recipe) {
 Sweep& Stepper::train() {
   if (train_ == nullptr) {
     require_own_length(objective_.objective.schedule);
+    record();
     train_ = std::make_unique<Sweep>(sweep_of(
         training_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
   }
@@ -99,6 +104,7 @@ Sweep& Stepper::leaf() {
 LeafSteps& Stepper::tree(std::uint64_t leaves) {
   if (leaves > most_leaves_) {
     require_own_length(objective_.objective.schedule);
+    record();
     tree_ = std::make_unique<LeafSteps>(session_, *objective_.model, objective_.key, read_, step_,
                                         objective_.memory, leaves, options_.shuffle);
     most_leaves_ = leaves;
@@ -106,9 +112,16 @@ LeafSteps& Stepper::tree(std::uint64_t leaves) {
   return *tree_;
 }
 
+void Stepper::record() {
+  if (read_.targets.front().output == 0) record_training(trainer_.model, data_, read_);
+}
+
 void Stepper::step(std::span<const Batch> batches) {
   batches_.clear();
-  for (const Batch& batch : batches) batches_.push_back(rows_of(trainer_, objective_, batch));
+  const double rate_factor = objective_.schedule.factor(objective_.updates);
+  for (const Batch& batch : batches) {
+    batches_.push_back(rows_of(trainer_, objective_, batch, rate_factor));
+  }
   if (batches.size() == 1) {
     const Sweep& sweep = train();
     session_.attach();  // the arena may have grown since
@@ -147,8 +160,7 @@ State Stepper::gradients(const Batch& batch) {
                           std::as_writable_bytes(std::span(counters)));
   loss_ = counters[static_cast<std::size_t>(Counter::last_loss)];
   counters = {};
-  model.backend->upload(*objective_.memory->gradients, place,
-                        std::as_bytes(std::span(counters)));
+  model.backend->upload(*objective_.memory->gradients, place, std::as_bytes(std::span(counters)));
   return gradients;
 }
 

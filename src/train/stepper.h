@@ -24,10 +24,12 @@ std::int64_t epoch_samples(const Dataset& data, const BatchOptions& options);
 /// Steps on batches of one data set, of one size, one call at a time.
 class Stepper {
  public:
-  Stepper(const TrainerState& trainer, ObjectiveState& objective, const Batch& batch);
+  /// batches: the most of a step; an epoch has as many steps as are needed so.
+  Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& batch,
+          std::int64_t batches);
 
-  /// Whether the stepper is one for this batch.
-  bool takes(const Batch& batch) const;
+  /// Whether the stepper is one for steps over so many batches like this one.
+  bool takes(const Batch& batch, std::int64_t batches) const;
   bool ends_epoch(const Batch& batch) const;
   /// One step of the optimizer over these batches.
   void step(std::span<const Batch> batches);
@@ -51,10 +53,14 @@ class Stepper {
   Sweep& leaf();
   LeafSteps& tree(std::uint64_t leaves);
 
-  const TrainerState& trainer_;
+  /// Notes in the model what it learns from, as fit() does.
+  void record();
+
+  TrainerState& trainer_;
   ObjectiveState& objective_;
   Dataset data_;
   BatchOptions options_;
+  std::int64_t most_batches_;
   StepData read_;
   Session session_;
   BatchStream* stream_ = nullptr;

@@ -25,7 +25,6 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
   fit.epochs = o.epochs;
   fit.batch = o.batch;
   fit.patience = o.patience;
-  fit.watch = o.watch;
   fit.shuffle = o.shuffle;
   fit.drop_last = o.drop_last;
   fit.streamed = o.streamed;

@@ -223,7 +223,7 @@ void record_training(Model& model, const Dataset& data, const StepData& steps) {
 
 History Trainer::fit(const Dataset& data, const FitOptions& options) {
   return linnet::fit(*state_, data, options, [&](std::uint64_t step) {
-    options.callback->on_batch(StepResult(state_, step));
+    options.callback->on_batch(StepResult(state_, step, state_->loads));
   });
 }
 
@@ -245,6 +245,7 @@ Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
   require(objective.objective.average.decay > 0,
           "no average of the weights is kept; see Objective::average");
   require(objective.updates > 0, "there is no average of the weights before the first step");
+  trainer.check_finite();
   State weights = trainer.model.weights();
   for_moments(objective, [&](const std::string& name, const ParameterSpec& spec,
                              std::size_t offset) {
@@ -268,8 +269,9 @@ Model Trainer::averaged(std::string_view objective) const {
   return averaged_of(*state_, state_->named(objective));
 }
 
-State Trainer::state() const {
-  TrainerState& trainer = *state_;
+namespace {
+
+State state_of(TrainerState& trainer) {
   State state;
   for (const auto& [name, value] : trainer.model.weights()) {
     state.set(std::string(kModel) + name, value);
@@ -284,9 +286,16 @@ State Trainer::state() const {
   return state;
 }
 
+}  // namespace
+
+State Trainer::state() const {
+  state_->check_finite();
+  return state_of(*state_);
+}
+
 void Trainer::load_state(const State& state) {
   TrainerState& trainer = *state_;
-  check_state(this->state(), state);
+  check_state(state_of(trainer), state);
   // What could throw comes before anything changes.
   const std::uint64_t epochs = counted(state, "position/epochs");
   const std::uint64_t steps = counted(state, "position/steps");
@@ -301,6 +310,7 @@ void Trainer::load_state(const State& state) {
   }
   trainer.epochs = static_cast<std::int64_t>(epochs);
   trainer.steps = steps;
+  ++trainer.loads;
 }
 
 }  // namespace linnet

@@ -79,6 +79,7 @@ struct TrainerState {
   std::vector<std::unique_ptr<ObjectiveState>> objectives;
   std::uint64_t steps = 0;  ///< of all objectives
   std::int64_t epochs = 0;
+  std::uint64_t loads = 0;         ///< of states so far: step numbers are those of the last one
   std::optional<State> best = {};  ///< weights
 };
 

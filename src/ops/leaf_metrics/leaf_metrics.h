@@ -35,8 +35,9 @@ class LeafMetricsOp final : public OpBase<LeafMetricsOp, LeafMetricsAttrs> {
 LINNET_HOST_DEVICE inline void add_leaf_metrics(double* counters, double* leaves, double* stopped,
                                                 std::uint64_t history, const StepInfo& step) {
   const auto of = [leaves](Counter c) { return leaves[static_cast<std::size_t>(c)]; };
-  const double loss = of(Counter::loss) / (of(Counter::weight) > 0 ? of(Counter::weight) : 1);
+  const double loss = of(Counter::last_loss);
   const bool finite = of(Counter::not_finite) == 0;
+  leaves[static_cast<std::size_t>(Counter::loss)] = finite ? loss * of(Counter::weight) : 0;
   for (std::int64_t c = 0; c < kCounters; ++c) {
     counters[c] += leaves[c];
     leaves[c] = 0;

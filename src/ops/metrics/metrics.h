@@ -24,11 +24,14 @@ struct MetricsAttrs {
   std::int64_t batch = 1;
   bool classification = true;  ///< with scores and labels
   std::int64_t history = 0;    ///< losses of single steps that stand behind the counters
+  /// The loss is a leaf's part of one batch's loss: they are added up as Counter::last_loss.
+  bool leaf = false;
   template <class V>
   void fields(V&& visit) {
     visit("batch", batch);
     visit("classification", classification);
     visit("history", history);
+    visit("leaf", leaf);
   }
   bool operator==(const MetricsAttrs&) const = default;
 };

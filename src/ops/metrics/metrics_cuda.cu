@@ -13,6 +13,7 @@ struct Batch {
   double* counters;
   const StepInfo* step;
   std::uint64_t history;
+  bool leaf;
   const float* loss;
   double samples;
   const float* weights;  ///< null: all are 1
@@ -34,7 +35,7 @@ struct Batch {
       return counters[static_cast<std::size_t>(c)];
     };
     const float mean = *loss;
-    count(Counter::last_loss) = mean;
+    count(Counter::last_loss) = leaf ? count(Counter::last_loss) + mean : mean;
     if (history > 0) counters[kCounters + step->step % history] = mean;
     count(Counter::samples) += samples;
     count(Counter::weight) += weight;
@@ -99,6 +100,7 @@ Batch batch_of(const Args& args, const MetricsAttrs& attrs, const Weights& weigh
   return {args.in_out<double>(0),
           args.step,
           static_cast<std::uint64_t>(attrs.history),
+          attrs.leaf,
           args.in(1),
           static_cast<double>(attrs.batch),
           weights.place > 0 ? args.in(weights.place) : nullptr,
