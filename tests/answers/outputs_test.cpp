@@ -117,6 +117,16 @@ TEST(Outputs, ClassifyCountsClassesWithoutNames) {
   EXPECT_TRUE(label == "0" || label == "1") << label;
 }
 
+TEST(Outputs, ClassifyRefusesAClassAStep) {
+  Model model(Network({3, 2}, {Dense{.units = 4}}), {.device = "cpu"});
+  model.set_class_names({"a", "b", "c", "d"});
+  EXPECT_EQ(message_of([&] {
+              Predictor(model).classify(Tensor(DType::f32, {1, 3, 2}));
+            }),
+            "classify() is for models of one class a sample, with outputs (N, classes); this one's "
+            "are (3, 4) a sample");
+}
+
 TEST(Outputs, ClassifyRefusesValuesAndOutputsThatAreNotFinite) {
   const Predictor values(trained(valued(), Loss::mse));
   EXPECT_EQ(

@@ -86,6 +86,46 @@ TEST(Accumulate, WeightedAndIgnoredLabelsCountAsInTheLargeBatch) {
   }
 }
 
+TEST(Accumulate, TheLossIsThatOfTheLargeBatch) {
+  const Dataset data = pixels(22);
+  Objective objective;
+  objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
+  objective.loss_options.ignore_index = 2;
+  const auto loss = [&](std::int64_t size) {
+    Trainer trainer(Model(with_dropout(), {.device = "cpu", .seed = 3}), objective, {.seed = 9});
+    return trainer.step(batches_of(trainer, data, size)).loss();
+  };
+  for (const std::int64_t size : {12, 5, 1}) EXPECT_NEAR(loss(size), loss(22), 2e-6) << size;
+}
+
+TEST(Accumulate, SchedulesCountStepsNotBatches) {
+  const Dataset data = pixels(24);
+  std::vector<double> epochs;
+  Objective objective;
+  objective.schedule = [&](double epoch, std::uint64_t) {
+    epochs.push_back(epoch);
+    return 1.0;
+  };
+  Trainer trainer(Model(with_dropout(), {.device = "cpu"}), objective);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    const std::vector<Batch> batches = batches_of(trainer, data, 4);
+    trainer.step(std::span(batches).first(3));
+    trainer.step(std::span(batches).last(3));
+  }
+  EXPECT_EQ(epochs, (std::vector<double>{0, 0.5, 1, 1.5}));
+}
+
+TEST(Accumulate, MoreBatchesThanThereAreIsAllOfThem) {
+  const auto trained = [](std::int64_t accumulate) {
+    Model model(with_dropout(), {.device = "cpu", .seed = 3});
+    Trainer trainer(model, {}, {.seed = 9});
+    trainer.fit(pixels(22), {.batch = 4, .accumulate = accumulate});
+    EXPECT_EQ(trainer.steps(), 1U);
+    return all_weights(model);
+  };
+  EXPECT_EQ(trained(std::int64_t{1} << 62), trained(6));
+}
+
 TEST(Accumulate, WeightsOfSamplesCountAsInTheLargeBatch) {
   Dataset data = pixels(22);
   std::vector<float> weights(22);

@@ -69,6 +69,14 @@ TEST(Normal, IsDrawnAnewInEachStep) {
   EXPECT_NE(trained(2), losses);
 }
 
+TEST(Normal, AnEvaluationDrawsByThePlaceOfTheSample) {
+  Trainer trainer(model_of(generator()), Objectives{{"g", ones()}}, {.seed = 5});
+  const auto loss = [&](std::int64_t batch) {
+    return trainer.evaluate("g", inputs(20), batch).loss;
+  };
+  for (const std::int64_t batch : {7, 5, 1}) EXPECT_NEAR(loss(batch), loss(20), 1e-6) << batch;
+}
+
 TEST(Normal, IsReadFromItsJson) {
   const Network network = generator();
   const Network read = Network::from_json(network.to_json());

@@ -135,5 +135,22 @@ TEST(LogCallback, HearsNoBatchesUnlessItWritesOfThem) {
   EXPECT_EQ(lines, 3);
 }
 
+class CountingLog : public LogCallback {
+ public:
+  using LogCallback::LogCallback;
+  void on_batch(const StepResult& step) override {
+    LogCallback::on_batch(step);
+    ++heard;
+  }
+  int heard = 0;
+};
+
+TEST(LogCallback, WhatIsDerivedFromItHearsEveryBatch) {
+  CountingLog log([](std::string_view) {});
+  Trainer trainer(model_of());
+  trainer.fit(line_data(20), {.epochs = 2, .batch = 8, .callback = &log});
+  EXPECT_EQ(log.heard, 6);
+}
+
 }  // namespace
 }  // namespace linnet::testing

@@ -169,6 +169,17 @@ TEST(Minimize, LeavesFrozenWeightsAlone) {
   EXPECT_EQ(parameter(model, "a.weight"), before);
 }
 
+TEST(Minimize, RefusesLossesThatWeighSamplesInSeveralBatches) {
+  Dataset data = two_classes();
+  std::vector<float> weights(24, 1);
+  weights[0] = 3;
+  data.set_weights(Tensor(std::move(weights)));
+  EXPECT_EQ(message_of([&] { logistic_regression().minimize(data, {.batch = 7}); }),
+            "L-BFGS computes losses that weigh samples or labels over all samples at once; set "
+            "LBFGS::batch to 0");
+  EXPECT_EQ(message_of([&] { logistic_regression().minimize(data, {.iterations = 2}); }), "");
+}
+
 TEST(Minimize, RefusesRunningStatistics) {
   Trainer trainer(
       Model(Network({2}, {Dense{.units = 4}, BatchNorm{.name = "n"}, Dense{.units = 1}}),

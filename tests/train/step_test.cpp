@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
+#include <algorithm>
+
 #include "lines.h"
 #include "message_of.h"
 
@@ -25,6 +27,45 @@ TEST(Step, WantsASchedulesOwnLength) {
   EXPECT_EQ(message(CosineDecay{.epochs = 3}), "");
   EXPECT_EQ(message(StepDecay{}), "");
   EXPECT_EQ(message(Constant{}), "");
+}
+
+TEST(Step, OnRecordsOfASourceIsFit) {
+  const Dataset data =
+      line_data(22).map("x", {.record = {2}},
+                        [](const Tensor& from, Tensor& to, const RecordPlace&) {
+                          std::ranges::copy(from.bytes(), to.writable_bytes().begin());
+                        });
+  const auto trained = [&](bool steps) {
+    Model model(Network({2}, {Dense{.units = 4}, Tanh{}, Dense{.units = 1}}),
+                {.device = "cpu", .seed = 2});
+    Trainer trainer(model, {}, {.seed = 7});
+    if (!steps) trainer.fit(data, {.epochs = 2, .batch = 4});
+    for (int epoch = 0; steps && epoch < 2; ++epoch) {
+      for (const Batch& batch : trainer.batches(data, {.size = 4})) trainer.step(batch);
+    }
+    return model.weights();
+  };
+  EXPECT_TRUE(same_bits(trained(true), trained(false)));
+}
+
+TEST(Step, NotesWhatTheModelLearnsFrom) {
+  Dataset data = data_of(first_input(line_data(4)), records(std::vector<std::int32_t>{0, 1, 1, 0}));
+  data.set_classes({"a", "b"});
+  Trainer trainer(Model(Network({2}, {Dense{.units = 2}}), {.device = "cpu"}));
+  trainer.step(*trainer.batches(data, {.size = 4}).begin());
+  EXPECT_EQ(trainer.model().training_record().loss, "cross_entropy");
+  EXPECT_EQ(trainer.model().class_names(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Step, AResultIsNotThatOfALoadedState) {
+  const Dataset data = line_data(8);
+  Trainer trainer(Model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"}));
+  const State before = trainer.state();
+  const StepResult old = trainer.step(*trainer.batches(data, {.size = 4}).begin());
+  trainer.load_state(before);
+  trainer.step(*trainer.batches(data, {.size = 4}).begin());
+  EXPECT_EQ(message_of([&] { static_cast<void>(old.loss()); }),
+            "step 0 was one before load_state(), and its loss is gone");
 }
 
 }  // namespace
