@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "base/host_device.h"
 #include "graph/graph.h"
 #include "graph/step.h"
