@@ -16,8 +16,7 @@ void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
           "ids can't be mixed; the data set '{}' holds i32", data.info().name);
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const TargetLoss& target = step.targets[i];
-    const bool labels =
-        !target.how.target && step.parts[target.part].record.dtype == DType::i32;
+    const bool labels = !target.how.target && step.parts[target.part].record.dtype == DType::i32;
     require(
         !labels || target.how.custom != nullptr || target.how.loss == Loss::cross_entropy,
         "mixed labels are distributions: of the losses of labels only cross-entropy takes them");

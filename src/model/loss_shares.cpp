@@ -84,8 +84,8 @@ std::array<double, kShares> denominators(const StepData& data, const StepInfo& s
       const std::uint64_t record = index(static_cast<std::int64_t>(row));
       double weight = weight_of(data, target, record);
       if (counts_labels(data, i)) {
-        weight *= counted(target.how.options,
-                          element<std::int32_t>(data.parts[target.part], record));
+        weight *=
+            counted(target.how.options, element<std::int32_t>(data.parts[target.part], record));
       }
       sums[share] += weight;
     }

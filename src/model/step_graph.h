@@ -100,14 +100,15 @@ struct TrainingStep {
   std::vector<std::string> disabled_passes = {};
 };
 
-/// A leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward and update,
-/// all passes run. Parameters outside the optimizer's ranges have no gradient; a batch norm whose
-/// parameters are all outside computes as at inference.
+/// A leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward and
+/// update, all passes run. Parameters outside the optimizer's ranges have no gradient; a batch norm
+/// whose parameters are all outside computes as at inference.
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
-/// The leaf alone, over rows of a batch: what it finds lies in Storage::gradient as LeafLayout says,
-/// times the leaf's shares of the batch. It changes no weights, running statistics or counters.
+/// The leaf alone, over rows of a batch: what it finds lies in Storage::gradient as LeafLayout
+/// says, times the leaf's shares of the batch. It changes no weights, running statistics or
+/// counters.
 Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                 const Supports& supports);
 

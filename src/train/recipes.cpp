@@ -103,8 +103,8 @@ ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const
 
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,
                             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
-  using Finish = Graph (*)(const NetworkDefinition&, const StepData&, const TrainingStep&,
-                           const Supports&);
+  using Finish =
+      Graph (*)(const NetworkDefinition&, const StepData&, const TrainingStep&, const Supports&);
   return step_recipe(key + "finish", model, data, step, std::move(memory),
                      static_cast<Finish>(finish_step));
 }

@@ -161,8 +161,7 @@ TEST_P(CudaTraining, StopsBeforeSomethingNotFiniteHarmsAWeight) {
   good.step(*good.batches(data, {.size = 4}).begin()).loss();
   for (const std::int64_t steps : {std::int64_t{0}, std::int64_t{2}, CudaOptions::kWholeEpoch}) {
     Trainer stopped = trainer(steps);
-    const std::string message =
-        message_of([&] { stopped.fit(data, {.epochs = 2, .batch = 4}); });
+    const std::string message = message_of([&] { stopped.fit(data, {.epochs = 2, .batch = 4}); });
     EXPECT_EQ(message.find("the output of ["), 0U) << message;
     EXPECT_NE(message.find("in epoch 1, step 1 of the training"), std::string::npos) << message;
     EXPECT_EQ(all_weights(stopped.model()), all_weights(good.model())) << steps;
@@ -170,8 +169,8 @@ TEST_P(CudaTraining, StopsBeforeSomethingNotFiniteHarmsAWeight) {
 }
 
 TEST_P(CudaTraining, OfSeveralBatchesAStepFollowsTheCpu) {
-  const Network network({2}, {Dense{.units = 9}, BatchNorm{}, ReLU{}, Dropout{0.3},
-                              Dense{.units = 2}});
+  const Network network({2},
+                        {Dense{.units = 9}, BatchNorm{}, ReLU{}, Dropout{0.3}, Dense{.units = 2}});
   const Dataset data = circle_data(44);
   Objective objective;
   objective.optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9};

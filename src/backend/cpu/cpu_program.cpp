@@ -123,8 +123,8 @@ std::optional<std::size_t> CpuProgram::first_not_finite(const StepInfo& step) {
   pack(step);
   for (auto stage = stages_.cbegin(); stage != stages_.cend();) {
     const std::size_t n = stage->node;
-    const auto end = std::find_if(stage, stages_.cend(),
-                                  [&](const BoundStage& s) { return s.node != n; });
+    const auto end =
+        std::find_if(stage, stages_.cend(), [&](const BoundStage& s) { return s.node != n; });
     Run work(*this, {stage, end}, step, 1, 0);
     team_->run(work);
     const auto output = [&](std::size_t i) {

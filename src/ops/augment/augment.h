@@ -71,9 +71,9 @@ struct AugmentAttrs {
 
 /// Stands in the place of gather_batch for pictures: data (1, H, W, C) u8 or f32, StepInfo::records
 /// of them, become (batch, height, width, C) f32, each changed as the rule says and then scaled and
-/// shifted. What is drawn for row i of the whole batch is a function of (seed, step, i) alone, so that a
-/// streamed batch, whose records lie elsewhere, is changed as a resident one.
-/// Without training: the crop from the middle, or where the picture is smaller than that, all of it
+/// shifted. What is drawn for row i of the whole batch is a function of (seed, step, i) alone, so
+/// that a streamed batch, whose records lie elsewhere, is changed as a resident one. Without
+/// training: the crop from the middle, or where the picture is smaller than that, all of it
 /// resized. C <= 16.
 class AugmentOp final : public OpBase<AugmentOp, AugmentAttrs> {
  public:

@@ -64,8 +64,8 @@ TEST(Augment, PartsOfABatchAreChangedAsTheWholeBatch) {
   const auto rows = [&](std::uint64_t first, std::int64_t count) {
     Graph graph;
     const Value all = graph.add_value("data", f32({1, 6, 6, 3}), Storage::external, 0);
-    const Value y = graph.emit(AugmentOp({.batch = count, .shuffle = true, .rule = rule}), {all},
-                               "augment");
+    const Value y =
+        graph.emit(AugmentOp({.batch = count, .shuffle = true, .rule = rule}), {all}, "augment");
     std::vector<double> data(kRecords * 6 * 6 * 3);
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<double>(i % 251);
     StepInfo step = kStep;
