@@ -39,7 +39,10 @@ void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) c
 
 StepInfo Sweep::at(const StepInfo& first, std::uint64_t step) const {
   StepInfo info = first.after(step, batch);
-  if (one_batch) info.first_row = step * batch;
+  if (one_batch) {
+    info.step = first.step;
+    info.first_row = step * batch;
+  }
   return info;
 }
 
