@@ -34,13 +34,13 @@ TEST(LeafMetrics, AddsTheLeavesAndClearsThem) {
   for (double bad : {0.0, 1.0}) {
     std::vector<double> before(kCounters + 2, 1);
     std::vector<double> found(kCounters, 0);
-    found[at(Counter::loss)] = 12;
+    found[at(Counter::last_loss)] = 1.5;
     found[at(Counter::correct)] = 3;
     found[at(Counter::samples)] = 8;
     found[at(Counter::weight)] = 8;
     found[at(Counter::not_finite)] = bad;
     const auto after = run(graph, all, {before, found, {0}}, all, {.step = 5});
-    EXPECT_EQ(after[0][at(Counter::loss)], 13);
+    EXPECT_EQ(after[0][at(Counter::loss)], bad > 0 ? 1 : 13);
     EXPECT_EQ(after[0][at(Counter::correct)], 4);
     EXPECT_EQ(after[0][at(Counter::samples)], 9);
     EXPECT_EQ(after[0][at(Counter::last_loss)], 1.5);
