@@ -114,7 +114,7 @@ class LineSearch {
       // Nothing lies between them in the precision of a step.
       if (std::abs(width) <= 1e-12 * std::max(low.step, high.step)) break;
       double step = std::isfinite(high.value) ? cubic_minimum(low, high) : NAN;
-      const auto [first, last] = std::minmax(low.step + 0.1 * width, high.step - 0.1 * width);
+      const auto [first, last] = std::minmax({low.step + 0.1 * width, high.step - 0.1 * width});
       if (!(step >= first && step <= last)) step = low.step + 0.5 * width;
       const Point here = line_.at(step);
       if (too_high(here) || here.value >= low.value) {
