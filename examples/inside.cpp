@@ -21,12 +21,11 @@ int main() {
   std::printf("gradients of %zu weights; conv2d_1.weight %s\n", gradients.size(),
               to_string(gradients["conv2d_1.weight"].shape()).c_str());
 
-  const Dataset first = digits.test.rows(0, 1);
-  const Tensor features = model.value_of("dense_1", first);
+  const Tensor features = model.value_of("dense_1", batch);
   std::printf("dense_1 gives %s\n", to_string(features.shape()).c_str());
 
   // How much each pixel of the first image, a 4, speaks for a 4: a saliency map.
-  const Tensor saliency = model.input_gradient(first, {.index = 4});
+  const Tensor saliency = model.input_gradient(digits.test.rows(0, 1), {.index = 4});
   const std::span<const float> pixels = saliency.as<float>();
   const auto top =
       std::ranges::max_element(pixels, {}, [](float gradient) { return std::abs(gradient); });
@@ -36,5 +35,5 @@ int main() {
 
 // Prints:
 //   gradients of 6 weights; conv2d_1.weight (8, 3, 3, 1)
-//   dense_1 gives (1, 32)
+//   dense_1 gives (50, 32)
 //   the pixel that matters most: row 16, column 20

@@ -70,10 +70,13 @@ class Model {
   /// does nothing). Waits.
   Model copy() const;
   Model copy(const ModelOptions& options) const;
+  /// A model of its own with the same weights on another device, e.g. "cpu" or "cuda:1"; its other
+  /// options are this one's. Throws Error where the device is missing. Waits.
+  Model to(const std::string& device) const;
 
   /// A safetensors file: every weight by name, the network and the class names in its metadata.
   /// The file appears whole or not at all. Throws Error, e.g. where the disk is full, and for a
-  /// weight that is NaN or infinite: a good file is never overwritten by ruined weights.
+  /// weight that is NaN or infinite: a good file is never overwritten by ruined weights. Waits.
   void save(const std::filesystem::path& path) const;
   /// Throws Error for a file that is cut, damaged, or holds no Linnet network.
   static Model load(const std::filesystem::path& path, ModelOptions options = {});
@@ -102,7 +105,7 @@ class Model {
   Shape parameter_shape(const std::string& name) const;
   /// Returns a copy on the host, f32 of parameter_shape(). Waits for the device.
   Tensor parameter(const std::string& name) const;
-  /// Takes values of any type, as f32. Throws Error for an unknown name or another shape.
+  /// Takes values of any type, as f32. Waits. Throws Error for an unknown name or another shape.
   void set_parameter(const std::string& name, const Tensor& values);
   /// The memory that training updates and predictions read, f32, on the model's device: a weight or
   /// running statistic. May be written from now on: where predictions keep weights in another order
@@ -112,12 +115,12 @@ class Model {
 
   /// All weights and running statistics by name: copies in host memory, f32. Waits.
   State weights() const;
-  /// Sets those that the state names; the others stay. Throws Error, and sets none, for an unknown
-  /// name, another shape or type than f32.
+  /// Sets those that the state names; the others stay. Waits. Throws Error, and sets none, for an
+  /// unknown name, another shape or type than f32.
   void set_weights(const State& weights);
 
   /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in the
-  /// data set's order. The data set needs no targets.
+  /// data set's order. The data set needs no targets. Waits, as all predictions do.
   Tensor predict(const Dataset& data, std::int64_t batch = 256);
   /// The same as probabilities: softmax or sigmoid is applied, as answers() says (softmax where the
   /// loss is not known, or one of your own), unless the network ends in Softmax or Sigmoid itself.

@@ -17,8 +17,6 @@
 namespace linnet {
 namespace {
 
-constexpr std::size_t kKeptProgramBytes = std::size_t{1} << 30;  // of programs that nobody holds
-
 const ParameterSpec& find_parameter(const ModelState& state, const std::string& name) {
   const auto found = state.parameter_index.find(name);
   require(found != state.parameter_index.end(), "the model has no parameter '{}'", name);
@@ -113,6 +111,12 @@ Model Model::copy(const ModelOptions& options) const {
   copy.state_->class_names = state_->class_names;
   copy.state_->record = state_->record;
   return copy;
+}
+
+Model Model::to(const std::string& device) const {
+  ModelOptions options = state_->options;
+  options.device = device;
+  return copy(options);
 }
 
 Model Model::with_head(const std::string& layer, const Layer& head) const {

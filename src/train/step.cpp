@@ -2,13 +2,29 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ops/gather_batch/record_index.h"
 #include "train/stepper.h"
 #include "train/trainer_state.h"
 
 namespace linnet {
 
-BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::int64_t epoch)
-    : data_(std::move(data)), options_(options), epoch_(epoch) {
+Batch::operator Dataset() const {
+  if (!options_.shuffle) return data_.rows(position_, position_ + size_);
+  const auto records = static_cast<std::uint64_t>(data_.size());
+  const RecordIndex index({.seed = seed_,
+                           .epoch = static_cast<std::uint64_t>(epoch_),
+                           .position = static_cast<std::uint64_t>(position_),
+                           .records = records,
+                           .samples = records},
+                          true);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < size_; ++i) rows.push_back(static_cast<std::int64_t>(index(i)));
+  return data_.take(rows);
+}
+
+BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::uint64_t seed,
+                       std::int64_t epoch)
+    : data_(std::move(data)), options_(options), seed_(seed), epoch_(epoch) {
   require(options.size >= 1, "expected a batch of at least 1; got {}", options.size);
   require(data_.size() > 0, "the data set '{}' holds no samples", data_.info().name);
   end_ = epoch_samples(data_, options);
@@ -18,7 +34,7 @@ BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::int64_t e
 
 Batch BatchRange::Iterator::operator*() const {
   const std::int64_t size = std::min(range_->options_.size, range_->end_ - position_);
-  return {range_->data_, range_->options_, range_->epoch_, position_, size};
+  return {range_->data_, range_->options_, range_->seed_, range_->epoch_, position_, size};
 }
 
 BatchRange::Iterator& BatchRange::Iterator::operator++() {
@@ -27,7 +43,7 @@ BatchRange::Iterator& BatchRange::Iterator::operator++() {
 }
 
 BatchRange Trainer::batches(const Dataset& data, const BatchOptions& options) const {
-  return {data, options, state_->epochs + 1};
+  return {data, options, state_->options.seed, state_->epochs + 1};
 }
 
 namespace {
