@@ -73,6 +73,18 @@ TEST(Average, TakesTheRunningStatisticsAsTheyAre) {
   EXPECT_NE(parameter(averaged, "norm.weight"), parameter(model, "norm.weight"));
 }
 
+TEST(Average, OfFrozenWeightsIsThese) {
+  Model model(Network({2}, {Dense{.units = 3, .name = "body"}, Dense{.units = 2, .name = "head"}}),
+              {.device = "cpu", .threads = 2});
+  Objective objective = averaging(0.9999);
+  objective.trains = {{.name = "head.*"}};
+  Trainer trainer(model, objective);
+  trainer.fit(four_samples(), {.epochs = 50, .batch = 4});
+  const Model averaged = trainer.averaged();
+  EXPECT_EQ(parameter(averaged, "body.weight"), parameter(model, "body.weight"));
+  EXPECT_NE(parameter(averaged, "head.weight"), parameter(model, "head.weight"));
+}
+
 TEST(Average, RefusesWhatIsNotThere) {
   EXPECT_EQ(message_of([] { Trainer(line(), averaging(1)); }),
             "expected the decay of the average in (0, 1), or 0 for none; got 1");

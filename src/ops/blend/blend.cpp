@@ -47,7 +47,8 @@ void BlendOp::reference(const ReferenceArgs& args) const {
   for (const BlendRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
     const BlendFactors by = blend_factors(rule, range.weight, args.step);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double kept = by.keep == 0 ? 0 : by.keep * args.in(0)[i];
+      const double keep = by.moves ? 1 - double{by.take} : double{by.keep};
+      const double kept = keep == 0 ? 0 : keep * args.in(0)[i];
       args.in(0)[i] = kept + by.take * args.in(1)[i];
     }
   }

@@ -13,9 +13,11 @@ namespace linnet {
 
 /// What a flat array becomes with another one of its length.
 enum class Blend : std::uint8_t {
-  add,      ///< t + s
-  mix,      ///< (1 - w) t + w s, a weight w by range: running statistics
-  average,  ///< d t + (1 - d) s; s at the first update: the moving average of weights
+  add,  ///< t + s
+  mix,  ///< (1 - w) t + w s, a weight w by range: running statistics
+  /// t + (1 - d) (s - t); s at the first update: the moving average of weights. In this form, since
+  /// d and 1 - d as floats don't add up to 1: near d = 1 all averages would be too small or large.
+  average,
 };
 constexpr std::array<std::string_view, 3> enum_names(Blend) { return {"add", "mix", "average"}; }
 
@@ -51,10 +53,11 @@ class BlendOp final : public OpBase<BlendOp, BlendAttrs> {
   bool mutates(std::size_t input) const override { return input == 0; }
 };
 
-/// t becomes keep * t + take * s.
+/// t becomes keep * t + take * s, or if it moves t + take * (s - t).
 struct BlendFactors {
   float keep;
   float take;
+  bool moves = false;
 };
 
 /// A range of elements and what it is blended with, but for `average`, whose factors follow from
@@ -82,11 +85,12 @@ LINNET_HOST_DEVICE inline BlendFactors blend_factors(const BlendRule& rule, floa
   const auto n = static_cast<double>(step.update);
   const double most = rule.warmup ? (1 + n) / (10 + n) : 1;
   const double decay = rule.decay < most ? rule.decay : most;
-  return {static_cast<float>(decay), static_cast<float>(1 - decay)};
+  return {static_cast<float>(decay), static_cast<float>(1 - decay), true};
 }
 
 /// Without a product that would turn an infinity of what is not kept into NaN.
 LINNET_HOST_DEVICE inline float blend(const BlendFactors& by, float t, float s) {
+  if (by.moves) return t + by.take * (s - t);
   return by.keep == 0 ? by.take * s : by.keep * t + by.take * s;
 }
 

@@ -72,6 +72,12 @@ TEST(Blend, TheWarmUpBoundsTheDecay) {
   EXPECT_FLOAT_EQ(static_cast<float>(blended(attrs, {1}, {0}, 0, {.update = 100})[0]), 0.75F);
 }
 
+TEST(Blend, AnAverageOfWhatStaysIsThat) {
+  const BlendAttrs attrs{.kind = Blend::average, .decay = 0.99999};
+  const std::vector<double> same{0.1F, -3.7F, 12345.678F, 1e-20F};
+  EXPECT_EQ(blended(attrs, same, same, 0, {.update = 3}), same);
+}
+
 TEST(Blend, NamesTheDecay) {
   EXPECT_EQ(inference_error(make_op(BlendOp({.kind = Blend::average, .decay = 1})),
                             {f32({4}), f32({4})}, "average"),
