@@ -15,6 +15,13 @@ std::optional<std::uint64_t> step_of(double stopped) {
   return static_cast<std::uint64_t>(stopped) - 1;
 }
 
+/// What leaves have left, perhaps not finite, is zero again.
+void clear_leaves(const ModelState& model, const TrainingMemory& memory) {
+  if (memory.gradients == nullptr) return;
+  const std::vector<std::byte> zeros(memory.gradients->bytes());
+  model.backend->upload(*memory.gradients, 0, zeros);
+}
+
 /// Gathers batches of the pass that begins with `first`.
 BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
   return [first, reader = feed.reader, shuffle = feed.shuffle](std::uint64_t position,
@@ -94,6 +101,9 @@ void Sweep::run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& le
 }
 
 std::string Sweep::first_not_finite(const StepInfo& step, std::uint64_t count) const {
+  // A norm's statistics become 0 times what is there, plus the batch's.
+  const CachedProgram& cached = count == batch ? *full : *rest;
+  if (cached.recipe.training != nullptr) clear_leaves(*model, *cached.recipe.training);
   Program& program = ready(count == batch ? 0 : full_steps());
   const std::optional<std::size_t> found = program.first_not_finite(bring(step, count));
   if (feed.stream != nullptr) feed.stream->release();
@@ -239,9 +249,7 @@ void clear_stopped(ModelState& model, const TrainingMemory& memory) {
   const double none = 0;
   model.backend->upload(*model.statistics, model.counters_offset() + kStoppedOffset,
                         std::as_bytes(std::span(&none, 1)));
-  if (memory.gradients == nullptr) return;
-  const std::vector<std::byte> zeros(memory.gradients->bytes());
-  model.backend->upload(*memory.gradients, 0, zeros);
+  clear_leaves(model, memory);
 }
 
 std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end) {

@@ -2,6 +2,9 @@
 // A training that meets something not finite stops before that harms a weight.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "../message_of.h"
 #include "fixtures.h"
 
@@ -107,6 +110,21 @@ TEST(NotFinite, StepsOverSeveralBatchesStopAsWell) {
   EXPECT_EQ(message.find("the output of ["), 0U) << message;
   EXPECT_NE(message.find("in epoch 1, step 1"), std::string::npos) << message;
   EXPECT_EQ(state_of(trainer), state_of(good));
+}
+
+TEST(NotFinite, OfSeveralBatchesTheOneThatIsNotFiniteIsNamed) {
+  const auto broken = [](const Tensor& from, Tensor& to, const RecordPlace& place) {
+    std::ranges::copy(from.as<float>(), to.as_writable<float>().begin());
+    if (place.epoch == 2 && place.row == 17) to.as_writable<float>()[0] = NAN;
+  };
+  const Dataset data = sums_data(24).map("x", {.record = {2}}, broken);
+  for (const bool shuffle : {true, false}) {
+    Trainer trainer = trainer_of({});
+    const std::string message = message_of(
+        [&] { trainer.fit(data, {.epochs = 3, .batch = 4, .accumulate = 3, .shuffle = shuffle}); });
+    EXPECT_EQ(message.find("the output of [gather_batch '"), 0U) << message;
+    EXPECT_NE(message.find("in epoch 2"), std::string::npos) << message;
+  }
 }
 
 TEST(NotFinite, AStateThatIsLoadedTrainsOn) {
