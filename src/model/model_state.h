@@ -20,6 +20,10 @@ namespace linnet {
 
 struct PredictorState;
 
+/// The most that programs hold which wait for their next use: those of the cache, and those of
+/// Model's predictions in each form of the output.
+inline constexpr std::size_t kKeptProgramBytes = std::size_t{1} << 30;
+
 /// What a Model owns: the network, the device, and the weights that lie there.
 struct ModelState {
   Network network;

@@ -15,8 +15,6 @@
 namespace linnet {
 namespace {
 
-constexpr std::size_t kKeptSizes = 4;  // of batches whose programs stay for the next prediction
-
 /// The first outputs as `wanted` says, for every sample in the data set's order.
 std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batch, OutputForm form,
                             std::size_t wanted) {
@@ -52,7 +50,7 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
     predict_batch(predictor, count, parts[0].record.dtype, in, out,
                   static_cast<std::uint64_t>(first));
   }
-  predictor.keep(kKeptSizes);
+  predictor.keep(kKeptProgramBytes);
   return results;
 }
 

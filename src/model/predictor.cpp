@@ -243,6 +243,13 @@ void PreparedBatch::run_bound(std::uint64_t first) {
   program_->run(step(first));
 }
 
+std::size_t PreparedBatch::bytes() const {
+  std::size_t bytes = held_bytes(*program_);
+  bytes += memory_[Storage::arena]->bytes();
+  for (const Port& port : ports_) bytes += port.memory != nullptr ? port.memory->bytes() : 0;
+  return bytes;
+}
+
 StepInfo PreparedBatch::step(std::uint64_t first) const {
   const auto records = static_cast<std::uint64_t>(batch_);
   return {.first_row = first, .records = records, .samples = records};
@@ -263,12 +270,21 @@ PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype)
   return made;
 }
 
-void PredictorState::keep(std::size_t sizes) {
+void PredictorState::keep(std::size_t bytes) {
   const std::lock_guard lock(mutex);
-  while (prepared.size() > sizes) {
-    prepared.erase(std::ranges::min_element(prepared, {}, [](const auto& entry) {
+  const auto bytes_of = [](const auto& entry) {
+    std::size_t sum = 0;
+    for (const auto& batch : entry.second.all) sum += batch->bytes();
+    return sum;
+  };
+  std::size_t held = 0;
+  for (const auto& entry : prepared) held += bytes_of(entry);
+  while (held > bytes && prepared.size() > 2) {
+    const auto oldest = std::ranges::min_element(prepared, {}, [](const auto& entry) {
       return entry.second.last_use;
-    }));
+    });
+    held -= bytes_of(*oldest);
+    prepared.erase(oldest);
   }
 }
 

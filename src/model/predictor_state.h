@@ -37,6 +37,8 @@ class PreparedBatch {
   /// the others, and those that are empty, in memory of this batch. first: see predict_batch().
   void run(std::span<const std::span<const std::byte>> inputs,
            std::span<const std::span<std::byte>> outputs, std::uint64_t first);
+  /// Of the program and its memory; not of the model's, which it shares.
+  std::size_t bytes() const;
   /// What a run is told; and what runs, bound to the addresses of the last run.
   StepInfo step(std::uint64_t first = 0) const;
   Program& program() { return *program_; }
@@ -80,8 +82,9 @@ struct PredictorState {
   PreparedBatch& at(std::int64_t batch, DType dtype) { return *sized(batch, dtype).all.front(); }
   /// Has at least one program; throws as at().
   Prepared& sized(std::int64_t batch, DType dtype);
-  /// Keeps the sizes that were used last, so many of them.
-  void keep(std::size_t sizes);
+  /// Keeps the two sizes that were used last, a full batch and a rest, and of the others those that
+  /// were used last, while all hold at most so many bytes.
+  void keep(std::size_t bytes);
 };
 
 /// What predictions of Model are prepared by, in that form: made once, and kept with the model.

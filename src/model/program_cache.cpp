@@ -23,6 +23,11 @@ std::size_t most(const Programs& programs, Storage storage) {
 
 }  // namespace
 
+std::size_t held_bytes(const Program& program) {
+  constexpr std::size_t kNodeBytes = 1024;  // of a plan and its kernels, measured
+  return program.private_bytes() + program.plan().graph.nodes().size() * kNodeBytes;
+}
+
 std::shared_ptr<CachedProgram> ProgramCache::get(const ProgramRecipe& recipe, std::int64_t batch) {
   const auto found = std::ranges::find_if(kept_, [&](const auto& cached) {
     return cached->batch == batch && cached->recipe.key == recipe.key;
@@ -128,7 +133,7 @@ void ProgramCache::forget(std::string_view prefix) {
 void ProgramCache::evict() {
   std::size_t bytes = 0;
   for (auto next = kept_.begin(); next != kept_.end();) {
-    bytes += (*next)->program->private_bytes();
+    bytes += held_bytes(*(*next)->program);
     const bool idle = next->use_count() == 1;
     next = bytes > limit_ && idle ? kept_.erase(next) : std::next(next);
   }

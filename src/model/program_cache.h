@@ -33,6 +33,9 @@ struct ProgramRecipe {
   bool fixed_weights = false;
 };
 
+/// About what a program holds itself: its memory, its plan and its kernels.
+std::size_t held_bytes(const Program& program);
+
 /// A program of a ProgramCache, which lives as long as somebody holds it.
 struct CachedProgram {
   ProgramRecipe recipe;
@@ -44,8 +47,8 @@ struct CachedProgram {
 
 /// The compiled programs of one model, by what they compute: nothing is compiled twice. All share
 /// the model's weights and one arena, so their runs take turns. The arena grows with what is asked
-/// for. Programs that nobody holds stay for their next use, the least recently used ones until they
-/// hold more than `limit` bytes of their own.
+/// for. Programs that nobody holds stay for their next use: all together hold at most `limit` bytes
+/// (held_bytes()), and the least recently used go.
 class ProgramCache {
  public:
   ProgramCache(Backend& backend, std::shared_ptr<Buffer> parameters,

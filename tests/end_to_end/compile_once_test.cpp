@@ -39,6 +39,14 @@ TEST_F(CompileOnce, ASecondPredictionCompilesAndAllocatesNothing) {
   EXPECT_EQ(counts_of([&] { model_.predict(digits_.train, 100); }), kNothing);
 }
 
+TEST_F(CompileOnce, PredictionsOfManySizesStay) {
+  const auto sizes = [&] {
+    for (std::int64_t count = 1; count <= 10; ++count) model_.predict(digits_.test.rows(0, count));
+  };
+  EXPECT_EQ(counts_of(sizes).programs, 10U);
+  EXPECT_EQ(counts_of(sizes), kNothing);
+}
+
 TEST_F(CompileOnce, ASecondEvaluationCompilesAndAllocatesNothing) {
   EXPECT_EQ(counts_of([&] { evaluate(model_, digits_.test, {}, 25); }).programs, 2U);
   EXPECT_EQ(counts_of([&] { evaluate(model_, digits_.test, {}, 25); }), kNothing);
