@@ -53,7 +53,8 @@ struct PolynomialDecay {
 
 /// The factor rises from `start` to 1 and falls to `floor`, both along half a cosine (Smith and
 /// Topin, "Super-convergence", 2018; OneCycleLR without cycling the momentum). The optimizer's
-/// learning rate is the largest one, which PyTorch calls max_lr. Takes no warm-up.
+/// learning rate is the largest one, which PyTorch calls max_lr. After a
+/// warm-up the cycle is shorter by its length.
 struct OneCycle {
   /// Epochs of the cycle, at least 0; 0: as many as the training has.
   double epochs = 0;
@@ -92,6 +93,7 @@ using Schedule = std::variant<Constant, StepDecay, CosineDecay, LinearDecay, Pol
 
 /// A linear rise before the schedule: the factor of step s is (s + 1) / n, where n is the number of
 /// steps in `epochs` (Goyal et al., "Accurate, large minibatch SGD", 2017). Decays begin after it.
+/// Before a OneCycle it rises to the cycle's first factor.
 struct Warmup {
   /// At least 0; may be a fraction. 0: no warm-up.
   double epochs = 0;

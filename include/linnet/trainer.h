@@ -203,6 +203,9 @@ class Trainer {
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
   Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
 
+  /// The first output for every sample, by the weights as they are: Model::predict().
+  Tensor predict(const Dataset& data, std::int64_t batch = 256);
+
   const Model& model() const;
   Model& model();
   /// A model of its own with the weights of the best epoch of the last fit with keep_best. Throws

@@ -151,13 +151,12 @@ void take(UpdateSettings& to, const OneCycle& s, const Length& length) {
                                     {"floor", s.floor}}) {
     require(value >= 0 && value <= 1, "the schedule's {} must lie in [0, 1]; got {}", name, value);
   }
-  require(to.warmup_steps == 0,
-          "a one-cycle schedule begins with a rise of its own; it takes no warm-up");
   to.decay = Decay::one_cycle;
   to.start = s.start;
   to.floor = s.floor;
   to.total_steps = length.end(s.epochs);
-  to.rise_steps = s.rise * static_cast<double>(to.total_steps) - 1;  // as PyTorch has it
+  const auto cycle = static_cast<double>(to.total_steps - to.warmup_steps);
+  to.rise_steps = s.rise * cycle - 1;  // as PyTorch has it
 }
 
 void take(UpdateSettings& to, const Plateau& s, const Length& /*length*/) {

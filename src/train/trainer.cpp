@@ -227,6 +227,10 @@ History Trainer::fit(const Dataset& data, const FitOptions& options) {
   });
 }
 
+Tensor Trainer::predict(const Dataset& data, std::int64_t batch) {
+  return state_->model.predict(data, batch);
+}
+
 const Model& Trainer::model() const { return state_->model; }
 Model& Trainer::model() { return state_->model; }
 std::uint64_t Trainer::steps() const { return state_->steps; }

@@ -57,7 +57,6 @@ TEST(Continue, ThreeEpochsAndTwoAreFive) {
   for (Objective objective : optimizers()) {
     for (const Schedule& schedule : schedules()) {
       for (const double warmup : {0.0, 3.5}) {
-        if (warmup > 0 && std::holds_alternative<OneCycle>(schedule)) continue;  // takes none
         objective.schedule = schedule;
         objective.warmup = {.epochs = warmup};
         Trainer whole(model_of(forgetful()), objective, {.seed = 8});

@@ -204,6 +204,10 @@ TEST(Optimizers, EverySettingArrives) {
   const UpdateSettings cycle = settings({.schedule = OneCycle{.epochs = 3, .rise = 0.5}});
   EXPECT_EQ(cycle.total_steps, 21);
   EXPECT_EQ(cycle.rise_steps, 9.5);
+  const UpdateSettings later =
+      settings({.schedule = OneCycle{.epochs = 3, .rise = 0.5}, .warmup = {.epochs = 1}});
+  EXPECT_EQ(later.total_steps, 21);
+  EXPECT_EQ(later.rise_steps, 6);
   EXPECT_EQ(settings({.optimizer = SGD{.momentum = 0.9}}).rule, UpdateRule::momentum);
   EXPECT_EQ(settings({.optimizer = RMSprop{}}).rule, UpdateRule::rmsprop);
 }
@@ -238,8 +242,6 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
             "the schedule's power must be above 0 and finite; got 0");
   EXPECT_EQ(error({.schedule = OneCycle{.rise = 1.5}}),
             "the schedule's rise must lie in [0, 1]; got 1.5");
-  EXPECT_EQ(error({.schedule = OneCycle{}, .warmup = {.epochs = 1}}),
-            "a one-cycle schedule begins with a rise of its own; it takes no warm-up");
   EXPECT_EQ(error({.schedule = Plateau{.factor = 1}}),
             "the schedule's factor must lie in (0, 1); got 1");
   EXPECT_EQ(error({.schedule = ScheduleFunction{}}), "the schedule is an empty function");

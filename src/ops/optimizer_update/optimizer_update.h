@@ -50,7 +50,7 @@ struct UpdateSettings {
   std::int64_t warmup_steps = 0;
   std::int64_t every_steps = 1;  ///< step
   std::int64_t total_steps = 1;  ///< where the decay ends, counted from the training's begin
-  double rise_steps = 0;         ///< one_cycle: where the factor is 1; may lie between two steps
+  double rise_steps = 0;         ///< one_cycle: from its begin to the factor 1; may be a fraction
   double gamma = 0.1;            ///< step
   double power = 1;              ///< polynomial
   double start = 1;              ///< one_cycle

@@ -287,6 +287,24 @@ TEST(OptimizerUpdate, SchedulesAreTheirFormulas) {
   }
 }
 
+/// A warm-up leads up to the cycle's first factor; the cycle itself is as it would be alone.
+TEST(OptimizerUpdate, ACycleMayFollowAWarmup) {
+  UpdateSettings alone{.learning_rate = 1,
+                       .decay = Decay::one_cycle,
+                       .total_steps = 11,
+                       .rise_steps = 3.5,
+                       .start = 0.2,
+                       .floor = 0.1};
+  UpdateSettings after = alone;
+  after.warmup_steps = 4;
+  after.total_steps += 4;
+  EXPECT_DOUBLE_EQ(learning_rate_at(after, 0), 0.05);
+  EXPECT_DOUBLE_EQ(learning_rate_at(after, 3), 0.2);
+  for (std::uint64_t s = 0; s < 20; ++s) {
+    EXPECT_DOUBLE_EQ(learning_rate_at(after, s + 4), learning_rate_at(alone, s));
+  }
+}
+
 /// The corners of a cycle, where PyTorch's formula divides by nothing.
 TEST(OptimizerUpdate, ACycleMayRiseOrFallAlone) {
   UpdateSettings s{.learning_rate = 1,

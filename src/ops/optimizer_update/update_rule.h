@@ -52,10 +52,11 @@ LINNET_HOST_DEVICE inline double decay_at(const UpdateSettings& settings, double
       return settings.floor + (1 - settings.floor) * std::pow(1 - t, settings.power);
     case Decay::one_cycle: {
       const double peak = settings.rise_steps;
-      if (peak > 0 && s <= peak) return along_cosine(settings.start, 1, s / peak);
-      const double last = end - 1;
+      const double done = s - begin;
+      if (peak > 0 && done <= peak) return along_cosine(settings.start, 1, done / peak);
+      const double last = end - begin - 1;
       return along_cosine(1, settings.floor,
-                          last > peak ? std::min((s - peak) / (last - peak), 1.0) : 1.0);
+                          last > peak ? std::min((done - peak) / (last - peak), 1.0) : 1.0);
     }
   }
   return 1;
@@ -66,7 +67,10 @@ LINNET_HOST_DEVICE inline double learning_rate_at(const UpdateSettings& settings
                                                   std::uint64_t update, Power power) {
   const auto s = static_cast<double>(update);
   const auto warmup = static_cast<double>(settings.warmup_steps);
-  if (s < warmup) return settings.learning_rate * (s + 1) / warmup;
+  if (s < warmup) {
+    const bool rises = settings.decay == Decay::one_cycle && settings.rise_steps > 0;
+    return settings.learning_rate * (rises ? settings.start : 1.0) * (s + 1) / warmup;
+  }
   return settings.learning_rate * decay_at(settings, s, power);
 }
 
