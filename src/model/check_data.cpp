@@ -349,7 +349,7 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
   }
   add_weights(step, network, targets, data);
   step.augment = step_augment(options.augment, run, data, step);
-  const bool weighed = step.weights || run.sequences_of(1) ||
+  const bool weighed = step.weights || run.has_lengths() ||
                        std::ranges::any_of(step.targets, [](const TargetLoss& target) {
                          return target.lengths.has_value();
                        });

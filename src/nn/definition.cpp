@@ -54,6 +54,13 @@ std::optional<std::size_t> NetworkDefinition::sequences_of(std::size_t index) co
   return static_cast<std::size_t>(found - inputs.begin());
 }
 
+bool NetworkDefinition::has_lengths() const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (sequences_of(i)) return true;
+  }
+  return false;
+}
+
 std::size_t NetworkDefinition::bytes(bool trainable) const {
   // The last one ends where all do; a builder asks for each weight.
   const auto last = std::find_if(parameters.rbegin(), parameters.rend(),

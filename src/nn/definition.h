@@ -78,6 +78,8 @@ struct NetworkDefinition {
   bool draws_noise() const;
   /// The input whose sequences' lengths input `index` is: "x" of "x.lengths"; none: it is no such.
   std::optional<std::size_t> sequences_of(std::size_t index) const;
+  /// Whether an input's sequences have lengths.
+  bool has_lengths() const;
   /// Bytes of the storage that holds the trainable weights, or the other ones.
   std::size_t bytes(bool trainable) const;
   Shape output_sample(std::size_t output = 0) const {
