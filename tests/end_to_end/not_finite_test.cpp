@@ -112,12 +112,30 @@ TEST(NotFinite, StepsOverSeveralBatchesStopAsWell) {
   EXPECT_EQ(state_of(trainer), state_of(good));
 }
 
+/// Rows of a tensor f32 (N, 2); row 17 is NaN in epoch 2.
+class Broken final : public RecordSource {
+ public:
+  explicit Broken(Tensor rows) : rows_(std::move(rows)) {}
+  std::int64_t size() const override { return rows_.shape()[0]; }
+  DType dtype() const override { return DType::f32; }
+  Shape record() const override { return {2}; }
+  void read(std::int64_t index, std::span<std::byte> to) const override {
+    std::ranges::copy(rows_.rows(index, index + 1).bytes(), to.begin());
+  }
+  void read_in_epoch(std::int64_t index, std::int64_t epoch,
+                     std::span<std::byte> to) const override {
+    read(index, to);
+    if (epoch == 2 && index == 17) *reinterpret_cast<float*>(to.data()) = NAN;
+  }
+
+ private:
+  Tensor rows_;
+};
+
 TEST(NotFinite, OfSeveralBatchesTheOneThatIsNotFiniteIsNamed) {
-  const auto broken = [](const Tensor& from, Tensor& to, const RecordPlace& place) {
-    std::ranges::copy(from.as<float>(), to.as_writable<float>().begin());
-    if (place.epoch == 2 && place.row == 17) to.as_writable<float>()[0] = NAN;
-  };
-  const Dataset data = sums_data(24).map("x", {.record = {2}}, broken);
+  const Dataset sums = sums_data(24);
+  const Dataset data({{.name = "x", .source = std::make_shared<Broken>(first_input(sums))}},
+                     sums.targets());
   for (const bool shuffle : {true, false}) {
     Trainer trainer = trainer_of({});
     const std::string message = message_of(
