@@ -24,7 +24,8 @@ struct Column {
   /// Gives the records when a batch needs them; `data` is empty then.
   std::shared_ptr<const RecordSource> source = {};
   /// Of sequences (N, T, ...) that are padded at their ends: how many steps of each count, (N) i32
-  /// or i64, from 1 to T (of a target from 0). Empty: all of them.
+  /// or i64, from 1 to T (of a target from 0). Empty: all of them. What lies in the padding has no
+  /// part in anything, be it NaN (ids in it are such as the embedding has).
   Tensor lengths = {};
 
   bool has_lengths() const { return lengths.elements() > 0; }
@@ -57,8 +58,9 @@ struct RecordPlace {
   std::uint64_t key = 0;
 };
 
-/// Makes a record of another one, e.g. a spectrum of a sound: reads `from`, writes all of `to`.
-/// Called by several threads at once; what it writes depends on nothing else than its arguments.
+/// Makes a record of another one, e.g. a spectrum of a sound: reads `from`, which is read-only, and
+/// writes finite numbers over all of `to`, or assigns to it a Tensor of its type and shape. Called
+/// by several threads at once; what it writes depends on nothing else than its arguments.
 using Transform = std::function<void(const Tensor& from, Tensor& to, const RecordPlace& place)>;
 
 /// What Dataset::map() makes.
@@ -140,7 +142,8 @@ class Dataset {
   /// The same data set with other records in a column: each is made when a batch needs it, by the
   /// threads that read ahead (FitOptions::decoders), in every epoch anew. Nothing is held in
   /// memory. Throws Error for a column that is not there, and for labels. An exception of the
-  /// transform ends the training as an Error that names column and row.
+  /// transform, and NaN or infinity that it makes of a step that counts, end the training (or
+  /// evaluation, or prediction) as an Error that names column and row.
   Dataset map(std::string_view column, const MapOptions& options, Transform transform) const;
 
   /// Throws Error where the first target is labels and one lies outside [0, classes), if there are

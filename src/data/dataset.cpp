@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/utf8.h"
+#include "data/lengths.h"
 #include "data/targets.h"
 
 namespace linnet {
@@ -91,13 +92,7 @@ void settle_lengths(Column& column, bool target) {
           "...)",
           column.name);
   const Tensor wide = column.lengths.to_host().to(DType::i64);
-  const std::span<const std::int64_t> lengths = wide.as<std::int64_t>();
-  const std::int64_t least = target ? 0 : 1;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    require(lengths[i] >= least && lengths[i] <= record[0],
-            "the length of sample {} in the column '{}' is {}; expected {} to {}", i, column.name,
-            lengths[i], least, record[0]);
-  }
+  check_lengths(wide.as<std::int64_t>(), column.name, target ? 0 : 1, record[0]);
   column.lengths = column.lengths.to_host().to(DType::i32).reshaped({column.size()});
 }
 
@@ -260,26 +255,26 @@ Dataset with_input(const Dataset& data, std::size_t index, Column column) {
   return changed;
 }
 
+Dataset with_first_target_read(const Dataset& data) {
+  if (data.targets().empty() || data.targets()[0].source == nullptr) return data;
+  const Column& target = data.targets()[0];
+  Tensor values(target.dtype(), target.record().batched(target.size()));
+  const std::size_t bytes =
+      values.bytes().size() / static_cast<std::size_t>(std::max<std::int64_t>(target.size(), 1));
+  for (std::int64_t i = 0; i < target.size(); ++i) {
+    target.source->read(i, values.writable_bytes().subspan(static_cast<std::size_t>(i) * bytes,
+                                                           bytes));
+  }
+  return with_first_target(data, std::move(values));
+}
+
 Dataset with_first_target(const Dataset& data, Tensor values) {
   std::vector<Column> targets = data.targets();
   targets.at(0).data = std::move(values);
+  targets.at(0).source = nullptr;
   Dataset changed(data.inputs(), std::move(targets), data.info());
   changed.set_weights(data.weights());
   return changed;
-}
-
-Tensor lengths_of(const Tensor& ids, std::int32_t pad) {
-  require(ids.dtype() == DType::i32 && ids.shape().rank() == 2 && ids.shape()[1] > 0,
-          "expected ids i32 (N, steps); got {} {}", to_string(ids.dtype()), to_string(ids.shape()));
-  const std::span<const std::int32_t> all = ids.as<std::int32_t>();
-  const auto steps = static_cast<std::size_t>(ids.shape()[1]);
-  std::vector<std::int32_t> lengths;
-  for (std::size_t row = 0; row < all.size(); row += steps) {
-    std::size_t length = steps;
-    while (length > 1 && all[row + length - 1] == pad) --length;
-    lengths.push_back(static_cast<std::int32_t>(length));
-  }
-  return Tensor(std::move(lengths));
 }
 
 }  // namespace linnet

@@ -2,6 +2,8 @@
 // Columns whose records a function of the user's makes.
 #include <linnet/dataset.h>
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -15,7 +17,9 @@ namespace {
 class MappedSource final : public RecordSource {
  public:
   MappedSource(Column column, MapOptions options, Transform transform)
-      : column_(std::move(column)), options_(options), transform_(std::move(transform)) {}
+      : column_(std::move(column)), options_(options), transform_(std::move(transform)) {
+    if (column_.source == nullptr) column_.data = read_only(column_.data);
+  }
 
   std::int64_t size() const override { return column_.size(); }
   DType dtype() const override { return options_.dtype; }
@@ -34,19 +38,51 @@ class MappedSource final : public RecordSource {
                                               static_cast<std::uint64_t>(index))};
     try {
       transform_(from, made, place);
+      if (made.bytes().data() != to.data()) take_over(made, to);
     } catch (const std::exception& error) {
       fail("the transform of the column '{}' failed at row {}: {}", column_.name, index,
            error.what());
     }
+    if (options_.dtype == DType::f32) check_finite(index, to);
   }
 
  private:
+  /// A transform that reads `from` can't write into the data set by a copy of it.
+  static Tensor read_only(const Tensor& tensor) {
+    return Tensor::borrow(tensor.dtype(), tensor.shape(), tensor.bytes(),
+                          std::make_shared<const Tensor>(tensor));
+  }
+
+  /// Of `to = result` in a transform, which makes `to` another Tensor.
+  void take_over(const Tensor& made, std::span<std::byte> to) const {
+    require(made.dtype() == options_.dtype && made.shape() == options_.record,
+            "it made `to` {} {}; expected {} {}", to_string(made.dtype()), to_string(made.shape()),
+            to_string(options_.dtype), to_string(options_.record));
+    std::ranges::copy(made.to_host().bytes(), to.begin());
+  }
+
+  /// Of the steps that count, where the record is a sequence with a length.
+  void check_finite(std::int64_t index, std::span<const std::byte> record) const {
+    std::span values(reinterpret_cast<const float*>(record.data()), record.size() / sizeof(float));
+    if (column_.has_lengths()) {
+      const std::int32_t length =
+          column_.lengths.as<std::int32_t>()[static_cast<std::size_t>(index)];
+      values = values.first(values.size() / static_cast<std::size_t>(options_.record[0]) *
+                            static_cast<std::size_t>(length));
+    }
+    const auto bad =
+        std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+    if (bad == values.end()) return;
+    fail("the transform of the column '{}' made {} of row {}, at element {} of its f32 {}",
+         column_.name, *bad, index, bad - values.begin(), to_string(options_.record));
+  }
+
   Tensor record_of(std::int64_t index, std::int64_t epoch) const {
     const Shape record = column_.record();
     if (column_.source == nullptr) return column_.data.rows(index, index + 1).reshaped(record);
     Tensor read = uninitialized_tensor(column_.dtype(), record);
     column_.source->read_in_epoch(index, epoch, read.writable_bytes());
-    return read;
+    return read_only(read);
   }
 
   Column column_;

@@ -22,6 +22,10 @@ Shape value_shape_of(const Dataset& data);
 std::int64_t classes_of(std::span<const std::int32_t> labels,
                         std::optional<std::int32_t> ignored_label = {});
 
+/// The data set with its first target in memory, which a source has read outside of an epoch; the
+/// data set itself where it is there already.
+Dataset with_first_target_read(const Dataset& data);
+
 /// The data set with another column in the place of one of its inputs, or of its first target.
 Dataset with_input(const Dataset& data, std::size_t index, Column column);
 Dataset with_first_target(const Dataset& data, Tensor values);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "data/lengths.h"
 #include "data/targets.h"
 #include "model/output_form.h"
 
@@ -60,6 +61,19 @@ bool are_binary(std::span<const float> values) {
   return std::ranges::all_of(values, [](float t) { return t == 0 || t == 1; });
 }
 
+/// The values of the first target, 0 for those of steps that don't count: in `counted`, or where
+/// they lie.
+std::span<const float> counted_values(const Dataset& data, std::vector<float>& counted) {
+  const std::span<const float> values = values_of(data);
+  if (values.empty() || !data.targets()[0].has_lengths()) return values;
+  counted.assign(values.size(), 0);
+  for_each_counted<float>(data.targets()[0], [&](std::span<const float> part, std::size_t first) {
+    std::ranges::copy(part, counted.begin() + static_cast<std::ptrdiff_t>(first));
+    return false;
+  });
+  return counted;
+}
+
 /// What each value of the first target counts, of the samples or of their steps; none: all alike.
 std::vector<float> weights_of_values(const Dataset& data) {
   std::vector<float> weights;
@@ -103,8 +117,10 @@ void to_log_odds(std::span<float> logits, std::size_t classes) {
 
 Metrics measure(std::span<const float> predictions, const Dataset& data,
                 std::optional<std::int32_t> ignore_index) {
-  const std::span<const std::int32_t> labels = labels_of(data);
-  const std::span<const float> values = values_of(data);
+  const Dataset read = with_first_target_read(data);
+  const std::span<const std::int32_t> labels = labels_of(read);
+  std::vector<float> counted;
+  const std::span<const float> values = counted_values(read, counted);
   Metrics metrics;
   if (!labels.empty()) {
     const std::span<const float> weights = data.weights().as<float>();
@@ -114,8 +130,8 @@ Metrics measure(std::span<const float> predictions, const Dataset& data,
     measure_labels(metrics, kept);
     return metrics;
   }
-  const std::int64_t columns = value_shape_of(data).elements();
-  const std::vector<float> weights = weights_of_values(data);
+  const std::int64_t columns = value_shape_of(read).elements();
+  const std::vector<float> weights = weights_of_values(read);
   metrics.samples = data.size();
   if (are_binary(values)) {
     metrics.kind = Metrics::Kind::binary;
@@ -152,7 +168,9 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
   require(value_shape_of(data) == outputs,
           "the network gives {} a sample but the data set '{}' has values of {}",
           to_string(outputs), data.info().name, to_string(value_shape_of(data)));
-  if (!are_binary(values_of(data))) return predicted(OutputForm::plain);
+  const Dataset read = with_first_target_read(data);
+  std::vector<float> counted;
+  if (!are_binary(counted_values(read, counted))) return predicted(OutputForm::plain);
   std::vector<float> scores = predicted(OutputForm::logits);
   const bool classes = last == LastLayer::softmax || last == LastLayer::log_softmax;
   if (classes && outputs[-1] > 1) to_log_odds(scores, static_cast<std::size_t>(outputs[-1]));
@@ -160,9 +178,10 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
 }
 
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options) {
-  const Dataset named = with_class_names(data, model.class_names());
+  const Dataset read = with_first_target_read(data);
+  const Dataset named = with_class_names(read, model.class_names());
   const std::vector<float> scores =
-      predictions_of(model, data, options.batch, options.ignore_index);
+      predictions_of(model, read, options.batch, options.ignore_index);
   return measure(scores, named, options.ignore_index);
 }
 

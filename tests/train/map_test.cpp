@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
+#include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -148,6 +150,91 @@ TEST(Map, ErrorsNameColumnAndRow) {
             "the transform of the column 'x' is an empty function");
   EXPECT_EQ(message_of([&] { data.map("x", {.record = {3}, .dtype = DType::f64}, with_product); }),
             "the source of the column 'x' gives f64; expected u8, f32 or i32");
+}
+
+TEST(Map, ATensorThatIsAssignedIsTheRecord) {
+  const Dataset data = line_data(30);
+  const Dataset same =
+      data.map("x", {.record = {2}},
+               [](const Tensor& from, Tensor& to, const RecordPlace&) { to = from; });
+  Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
+  EXPECT_TRUE(same_bits(model.predict(same), model.predict(data)));
+  const Dataset other =
+      data.map("x", {.record = {3}},
+               [](const Tensor& from, Tensor& to, const RecordPlace&) { to = from; });
+  EXPECT_EQ(message_of([&] { model_of().predict(other); }),
+            "the transform of the column 'x' failed at row 0: it made `to` f32 (2); expected f32 "
+            "(3)");
+}
+
+TEST(Map, WhatATransformReadsStaysAsItIs) {
+  const Dataset data = line_data(4);
+  const std::vector<float> before = vector_of(first_input(data));
+  const auto overwriting = [](const Tensor& from, Tensor& to, const RecordPlace&) {
+    Tensor alias = from;
+    alias.as_writable<float>()[0] = 7;
+    to = alias;
+  };
+  const Dataset once = data.map("x", {.record = {2}}, overwriting);
+  const Dataset twice =
+      data.map("x", {.record = {2}},
+               [](const Tensor& from, Tensor& to, const RecordPlace&) { to = from; })
+          .map("x", {.record = {2}}, overwriting);
+  Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
+  for (const Dataset& mapped : {once, twice}) {
+    EXPECT_EQ(message_of([&] { model.predict(mapped); }),
+              "the transform of the column 'x' failed at row 0: a tensor f32 (2) is read-only: it "
+              "borrows const memory; clone() it");
+  }
+  EXPECT_EQ(vector_of(first_input(data)), before);
+}
+
+TEST(Map, NanIsNamedByColumnAndRow) {
+  const auto with_nan = [](std::int64_t row, std::size_t element) {
+    return [=](const Tensor& from, Tensor& to, const RecordPlace& place) {
+      with_product(from, to, place);
+      if (place.row == row) to.as_writable<float>()[element] = NAN;
+    };
+  };
+  const Dataset mapped = line_data(12).map("x", {.record = {3}}, with_nan(5, 2));
+  const char* const message =
+      "the transform of the column 'x' made nan of row 5, at element 2 of its f32 (3)";
+  Model model = model_of();
+  EXPECT_EQ(message_of([&] { train(model, mapped, {.epochs = 1, .batch = 4}); }), message);
+  EXPECT_EQ(message_of([&] { model.predict(mapped); }), message);
+  // In the padding of a sequence it may stand.
+  const Tensor sequences(std::vector<float>(12, 0.5F), {2, 3, 2});
+  const Dataset padded =
+      Dataset(
+          {{.name = "x", .data = sequences, .lengths = Tensor(std::vector<std::int32_t>{1, 3})}},
+          {{"y", Tensor(DType::f32, {2, 1})}})
+          .map("x", {.record = {3, 2}},
+               [](const Tensor& from, Tensor& to, const RecordPlace& place) {
+                 std::ranges::copy(from.as<float>(), to.as_writable<float>().begin());
+                 if (place.row == 0) to.as_writable<float>()[2] = NAN;
+               });
+  Model pooled(Network({3, 2}, {Lengths{}, GlobalAvgPool1d{}, Dense{.units = 1}}),
+               {.device = "cpu"});
+  EXPECT_EQ(message_of([&] { train(pooled, padded, {.epochs = 1}); }), "");
+}
+
+TEST(Map, MetricsReadAMappedTarget) {
+  const Dataset data = line_data(30);
+  const Dataset mapped =
+      data.map("y", {.record = {1}}, [](const Tensor& from, Tensor& to, const RecordPlace&) {
+        to.as_writable<float>()[0] = 2 * from.as<float>()[0];
+      });
+  std::vector<float> doubled = vector_of(first_target(data));
+  for (float& value : doubled) value *= 2;
+  const Dataset resident = data_of(first_input(data), Tensor(doubled, {30, 1}));
+  Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
+  const Metrics got = evaluate_metrics(model, mapped);
+  const Metrics wanted = evaluate_metrics(model, resident);
+  EXPECT_EQ(got.kind, Metrics::Kind::values);
+  EXPECT_EQ(got.rmse, wanted.rmse);
+  EXPECT_EQ(got.r_squared, wanted.r_squared);
+  const std::vector<float> y = predictions_of(model, resident);
+  EXPECT_EQ(measure(y, mapped).mae, wanted.mae);
 }
 
 }  // namespace
