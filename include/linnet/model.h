@@ -91,6 +91,9 @@ class Model {
 
   /// Names of the classes, if the model was trained on any; saved with the weights.
   const std::vector<std::string>& class_names() const;
+  /// Throws Error for more names than the first output tells classes apart (its last axis; two for
+  /// a single number), and for one that is not UTF-8. Classes behind the last name are called by
+  /// their numbers; no names: all are.
   void set_class_names(std::vector<std::string> names);
 
   /// The loss and the samples of the last training: train() sets it.

@@ -63,10 +63,13 @@ class Predictor {
   /// model that does not tell classes apart (Model::answers()), and naming a sample whose outputs
   /// are not finite.
   std::vector<Classified> classify(const Tensor& samples) const;
+  /// The same of every input, by name: of networks of several, and of sequences with lengths.
+  std::vector<Classified> classify(const State& inputs) const;
 
   /// predict() for networks of several inputs and outputs, by name: takes every input, as many
   /// samples of each, and writes the outputs that `outputs` names. Throws Error as predict() does,
-  /// and for names that the network lacks or that are missing among the inputs.
+  /// for names that the network lacks or that are missing among the inputs, and naming a sequence
+  /// whose length (an input "NAME.lengths") is not from 1 to its steps.
   void predict(const State& inputs, const State& outputs) const;
   /// The same; returns every output in memory of its own, in the network's order.
   State predict(const State& inputs) const;

@@ -27,20 +27,22 @@ bool gives_probabilities(const PredictorState& state) {
          last_layer(network.graph, network.outputs[0].value) == LastLayer::softmax;
 }
 
-}  // namespace
-
-std::vector<Classified> Predictor::classify(const Tensor& samples) const {
-  const ModelState& model = state_->model;
+void require_classes(const ModelState& model) {
   require(
       answers_of(model) == Answers::classes,
       "classify() is for models that tell classes apart, by their loss, a last Softmax or their "
       "class names; predict() gives this one's outputs");
-  require(output_shape().rank() == 1,
+  const Shape outputs = model.definition().output_sample();
+  require(outputs.rank() == 1,
           "classify() is for models of one class a sample, with outputs (N, classes); this one's "
           "are {} a sample",
-          to_string(output_shape()));
-  const Tensor outputs = predict(samples);
-  const bool probabilities = gives_probabilities(*state_);
+          to_string(outputs));
+}
+
+/// What the first output of each sample says.
+std::vector<Classified> classes_of(const PredictorState& state, const Tensor& outputs) {
+  const ModelState& model = state.model;
+  const bool probabilities = gives_probabilities(state);
   std::vector<Classified> classified;
   for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
     const Tensor row = outputs.rows(i, i + 1);
@@ -55,6 +57,18 @@ std::vector<Classified> Predictor::classify(const Tensor& samples) const {
          .probability = probabilities ? *top : static_cast<float>(largest_probability(y, *top))});
   }
   return classified;
+}
+
+}  // namespace
+
+std::vector<Classified> Predictor::classify(const Tensor& samples) const {
+  require_classes(state_->model);
+  return classes_of(*state_, predict(samples));
+}
+
+std::vector<Classified> Predictor::classify(const State& inputs) const {
+  require_classes(state_->model);
+  return classes_of(*state_, predict(inputs)[state_->model.definition().outputs[0].name]);
 }
 
 }  // namespace linnet

@@ -143,6 +143,11 @@ void Model::set_class_names(std::vector<std::string> names) {
     require(is_utf8(name), "the class name '{}' is not UTF-8, which a saved model could not hold",
             escaped(name));
   }
+  const std::int64_t most = most_classes(state_->definition());
+  require(std::ssize(names) <= most,
+          "got {} class names, but the first output of the network, {} a sample, tells at most {} "
+          "classes apart",
+          names.size(), to_string(state_->definition().output_sample()), most);
   state_->class_names = std::move(names);
 }
 

@@ -22,6 +22,11 @@ Answers answers_of(LastLayer last, Answers otherwise) {
 
 }  // namespace
 
+std::int64_t most_classes(const NetworkDefinition& network) {
+  const Shape outputs = network.output_sample();
+  return std::max<std::int64_t>(outputs.rank() > 0 ? outputs[-1] : 1, 2);
+}
+
 Answers answers_of(const ModelState& model) {
   const NetworkDefinition& network = model.definition();
   const LastLayer last = last_layer(network.graph, network.outputs[0].value);

@@ -10,6 +10,9 @@
 
 namespace linnet {
 
+/// How many classes the first output can tell apart: its last axis; a single number two.
+std::int64_t most_classes(const NetworkDefinition& network);
+
 /// See Model::answers().
 Answers answers_of(const ModelState& model);
 

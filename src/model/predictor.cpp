@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "data/lengths.h"
 #include "model/buffer_memory.h"
 #include "model/memory_report.h"
 #include "model/output_form.h"
@@ -136,6 +138,10 @@ NamedInputs named_inputs(const NetworkDefinition& network, const State& inputs) 
     const std::int64_t count = batch_of(network, place, *samples);
     require(place == 0 || count == result.count, "'{}' has {} samples, '{}' has {}",
             network.inputs[0].name, result.count, input.name, count);
+    if (const std::optional<std::size_t> sequences = network.sequences_of(place)) {
+      check_lengths(samples->as<std::int32_t>(), input.name, 1,
+                    network.inputs[*sequences].sample[0]);
+    }
     result.count = count;
     result.memory.push_back(samples->bytes());
   }

@@ -8,6 +8,7 @@
 #include "base/join.h"
 #include "core/align.h"
 #include "model/custom_metrics.h"
+#include "model/output_form.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -209,7 +210,9 @@ Trainer::Trainer(Several, Model model, Objectives objectives, TrainerOptions opt
 }
 
 void record_training(Model& model, const Dataset& data, const StepData& steps) {
-  if (!data.classes().empty()) model.set_class_names(data.classes());
+  const std::vector<std::string>& classes = data.classes();  // perhaps of another output
+  const bool they_fit = std::ssize(classes) <= most_classes(model.state().definition());
+  if (!classes.empty() && they_fit) model.set_class_names(classes);
   TrainingRecord record;
   if (steps.inputs > 0) record.sample_shape = steps.parts[0].record.shape.sample();
   if (steps.targets.front().output == 0) {

@@ -127,5 +127,32 @@ TEST(ClassNames, ColumnsOfValuesAreMappedToo) {
             "are 'cat', 'dog'");
 }
 
+TEST(ClassNames, AreAtMostAsManyAsTheOutputTellsApart) {
+  Model model = trained();
+  EXPECT_EQ(message_of([&] {
+              model.set_class_names({"a", "b", "c", "d"});
+            }),
+            "got 4 class names, but the first output of the network, (3) a sample, tells at most 3 "
+            "classes apart");
+  EXPECT_EQ(model.class_names(), kNames);
+  model.set_class_names({"a", "b"});
+  Model binary(Network({3}, {Dense{.units = 1}, Sigmoid{}}), {.device = "cpu"});
+  binary.set_class_names({"no", "yes"});
+  EXPECT_NE(message_of([&] { binary.set_class_names({"no", "yes", "perhaps"}); }), "");
+}
+
+/// Names of more classes than the first output has belong to another one.
+TEST(ClassNames, OfAnotherOutputAreNotTheModels) {
+  FunctionalNetwork f;
+  const Expression x = f.input("x", {3});
+  Model model(f.build({{"size", x | Dense{.units = 1}}, {"pet", x | Dense{.units = 3}}}),
+              {.device = "cpu"});
+  Dataset data({{"x", Tensor(DType::f32, {3, 3})}},
+               {{"pet", Tensor(Labels{0, 1, 2})}, {"size", Tensor(DType::f32, {3, 1})}});
+  data.set_classes(kNames);
+  train(model, data, {.epochs = 1});
+  EXPECT_TRUE(model.class_names().empty());
+}
+
 }  // namespace
 }  // namespace linnet::testing
