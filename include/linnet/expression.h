@@ -20,7 +20,9 @@ struct ExpressionScope;
 /// A value of a network or of a loss that is being written down: a handle, good as long as what it
 /// was made by is being built. Operators on it become operators of the graph, so gradients, fusion
 /// and every device come for free. f32 unless said; the first axis is the batch, which shapes leave
-/// out. Throws Error naming the operator and the shapes where operands don't fit.
+/// out. Throws Error naming the operator and the shapes where operands don't fit, and where an
+/// operator would take the padding of sequences with lengths for data or its operands have
+/// different lengths; of operands with lengths and without, the result has them.
 class Expression {
  public:
   /// Without the batch, which weights don't have.

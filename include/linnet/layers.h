@@ -365,8 +365,9 @@ struct Embedding {
 /// "input.lengths", i32 (N, 1): the lengths of the data set's column (Column::lengths). Recurrent
 /// layers then end after the last step that counts and give 0 behind it (PyTorch's
 /// pack_padded_sequence), attention gives weight to steps that count alone, and so do
-/// GlobalAvgPool1d and GlobalMaxPool1d. Layers that keep the steps apart hand the lengths on; one
-/// that mixes them and knows no lengths throws Error.
+/// GlobalAvgPool1d and GlobalMaxPool1d. Layers that work on each step alone hand the lengths on;
+/// one that would take padding for data (Conv1d, BatchNorm, Flatten, ...) throws Error that says
+/// so. Whatever lies in the padding, NaN too, has no part in outputs and gradients.
 struct Lengths {
   void build(NetworkBuilder& builder) const;
 };

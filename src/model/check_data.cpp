@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "data/lengths.h"
 #include "data/targets.h"
 #include "model/augment_graph.h"
 #include "model/bind_columns.h"
@@ -82,19 +83,21 @@ Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, con
 }
 
 /// Losses of probabilities want values that are some.
-void check_values(Loss loss, std::span<const float> values, const TargetData& target,
-                  const Dataset& data) {
+void check_values(Loss loss, const Column& column, const TargetData& target, const Dataset& data) {
   std::string_view name;
   if (loss == Loss::cross_entropy) name = "cross-entropy wants labels or values";
   if (loss == Loss::kl_divergence) name = "the KL divergence wants values";
   if (loss == Loss::binary_cross_entropy) name = "binary cross-entropy wants values";
   if (loss == Loss::focal) name = "the focal loss wants labels or values";
-  if (name.empty()) return;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] >= 0 && values[i] <= 1) continue;
-    fail("{} in [0, 1], but the data set '{}' has the value {}: {}", name, data.info().name,
-         values[i], place_of(i, target.shape, target.file, target.what, data));
-  }
+  if (name.empty() || column.source != nullptr) return;
+  for_each_counted<float>(column, [&](std::span<const float> values, std::size_t first) {
+    const auto bad =
+        std::ranges::find_if(values, [](float value) { return !(value >= 0 && value <= 1); });
+    if (bad == values.end()) return false;
+    const std::size_t index = first + static_cast<std::size_t>(bad - values.begin());
+    fail("{} in [0, 1], but the data set '{}' has the value {}: {}", name, data.info().name, *bad,
+         place_of(index, target.shape, target.file, target.what, data));
+  });
 }
 
 TargetData target_of(const Column& column, const Shape& outputs,
@@ -331,12 +334,17 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     loss.loss = check_target(loss.loss, target, outputs, data);
     check_loss_options(loss.loss, loss.options, target.labels, outputs);
     if (!target.labels && !loss.custom) {
-      check_values(loss.loss, column.data.as<float>(), target, data);
+      check_values(loss.loss, column, target, data);
     }
     const Tensor& weights = data.weights();
     if (weights.shape().rank() == 2) {
       check_steps(weights.shape()[1], "weights", target, loss, outputs, data);
     }
+    require(!network.lengths.contains(network.outputs[i].value.id) || column.has_lengths() ||
+                weights.shape().rank() == 2,
+            "the output '{}' is sequences of different length, but the target '{}' of '{}' has "
+            "neither lengths nor weights (N, T): padding would count in the loss",
+            network.outputs[i].name, column.name, data.info().name);
     if (column.has_lengths()) {
       check_steps(column.record()[0], "lengths of the targets", target, loss, outputs, data);
     }

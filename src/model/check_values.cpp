@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "data/lengths.h"
 #include "model/bind_columns.h"
 #include "model/finite.h"
+#include "model/loss_shares.h"
 #include "ops/gather/gather.h"
 #include "ops/reshape/reshape.h"
 #include "plan/passes/match.h"
@@ -60,12 +62,16 @@ void check_ids(const NetworkDefinition& network, const NetworkInput& input,
        reader->layer, reader->rows - 1);
 }
 
-void check_finite(std::span<const float> values, const Shape& record,
-                  const std::filesystem::path& file, std::string_view what, const Dataset& data) {
-  const std::size_t bad = first_not_finite(values);
-  if (bad == values.size()) return;
-  fail("{} is {}; training needs finite numbers", place_of(bad, record, file, what, data),
-       values[bad]);
+/// Of a column in memory; its padding may hold anything.
+void check_finite(const Column& column, const std::filesystem::path& file, std::string_view what,
+                  const Dataset& data) {
+  if (column.source != nullptr || column.dtype() != DType::f32) return;
+  for_each_counted<float>(column, [&](std::span<const float> values, std::size_t first) {
+    const std::size_t bad = first_not_finite(values);
+    if (bad == values.size()) return false;
+    fail("{} is {}; training needs finite numbers",
+         place_of(first + bad, column.record(), file, what, data), values[bad]);
+  });
 }
 
 /// Whether any label counts in a loss.
@@ -116,18 +122,12 @@ std::filesystem::path file_of_target(const Dataset& data) {
 
 void check_training_values(const NetworkDefinition& network, const Dataset& data) {
   const std::vector<const Column*> inputs = bind_inputs(network, data);
-  const auto is_floats = [](const Column& column) {
-    return column.source == nullptr && column.dtype() == DType::f32;
-  };
-  for (const Column* column : inputs) {
-    if (!is_floats(*column)) continue;
-    check_finite(column->data.as<float>(), column->record(), file_of_input(data),
-                 name_of_input(*column, data), data);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (network.sequences_of(i)) continue;
+    check_finite(*inputs[i], file_of_input(data), name_of_input(*inputs[i], data), data);
   }
   for (const Column& column : data.targets()) {
-    if (!is_floats(column)) continue;
-    check_finite(column.data.as<float>(), column.record(), file_of_target(data),
-                 name_of_target(column, data), data);
+    check_finite(column, file_of_target(data), name_of_target(column, data), data);
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Column& column = *inputs[i];
@@ -149,6 +149,10 @@ void check_counted_labels(const StepData& step, const Dataset& data, std::string
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const OutputLoss& loss = step.targets[i].how;
     if (loss.target) continue;
+    require(!step.targets[i].lengths || counted_weight(step, i) > 0,
+            "the lengths{} of the targets of the {} {} samples of '{}' leave no step that counts: "
+            "nothing is left to learn or to measure",
+            step.weights ? " and weights" : "", data.size(), part, data.info().name);
     const StepData::Part& target = step.parts[step.targets[i].part];
     if (target.record.dtype != DType::i32 || loss.custom) continue;
     const std::span labels(reinterpret_cast<const std::int32_t*>(target.bytes.data()),

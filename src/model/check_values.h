@@ -25,8 +25,8 @@ std::filesystem::path file_of_input(const Dataset& data);
 std::filesystem::path file_of_target(const Dataset& data);
 
 /// What no training can use, named by file, row and column before the first step: samples and
-/// targets that are NaN or infinite, and ids outside the embedding that reads them. Throws Error.
-/// What a source gives is not known yet.
+/// targets that are NaN or infinite where they count, and ids outside the embedding that reads
+/// them. Throws Error. What a source gives is not known yet.
 void check_training_values(const NetworkDefinition& network, const Dataset& data);
 
 /// Throws Error where a step on one sample gives a batch norm one value per channel, whose variance
@@ -36,8 +36,9 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
 void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch,
                        const std::vector<bool>& trains);
 
-/// Throws Error where all weights are 0, or the loss ignores, or weighs by 0, every label: there is
-/// nothing to learn or to measure then. `part` is how the message calls the samples.
+/// Throws Error where all weights are 0, the lengths of a target leave no step, or the loss
+/// ignores, or weighs by 0, every label: there is nothing to learn or to measure then. `part` is
+/// how the message calls the samples.
 void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part);
 
 }  // namespace linnet

@@ -71,6 +71,14 @@ std::size_t share_of(const StepData& data, std::size_t target) {
   return share;
 }
 
+double counted_weight(const StepData& data, std::size_t target) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < data.samples; ++i) {
+    sum += weight_of(data, data.targets[target], static_cast<std::uint64_t>(i));
+  }
+  return sum;
+}
+
 std::array<double, kShares> denominators(const StepData& data, const StepInfo& step,
                                          std::uint64_t count, bool shuffle) {
   std::array<double, kShares> sums{};

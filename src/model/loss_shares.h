@@ -19,4 +19,7 @@ std::size_t share_of(const StepData& data, std::size_t target);
 std::array<double, kShares> denominators(const StepData& data, const StepInfo& step,
                                          std::uint64_t count, bool shuffle);
 
+/// What a target's samples, or their steps, count together by weights and lengths, of all samples.
+double counted_weight(const StepData& data, std::size_t target);
+
 }  // namespace linnet

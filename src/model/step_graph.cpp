@@ -21,6 +21,7 @@
 #include "ops/gather_batch/gather_batch.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
+#include "ops/sequence_mask/sequence_mask.h"
 #include "ops/share/share.h"
 #include "ops/softmax/softmax.h"
 #include "plan/passes/match.h"
@@ -79,6 +80,9 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     const Value y = forward.outputs[target.output];
     const bool constant = target.how.target.has_value();
     Value t = constant ? graph.add_constant(graph.type(y), *target.how.target) : batch[target.part];
+    if (target.lengths && graph.type(t).dtype == DType::f32) {  // the padding may hold NaN
+      t = graph.emit(SequenceMaskOp(), {t, batch[*target.lengths]}, "targets");
+    }
     forward.targets.push_back(t);
     if (mixes && !constant) {
       t = mix_targets(graph, data.augment, t, graph.shape(y).sample(),

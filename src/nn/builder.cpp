@@ -2,10 +2,13 @@
 #include "nn/builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "nn/steps.h"
 #include "ops/reshape/reshape.h"
+#include "ops/sequence_mask/sequence_mask.h"
 
 namespace linnet {
 
@@ -45,25 +48,38 @@ void NetworkBuilder::apply_block(const std::string& name,
 }
 
 void NetworkBuilder::build(const Layer& layer) {
+  settle_lengths();  // of the layer that this one is a part of
   const Value before = current();
-  const bool has_lengths = network_.lengths.contains(before.id);
-  const bool outer = std::exchange(takes_lengths_, false);
-  layer.build(*this);
-  const bool takes = takes_lengths_;
-  takes_lengths_ = takes_lengths_ || outer;
-  if (!has_lengths || takes || current() == before) return;
-  hand_on_lengths(before, current());
-  if (network_.lengths.contains(current().id)) return;
-  const Node& last = graph().nodes().back();
-  fail(
-      "[{} '{}'] mixes the steps of sequences and knows no lengths: a recurrent layer, attention, "
-      "GlobalAvgPool1d or GlobalMaxPool1d takes them",
-      last.op->name(), last.name);
+  const Value had = lengths();
+  const Heeds outer = std::exchange(heeds_, Heeds::operators);
+  try {
+    layer.build(*this);
+    settle_lengths();
+  } catch (...) {
+    heeds_ = outer;
+    throw;
+  }
+  if (had && heeds_ == Heeds::keeps && current() != before) {
+    const Shape& y = graph().shape(current());
+    LINNET_ASSERT(y.rank() >= 2 && y[1] == graph().shape(before)[1]);
+    network_.lengths[current().id] = had.id;
+  }
+  heeds_ = outer;
 }
 
 Value NetworkBuilder::lengths() const {
   const auto found = network_.lengths.find(current().id);
   return found == network_.lengths.end() ? Value{} : Value{found->second};
+}
+
+Value NetworkBuilder::heed_lengths() {
+  heeds_ = Heeds::keeps;
+  return lengths();
+}
+
+Value NetworkBuilder::take_lengths() {
+  heeds_ = Heeds::takes;
+  return lengths();
 }
 
 void NetworkBuilder::add_lengths() {
@@ -77,18 +93,52 @@ void NetworkBuilder::add_lengths() {
           to_string(sequences.dtype), to_string(graph().shape(sequences.value)), sequences.name);
   const std::string name = sequences.name + kLengths;
   const Value given = add_input(name, {1}, DType::i32);
-  const Value lengths =
-      graph().emit(ReshapeOp({.shape = {-1}}), {given}, layer_name("", "lengths"));
-  network_.lengths[sequences.value.id] = lengths.id;
+  const std::string layer = layer_name("", "lengths");
+  const Value lengths = graph().emit(ReshapeOp({.shape = {-1}}), {given}, layer);
+  // Whatever lies behind an end, NaN too, goes no further than this. Ids stay as they are.
+  if (sequences.dtype == DType::f32) {
+    set_current(graph().emit(SequenceMaskOp(), {sequences.value, lengths}, layer));
+  }
+  network_.lengths[current().id] = lengths.id;
 }
 
-void NetworkBuilder::hand_on_lengths(Value from, Value to) {
-  const auto found = network_.lengths.find(from.id);
-  if (found == network_.lengths.end() || network_.lengths.contains(to.id)) return;
-  const Shape& sequences = graph().shape(to);
-  if (sequences.rank() == 3 && sequences[1] == graph().shape(from)[1]) {
-    network_.lengths[to.id] = found->second;
+const std::string& NetworkBuilder::name_of_lengths(int lengths) const {
+  const Graph& graph = network_.graph;
+  const Node* reshape = graph.producer(Value{lengths});
+  return graph.info(reshape == nullptr ? Value{lengths} : reshape->inputs[0]).name;
+}
+
+void NetworkBuilder::settle_lengths() {
+  const std::vector<Node>& nodes = graph().nodes();
+  while (settled_ < nodes.size()) {
+    const Node& node = nodes[settled_++];
+    if (heeds_ == Heeds::operators && !network_.lengths.empty()) settle_lengths(node);
   }
+}
+
+void NetworkBuilder::settle_lengths(const Node& node) {
+  std::optional<int> lengths;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const auto found = network_.lengths.find(node.inputs[i].id);
+    if (found == network_.lengths.end()) continue;
+    const StepsRule rule = steps_rule(graph(), node, i);
+    if (!rule.kept) fail_on_lengths(node.op->name(), node.name, rule);
+    if (lengths && *lengths != found->second) {
+      fail(
+          "[{} '{}'] would combine sequences that end at different steps, by '{}' and '{}': give "
+          "one of the inputs lengths, or combine what GlobalAvgPool1d, GlobalMaxPool1d or a "
+          "recurrent layer makes of each",
+          node.op->name(), node.name, name_of_lengths(*lengths), name_of_lengths(found->second));
+    }
+    lengths = found->second;
+  }
+  if (lengths) network_.lengths[node.outputs[0].id] = *lengths;
+}
+
+std::vector<Value> NetworkBuilder::copy(const Node& node, std::vector<Value> inputs) {
+  std::vector<Value> outputs = graph().add(node.op, std::move(inputs), node.name);
+  settled_ = graph().nodes().size();
+  return outputs;
 }
 
 Value NetworkBuilder::add_input(const std::string& name, const Shape& sample, DType dtype) {

@@ -17,27 +17,32 @@ namespace linnet {
 class NetworkBuilder {
  public:
   /// Of a network of one output, or of none yet.
-  explicit NetworkBuilder(NetworkDefinition& network) : network_(network) {}
+  explicit NetworkBuilder(NetworkDefinition& network)
+      : network_(network), settled_(network.graph.nodes().size()) {}
 
   Graph& graph() { return network_.graph; }
   /// The output of the layers so far, (kTemplateBatch, ...).
   Value current() const { return network_.outputs[0].value; }
   const Shape& shape() const { return network_.graph.shape(current()); }
   void set_current(Value value) { network_.outputs[0].value = value; }
-  /// Builds a layer on the current output, whose lengths its own output has where it keeps the
-  /// steps. Throws Error for a layer that does neither keep them nor take the lengths.
+  /// Builds a layer on the current output. Throws Error for one that would take padding for data:
+  /// what it adds obeys steps_rule() unless it heeds or takes the lengths.
   void build(const Layer& layer);
   /// The lengths of the current output's sequences, i32 (kTemplateBatch); none: it has none.
   Value lengths() const;
+  /// The same, of a layer that sees to the steps itself and keeps them: its output has the lengths
+  /// too.
+  Value heed_lengths();
   /// The same, of a layer whose output needs none any more.
-  Value take_lengths() {
-    takes_lengths_ = true;
-    return lengths();
-  }
-  /// Gives the current output, an input's, lengths: a further input "<input>.lengths".
+  Value take_lengths();
+  /// Gives the current output, an input's, lengths: a further input "<input>.lengths". The current
+  /// output is 0 behind the end of each sequence then.
   void add_lengths();
-  /// Gives `to` the lengths of `from` where it has as many steps of as many axes.
-  void hand_on_lengths(Value from, Value to);
+  /// Gives the operators that were added the lengths of their operands. Throws Error for one that
+  /// would take padding for data, and for operands whose lengths are not the same.
+  void settle_lengths();
+  /// Adds a node of another network; the caller knows the lengths of its outputs.
+  std::vector<Value> copy(const Node& node, std::vector<Value> inputs);
 
   /// A further input. Throws Error for a name that is taken.
   Value add_input(const std::string& name, const Shape& sample, DType dtype);
@@ -78,6 +83,12 @@ class NetworkBuilder {
     int times = 0;
   };
 
+  /// What the layer that is being built does with lengths.
+  enum class Heeds : std::uint8_t { operators, keeps, takes };
+
+  void settle_lengths(const Node& node);
+  /// "x.lengths"
+  const std::string& name_of_lengths(int lengths) const;
   Value add(const std::string& layer, std::string_view role, ParameterSpec spec);
   /// The weight of the block's first application that has this name.
   Value shared(const ParameterSpec& spec) const;
@@ -86,9 +97,10 @@ class NetworkBuilder {
   std::string prefix_;  ///< of names: empty, or "<scope>."
   std::string next_name_;
   std::map<std::string, Applied> blocks_;
-  std::string again_;           ///< "<name>_2." while a block is applied again
-  std::string weights_;         ///< "<name>.", which its weights' names begin with
-  bool takes_lengths_ = false;  ///< the layer that is being built
+  std::string again_;    ///< "<name>_2." while a block is applied again
+  std::string weights_;  ///< "<name>.", which its weights' names begin with
+  Heeds heeds_ = Heeds::operators;
+  std::size_t settled_;  ///< so many of the graph's nodes have the lengths that they need
 };
 
 }  // namespace linnet

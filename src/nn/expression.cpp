@@ -176,9 +176,7 @@ Expression concat(const std::vector<Expression>& parts, int axis) {
       scope->name.empty() ? scope->builder->layer_name("", ConcatOp::kName) : scope->name;
   const Value y = with_batch_named(
       [&] { return scope->graph.emit(ConcatOp({.axis = axis + 1}), std::move(inputs), name); });
-  for (const Expression& part : parts) {
-    if (scope->builder != nullptr) scope->builder->hand_on_lengths({part.value()}, y);
-  }
+  if (scope->builder != nullptr) scope->builder->settle_lengths();
   return {scope, y.id, true};
 }
 
@@ -229,12 +227,9 @@ FunctionalNetwork::~FunctionalNetwork() = default;
 
 Expression FunctionalNetwork::input(const std::string& name, const Shape& sample, DType dtype,
                                     bool lengths) {
-  const Value value = builder_->add_input(name, sample, dtype);
-  if (lengths) {
-    builder_->set_current(value);
-    with_batch_named([&] { builder_->add_lengths(); });
-  }
-  return {scope_, value.id, true};
+  builder_->set_current(builder_->add_input(name, sample, dtype));
+  if (lengths) with_batch_named([&] { builder_->add_lengths(); });
+  return {scope_, builder_->current().id, true};
 }
 
 Expression FunctionalNetwork::normal(const Shape& sample) {

@@ -31,9 +31,7 @@ Expression emit(O op, std::initializer_list<Expression> operands) {
       scope->name.empty() ? scope->builder->layer_name("", O::kName) : scope->name;
   const auto add = [&] { return scope->graph.emit(std::move(op), std::move(inputs), name); };
   const Value y = scope->builder != nullptr ? with_batch_named(add) : add();
-  for (const Expression& operand : operands) {
-    if (scope->builder != nullptr) scope->builder->hand_on_lengths({operand.value()}, y);
-  }
+  if (scope->builder != nullptr) scope->builder->settle_lengths();
   return {scope, y.id, batched};
 }
 

@@ -107,7 +107,7 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
         require(static_cast<bool>(inputs.back()),
                 "'{}' can't be replaced: '{}' has the same weights", layer, node.name);
       }
-      const std::vector<Value> outputs = builder.graph().add(node.op, std::move(inputs), node.name);
+      const std::vector<Value> outputs = builder.copy(node, std::move(inputs));
       for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];
     }
   });

@@ -63,7 +63,12 @@ Column ids() {
 Dataset data_of_model(const std::string& name, float padding = 9) {
   Column target{.name = "y", .data = Tensor(kLabels)};
   if (name == "steps") {
-    target.data = records(wave(kSamples * kSteps * 2, "y", 1), {kSteps, 2});
+    std::vector<float> y = wave(kSamples * kSteps * 2, "y", 1);
+    for (std::int64_t i = 0; i < std::ssize(y); ++i) {
+      const std::int64_t step = i / 2;
+      if (!counts(step / kSteps, step % kSteps)) y[static_cast<std::size_t>(i)] = padding;
+    }
+    target.data = records(y, {kSteps, 2});
     target.lengths = lengths();
   }
   Dataset data({name == "ids" ? ids() : series(padding)}, {target});
@@ -168,6 +173,38 @@ TEST(Sequences, ThePaddingLeavesNoTrace) {
   }
 }
 
+/// Nor does NaN get out of it, forwards or backwards.
+TEST(Sequences, NanInThePaddingIsAsZero) {
+  for (const std::string name : {"gru", "reversed", "stacked", "attention", "encoder", "steps"}) {
+    std::vector<std::vector<float>> outputs;
+    std::vector<std::vector<float>> weights;
+    std::vector<std::vector<double>> numbers;
+    for (const float padding : {0.0F, NAN}) {
+      const Dataset data = data_of_model(name, padding);
+      Model model = model_of(name);
+      Trainer trainer(model, {.optimizer = SGD{.learning_rate = 0.2}});
+      const History history = trainer.fit(data, {.epochs = 3, .batch = 2});
+      weights.push_back(all_weights(model));
+      outputs.push_back(outputs_of(model, name, data));
+      numbers.push_back({history.epochs[2].train.loss, trainer.evaluate(data, 2).loss});
+      if (name == "steps") numbers.back().push_back(evaluate_metrics(model, data).rmse);
+    }
+    EXPECT_EQ(weights[0], weights[1]) << name;
+    EXPECT_EQ(outputs[0], outputs[1]) << name;
+    EXPECT_EQ(numbers[0], numbers[1]) << name;
+    for (const float y : outputs[1]) EXPECT_TRUE(std::isfinite(y)) << name;
+  }
+}
+
+TEST(Sequences, NanInAStepThatCountsIsRefused) {
+  Dataset data = data_of_model("gru");
+  first_input(data).as_writable<float>()[(3 * kSteps + 2) * kFeatures + 1] = NAN;
+  Model model = model_of("gru");
+  EXPECT_EQ(message_of([&] { train(model, data); }),
+            "row 3, column (2, 1) of the samples of 'data' (counted from 0) is nan; training needs "
+            "finite numbers");
+}
+
 /// A sequence gives what it gives alone, without padding.
 TEST(Sequences, GiveWhatTheyGiveWithoutPadding) {
   Model padded = model_of("stacked");
@@ -206,8 +243,9 @@ TEST(Sequences, LengthsAreAnInputOfTheNetwork) {
   // Saved, read and gone on with.
   Network read = Network::from_json(Network({kSteps, kFeatures}, {Lengths{}, ReLU{}}).to_json());
   EXPECT_EQ(message_of([&] { read.add(Flatten{}); }),
-            "[reshape 'flatten_1'] mixes the steps of sequences and knows no lengths: a recurrent "
-            "layer, attention, GlobalAvgPool1d or GlobalMaxPool1d takes them");
+            "[reshape 'flatten_1'] would mix steps with padding, since it knows no lengths of "
+            "sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers take the "
+            "steps that count");
   EXPECT_EQ(read.add(GlobalMaxPool1d{}).output_shape(), Shape{kFeatures});
 }
 
@@ -251,8 +289,9 @@ TEST(Sequences, WhatDoesNotGoTogetherIsOneSentence) {
   EXPECT_EQ(network({ReLU{}, Lengths{}}),
             "[lengths] belongs to an input: put it before all other layers");
   EXPECT_EQ(network({Lengths{}, Conv1d{.filters = 2}}),
-            "[conv1d 'conv1d_1'] mixes the steps of sequences and knows no lengths: a recurrent "
-            "layer, attention, GlobalAvgPool1d or GlobalMaxPool1d takes them");
+            "[conv1d 'conv1d_1'] would read padding as data, since it knows no lengths of "
+            "sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers take the "
+            "steps that count");
   EXPECT_EQ(message_of([] { Network({kSteps}, {Lengths{}}); }),
             "[lengths] expected ids (N, T) or sequences (N, T, features); got f32 (N, 6) for "
             "'input'");

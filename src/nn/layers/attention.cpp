@@ -32,6 +32,7 @@ void MultiHeadAttention::build(NetworkBuilder& builder) const {
   const std::string layer = builder.layer_name(name, "multi_head_attention");
   const Shape x = builder.shape();  // (N, T, F)
   require_sequences("multi_head_attention", layer, x);
+  const Value lengths = builder.heed_lengths();
   const std::int64_t steps = x[1];
   const std::int64_t features = x[2];
   require(heads > 0 && features % heads == 0,
@@ -56,7 +57,7 @@ void MultiHeadAttention::build(NetworkBuilder& builder) const {
 
   Value scores = graph.emit(MatmulOp({.transpose_b = true}), {query, key}, layer);  // (N, h, T, T)
   if (causal) scores = graph.emit(CausalMaskOp(), {scores}, layer);
-  if (const Value lengths = builder.lengths()) {
+  if (lengths) {
     scores = graph.emit(SequenceMaskOp({.axis = 3, .fill = CausalMaskAttrs{}.fill}),
                         {scores, lengths}, layer);
   }

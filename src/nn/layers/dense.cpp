@@ -36,6 +36,7 @@ void Dense::build(NetworkBuilder& builder) const {
   require(x.rank() == 2 || x.rank() == 3,
           "[dense '{}'] expected (N, features); got {}: put Flatten before it", layer,
           to_string(x));
+  if (x.rank() == 3) builder.heed_lengths();  // each step alone, as a row
   const std::int64_t features = x[-1];
   const Value w = builder.weight(layer, "weight", {units, features}, weight_init, features, units);
   const Value b =

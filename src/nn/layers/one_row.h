@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/steps.h"
 #include "ops/reshape/reshape.h"
 
 namespace linnet {
@@ -25,10 +26,7 @@ inline void sequence_to_image(NetworkBuilder& builder, std::string_view kind,
   const Shape x = builder.shape();
   require(x.rank() == 3, "[{} '{}'] expected sequences (N, T, C); got {}", kind, layer,
           to_string(x));
-  require(!builder.lengths(),
-          "[{} '{}'] mixes the steps of sequences and knows no lengths: a recurrent layer, "
-          "attention, GlobalAvgPool1d or GlobalMaxPool1d takes them",
-          kind, layer);
+  if (builder.lengths()) fail_on_lengths(kind, layer, kReadsNeighbours);
   builder.apply(ReshapeOp({.shape = {-1, 1, x[1], x[2]}}), layer);
 }
 /// And (N, 1, T, C) sequences again.

@@ -51,7 +51,7 @@ Value add_direction(NetworkBuilder& builder, const std::string& layer, std::stri
   const Initializer initializer{Initializer::Kind::uniform,
                                 1 / std::sqrt(static_cast<double>(d.units))};
   Graph& graph = builder.graph();
-  const Value lengths = d.sequences ? builder.lengths() : builder.take_lengths();
+  const Value lengths = d.sequences ? builder.heed_lengths() : builder.take_lengths();
   const auto reversed = [&](Value sequences) {
     return graph.emit(ReverseSequenceOp(), {sequences, lengths}, layer);
   };

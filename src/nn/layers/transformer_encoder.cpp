@@ -13,6 +13,7 @@ void TransformerEncoder::build(NetworkBuilder& builder) const {
   const std::string layer = builder.layer_name(name, "transformer_encoder");
   const Shape x = builder.shape();
   require_sequences("transformer_encoder", layer, x);
+  builder.heed_lengths();
   require(feed_forward > 0, "[transformer_encoder '{}'] expected at least one unit; got {}", layer,
           feed_forward);
   const auto build_part = [&](const std::vector<Layer>& layers) {
