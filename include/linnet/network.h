@@ -30,7 +30,7 @@ class Network {
   Network& add(const Layer& layer);
 
   /// The network with another last layer, which is called the same unless `head` has a name.
-  /// Throws Error where `layer` is not the last one with weights.
+  /// Throws Error where `layer` is not the last one with weights, or applied more than once.
   Network with_head(const std::string& layer, const Layer& head) const;
 
   Shape input_shape() const;   ///< of a sample; of the first input

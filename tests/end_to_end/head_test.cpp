@@ -67,5 +67,17 @@ TEST(WithHead, NamesTheLastLayer) {
             "'f' is not the last layer with weights; that is 'fc'");
 }
 
+TEST(WithHead, RefusesALayerThatIsAppliedTwice) {
+  FunctionalNetwork functional;
+  const Block d = block("d", {Dense{.units = 3}, Tanh{}, Dense{.units = 1}});
+  const Expression a = functional.input("a", {2});
+  const Expression b = functional.input("b", {2});
+  const Model model(functional.build({{"on_a", d(a)}, {"on_b", d(b)}}), {.device = "cpu"});
+  EXPECT_EQ(message_of([&] { model.with_head("d", Dense{.units = 2}); }),
+            "'d' can't be replaced: 'd_2.dense_1' has the same weights");
+  EXPECT_EQ(message_of([&] { model.with_head("d.dense_2", Dense{.units = 2}); }),
+            "'d.dense_2' can't be replaced: 'd_2.dense_2' has the same weights");
+}
+
 }  // namespace
 }  // namespace linnet::testing
