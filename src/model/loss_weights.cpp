@@ -28,10 +28,12 @@ Value multiply(Graph& graph, Value a, Value b) {
   return graph.emit(ArithmeticOp({Arithmetic::multiply}), {a, b}, kName);
 }
 
-/// Whether the first axes of `shape` are those of `prefix`.
-bool begins_with(const Shape& shape, const Shape& prefix) {
-  return shape.rank() >= prefix.rank() &&
-         std::ranges::equal(shape.dims().first(prefix.rank()), prefix.dims());
+/// Throws Error unless the first axes of a loss's `shape` are those of its weights.
+void require_axes_of(const Shape& shape, const Shape& weights) {
+  require(shape.rank() >= weights.rank() &&
+              std::ranges::equal(shape.dims().first(weights.rank()), weights.dims()),
+          "weights {} do not fit a loss of {}: expected its first axes", to_string(weights),
+          to_string(shape));
 }
 
 }  // namespace
@@ -49,9 +51,7 @@ Value shares_of(Graph& graph, Value weights, Value counts) {
 
 Value times_shares(Graph& graph, Value x, Value shares) {
   const Shape shape = graph.shape(x);
-  require(begins_with(shape, graph.shape(shares)),
-          "weights {} do not fit a loss of {}: expected its first axes",
-          to_string(graph.shape(shares)), to_string(shape));
+  require_axes_of(shape, graph.shape(shares));
   std::vector<std::int64_t> repeated = dims_of(graph.shape(shares));
   repeated.resize(shape.rank(), 1);
   return multiply(graph, x, reshape(graph, shares, std::move(repeated)));
@@ -60,9 +60,7 @@ Value times_shares(Graph& graph, Value x, Value shares) {
 Value weighted_mean(Graph& graph, Value x, Value shares) {
   const Shape shape = graph.shape(x);
   const Shape& weighed = graph.shape(shares);
-  require(begins_with(shape, weighed),
-          "weights {} do not fit a loss of {}: expected its first axes", to_string(weighed),
-          to_string(shape));
+  require_axes_of(shape, weighed);
   if (shape.rank() > weighed.rank()) {
     std::vector<std::int64_t> axes(shape.rank() - weighed.rank());
     std::iota(axes.begin(), axes.end(), static_cast<std::int64_t>(weighed.rank()));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/check.h"
 #include "runtime/node_view.h"
@@ -75,36 +76,42 @@ void Operands::require_bound(const Plan& plan) const {
   }
 }
 
-bool has_not_finite(const Plan& plan, std::size_t n,
-                    const std::function<const float*(std::size_t i)>& fetch) {
+namespace {
+
+/// Calls f(i, elements) for each f32 output of the node that anybody reads.
+template <class F>
+void for_outputs_read(const Plan& plan, std::size_t n,
+                      const std::function<const float*(std::size_t i)>& fetch, const F& f) {
   const Node& node = plan.graph.nodes()[n];
   const std::vector<bool> read = outputs_read(plan.graph, node);
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueType& type = plan.graph.type(node.outputs[i]);
     if (type.dtype != DType::f32 || !read[i]) continue;
-    const float* data = fetch(i);
-    const auto finite = [](float value) { return std::isfinite(value); };
-    if (!std::all_of(data, data + type.shape.elements(), finite)) return true;
+    f(i, std::span(fetch(i), static_cast<std::size_t>(type.shape.elements())));
   }
-  return false;
+}
+
+}  // namespace
+
+bool has_not_finite(const Plan& plan, std::size_t n,
+                    const std::function<const float*(std::size_t i)>& fetch) {
+  bool finite = true;
+  for_outputs_read(plan, n, fetch, [&](std::size_t, std::span<const float> elements) {
+    finite = finite && std::ranges::all_of(elements, [](float x) { return std::isfinite(x); });
+  });
+  return !finite;
 }
 
 void check_outputs(const Plan& plan, std::size_t n,
                    const std::function<const float*(std::size_t i)>& fetch) {
   const Node& node = plan.graph.nodes()[n];
-  const std::vector<bool> read = outputs_read(plan.graph, node);
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    const ValueType& type = plan.graph.type(node.outputs[i]);
-    if (type.dtype != DType::f32 || !read[i]) continue;
-    const float* data = fetch(i);
-    for (std::int64_t k = 0; k < type.shape.elements(); ++k) {
-      if (std::isnan(data[k])) {
-        throw InternalError(
-            fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
-                        node.op->name(), node.name, k, i, to_string(type)));
-      }
-    }
-  }
+  for_outputs_read(plan, n, fetch, [&](std::size_t i, std::span<const float> elements) {
+    const auto bad = std::ranges::find_if(elements, [](float x) { return std::isnan(x); });
+    if (bad == elements.end()) return;
+    throw InternalError(fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
+                                    node.op->name(), node.name, bad - elements.begin(), i,
+                                    to_string(plan.graph.type(node.outputs[i]))));
+  });
 }
 
 }  // namespace linnet

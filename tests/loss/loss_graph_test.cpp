@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/differentiate.h"
+#include "loss_cases.h"
 #include "op_backends.h"
 #include "op_harness.h"
 #include "ops/activation/activation.h"
@@ -20,29 +21,6 @@ const std::vector<TestedDevice>& tested_devices() {
 }
 
 namespace {
-
-using Numbers = std::vector<double>;
-
-const Numbers kX{1, -2, 0.5, 0, 3, -1, 2, 2, -1.5, -0.5, 0.25, 1};
-const Numbers kLabels{0, 2, 1, 0};
-const Numbers kShares{.7, .2, .1, 0, 1, 0, .5, .25, .25, .1, .1, .8};
-const Numbers kAnswers{1, 0, 1, 0, 1, 0, 0, 0, 1, 1, 1, 0};
-const Numbers kValues{0, -1, 2, 1, 1, 1, -2, 0.5, 0, 0, 3, 1};
-const std::vector<double> kWeights{1, 2, 0.5};
-const std::vector<double> kPositive{3, 1, 0.5};
-
-Numbers signs(Numbers answers) {
-  for (double& a : answers) a = 2 * a - 1;
-  return answers;
-}
-
-struct Case {
-  Loss loss;
-  LossOptions options;
-  Numbers target;
-  double value;
-  Numbers gradient;  ///< by x
-};
 
 /// On every device; `y_of`: what the network ends in.
 void expect(const Case& c, const std::function<Value(Graph&, Value)>& y_of = {}) {

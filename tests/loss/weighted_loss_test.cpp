@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/differentiate.h"
+#include "loss_cases.h"
 #include "model/custom_loss.h"
 #include "model/loss_graph.h"
 #include "model/loss_weights.h"
@@ -13,29 +14,7 @@
 namespace linnet::testing {
 namespace {
 
-using Numbers = std::vector<double>;
-
-const Numbers kX{1, -2, 0.5, 0, 3, -1, 2, 2, -1.5, -0.5, 0.25, 1};
-const Numbers kLabels{0, 2, 1, 0};
-const Numbers kShares{.7, .2, .1, 0, 1, 0, .5, .25, .25, .1, .1, .8};
-const Numbers kAnswers{1, 0, 1, 0, 1, 0, 0, 0, 1, 1, 1, 0};
-const Numbers kValues{0, -1, 2, 1, 1, 1, -2, 0.5, 0, 0, 3, 1};
-const std::vector<double> kWeights{1, 2, 0.5};
-const std::vector<double> kPositive{3, 1, 0.5};
 const Numbers kWeighed{1, 0.5, 0, 3};  // the samples, or two steps of two samples
-
-Numbers signs(Numbers answers) {
-  for (double& a : answers) a = 2 * a - 1;
-  return answers;
-}
-
-struct Case {
-  Loss loss;
-  LossOptions options;
-  Numbers target;
-  double value;
-  Numbers gradient;  ///< by x
-};
 
 /// A graph with outputs x, targets and weights, and what `loss_of` makes of them.
 void expect(const Shape& shape, const ValueType& target_type, const Shape& weights_shape,
