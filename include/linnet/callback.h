@@ -63,6 +63,12 @@ struct History {
 };
 
 /// Watches a fit; every function is called on the thread that trains, between steps.
+///
+/// What a function may do with the trainer and its model: evaluate, predict, ask for gradients, for
+/// state() and best(), save the model, change weights. None of that changes what the fit computes,
+/// but for the weights. In the middle of an epoch, state() has the epochs that are done.
+/// fit(), step(), minimize() and load_state() of the same trainer throw Error: another trainer's
+/// are fine, also on the same model. The Trainer itself may go; the fit then ends as it would have.
 class Callback {
  public:
   virtual ~Callback() = default;

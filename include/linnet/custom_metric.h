@@ -39,7 +39,7 @@ enum class Better : std::uint8_t { smaller, larger };
 /// What tells the best epoch: the validation set's, or else the test set's, or else the training's
 /// number of that name.
 struct Watch {
-  std::string metric = {};  ///< "loss" (also if empty), "accuracy" or CustomMetric::name
+  std::string metric = "loss";  ///< or "accuracy", or CustomMetric::name
   Better better = Better::smaller;
 };
 

@@ -56,7 +56,8 @@ struct ModelOptions {
 };
 
 /// A network with weights on a device. A shared handle: copies of it are the same model, which
-/// lives until the last of them goes; copy() makes another one. Calls on one model take turns: not
+/// lives until the last of them goes; copy() makes another one. A move copies: no Model is ever
+/// empty. Calls on one model take turns: not
 /// thread-safe.
 class Model {
  public:
@@ -65,6 +66,8 @@ class Model {
   explicit Model(Network network, ModelOptions options = {});
   /// Of a state that was built inside the library.
   explicit Model(std::shared_ptr<ModelState> state);
+  Model(const Model&) noexcept = default;
+  Model& operator=(const Model&) noexcept = default;
 
   /// A model of its own with the same weights, on the same device or as `options` say (whose seed
   /// does nothing). Waits.
@@ -148,7 +151,7 @@ class Model {
   /// A model of its own with another last layer, which is called the same unless `head` has a name;
   /// all other weights are copied, those of `head` are initialised from the seed of the model's
   /// options. It has no class names. Waits. Throws Error where `layer` is not the last one with
-  /// weights.
+  /// weights, or applied more than once.
   Model with_head(const std::string& layer, const Layer& head) const;
 
   /// The shape of a sample before what its training cropped, or the network's input where that is

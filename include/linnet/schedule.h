@@ -8,9 +8,11 @@
 namespace linnet {
 
 // Learning-rate schedules: each gives a factor on the optimizer's learning rate. Unless noted, the
-// factor changes with every step, and definitions are PyTorch's. A decay ends `epochs` after the
-// training's begin (0: where the training ends, which only fit() knows: Trainer::step() wants a
-// number) and keeps its last factor from there; a warm-up counts among its epochs.
+// factor changes with every step, and definitions are PyTorch's. They count epochs as the trainer
+// does: those done before and the share of the present one, whatever the batches of each were. A
+// decay ends `epochs` after the training's begin (0: where the training ends, which only fit()
+// knows: Trainer::step() wants a number) and keeps its last factor from there; a warm-up counts
+// among its epochs.
 
 /// The factor is always 1.
 struct Constant {};

@@ -56,9 +56,11 @@ struct Average {
 /// What a training makes small, and how.
 struct Objective {
   /// The parameters that train, by name, with their learning rates and weight decays; empty: all.
-  /// What matches no group is frozen: it has no gradient, no penalty and no update. A batch norm
-  /// that is frozen whole (weight and bias) computes as at inference and keeps its running
-  /// statistics. Throws Error for a pattern that matches no parameter.
+  /// What matches no group is frozen: it has no gradient, no penalty and no update. So is what no
+  /// loss depends on, such as the layers of an output without targets. A batch norm that is frozen
+  /// whole (weight and bias) computes as at inference and keeps its running statistics. Throws
+  /// Error for a pattern that matches no parameter, and before the first step for one of whose
+  /// parameters no loss depends on any.
   std::vector<ParameterGroup> trains = {};
   Loss loss = Loss::automatic;    ///< of the first output
   LossOptions loss_options = {};  ///< of the first output; l1 and l2 of the network
@@ -148,7 +150,8 @@ class StepResult {
 /// fit() goes on where the first one ended, to the bit: fit(3 epochs) and fit(2 epochs) are fit(5
 /// epochs), where the schedule's length is given and not the fit's. What is compiled once stays
 /// compiled. Shares the model: evaluations and predictions see the weights as they are. Calls take
-/// turns with all else that uses the model: not thread-safe.
+/// turns with all else that uses the model: not thread-safe. A shared handle, as a Model is: copies
+/// are the same trainer, a move copies, and no Trainer is ever empty.
 class Trainer {
  public:
   /// Throws Error for an objective that does not fit the network.
@@ -160,11 +163,13 @@ class Trainer {
   template <std::same_as<Objectives> O>
   Trainer(Model model, O objectives, TrainerOptions options = {})
       : Trainer(Several{}, std::move(model), std::move(objectives), std::move(options)) {}
+  Trainer(const Trainer&) noexcept = default;
+  Trainer& operator=(const Trainer&) noexcept = default;
 
   /// Trains for so many epochs more. The last incomplete batch of an epoch is trained on as it is,
   /// unless FitOptions::drop_last leaves it out. Results depend on the options, the seeds and the
-  /// data alone, not on threads. Throws as train() does, and for a trainer of several objectives,
-  /// which step() trains.
+  /// data alone, not on threads. Throws as train() does, for a trainer of several objectives, which
+  /// step() trains, and within another fit of this trainer (see Callback).
   History fit(const Dataset& data, const FitOptions& options = {});
 
   /// The batches of the training's next epoch, for a loop of one's own. The epoch counts as done
@@ -182,8 +187,9 @@ class Trainer {
   /// each with its share of what the losses divide by (samples, or what weighs and ignores labels),
   /// and memory is that of one batch. Batch norms take the statistics of each batch; the running
   /// ones take the mean of these once. Dropout and augmentation are those of the one batch, mix-up
-  /// pairs the samples of each. To schedules an epoch has as many steps as its batches make at the
-  /// most batches that a step has had.
+  /// pairs the samples of each. Throws Error unless all are of one epoch, in its order, none of
+  /// them twice. To schedules an epoch has as many steps as its batches make at the most batches
+  /// that a step has had.
   StepResult step(std::span<const Batch> batches);
   StepResult step(std::string_view objective, std::span<const Batch> batches);
   /// The gradients of the weights that train, by name, for a batch as step() would see it next.
@@ -191,15 +197,17 @@ class Trainer {
   State gradients(const Batch& batch);
   State gradients(std::string_view objective, const Batch& batch);
   /// Minimises the loss over all samples by L-BFGS, instead of the objective's optimizer: for small
-  /// networks and data. Changes the weights that train, neither moments nor the position; the
-  /// estimate of the curvature lasts for the call. Gradients of several batches (LBFGS::batch) make
-  /// that of all where the loss is a plain mean over samples. Dropout's masks stay the same. Waits.
-  /// Throws Error for a network with running statistics, which no gradient says how to change, and
-  /// where the loss is not finite at the start.
+  /// networks and data. Changes the weights that train, neither moments nor the position. The
+  /// estimate of the curvature is part of state(): a second call goes on with it where the weights
+  /// are those that the first one left, so that 10 iterations and 10 are 20, to the bit. Gradients
+  /// of several batches (LBFGS::batch) make that of all where the loss is a plain mean over
+  /// samples. Dropout's masks stay the same. Waits. Throws Error for a network with running
+  /// statistics, which no gradient says how to change, and where the loss is not finite at the
+  /// start.
   Minimum minimize(const Dataset& data, const LBFGS& options = {});
 
   /// Loss, accuracy and the trainer's metrics over a data set, in inference mode, by the
-  /// objective's losses. Waits.
+  /// objective's losses. Waits. Throws the Error of a step that was not finite before.
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
   Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
 
@@ -218,11 +226,13 @@ class Trainer {
   /// Of what one of several objectives trains.
   Model averaged(std::string_view objective) const;
 
+  // Steps that were not finite, and those after, count until a call that waits has met them.
   std::uint64_t steps() const;  ///< done so far, of all objectives
-  std::int64_t epochs() const;  ///< done so far
+  std::int64_t epochs() const;  ///< done so far; the last one in part where a callback stopped it
   /// Everything that a training needs to go on: weights and running statistics ("model/NAME"),
   /// moments ("optimizer/moment1/NAME"), and the position. Several objectives have the names of
   /// their moments and updates begin with "objective/OBJECTIVE/". Copies in host memory; waits.
+  /// Throws Error where a weight is NaN or infinite.
   State state() const;
   /// Goes on from there. Throws Error, and changes nothing, for a state of another network or
   /// optimizer.

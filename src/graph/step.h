@@ -17,6 +17,9 @@ struct StepInfo {
   /// Updates that this step's optimizer has done before: `step`, unless several objectives take
   /// turns.
   std::uint64_t update = 0;
+  /// How far the schedule, which counts epochs, is ahead of `update`: 0 unless epochs have had
+  /// other numbers of updates than they have now.
+  std::int64_t schedule_lead = 0;
   std::uint64_t epoch = 0;     ///< keys the shuffle
   std::uint64_t position = 0;  ///< index in the epoch of the batch's first sample
 
@@ -27,15 +30,15 @@ struct StepInfo {
   /// The first one is its share of the rows.
   std::array<float, kShares> shares = {1, 1, 1, 1, 1, 1, 1, 1};
 
-  /// The samples of an epoch are records [begin, begin + samples) of `records`, after a fixed
-  /// random permutation of the records if they are a part only (a validation split).
-  std::uint64_t records = 0;
-  std::uint64_t begin = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;  ///< of an epoch: all records of the data
 
   /// What the host multiplies the schedule's learning rate with, e.g. after a plateau.
   double rate_factor = 1;
 
+  /// The updates that the schedule counts: epochs done, in steps of their present length.
+  constexpr std::uint64_t schedule_step() const {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(update) + schedule_lead);
+  }
   /// What so many steps later is, each `stride` samples further.
   constexpr StepInfo after(std::uint64_t steps, std::uint64_t stride) const {
     StepInfo later = *this;

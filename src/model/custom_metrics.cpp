@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "core/align.h"
 #include "model/custom_loss.h"
-#include "model/finish.h"
 #include "model/loss_weights.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
@@ -61,7 +60,7 @@ std::int64_t count_of(const CustomMetric& metric) {
 std::size_t metric_sums_bytes() { return kMetricNumbers * kSumBytes; }
 
 std::size_t metric_sums_offset(const NetworkDefinition& network) {
-  return network.bytes(false) + align_up(kCounterBytes);
+  return network.bytes(false) + align_up(sizeof(double) * kCounters);
 }
 
 void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinition& network) {
@@ -108,8 +107,7 @@ void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepD
       } else {
         operands.push_back(add_mean(graph, number, metric.name));
       }
-      graph.add(std::make_shared<MetricsOp>(
-                    MetricsAttrs{.batch = batch, .classification = false, .history = 0}),
+      graph.add(std::make_shared<MetricsOp>(MetricsAttrs{.batch = batch, .classification = false}),
                 std::move(operands), metric.name);
       offset += kSumBytes;
     }

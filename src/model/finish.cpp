@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/align.h"
 #include "ops/blend/blend.h"
 #include "ops/finite_check/finite_check.h"
 #include "ops/leaf_metrics/leaf_metrics.h"
@@ -60,21 +59,20 @@ ValueType flat_type(const NetworkDefinition& network) {
   return {DType::f32, Shape{static_cast<std::int64_t>(network.bytes(true) / sizeof(float))}};
 }
 
-Value add_counters(Graph& graph, const NetworkDefinition& network, std::int64_t history) {
-  return graph.add_value("counters", {DType::f64, Shape{kCounters + history}}, Storage::state,
-                         network.bytes(false));
+Value add_training_counters(Graph& graph) {
+  return graph.add_value("counters", {DType::f64, Shape{kCounters + kLossHistory}},
+                         Storage::optimizer);
 }
 
-Value add_stopped(Graph& graph, const NetworkDefinition& network) {
-  return graph.add_value("stopped", {DType::f64, Shape{}}, Storage::state,
-                         network.bytes(false) + kStoppedOffset);
+Value add_stopped(Graph& graph) {
+  return graph.add_value("stopped", {DType::f64, Shape{}}, Storage::optimizer, kStoppedOffset);
 }
 
-void add_finish(Graph& graph, const NetworkDefinition& network, const OptimizerAttrs& optimizer,
-                const WeightAverage& average, const std::vector<MeasuredStatistics>& measured,
-                Value loss) {
+void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
+                const std::vector<MeasuredStatistics>& measured, Value loss) {
   const LeafLayout layout(network);
-  const Value stopped = add_stopped(graph, network);
+  const OptimizerAttrs& optimizer = step.optimizer;
+  const Value stopped = add_stopped(graph);
   const auto flat = [&](const char* name, Storage storage, std::size_t offset = 0) {
     return graph.add_value(name, flat_type(network), storage, offset);
   };
@@ -82,7 +80,9 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const OptimizerA
   const Value gradients = flat("gradients", Storage::gradient);
   std::vector<Value> operands{parameters, gradients};
   const auto moments = static_cast<std::size_t>(linnet::moments(optimizer.settings.rule));
-  const auto moment_offset = [&](std::size_t m) { return m * align_up(network.bytes(true)); };
+  const auto moment_offset = [&](std::size_t m) {
+    return step.moments + m * align_up(network.bytes(true));
+  };
   for (std::size_t m = 0; m < moments; ++m) {
     operands.push_back(
         flat(fmt::format("moment{}", m + 1).c_str(), Storage::optimizer, moment_offset(m)));
@@ -99,24 +99,24 @@ void add_finish(Graph& graph, const NetworkDefinition& network, const OptimizerA
   OptimizerAttrs guarded = optimizer;
   guarded.guarded = true;
   graph.add(std::make_shared<OptimizerUpdateOp>(guarded), std::move(operands), "optimizer");
-  if (average.decay == 0) return;
+  if (step.average.decay == 0) return;
   const Value averages = flat("average", Storage::optimizer, moment_offset(moments));
   const BlendAttrs attrs{.kind = Blend::average,
-                         .decay = average.decay,
-                         .warmup = average.warmup,
+                         .decay = step.average.decay,
+                         .warmup = step.average.warmup,
                          .guarded = true};
   graph.add(std::make_shared<BlendOp>(attrs), {averages, parameters, stopped}, "average");
 }
 
-Graph finish_step(const NetworkDefinition& network, const OptimizerAttrs& optimizer,
-                  const WeightAverage& average, const std::vector<MeasuredStatistics>& measured) {
+Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
+                  const std::vector<MeasuredStatistics>& measured) {
   Graph graph;
-  const Value counters = add_counters(graph, network, kLossHistory);
+  const Value counters = add_training_counters(graph);
   const Value leaves = graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
                                        Storage::gradient, LeafLayout(network).counters);
   graph.add(std::make_shared<LeafMetricsOp>(LeafMetricsAttrs{.history = kLossHistory}),
-            {counters, leaves, add_stopped(graph, network)}, "metrics");
-  add_finish(graph, network, optimizer, average, measured);
+            {counters, leaves, add_stopped(graph)}, "metrics");
+  add_finish(graph, network, step, measured);
   return graph;
 }
 

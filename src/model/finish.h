@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "core/align.h"
 #include "model/leaf.h"
 #include "ops/metrics/metrics.h"
 #include "ops/optimizer_update/optimizer_update.h"
 
 namespace linnet {
 
-/// Of the counters in a model's Storage::state: where add_stopped() lies, and how many bytes all
-/// have.
+// A training's Storage::optimizer: counters, the losses of its newest steps, add_stopped(), then
+// the moments of each objective, laid out as the weights. Nothing of it is another training's.
+
+/// Where add_stopped() lies, and where the first objective's moments begin.
 inline constexpr std::size_t kStoppedOffset = sizeof(double) * (kCounters + kLossHistory);
-inline constexpr std::size_t kCounterBytes = kStoppedOffset + sizeof(double);
+inline constexpr std::size_t kMomentsOffset = align_up(kStoppedOffset + sizeof(double));
 
 /// All parameters, or their gradients, in one array.
 ValueType flat_type(const NetworkDefinition& network);
 
-/// The model's counters, and the losses of `history` steps.
-Value add_counters(Graph& graph, const NetworkDefinition& network, std::int64_t history);
+/// The counters of a training, and the losses of its newest kLossHistory steps.
+Value add_training_counters(Graph& graph);
 /// The step, counted from 1, at which a training met something that was not finite; 0: none.
-Value add_stopped(Graph& graph, const NetworkDefinition& network);
+Value add_stopped(Graph& graph);
 
 /// A moving average of the weights.
 struct WeightAverage {
@@ -30,16 +35,24 @@ struct WeightAverage {
   bool operator==(const WeightAverage&) const = default;
 };
 
+struct TrainingStep {
+  std::int64_t batch = 128;
+  bool shuffle = true;
+  OptimizerAttrs optimizer;
+  WeightAverage average = {};
+  std::size_t moments = kMomentsOffset;  ///< where they begin, then the average
+  std::vector<std::string> disabled_passes = {};
+};
+
 /// What ends a step over one leaf or several, by what lies in the places of the leaf: checks that
 /// all of it and the loss (if given) are finite, then the running statistics, norm, clipping,
 /// update and average.
-void add_finish(Graph& graph, const NetworkDefinition& network, const OptimizerAttrs& optimizer,
-                const WeightAverage& average, const std::vector<MeasuredStatistics>& measured,
-                Value loss = {});
+void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
+                const std::vector<MeasuredStatistics>& measured, Value loss = {});
 
 /// The finish of a batch of several leaves, with their metrics.
-Graph finish_step(const NetworkDefinition& network, const OptimizerAttrs& optimizer,
-                  const WeightAverage& average, const std::vector<MeasuredStatistics>& measured);
+Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
+                  const std::vector<MeasuredStatistics>& measured);
 
 /// Keeps what the last leaf has left, or the sum of leaves that ends with it, in a level's room.
 Graph keep_step(const NetworkDefinition& network, std::size_t level);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "model/input_batches.h"
+#include "model/named_places.h"
 #include "model/session.h"
 #include "model/step_graph.h"
 
@@ -57,16 +58,6 @@ Part part_of_layer(const NetworkDefinition& network, const std::string& layer) {
   return part_for(network, layer, last->outputs[0]);
 }
 
-template <class Named>
-std::size_t place_of(const std::vector<Named>& all, const std::string& name, const char* what) {
-  if (name.empty()) return 0;
-  const auto found = std::ranges::find(all, name, &Named::name);
-  std::string names;
-  for (const Named& one : all) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", one.name);
-  require(found != all.end(), "the network has no {} '{}'; it has {}", what, name, names);
-  return static_cast<std::size_t>(found - all.begin());
-}
-
 /// Runs a recipe's programs over a data set, one batch after the other. Slots: the inputs of `part`
 /// in their own types, `constants` (the same for every batch, rows of it), then the result.
 Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data,
@@ -105,10 +96,7 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     Buffer* from = on_host ? nullptr : &on_device(slot, to.size());
     if (on_host) sweep.bind(slot, to.data());
     const auto records = static_cast<std::uint64_t>(count);
-    sweep.run_one({.first_row = static_cast<std::uint64_t>(first),
-                   .records = records,
-                   .samples = records},
-                  records);
+    sweep.run_one({.first_row = static_cast<std::uint64_t>(first), .samples = records}, records);
     if (from != nullptr) backend.download(*from, 0, to);
   }
   return result;
@@ -136,8 +124,10 @@ Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, st
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   ModelState& model = state();
   const NetworkDefinition& network = model.definition();
-  const NetworkInput& input = network.inputs[place_of(network.inputs, which.by, "input")];
-  const NetworkOutput& output = network.outputs[place_of(network.outputs, which.of, "output")];
+  const NetworkInput& input =
+      network.inputs[which.by.empty() ? 0 : place_of(network.inputs, which.by, "input")];
+  const NetworkOutput& output =
+      network.outputs[which.of.empty() ? 0 : place_of(network.outputs, which.of, "output")];
   require(input.dtype == DType::f32, "the input '{}' holds ids, by which nothing has a gradient",
           input.name);
   const Part part = part_for(network, output.name, output.value);

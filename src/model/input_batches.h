@@ -32,7 +32,7 @@ class InputBatches {
     std::span<const std::byte> records = std::span(read_).first(reader_ ? bytes : 0);
     if (reader_) {
       const auto size = static_cast<std::uint64_t>(samples_);
-      reader_->read({.records = size, .samples = size}, false, static_cast<std::uint64_t>(first),
+      reader_->read({.samples = size}, false, static_cast<std::uint64_t>(first),
                     static_cast<std::uint64_t>(count), std::array{read_.data()});
     } else {
       records = part_.bytes.subspan(static_cast<std::size_t>(first) * part_.record.bytes(), bytes);

@@ -32,7 +32,8 @@ struct ModelState {
   std::string device;
   ModelOptions options = {};  ///< as the model was made
   std::shared_ptr<Buffer> parameters;
-  std::shared_ptr<Buffer> statistics;  ///< Storage::state: running statistics, then the counters
+  std::shared_ptr<Buffer>
+      statistics;  ///< Storage::state: running statistics, then evaluations' counters
   std::vector<std::string> class_names;
   TrainingRecord record = {};
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics

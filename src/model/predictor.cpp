@@ -11,6 +11,7 @@
 #include "data/lengths.h"
 #include "model/buffer_memory.h"
 #include "model/memory_report.h"
+#include "model/named_places.h"
 #include "model/output_form.h"
 #include "model/predictor_state.h"
 #include "model/step_graph.h"
@@ -104,20 +105,6 @@ std::span<std::byte> output_bytes(const NetworkDefinition& network, std::size_t 
          to_string(outputs.dtype()), to_string(outputs.shape()));
   }
   return outputs.writable_bytes();
-}
-
-std::string names_of(const auto& named) {
-  std::string names;
-  for (const auto& one : named) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", one.name);
-  return names;
-}
-
-/// For a prediction by name: the place of that name in the network.
-std::size_t place_of(const auto& named, const std::string& name, const char* what) {
-  const auto found = std::ranges::find_if(named, [&](const auto& one) { return one.name == name; });
-  require(found != named.end(), "the network has no {} '{}'; it has {}", what, name,
-          names_of(named));
-  return static_cast<std::size_t>(found - named.begin());
 }
 
 /// All inputs in the network's order, and how many samples they are.
@@ -258,7 +245,7 @@ std::size_t PreparedBatch::bytes() const {
 
 StepInfo PreparedBatch::step(std::uint64_t first) const {
   const auto records = static_cast<std::uint64_t>(batch_);
-  return {.first_row = first, .records = records, .samples = records};
+  return {.first_row = first, .samples = records};
 }
 
 PredictorState::Prepared& PredictorState::sized(std::int64_t batch, DType dtype) {

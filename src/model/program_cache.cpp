@@ -63,7 +63,7 @@ void ProgramCache::attach(const Programs& programs) {
     set(Storage::arena, arena_);
     if (const TrainingMemory* training = cached->recipe.training.get()) {
       set(Storage::gradient, training->gradients);
-      set(Storage::optimizer, training->moments);
+      set(Storage::optimizer, training->optimizer->buffer);
     }
     cached->program->attach(memory);
     cached->attached = true;
@@ -91,11 +91,14 @@ void ProgramCache::reserve(const Programs& programs) {
       TrainingMemory* training = cached->recipe.training.get();
       if (training == nullptr) continue;
       const bool gradients = grow(training->gradients, bytes_of(*cached, Storage::gradient));
-      const bool moments = grow(training->moments, bytes_of(*cached, Storage::optimizer));
+      OptimizerMemory& optimizer = *training->optimizer;
+      const bool moments =
+          grow(optimizer.buffer, std::max(optimizer.bytes, bytes_of(*cached, Storage::optimizer)));
       if (!gradients && !moments) continue;
       for (const auto& weak : living_) {
         const auto other = weak.lock();
-        if (other && other->recipe.training.get() == training) other->attached = false;
+        if (other == nullptr || other->recipe.training == nullptr) continue;
+        if (other->recipe.training->optimizer == training->optimizer) other->attached = false;
       }
     }
   } catch (const OutOfMemory& error) {
@@ -114,7 +117,7 @@ void ProgramCache::report(const Programs& programs, const OutOfMemory& error) co
   for (const auto& cached : programs) {
     if (cached->recipe.training == nullptr) continue;
     count(cached->recipe.training->gradients, Storage::gradient);
-    count(cached->recipe.training->moments, Storage::optimizer);
+    count(cached->recipe.training->optimizer->buffer, Storage::optimizer);
     break;
   }
   const CachedProgram& largest = **std::ranges::max_element(programs, {}, [](const auto& cached) {

@@ -14,11 +14,17 @@
 
 namespace linnet {
 
-/// Memory of one training: what leaves leave behind (LeafLayout), and moments, laid out as the
-/// weights. Made when its first program is attached; what leaves left is lost where it grows.
+/// What the objectives of one training share: its counters, and the moments of all (finish.h).
+struct OptimizerMemory {
+  std::size_t bytes = 0;  ///< at least, so that it never grows
+  std::shared_ptr<Buffer> buffer = nullptr;
+};
+
+/// Memory of one objective of a training: what leaves leave behind (LeafLayout), which is lost
+/// where it grows, and what it shares. Made when its first program is attached.
 struct TrainingMemory {
   std::shared_ptr<Buffer> gradients = nullptr;
-  std::shared_ptr<Buffer> moments = nullptr;
+  std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();
 };
 
 /// What a program is made from.

@@ -2,25 +2,14 @@
 #include "model/session.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/check.h"
+#include "model/training_counters.h"
 
 namespace linnet {
 namespace {
-
-/// Of what FiniteCheckOp writes.
-std::optional<std::uint64_t> step_of(double stopped) {
-  if (stopped == 0) return std::nullopt;
-  return static_cast<std::uint64_t>(stopped) - 1;
-}
-
-/// What leaves have left, perhaps not finite, is zero again.
-void clear_leaves(const ModelState& model, const TrainingMemory& memory) {
-  if (memory.gradients == nullptr) return;
-  const std::vector<std::byte> zeros(memory.gradients->bytes());
-  model.backend->upload(*memory.gradients, 0, zeros);
-}
 
 /// Gathers batches of the pass that begins with `first`.
 BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
@@ -77,8 +66,7 @@ StepInfo Sweep::in_ring(StepInfo step) const {
   // To the gather the ring is the data set, and a slot a place in it.
   const BatchLayout& layout = feed.stream->layout();
   step.position = feed.stream->acquire() * layout.batch;
-  step.begin = 0;
-  step.records = step.samples = layout.slots * layout.batch;
+  step.samples = layout.slots * layout.batch;
   return step;
 }
 
@@ -120,6 +108,15 @@ void Sweep::hold_first(const StepInfo& first) const {
 void Sweep::bind(std::size_t slot, const void* address) {
   if (slot >= slots.size()) slots.resize(slot + 1);
   slots[slot] = address;
+}
+
+Counters Counters::of(std::span<const double, kCounters> values) {
+  const auto at = [&](Counter c) { return values[static_cast<std::size_t>(c)]; };
+  return {.loss = at(Counter::loss),
+          .correct = at(Counter::correct),
+          .samples = at(Counter::samples),
+          .not_finite = at(Counter::not_finite),
+          .weight = at(Counter::weight)};
 }
 
 Evaluation Counters::evaluation(bool classification) const {
@@ -209,7 +206,7 @@ std::size_t Session::planned_bytes() const {
     total += cached->program->private_bytes();
     const TrainingMemory* training = cached->recipe.training.get();
     if (training == nullptr || training == counted) continue;
-    total += training->gradients->bytes() + training->moments->bytes();
+    total += training->gradients->bytes() + training->optimizer->buffer->bytes();
     counted = training;
   }
   for (const auto& [host, view] : views_) {
@@ -228,40 +225,10 @@ void Session::reset_counters() {
 }
 
 Counters Session::counters() const {
-  // With the losses of steps, which lie between: one wait for the device instead of two.
-  std::array<double, kCounterBytes / sizeof(double)> values{};
+  std::array<double, kCounters> values{};
   model_.backend->download(*model_.statistics, model_.counters_offset(),
                            std::as_writable_bytes(std::span(values)));
-  const auto at = [&](Counter c) { return values[static_cast<std::size_t>(c)]; };
-  return {at(Counter::loss),       at(Counter::correct),   at(Counter::samples),
-          at(Counter::not_finite), at(Counter::last_loss), at(Counter::weight),
-          step_of(values.back())};
-}
-
-std::optional<std::uint64_t> stopped_step(const ModelState& model) {
-  double stopped = 0;
-  model.backend->download(*model.statistics, model.counters_offset() + kStoppedOffset,
-                          std::as_writable_bytes(std::span(&stopped, 1)));
-  return step_of(stopped);
-}
-
-void clear_stopped(ModelState& model, const TrainingMemory& memory) {
-  const double none = 0;
-  model.backend->upload(*model.statistics, model.counters_offset() + kStoppedOffset,
-                        std::as_bytes(std::span(&none, 1)));
-  clear_leaves(model, memory);
-}
-
-std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end) {
-  std::vector<double> ring(kLossHistory);
-  model.backend->download(*model.statistics, model.counters_offset() + sizeof(double) * kCounters,
-                          std::as_writable_bytes(std::span(ring)));
-  std::vector<float> losses;
-  for (std::uint64_t step = std::max(begin, end - std::min<std::uint64_t>(end, kLossHistory));
-       step < end; ++step) {
-    losses.push_back(static_cast<float>(ring[step % kLossHistory]));
-  }
-  return losses;
+  return Counters::of(values);
 }
 
 }  // namespace linnet

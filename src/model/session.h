@@ -7,7 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "model/model_state.h"
@@ -70,13 +71,12 @@ struct Sweep {
 
 /// The counters that metrics add up on the device.
 struct Counters {
+  static Counters of(std::span<const double, kCounters> values);
   double loss = 0;
   double correct = 0;
   double samples = 0;
   double not_finite = 0;
-  double last_loss = 0;
   double weight = 0;
-  std::optional<std::uint64_t> stopped = {};  ///< as stopped_step()
   /// Weighted means; the accuracy is NaN unless `classification`.
   Evaluation evaluation(bool classification) const;
 };
@@ -113,6 +113,7 @@ class Session {
   std::size_t planned_bytes() const;
   Supports supports() const;
 
+  // Of evaluations; those of a training are in training_counters.h.
   void reset_counters();
   Counters counters() const;
   /// What the programs say of themselves, each sentence once.
@@ -126,15 +127,5 @@ class Session {
   std::shared_ptr<ThreadTeam> team_;  ///< of decoders, once one is needed
   std::vector<std::unique_ptr<BatchStream>> streams_;
 };
-
-/// The step at which a training stopped since something was not finite, counted as StepInfo::step,
-/// if it did (FiniteCheckOp). Waits.
-std::optional<std::uint64_t> stopped_step(const ModelState& model);
-/// Lets it go on; what its leaves have left, perhaps not finite, is zero again.
-void clear_stopped(ModelState& model, const TrainingMemory& memory);
-
-/// The losses of training steps [begin, end) of a model, counted as StepInfo::step; of the newest
-/// kLossHistory of them where they are more. Waits.
-std::vector<float> step_losses(const ModelState& model, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace linnet

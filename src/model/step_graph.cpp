@@ -199,7 +199,7 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   if (penalty) forward.loss = graph.emit(SumOp(), {forward.loss, penalty}, "penalty");
   const LeafLayout layout(network);
   const bool whole = rows == Rows::whole;
-  const Value counters = whole ? add_counters(graph, network, kLossHistory)
+  const Value counters = whole ? add_training_counters(graph)
                                : graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
                                                  Storage::gradient, layout.counters);
   leaf.loss = whole ? forward.loss : share_losses(graph, data, forward, penalty);
@@ -223,7 +223,7 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports) {
   Leaf leaf = add_leaf(network, data, step, Rows::whole, supports);
-  add_finish(leaf.graph, network, step.optimizer, step.average, leaf.measured, leaf.loss);
+  add_finish(leaf.graph, network, step, leaf.measured, leaf.loss);
   run_passes(leaf.graph, final_passes(), supports, step.disabled_passes);
   return std::move(leaf.graph);
 }
@@ -240,15 +240,16 @@ Graph leaf_step(const NetworkDefinition& network, const StepData& data, const Tr
 Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                   const Supports& supports) {
   const Leaf leaf = add_leaf(network, data, step, Rows::leaf, supports);
-  return finish_step(network, step.optimizer, step.average, leaf.measured);
+  return finish_step(network, step, leaf.measured);
 }
 
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
                       const Supports& supports) {
   Graph graph;
   const Forward forward = add_forward(graph, network, data, {.batch = batch}, Mode::inference);
-  add_metrics(graph, data, forward, add_counters(graph, network, 0), {.batch = batch},
-              forward.loss);
+  const Value counters = graph.add_value("counters", {DType::f64, Shape{kCounters}}, Storage::state,
+                                         network.bytes(false));
+  add_metrics(graph, data, forward, counters, {.batch = batch}, forward.loss);
   add_metric_sums(graph, network, data, forward.outputs, forward.targets, forward.weights, batch);
   run_passes(graph, forward_passes(), supports);
   return graph;
@@ -285,11 +286,7 @@ Value in_form(Graph& graph, Value output, OutputForm form) {
 Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std::int64_t batch,
                           const Supports& supports) {
   Graph graph;
-  std::vector<Value> inputs;
-  for (const NetworkInput& input : network.inputs) {
-    inputs.push_back(graph.add_value(input.name, {input.dtype, input.sample.batched(batch)},
-                                     Storage::external, inputs.size()));
-  }
+  const std::vector<Value> inputs = add_inputs(network, graph, batch);
   std::vector<Value> parameters;
   const Value y = instantiate(network, graph, inputs, batch, Mode::inference, parameters).front();
   const Value weights = graph.add_value("weights", graph.type(y), Storage::external, inputs.size());

@@ -92,14 +92,6 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
 /// What the backend answers, which must outlive it.
 Supports supports_of(const Backend& backend);
 
-struct TrainingStep {
-  std::int64_t batch = 128;
-  bool shuffle = true;
-  OptimizerAttrs optimizer;
-  WeightAverage average = {};
-  std::vector<std::string> disabled_passes = {};
-};
-
 /// A leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward and
 /// update, all passes run. Parameters outside the optimizer's ranges have no gradient; a batch norm
 /// whose parameters are all outside computes as at inference.

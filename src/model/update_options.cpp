@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <string_view>
 
 #include "base/check.h"
 #include "base/pattern.h"
 #include "core/align.h"
+#include "model/step_graph.h"
 
 namespace linnet {
 namespace {
@@ -183,23 +185,52 @@ UpdateRange range_of(const ParameterSpec& spec) {
 }
 static_assert(kAlignment % (kRangeUnit * sizeof(float)) == 0);
 
-void require_match(const NetworkDefinition& network, const std::string& pattern) {
-  std::vector<std::string> names;
-  for (const ParameterSpec& spec : network.parameters) {
-    if (!spec.trainable) continue;
-    if (matches(pattern, spec.name)) return;
-    names.push_back(spec.name);
-  }
+/// "a, b, c and 3 more"
+std::string some_of(std::vector<std::string> names) {
   constexpr std::size_t kMost = 8;
   const std::size_t more = names.size() - std::min(names.size(), kMost);
   names.resize(names.size() - more);
-  fail("no parameter matches '{}'; the parameters are {}{}", pattern, fmt::join(names, ", "),
-       more > 0 ? fmt::format(" and {} more", more) : "");
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+void require_match(const NetworkDefinition& network, const std::string& pattern,
+                   const std::vector<bool>& reached, const std::string& objective) {
+  std::vector<std::string> all;
+  std::vector<std::string> matched;
+  for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+    const ParameterSpec& spec = network.parameters[i];
+    if (!spec.trainable) continue;
+    all.push_back(spec.name);
+    if (!matches(pattern, spec.name)) continue;
+    if (reached.empty() || reached[i]) return;
+    matched.push_back(spec.name);
+  }
+  require(!matched.empty(), "no parameter matches '{}'; the parameters are {}", pattern,
+          some_of(all));
+  fail("no loss{} depends on what '{}' matches: {}",
+       objective.empty() ? "" : fmt::format(" of the objective '{}'", objective), pattern,
+       some_of(matched));
 }
 
 }  // namespace
 
-OptimizerAttrs resolve(const UpdateOptions& options, std::int64_t epochs,
+Objective objective_of(const TrainingOptions& options) {
+  // Field by field: GCC 12 warns of a temporary that an exception leaves half built.
+  Objective objective;
+  objective.trains = options.trains;
+  objective.loss = options.loss;
+  objective.loss_options = options.loss_options;
+  objective.custom_loss = options.custom_loss;
+  objective.output_losses = options.output_losses;
+  objective.optimizer = options.optimizer;
+  objective.schedule = options.schedule;
+  objective.warmup = options.warmup;
+  objective.clip = options.clip;
+  return objective;
+}
+
+OptimizerAttrs resolve(const Objective& options, std::int64_t epochs,
                        std::int64_t steps_per_epoch) {
   const Length length{epochs, steps_per_epoch};
   UpdateSettings to;
@@ -225,35 +256,59 @@ OptimizerAttrs resolve(const UpdateOptions& options, std::int64_t epochs,
   return {.settings = to};
 }
 
+std::vector<bool> reached_parameters(const NetworkDefinition& network, const StepData& data) {
+  const NetworkDefinition& run = data.run_of(network);
+  std::vector<bool> needed(run.graph.value_count(), false);
+  const auto place = [](Value value) { return static_cast<std::size_t>(value.id); };
+  for (const TargetLoss& target : data.targets)
+    needed[place(run.outputs[target.output].value)] = true;
+  for (const Node& node : std::views::reverse(run.graph.nodes())) {
+    if (std::ranges::none_of(node.outputs, [&](Value v) -> bool { return needed[place(v)]; }))
+      continue;
+    for (const Value input : node.inputs) needed[place(input)] = true;
+  }
+  std::vector<bool> reached;
+  for (const ParameterSpec& spec : network.parameters) reached.push_back(needed[place(spec.value)]);
+  return reached;
+}
+
 void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
-                const std::vector<ParameterGroup>& groups) {
+                const std::vector<ParameterGroup>& given, const std::vector<bool>& reached,
+                const std::string& objective) {
+  const auto trains = [&](std::size_t i) {
+    return network.parameters[i].trainable && (reached.empty() || reached[i]);
+  };
+  bool all = true;
+  for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+    all = all && (trains(i) || !network.parameters[i].trainable);
+  }
+  std::vector<ParameterGroup> groups = given;
+  if (groups.empty() && !all) groups.emplace_back();
   for (const ParameterGroup& group : groups) {
     require_not_negative(group.learning_rate_factor,
                          fmt::format("learning-rate factor of '{}'", group.name));
     require_not_negative(group.weight_decay.value_or(0),
                          fmt::format("weight decay of '{}'", group.name));
-    require_match(network, group.name);
+    require_match(network, group.name, reached, objective);
   }
   if (groups.empty()) return;
-  for (const ParameterSpec& spec : network.parameters) {
+  for (std::size_t i = 0; i < network.parameters.size(); ++i) {
+    const ParameterSpec& spec = network.parameters[i];
     UpdateRange range = range_of(spec);
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const ParameterGroup& g) {
       return matches(g.name, spec.name);
     });
-    if (!spec.trainable || group == groups.end() || range.size() == 0) continue;
+    if (!trains(i) || group == groups.end() || range.size() == 0) continue;
     range.rate_factor = group->learning_rate_factor;
     range.weight_decay = group->weight_decay.value_or(attrs.settings.weight_decay);
     attrs.add(range);
   }
+  require(groups.empty() || !attrs.bounds.empty(), "no loss depends on a parameter of the network");
 }
 
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,
                        std::int64_t steps_per_epoch) {
-  OptimizerAttrs attrs = resolve({.optimizer = options.optimizer,
-                                  .schedule = options.schedule,
-                                  .warmup = options.warmup,
-                                  .clip = options.clip},
-                                 options.epochs, steps_per_epoch);
+  OptimizerAttrs attrs = resolve(objective_of(options), options.epochs, steps_per_epoch);
   add_groups(attrs, network, options.trains);
   return attrs;
 }

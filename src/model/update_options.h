@@ -4,6 +4,7 @@
 #include <linnet/trainer.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "nn/definition.h"
@@ -11,25 +12,26 @@
 
 namespace linnet {
 
-/// What decides a step's update: the fields of TrainingOptions that say so.
-struct UpdateOptions {
-  Optimizer optimizer = Adam{};
-  Schedule schedule = Constant{};
-  Warmup warmup = {};
-  Clip clip = {};
-  std::vector<ParameterGroup> trains = {};
-};
+struct StepData;
+
+/// What a one-line training makes small.
+Objective objective_of(const TrainingOptions& options);
 
 /// Epochs resolved to steps; every parameter trains, `trains` is left to add_groups(). What the
 /// host does of a schedule (HostSchedule) resolves to a constant rate. Throws Error for numbers
 /// outside their range.
-OptimizerAttrs resolve(const UpdateOptions& options, std::int64_t epochs,
+OptimizerAttrs resolve(const Objective& objective, std::int64_t epochs,
                        std::int64_t steps_per_epoch);
 
-/// Names resolved to ranges of the flat arrays; no groups: every parameter trains. Throws Error for
-/// a pattern that matches no parameter.
+/// By NetworkDefinition::parameters: whether a loss over `data` depends on them.
+std::vector<bool> reached_parameters(const NetworkDefinition& network, const StepData& data);
+
+/// Names resolved to ranges of the flat arrays; no groups: every parameter trains. What is not
+/// `reached` (empty: all are) does not train. Throws Error for a pattern that matches no parameter,
+/// or none that is reached, by losses of the objective of that name.
 void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
-                const std::vector<ParameterGroup>& groups);
+                const std::vector<ParameterGroup>& groups, const std::vector<bool>& reached = {},
+                const std::string& objective = {});
 
 /// Both.
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,

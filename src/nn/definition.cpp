@@ -120,6 +120,15 @@ NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<boo
   return rest;
 }
 
+std::vector<Value> add_inputs(const NetworkDefinition& network, Graph& graph, std::int64_t batch) {
+  std::vector<Value> inputs;
+  for (const NetworkInput& input : network.inputs) {
+    inputs.push_back(graph.add_value(input.name, {input.dtype, input.sample.batched(batch)},
+                                     Storage::external, inputs.size()));
+  }
+  return inputs;
+}
+
 std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
                                std::span<const Value> x, std::int64_t batch, Mode mode,
                                std::vector<Value>& parameters, const std::vector<bool>& trains) {
@@ -182,11 +191,7 @@ void check_instances(const NetworkDefinition& network) {
   }
   const auto instance = [&](std::int64_t batch, Mode mode) {
     Graph graph;
-    std::vector<Value> x;
-    for (const NetworkInput& input : network.inputs) {
-      x.push_back(graph.add_value(input.name, {input.dtype, input.sample.batched(batch)},
-                                  Storage::external, x.size()));
-    }
+    const std::vector<Value> x = add_inputs(network, graph, batch);
     std::vector<Value> parameters;
     instantiate(network, graph, x, batch, mode, parameters);
   };

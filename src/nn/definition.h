@@ -95,6 +95,9 @@ enum class Mode : std::uint8_t { training, inference };
 /// out, and other outputs have no value. Parameters keep their places.
 NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<bool>& wanted);
 
+/// Adds the network's inputs for a batch as external values, in slots from 0 on.
+std::vector<Value> add_inputs(const NetworkDefinition& network, Graph& graph, std::int64_t batch);
+
 /// Adds the network to `graph` behind its inputs `x`, (batch, ...), with its parameters as values
 /// of Storage::parameter and Storage::state; returns its outputs, empty ones where pruned() left
 /// them out. `parameters` gets the

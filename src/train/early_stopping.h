@@ -18,9 +18,7 @@ inline const Evaluation& watched(const EpochReport& report) {
                                        : report.train;
 }
 
-inline bool watches_loss(const Watch& watch) {
-  return watch.metric.empty() || watch.metric == "loss";
-}
+inline bool watches_loss(const Watch& watch) { return watch.metric == "loss"; }
 
 /// Watches a number of watched().
 class EarlyStopping {

@@ -11,8 +11,8 @@
 
 namespace linnet {
 
-/// The updates of `batches` batches, so many an update; the last one may have fewer. Both at
-/// least 1.
+/// The updates of `batches` batches, so many an update (or the batches of samples); the last one
+/// may have fewer. Both at least 1.
 constexpr std::int64_t updates_of(std::int64_t batches, std::int64_t of_update) {
   return (batches - 1) / of_update + 1;
 }
@@ -23,7 +23,10 @@ struct EpochUpdates {
   std::unique_ptr<LeafSteps> tree = nullptr;
   std::uint64_t batches = 1;  ///< of an update; the last one of an epoch may have fewer
 
-  std::uint64_t count() const { return (sweep->steps() - 1) / batches + 1; }
+  std::uint64_t count() const {
+    return static_cast<std::uint64_t>(
+        updates_of(static_cast<std::int64_t>(sweep->steps()), static_cast<std::int64_t>(batches)));
+  }
   /// Runs updates [begin, end); `first` describes the epoch's first one.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// Adds the operator to a step of the epoch that begins with `first`, which is repeated.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <vector>
+
 #include "base/check.h"
 #include "model/custom_metrics.h"
 #include "train/recipes.h"
@@ -6,6 +9,24 @@
 
 namespace linnet {
 namespace {
+
+/// The counters and sums of an evaluation that is going on: a callback of it may ask for another.
+class KeptCounters {
+ public:
+  explicit KeptCounters(const ModelState& model)
+      : model_(model),
+        bytes_(metric_sums_offset(model.definition()) + metric_sums_bytes() -
+               model.counters_offset()) {
+    model.backend->download(*model.statistics, model.counters_offset(), bytes_);
+  }
+  ~KeptCounters() { model_.backend->upload(*model_.statistics, model_.counters_offset(), bytes_); }
+  KeptCounters(const KeptCounters&) = delete;
+  KeptCounters& operator=(const KeptCounters&) = delete;
+
+ private:
+  const ModelState& model_;
+  std::vector<std::byte> bytes_;
+};
 
 /// Loss and accuracy over a data set, as `options` say its losses. `key`: see evaluation_recipe().
 Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOptions& options,
@@ -24,11 +45,12 @@ Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOpt
   BatchStream* stream = session.stream(read, batch, FitOptions{}.prefetch);
   if (stream == nullptr) session.keep(read);
   session.attach();
+  const KeptCounters kept(model);
   stream != nullptr ? session.feed(sweep, read, *stream, false) : session.bind_data(sweep, read);
   session.reset_counters();
   reset_metric_sums(model, read);
   const auto samples = static_cast<std::uint64_t>(named.size());
-  sweep.run({.records = samples, .samples = samples}, 0, sweep.steps());
+  sweep.run({.samples = samples}, 0, sweep.steps());
   Evaluation evaluation = session.counters().evaluation(read.classification());
   evaluation.metrics = metrics_of(model, read);
   return evaluation;
@@ -44,21 +66,23 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss, std::int64_t b
 
 namespace {
 
-Evaluation evaluate_objective(const ObjectiveState& objective, const Dataset& data,
-                              std::int64_t batch, const std::vector<CustomMetric>& metrics) {
+Evaluation evaluate_objective(TrainerState& trainer, const ObjectiveState& objective,
+                              const Dataset& data, std::int64_t batch) {
+  trainer.check_finite();
   return evaluate_as(*objective.model, data, objective.losses(), objective.losses_of(), batch,
-                     objective.key, metrics);
+                     objective.key, trainer.options.metrics);
 }
 
 }  // namespace
 
 Evaluation Trainer::evaluate(const Dataset& data, std::int64_t batch) {
-  return evaluate_objective(state_->only("evaluate(NAME, data) computes the loss of one of them"),
-                            data, batch, state_->options.metrics);
+  const ObjectiveState& objective =
+      state_->only("evaluate(NAME, data) computes the loss of one of them");
+  return evaluate_objective(*state_, objective, data, batch);
 }
 
 Evaluation Trainer::evaluate(std::string_view objective, const Dataset& data, std::int64_t batch) {
-  return evaluate_objective(state_->named(objective), data, batch, state_->options.metrics);
+  return evaluate_objective(*state_, state_->named(objective), data, batch);
 }
 
 }  // namespace linnet

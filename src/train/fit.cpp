@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "model/check_values.h"
 #include "model/custom_metrics.h"
-#include "model/finite.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
 #include "train/epoch_updates.h"
@@ -31,9 +30,7 @@ struct Part {
   BatchStream* stream = nullptr;  ///< null: the device gathers by itself
 
   StepInfo first_step(std::uint64_t seed) const {
-    return {.seed = seed,
-            .records = static_cast<std::uint64_t>(data.samples),
-            .samples = static_cast<std::uint64_t>(samples)};
+    return {.seed = seed, .samples = static_cast<std::uint64_t>(samples)};
   }
 };
 
@@ -53,6 +50,8 @@ class Fit {
       : trainer_(trainer),
         objective_(trainer.only("fit() trains one alone; step(NAME, batch) is for several")),
         model_(trainer.state()),
+        turn_(trainer, "fit()"),
+        data_(data),
         options_(options),
         callback_(options.callback != nullptr ? *options.callback : silent_),
         on_step_(on_step),
@@ -61,7 +60,7 @@ class Fit {
         first_epoch_(trainer.epochs + 1),
         last_epoch_(trainer.epochs + options.epochs) {
     check_options(options);
-    const StepData steps = data_of(data);
+    const StepData steps = data_of(data_);
     train_ = {.data = steps, .samples = data.size(), .sweep = {}};
     if (options.validation.size() > 0) {
       validation_ = {.data = held_out_data(options.validation, data.classes()),
@@ -98,7 +97,7 @@ class Fit {
       train_epoch(report);
       // Otherwise the next epoch's loss tells, and the device need not wait for the host.
       const bool heeded = options_.callback != nullptr || options_.patience > 0;
-      if (heeded || options_.keep_best || epoch == last_epoch_) check_weights(epoch);
+      if (heeded || options_.keep_best || epoch == last_epoch_) trainer_.check_weights();
       hear_stop();
       report.validation = evaluate(validation_, epoch, "validation");
       if (tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
@@ -172,8 +171,8 @@ class Fit {
     require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
             train_.samples, options_.batch);
     updates_.batches = static_cast<std::uint64_t>(options_.accumulate);
-    const std::int64_t steps = updates_of((trained - 1) / options_.batch + 1, options_.accumulate);
-    optimizer_ = objective_.optimizer(last_epoch_, steps);
+    const std::int64_t steps = updates_of(updates_of(trained, options_.batch), options_.accumulate);
+    optimizer_ = objective_.optimizer(last_epoch_, steps, train_.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
       if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
@@ -185,6 +184,7 @@ class Fit {
     const TrainingStep step{.shuffle = options_.shuffle && train_.stream == nullptr,
                             .optimizer = optimizer_,
                             .average = objective_.average(),
+                            .moments = objective_.moments,
                             .disabled_passes = trainer_.options.disabled_passes};
     const auto recipe = options_.accumulate == 1 ? training_recipe : leaf_recipe;
     train_.sweep =
@@ -235,12 +235,14 @@ class Fit {
 
   /// A whole epoch, or what of it was done when a stop was requested.
   void train_epoch(EpochReport& report) {
-    session_.reset_counters();
+    reset_counters(model_, *trainer_.memory);
     const std::uint64_t steps = updates_.count();
     StepInfo first = train_.first_step(trainer_.options.seed);
     first.epoch = static_cast<std::uint64_t>(report.epoch);
     first.step = trainer_.steps;
     first.update = objective_.updates;
+    first.schedule_lead = (report.epoch - 1) * static_cast<std::int64_t>(steps) -
+                          static_cast<std::int64_t>(objective_.updates);
     trainer_.explain = [this, first](NotFinite& found) {
       found.epoch = static_cast<std::int64_t>(first.epoch);
       updates_.explain(first, found);
@@ -253,18 +255,19 @@ class Fit {
       const std::uint64_t end = chunks.next(step);
       run_steps(first, step, end);
       step = end;
-      const Counters counters = session_.counters();
-      trainer_.check_finite(counters.stopped);
-      report.train = counters.evaluation(train_.data.classification());
+      const TrainingCounters done = counters_of(model_, *trainer_.memory);
+      trainer_.check_finite(done.stopped);
+      report.train = done.counters.evaluation(train_.data.classification());
       report.seconds = seconds_since(start);
       callback_.on_progress(progress(report));
       stopped = stop_requested();
     }
     trainer_.epochs = report.epoch;
     report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
-    report.step_losses = step_losses(model_, first.step, first.step + step);
+    report.step_losses = step_losses(model_, *trainer_.memory, first.step, first.step + step);
+    const StepInfo last = first.after(step - 1, 0);
     report.learning_rate =
-        learning_rate_at(optimizer_.settings, first.update + step - 1) * rate_factor_;
+        learning_rate_at(optimizer_.settings, last.schedule_step()) * rate_factor_;
   }
 
   /// Steps [begin, end) of the epoch, with the rates that the host knows.
@@ -273,7 +276,8 @@ class Fit {
     for (std::uint64_t step = begin; step < end;) {
       const bool tells = hears_batches();
       const std::uint64_t stride = schedule.every_step() || tells ? 1 : end - step;
-      first.rate_factor = rate_factor_ = schedule.factor(first.update + step);
+      first.rate_factor = rate_factor_ = schedule.factor(first.after(step, 0));
+      session_.attach();  // a callback may have made the arena grow
       updates_.run(first, step, step + stride);
       trainer_.steps = first.step + step + stride;
       objective_.updates = first.update + step + stride;
@@ -285,15 +289,6 @@ class Fit {
   /// After one step it is known whether the callback wants to hear of each.
   bool hears_batches() const {
     return options_.callback != nullptr && options_.callback->hears_batches();
-  }
-
-  /// The loss shows what the updates before a step have done, but not what the last one did.
-  void check_weights(std::int64_t epoch) const {
-    const std::string ruined = ruined_weight(model_);
-    require(ruined.empty(),
-            "the weight '{}' became NaN or infinite in epoch {}; a lower learning rate, gradient "
-            "clipping or scaled inputs may help",
-            ruined, epoch);
   }
 
   bool stop_requested() {
@@ -338,6 +333,7 @@ class Fit {
     std::uint64_t step = 0;
     for (Chunks chunks(steps, whole_epochs(part)); step < steps;) {
       const std::uint64_t end = chunks.next(step);
+      session_.attach();  // a callback may have made the arena grow
       part.sweep.run(part.first_step(0), step, end);
       step = end;
       counters = session_.counters();
@@ -363,7 +359,10 @@ class Fit {
   TrainerState& trainer_;
   ObjectiveState& objective_;
   ModelState& model_;
-  const FitOptions& options_;
+  Turn turn_;
+  // Handles of its own: a callback may change those that the caller gave.
+  const Dataset data_;
+  const FitOptions options_;
   Callback silent_;
   Callback& callback_;
   const OnStep& on_step_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "graph/step.h"
 #include "model/optimizer_fields.h"
 
 namespace linnet {
@@ -48,13 +49,13 @@ class HostSchedule {
   /// Whether every step has a factor of its own, so that the host runs one at a time.
   bool every_step() const { return std::holds_alternative<ScheduleFunction>(schedule_); }
 
-  /// Returns the factor of the step after `update` updates. Throws Error where the user's function
-  /// gives no factor.
-  double factor(std::uint64_t update) const {
+  /// Returns the factor of a step. Throws Error where the user's function gives no factor.
+  double factor(const StepInfo& step) const {
     const auto* function = std::get_if<ScheduleFunction>(&schedule_);
     if (function == nullptr) return factor_;
-    if (update < warmup_steps_) return 1;
-    const double epoch = static_cast<double>(update) / steps_per_epoch_;
+    if (step.schedule_step() < warmup_steps_) return 1;
+    const double epoch = static_cast<double>(step.schedule_step()) / steps_per_epoch_;
+    const std::uint64_t update = step.update;
     const double factor = (*function)(epoch, update);
     require(factor >= 0 && std::isfinite(factor),
             "the schedule's function must give a finite factor of at least 0; it gave {} at epoch "

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <deque>
 #include <numeric>
 #include <utility>
 
@@ -133,53 +132,9 @@ class LineSearch {
   const LBFGS& options_;
 };
 
-/// The steps that are remembered: an estimate of the inverse Hessian.
-class Memory {
- public:
-  explicit Memory(std::int64_t most) : most_(static_cast<std::size_t>(most)) {}
-
-  void add(Vector step, Vector change) {
-    const double curvature = dot(step, change);
-    if (curvature <= 1e-10 * dot(change, change)) return;  // would spoil the estimate
-    if (pairs_.size() == most_) pairs_.pop_front();
-    pairs_.push_back({std::move(step), std::move(change), 1 / curvature});
-  }
-  bool empty() const { return pairs_.empty(); }
-  void clear() { pairs_.clear(); }
-
-  /// Minus the estimate times the gradient, by the two-loop recursion (Nocedal and Wright, 7.4).
-  Vector direction(const Vector& gradient) const {
-    Vector q = gradient;
-    Vector alpha(pairs_.size());
-    for (std::size_t i = pairs_.size(); i-- > 0;) {
-      alpha[i] = pairs_[i].rho * dot(pairs_[i].step, q);
-      subtract(q, alpha[i], pairs_[i].change);
-    }
-    if (!pairs_.empty()) {
-      const Pair& newest = pairs_.back();
-      const double scale = 1 / (newest.rho * dot(newest.change, newest.change));
-      for (double& value : q) value *= scale;
-    }
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const double beta = pairs_[i].rho * dot(pairs_[i].change, q);
-      subtract(q, beta - alpha[i], pairs_[i].step);
-    }
-    for (double& value : q) value = -value;
-    return q;
-  }
-
- private:
-  struct Pair {
-    Vector step;
-    Vector change;  ///< of the gradient
-    double rho;
-  };
-  static void subtract(Vector& from, double factor, const Vector& other) {
-    for (std::size_t i = 0; i < from.size(); ++i) from[i] -= factor * other[i];
-  }
-  std::size_t most_;
-  std::deque<Pair> pairs_;
-};
+void subtract(Vector& from, double factor, const Vector& other) {
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] -= factor * other[i];
+}
 
 void check(const LBFGS& o) {
   require(o.iterations >= 1, "L-BFGS needs at least 1 iteration; got {}", o.iterations);
@@ -200,7 +155,75 @@ Vector difference(const Vector& a, const Vector& b) {
   return d;
 }
 
+constexpr const char* kSteps = "lbfgs/steps";
+constexpr const char* kChanges = "lbfgs/changes";
+
 }  // namespace
+
+void LbfgsMemory::save(State& state) const {
+  if (pairs_.empty()) return;
+  const Shape shape{std::ssize(pairs_), std::ssize(pairs_.front().step)};
+  Vector steps;
+  Vector changes;
+  for (const Pair& pair : pairs_) {
+    steps.insert(steps.end(), pair.step.begin(), pair.step.end());
+    changes.insert(changes.end(), pair.change.begin(), pair.change.end());
+  }
+  state.set(kSteps, Tensor(std::move(steps), shape));
+  state.set(kChanges, Tensor(std::move(changes), shape));
+}
+
+LbfgsMemory LbfgsMemory::of(const State& state) {
+  LbfgsMemory memory;
+  const Tensor* steps = state.find(kSteps);
+  const Tensor* changes = state.find(kChanges);
+  if (steps == nullptr && changes == nullptr) return memory;
+  require(steps != nullptr && changes != nullptr && steps->dtype() == DType::f64 &&
+              changes->dtype() == DType::f64 && steps->shape().rank() == 2 &&
+              steps->shape() == changes->shape(),
+          "expected '{}' and '{}' as f64 (steps, variables); got {} and {}", kSteps, kChanges,
+          steps != nullptr ? to_string(*steps) : "none",
+          changes != nullptr ? to_string(*changes) : "none");
+  for (std::int64_t i = 0; i < steps->shape()[0]; ++i) {
+    const Tensor step = steps->rows(i, i + 1).to_host();
+    const Tensor change = changes->rows(i, i + 1).to_host();
+    const auto s = step.as<double>();
+    const auto c = change.as<double>();
+    memory.add({s.begin(), s.end()}, {c.begin(), c.end()});
+  }
+  return memory;
+}
+
+void LbfgsMemory::limit(std::size_t variables, std::size_t most) {
+  if (!pairs_.empty() && pairs_.front().step.size() != variables) pairs_.clear();
+  while (pairs_.size() > most) pairs_.pop_front();
+}
+
+void LbfgsMemory::add(Vector step, Vector change) {
+  const double curvature = dot(step, change);
+  if (!(curvature > 1e-10 * dot(change, change))) return;
+  pairs_.push_back({std::move(step), std::move(change), 1 / curvature});
+}
+
+Vector LbfgsMemory::direction(const Vector& gradient) const {
+  Vector q = gradient;
+  Vector alpha(pairs_.size());
+  for (std::size_t i = pairs_.size(); i-- > 0;) {
+    alpha[i] = pairs_[i].rho * dot(pairs_[i].step, q);
+    subtract(q, alpha[i], pairs_[i].change);
+  }
+  if (!pairs_.empty()) {
+    const Pair& newest = pairs_.back();
+    const double scale = 1 / (newest.rho * dot(newest.change, newest.change));
+    for (double& value : q) value *= scale;
+  }
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    const double beta = pairs_[i].rho * dot(pairs_[i].change, q);
+    subtract(q, beta - alpha[i], pairs_[i].step);
+  }
+  for (double& value : q) value = -value;
+  return q;
+}
 
 std::string_view to_string(MinimumReason reason) {
   switch (reason) {
@@ -212,8 +235,11 @@ std::string_view to_string(MinimumReason reason) {
   throw InternalError("an unknown reason");
 }
 
-Minimum minimize(const Differentiable& f, std::vector<double>& x, const LBFGS& options) {
+Minimum minimize(const Differentiable& f, std::vector<double>& x, const LBFGS& options,
+                 LbfgsMemory& memory) {
   check(options);
+  const auto most = static_cast<std::size_t>(options.history);
+  memory.limit(x.size(), most);
   Minimum result;
   Vector gradient(x.size());
   double value = f(x, gradient);
@@ -221,7 +247,6 @@ Minimum minimize(const Differentiable& f, std::vector<double>& x, const LBFGS& o
   require(std::isfinite(value) && all_finite(gradient),
           "L-BFGS cannot begin: the loss {} or its gradient is not finite", value);
   result.losses.push_back(value);
-  Memory memory(options.history);
   for (std::int64_t i = 0; i < options.iterations; ++i) {
     if (largest(gradient) <= options.gradient_tolerance) {
       result.reason = MinimumReason::small_gradient;
@@ -244,6 +269,7 @@ Minimum minimize(const Differentiable& f, std::vector<double>& x, const LBFGS& o
       break;
     }
     memory.add(difference(line.x(), x), difference(line.gradient(), gradient));
+    memory.limit(x.size(), most);
     const double decrease = value - found.value;
     const double scale = std::max({std::abs(value), std::abs(found.value), 1.0});
     x = line.x();

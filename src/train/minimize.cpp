@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // L-BFGS on a network: the loss of all samples as a function of the weights that train.
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 #include "base/check.h"
 #include "model/loss_shares.h"
@@ -10,14 +13,17 @@
 namespace linnet {
 namespace {
 
-/// Puts a vector's elements into tensors of the names and shapes of `like`.
-State unflatten(const State& like, std::span<const double> x) {
+/// Puts a vector's elements, which it rounds to f32, into tensors of the names and shapes of
+/// `like`.
+State unflatten(const State& like, std::span<double> x) {
   State state;
   for (const auto& [name, value] : like) {
     Tensor weight(DType::f32, value.shape());
     const std::span<float> to = weight.as_writable<float>();
-    std::ranges::transform(x.first(to.size()), to.begin(),
-                           [](double element) { return static_cast<float>(element); });
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      to[i] = static_cast<float>(x[i]);
+      x[i] = double{to[i]};
+    }
     x = x.subspan(to.size());
     state.set(name, std::move(weight));
   }
@@ -39,6 +45,7 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
   require(options.batch >= 0, "L-BFGS computes 0 samples at a time (all) or more; got {}",
           options.batch);
   TrainerState& trainer = *state_;
+  const Turn turn(trainer, "minimize()");
   ObjectiveState& objective = trainer.only("minimize() minimises one alone");
   for (const ParameterSpec& spec : trainer.network().parameters) {
     require(spec.trainable,
@@ -56,7 +63,7 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
             "LBFGS::batch to 0");
   }
   const State like = gradients(*all.begin());
-  const Differentiable loss = [&](std::span<const double> x, std::span<double> gradient) {
+  const Differentiable loss = [&](std::span<double> x, std::span<double> gradient) {
     trainer.model.set_weights(unflatten(like, x));
     std::ranges::fill(gradient, 0);
     double sum = 0;
@@ -72,7 +79,10 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
     const Tensor weight = trainer.model.parameter(name);
     x.insert(x.end(), weight.as<float>().begin(), weight.as<float>().end());
   }
-  const Minimum minimum = linnet::minimize(loss, x, options);
+  LbfgsMemory& curvature = objective.curvature;
+  if (!same_bits(objective.minimum, objective.trained_weights())) curvature.clear();
+  const Minimum minimum = linnet::minimize(loss, x, options, curvature);
+  objective.minimum = objective.trained_weights();
   record_training(trainer.model, data, read);
   return minimum;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/finite.h"
 #include "train/trainer_state.h"
 
 namespace linnet {
@@ -18,6 +19,14 @@ void fail_not_finite(const NotFinite& found) {
       found.step);
 }
 
+void fail_overflow(const std::string& weight, std::uint64_t step) {
+  fail(
+      "the weight '{}' became NaN or infinite in the update of step {} of the training (counted "
+      "from 0) or an earlier one; a lower learning rate, gradient clipping or scaled inputs may "
+      "help",
+      weight, step);
+}
+
 void TrainerState::check_finite(std::optional<std::uint64_t> step) {
   if (!step) return;
   NotFinite found{.step = *step, .epoch = epochs + 1};
@@ -30,11 +39,20 @@ void TrainerState::check_finite(std::optional<std::uint64_t> step) {
       objective->stepper->explain(found);
       objective->updates -= objective->stepper->steps_since(*step);
     }
-    clear_stopped(state(), *objective->memory);
+    clear_leaves(state(), *objective->memory);
   }
+  clear_stopped(state(), *memory);
   steps = *step;
   epochs = std::min(epochs, found.epoch - 1);
+  check_weights();  // which an update may have ruined before
   fail_not_finite(found);
+}
+
+void TrainerState::check_weights() {
+  const std::string ruined = ruined_weight(state());
+  if (ruined.empty()) return;
+  require(steps > 0, "the weight '{}' is NaN or infinite", ruined);
+  fail_overflow(ruined, steps - 1);
 }
 
 }  // namespace linnet

@@ -13,6 +13,8 @@ struct NotFinite {
   std::int64_t epoch = 0;
 };
 
+/// Throws the Error that says that a weight was ruined in the update of a step or one before.
+[[noreturn]] void fail_overflow(const std::string& weight, std::uint64_t step);
 /// Throws the Error that says so.
 [[noreturn]] void fail_not_finite(const NotFinite& found);
 

@@ -92,23 +92,20 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
   session.attach();
   StepInfo next{.seed = options.seed,
                 .epoch = 1,
-                .records = static_cast<std::uint64_t>(data.size()),
                 .samples = static_cast<std::uint64_t>(data.size())};
   if (stream == nullptr) {
     session.bind_data(sweep, read);
   } else {
     session.feed(sweep, read, *stream, options.shuffle);
     sweep.hold_first(next);
-    next.records = next.samples = static_cast<std::uint64_t>(batch);
+    next.samples = static_cast<std::uint64_t>(batch);
   }
   Program& program = sweep.ready(0);
   // Always the same batch: what it holds changes no operator's time.
-  Profile profile =
-      watch(state, program, next, batch, steps, [&](std::uint64_t count) {
-        session.reset_counters();
-        program.run(next, count, 0);
-        static_cast<void>(session.counters());  // waits
-      });
+  Profile profile = watch(state, program, next, batch, steps, [&](std::uint64_t count) {
+    program.run(next, count, 0);
+    wait_for(state);
+  });
   profile.notes = session.notes();
   state.programs->forget("profile ");
   return profile;

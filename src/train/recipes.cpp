@@ -31,8 +31,8 @@ StepData without_samples(StepData data) {
 }
 
 std::string describe(const TrainingStep& step) {
-  return fmt::format("shuffle {} optimizer {} average {} {} without {}", step.shuffle,
-                     text_of(step.optimizer), step.average.decay, step.average.warmup,
+  return fmt::format("shuffle {} optimizer {} average {} {} at {} without {}", step.shuffle,
+                     text_of(step.optimizer), step.average.decay, step.average.warmup, step.moments,
                      join(step.disabled_passes, " "));
 }
 

@@ -14,7 +14,6 @@ Batch::operator Dataset() const {
   const RecordIndex index({.seed = seed_,
                            .epoch = static_cast<std::uint64_t>(epoch_),
                            .position = static_cast<std::uint64_t>(position_),
-                           .records = records,
                            .samples = records},
                           true);
   std::vector<std::int64_t> rows;
@@ -62,6 +61,7 @@ Stepper& stepper_for(std::unique_ptr<Stepper>& kept, TrainerState& trainer,
 /// Returns the step's number.
 std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
                       std::span<const Batch> batches) {
+  const Turn turn(trainer, "step()");
   require(!batches.empty(), "expected at least one batch in a step");
   // Steps that are not looked at could no longer be repeated.
   if (trainer.steps % Stepper::kRemembered == 0) trainer.check_finite();
@@ -70,6 +70,13 @@ std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
   for (const Batch& batch : batches) {
     require(stepper.takes(batch, std::ssize(batches)),
             "the batches of one step must be of one data set and one size");
+  }
+  for (std::size_t i = 1; i < batches.size(); ++i) {
+    const Batch& before = batches[i - 1];
+    require(batches[i].epoch() == before.epoch() && batches[i].position() > before.position(),
+            "the batches of one step must be of one epoch, in its order; got sample {} of epoch {} "
+            "after sample {} of epoch {}",
+            batches[i].position(), batches[i].epoch(), before.position(), before.epoch());
   }
   stepper.step(batches);
   const Batch& last = batches.back();
@@ -87,8 +94,11 @@ State gradients_of(TrainerState& trainer, ObjectiveState& objective, const Batch
 StepResult Trainer::step(const Batch& batch) { return step(std::span(&batch, 1)); }
 
 StepResult Trainer::step(std::span<const Batch> batches) {
-  ObjectiveState& objective = state_->only("step(NAME, batch) is a step of one of them");
-  return {state_, step_of(*state_, objective, batches), state_->loads};
+  // A schedule's function may destroy this Trainer.
+  const std::shared_ptr<TrainerState> trainer = state_;
+  ObjectiveState& objective = trainer->only("step(NAME, batch) is a step of one of them");
+  const std::uint64_t step = step_of(*trainer, objective, batches);
+  return {trainer, step, trainer->loads};
 }
 
 StepResult Trainer::step(std::string_view objective, const Batch& batch) {
@@ -96,7 +106,9 @@ StepResult Trainer::step(std::string_view objective, const Batch& batch) {
 }
 
 StepResult Trainer::step(std::string_view objective, std::span<const Batch> batches) {
-  return {state_, step_of(*state_, state_->named(objective), batches), state_->loads};
+  const std::shared_ptr<TrainerState> trainer = state_;
+  const std::uint64_t step = step_of(*trainer, trainer->named(objective), batches);
+  return {trainer, step, trainer->loads};
 }
 
 State Trainer::gradients(const Batch& batch) {
@@ -117,7 +129,7 @@ float StepResult::loss() const {
           "the loss of step {} is no longer kept: {} steps were done since", step_,
           trainer->steps - step_);
   trainer->check_finite();
-  return step_losses(trainer->state(), step_, step_ + 1).front();
+  return step_losses(trainer->state(), *trainer->memory, step_, step_ + 1).front();
 }
 
 }  // namespace linnet

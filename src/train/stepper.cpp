@@ -15,18 +15,16 @@ namespace {
 
 /// What a step on this batch is told, but for the samples' place in a ring.
 LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch,
-                 double rate_factor = 1) {
-  const auto records = static_cast<std::uint64_t>(batch.data().size());
+                 std::int64_t schedule_step) {
   LeafRows rows;
   rows.rows = static_cast<std::uint64_t>(batch.size());
   rows.step = {.seed = trainer.options.seed,
                .step = trainer.steps,
                .update = objective.updates,
+               .schedule_lead = schedule_step - static_cast<std::int64_t>(objective.updates),
                .epoch = static_cast<std::uint64_t>(batch.epoch()),
                .position = static_cast<std::uint64_t>(batch.position()),
-               .records = records,
-               .samples = records,
-               .rate_factor = rate_factor};
+               .samples = static_cast<std::uint64_t>(batch.data().size())};
   return rows;
 }
 
@@ -52,12 +50,12 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
   check_training_values(read_.run_of(network), data_);
   check_counted_labels(read_, data_, "training");
   if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
-  const std::int64_t steps = updates_of((samples - 1) / options_.size + 1, batches);
+  steps_per_epoch_ = updates_of(updates_of(samples, options_.size), batches);
   step_ = {.shuffle = options_.shuffle && stream_ == nullptr,
-           .optimizer = objective.optimizer(trainer.epochs + 1, steps),
+           .optimizer = objective.optimizer(trainer.epochs + 1, steps_per_epoch_, read_),
            .average = objective.average(),
+           .moments = objective.moments,
            .disabled_passes = trainer.options.disabled_passes};
-  objective.schedule.set_steps(step_.optimizer.settings.warmup_steps, steps);
   trains_ = trained_parameters(network, step_.optimizer);
   if (samples % options_.size == 1 || options_.size == 1) {
     check_batch_norms(read_.run_of(network), samples, options_.size, trains_);
@@ -70,6 +68,10 @@ bool Stepper::takes(const Batch& batch, std::int64_t batches) const {
 
 bool Stepper::ends_epoch(const Batch& batch) const {
   return batch.position_ + batch.size_ == epoch_samples(data_, options_);
+}
+
+std::int64_t Stepper::schedule_step(const Batch& batch) const {
+  return (batch.epoch() - 1) * steps_per_epoch_ + batch.position() / options_.size / most_batches_;
 }
 
 Sweep Stepper::sweep_of(const ProgramRecipe& recipe) {
@@ -118,10 +120,14 @@ void Stepper::record() {
 
 void Stepper::step(std::span<const Batch> batches) {
   batches_.clear();
-  const double rate_factor = objective_.schedule.factor(objective_.updates);
+  HostSchedule& schedule = objective_.schedule;
+  schedule.set_steps(step_.optimizer.settings.warmup_steps, steps_per_epoch_);
+  const std::int64_t place = schedule_step(batches.front());
   for (const Batch& batch : batches) {
-    batches_.push_back(rows_of(trainer_, objective_, batch, rate_factor));
+    batches_.push_back(rows_of(trainer_, objective_, batch, place));
   }
+  const double rate_factor = schedule.factor(batches_.front().step);
+  for (LeafRows& rows : batches_) rows.step.rate_factor = rate_factor;
   if (batches.size() == 1) {
     const Sweep& sweep = train();
     session_.attach();  // the arena may have grown since
@@ -141,7 +147,7 @@ void Stepper::step(std::span<const Batch> batches) {
 State Stepper::gradients(const Batch& batch) {
   const Sweep& sweep = leaf();
   session_.attach();
-  const LeafRows rows = rows_of(trainer_, objective_, batch);
+  const LeafRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
   sweep.run_one(rows.step, rows.rows);
   const ModelState& model = *objective_.model;
   State gradients;

@@ -47,6 +47,8 @@ class Stepper {
   static constexpr std::uint64_t kRemembered = 256;
 
  private:
+  /// The steps of such batches from the training's begin to this one: what schedules count.
+  std::int64_t schedule_step(const Batch& batch) const;
   /// A sweep of such programs, bound to the data.
   Sweep sweep_of(const ProgramRecipe& recipe);
   Sweep& train();
@@ -61,6 +63,7 @@ class Stepper {
   Dataset data_;
   BatchOptions options_;
   std::int64_t most_batches_;
+  std::int64_t steps_per_epoch_ = 1;
   StepData read_;
   Session session_;
   BatchStream* stream_ = nullptr;

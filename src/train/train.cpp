@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/trainer.h>
 
-#include <utility>
+#include "model/update_options.h"
 
 namespace linnet {
 namespace {
@@ -9,18 +9,7 @@ namespace {
 /// The one-line form: a trainer for one fit.
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
                  Callback* callback) {
-  // Field by field: GCC 12 warns of a temporary that an exception leaves half built.
-  Objective objective;
-  objective.trains = o.trains;
-  objective.loss = o.loss;
-  objective.loss_options = o.loss_options;
-  objective.custom_loss = o.custom_loss;
-  objective.output_losses = o.output_losses;
-  objective.optimizer = o.optimizer;
-  objective.schedule = o.schedule;
-  objective.warmup = o.warmup;
-  objective.clip = o.clip;
-  Trainer trainer(model, std::move(objective),
+  Trainer trainer(model, objective_of(o),
                   {.seed = o.seed, .metrics = o.metrics, .disabled_passes = o.disabled_passes});
   fit.epochs = o.epochs;
   fit.batch = o.batch;

@@ -36,13 +36,8 @@ std::uint64_t counted(const State& state, std::string_view name) {
   return static_cast<std::uint64_t>(value.item<std::int64_t>());
 }
 
-std::string moment_name(int moment, const std::string& parameter) {
+std::string moment_name(std::size_t moment, const std::string& parameter) {
   return fmt::format("optimizer/moment{}/{}", moment + 1, parameter);
-}
-
-/// Where a parameter's moment lies among the moments.
-std::size_t moment_offset(const NetworkDefinition& network, int moment, const ParameterSpec& spec) {
-  return static_cast<std::size_t>(moment) * align_up(network.bytes(true)) + spec.offset;
 }
 
 /// Calls f(name, spec, offset) for every moment of the objective's optimizer: of several objectives
@@ -52,14 +47,13 @@ void for_moments(const ObjectiveState& objective, const F& f) {
   const NetworkDefinition& network = objective.network();
   const OptimizerAttrs optimizer = objective.optimizer(1, 1);
   const std::vector<bool> trains = trained_parameters(network, optimizer);
-  const int count = moments(optimizer.settings.rule);
-  const int arrays = count + (objective.objective.average.decay > 0 ? 1 : 0);
-  for (int m = 0; m < arrays; ++m) {
+  const auto count = static_cast<std::size_t>(moments(optimizer.settings.rule));
+  for (std::size_t m = 0; m < objective.arrays(); ++m) {
     for (std::size_t i = 0; i < network.parameters.size(); ++i) {
       const ParameterSpec& spec = network.parameters[i];
       if (!spec.trainable || (!objective.name.empty() && !trains[i])) continue;
       f(m < count ? moment_name(m, spec.name) : kAverage + spec.name, spec,
-        moment_offset(network, m, spec));
+        objective.moments + m * align_up(network.bytes(true)) + spec.offset);
     }
   }
 }
@@ -79,9 +73,11 @@ void check_names(const Objectives& objectives) {
   }
 }
 
-/// Of a state that is to be loaded, what the trainer has; names and shapes must agree.
+/// Of a state that is to be loaded, what the trainer has; names and shapes must agree, but for what
+/// L-BFGS remembers.
 void check_state(const State& now, const State& loaded) {
   for (const auto& [name, value] : now) {
+    if (name.starts_with(LbfgsMemory::kPrefix)) continue;
     const Tensor* other = loaded.find(name);
     require(other != nullptr, "the state has no '{}'", name);
     require(other->dtype() == value.dtype() && other->shape() == value.shape(),
@@ -89,6 +85,7 @@ void check_state(const State& now, const State& loaded) {
             to_string(other->shape()), name, to_string(value.dtype()), to_string(value.shape()));
   }
   for (const auto& [name, value] : loaded) {
+    if (name.starts_with(LbfgsMemory::kPrefix)) continue;
     require(now.find(name) != nullptr, "the state has '{}', which this training does not know",
             name);
   }
@@ -97,7 +94,7 @@ void check_state(const State& now, const State& loaded) {
 }  // namespace
 
 ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> trained,
-                               Objective aim)
+                               Objective aim, std::shared_ptr<OptimizerMemory> shared)
     : name(std::move(called)),
       model(std::move(trained)),
       objective(std::move(aim)),
@@ -107,6 +104,9 @@ ObjectiveState::ObjectiveState(std::string called, std::shared_ptr<ModelState> t
   const double decay = objective.average.decay;
   require(decay == 0 || (decay > 0 && decay < 1),
           "expected the decay of the average in (0, 1), or 0 for none; got {}", decay);
+  moments = std::max(shared->bytes, kMomentsOffset);
+  shared->bytes = moments + arrays() * align_up(network().bytes(true));
+  memory->optimizer = std::move(shared);
 }
 
 ObjectiveState::~ObjectiveState() { model->programs->forget(key); }
@@ -129,12 +129,15 @@ LossesOf ObjectiveState::losses_of() const {
 }
 
 OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch) const {
-  OptimizerAttrs attrs = resolve(UpdateOptions{.optimizer = objective.optimizer,
-                                               .schedule = objective.schedule,
-                                               .warmup = objective.warmup,
-                                               .clip = objective.clip},
-                                 length, steps_of_epoch);
+  OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
   add_groups(attrs, network(), objective.trains);
+  return attrs;
+}
+
+OptimizerAttrs ObjectiveState::optimizer(std::int64_t length, std::int64_t steps_of_epoch,
+                                         const StepData& data) const {
+  OptimizerAttrs attrs = resolve(objective, length, steps_of_epoch);
+  add_groups(attrs, network(), objective.trains, reached_parameters(network(), data), name);
   return attrs;
 }
 
@@ -142,32 +145,48 @@ WeightAverage ObjectiveState::average() const {
   return {objective.average.decay, objective.average.warmup};
 }
 
-Buffer& ObjectiveState::moments() {
-  if (memory->moments == nullptr) {
-    auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
-    if (objective.average.decay > 0) ++count;
-    memory->moments = model->backend->allocate(count * align_up(network().bytes(true)));
+std::size_t ObjectiveState::arrays() const {
+  const auto count = static_cast<std::size_t>(linnet::moments(optimizer(1, 1).settings.rule));
+  return count + (objective.average.decay > 0 ? 1 : 0);
+}
+
+State ObjectiveState::trained_weights() const {
+  const std::vector<bool> trains = trained_parameters(network(), optimizer(1, 1));
+  const Model handle(model);
+  State weights;
+  for (std::size_t i = 0; i < trains.size(); ++i) {
+    const std::string& weight = network().parameters[i].name;
+    if (trains[i]) weights.set(weight, handle.parameter(weight));
   }
-  return *memory->moments;
+  return weights;
+}
+
+Buffer& ObjectiveState::optimizer_memory() {
+  OptimizerMemory& shared = *memory->optimizer;
+  if (shared.buffer == nullptr) shared.buffer = model->backend->allocate(shared.bytes);
+  return *shared.buffer;
 }
 
 State ObjectiveState::state() {
   State state;
   for_moments(*this, [&](std::string moment, const ParameterSpec& spec, std::size_t offset) {
     Tensor values(DType::f32, spec.shape);
-    model->backend->download(moments(), offset, values.writable_bytes());
+    model->backend->download(optimizer_memory(), offset, values.writable_bytes());
     state.set(std::move(moment), std::move(values));
   });
   if (!name.empty()) state.set(kUpdates, counter(updates));
   schedule.save(state);
+  if (!curvature.empty() && same_bits(minimum, trained_weights())) curvature.save(state);
   return state;
 }
 
 void ObjectiveState::load(const State& state) {
   if (!name.empty()) updates = counted(state, kUpdates);
   schedule.load(state);
+  curvature = LbfgsMemory::of(state);
+  minimum = curvature.empty() ? State() : trained_weights();
   for_moments(*this, [&](const std::string& moment, const ParameterSpec&, std::size_t offset) {
-    model->backend->upload(moments(), offset, state[moment].to_host().bytes());
+    model->backend->upload(optimizer_memory(), offset, state[moment].to_host().bytes());
   });
 }
 
@@ -176,7 +195,7 @@ TrainerState::TrainerState(Model trained, Objectives aims, TrainerOptions how)
   check_metrics(options.metrics, network());
   for (NamedObjective& aim : aims) {
     objectives.push_back(std::make_unique<ObjectiveState>(std::move(aim.name), model.shared_state(),
-                                                          std::move(aim.objective)));
+                                                          std::move(aim.objective), memory));
   }
 }
 
@@ -224,10 +243,20 @@ void record_training(Model& model, const Dataset& data, const StepData& steps) {
   model.set_training_record(std::move(record));
 }
 
+Turn::Turn(TrainerState& trainer, const char* call) : trainer_(trainer) {
+  require(trainer.running == nullptr,
+          "a {} of this trainer is running; {} can be called once that has returned",
+          trainer.running, call);
+  trainer.running = call;
+}
+
 History Trainer::fit(const Dataset& data, const FitOptions& options) {
-  return linnet::fit(*state_, data, options, [&](std::uint64_t step) {
-    options.callback->on_batch(StepResult(state_, step, state_->loads));
-  });
+  const std::shared_ptr<TrainerState> trainer = state_;  // a callback may destroy this Trainer
+  return linnet::fit(*trainer, data, options,
+                     [trainer = trainer.get(), weak = std::weak_ptr(trainer),
+                      callback = options.callback](std::uint64_t step) {
+                       callback->on_batch(StepResult(weak, step, trainer->loads));
+                     });
 }
 
 Tensor Trainer::predict(const Dataset& data, std::int64_t batch) {
@@ -253,14 +282,16 @@ Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
           "no average of the weights is kept; see Objective::average");
   require(objective.updates > 0, "there is no average of the weights before the first step");
   trainer.check_finite();
+  trainer.check_weights();
   State weights = trainer.model.weights();
-  for_moments(objective, [&](const std::string& name, const ParameterSpec& spec,
-                             std::size_t offset) {
-    if (!name.starts_with(kAverage)) return;
-    Tensor values(DType::f32, spec.shape);
-    trainer.state().backend->download(objective.moments(), offset, values.writable_bytes());
-    weights.set(spec.name, std::move(values));
-  });
+  for_moments(objective,
+              [&](const std::string& name, const ParameterSpec& spec, std::size_t offset) {
+                if (!name.starts_with(kAverage)) return;
+                Tensor values(DType::f32, spec.shape);
+                trainer.state().backend->download(objective.optimizer_memory(), offset,
+                                                  values.writable_bytes());
+                weights.set(spec.name, std::move(values));
+              });
   Model averaged = trainer.model.copy();
   averaged.set_weights(weights);
   return averaged;
@@ -297,11 +328,13 @@ State state_of(TrainerState& trainer) {
 
 State Trainer::state() const {
   state_->check_finite();
+  state_->check_weights();
   return state_of(*state_);
 }
 
 void Trainer::load_state(const State& state) {
   TrainerState& trainer = *state_;
+  const Turn turn(trainer, "load_state()");
   check_state(state_of(trainer), state);
   // What could throw comes before anything changes.
   const std::uint64_t epochs = counted(state, "position/epochs");
@@ -309,9 +342,11 @@ void Trainer::load_state(const State& state) {
   for (const auto& objective : trainer.objectives) {
     if (!objective->name.empty()) counted(state, state_prefix(*objective) + kUpdates);
   }
+  static_cast<void>(LbfgsMemory::of(state));
   trainer.model.set_weights(state.part(kModel));
+  clear_stopped(trainer.state(), *trainer.memory);
   for (const auto& objective : trainer.objectives) {
-    clear_stopped(trainer.state(), *objective->memory);
+    clear_leaves(trainer.state(), *objective->memory);
     objective->load(objective->name.empty() ? state : state.part(state_prefix(*objective)));
     if (objective->name.empty()) objective->updates = steps;
   }

@@ -3,6 +3,7 @@
 
 #include <linnet/trainer.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/session.h"
+#include "model/training_counters.h"
 #include "train/host_schedule.h"
+#include "train/lbfgs.h"
 #include "train/stepper.h"
 
 namespace linnet {
@@ -20,8 +22,9 @@ namespace linnet {
 /// What belongs to one objective of a trainer: the optimizer's memory and its place in the
 /// schedule.
 struct ObjectiveState {
-  /// name: empty for the only one.
-  ObjectiveState(std::string name, std::shared_ptr<ModelState> trained, Objective aim);
+  /// name: empty for the only one. shared: of the trainer; room for the moments is added.
+  ObjectiveState(std::string name, std::shared_ptr<ModelState> trained, Objective aim,
+                 std::shared_ptr<OptimizerMemory> shared);
   ~ObjectiveState();
   ObjectiveState(const ObjectiveState&) = delete;
   ObjectiveState& operator=(const ObjectiveState&) = delete;
@@ -35,10 +38,18 @@ struct ObjectiveState {
   LossesOf losses_of() const;
   /// The optimizer, with a schedule of `length` epochs unless it has a length of its own.
   OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch) const;
+  /// The same, of the parameters that the losses over `data` reach. Throws Error for a group of
+  /// which they reach none.
+  OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch,
+                           const StepData& data) const;
   /// The moving average of the weights that the objective asks for.
   WeightAverage average() const;
-  /// Moments and the average, zero until the first step, in memory of the device.
-  Buffer& moments();
+  /// Arrays of moments, the average among them.
+  std::size_t arrays() const;
+  /// The weights that the objective trains, by name. Waits.
+  State trained_weights() const;
+  /// The trainer's memory of counters and moments, all zero until the first step.
+  Buffer& optimizer_memory();
   /// Moments, updates and what the schedule remembers, by the names of a single objective's.
   State state();
   /// Of a state() of the same names and shapes. Throws Error, and changes nothing, for counts that
@@ -51,7 +62,10 @@ struct ObjectiveState {
   HostSchedule schedule;
   std::string key;  ///< begins the keys of programs that are this objective's alone
   std::shared_ptr<TrainingMemory> memory = std::make_shared<TrainingMemory>();
-  std::uint64_t updates = 0;  ///< done so far
+  std::size_t moments = 0;     ///< where they begin in the trainer's memory
+  std::uint64_t updates = 0;   ///< done so far
+  LbfgsMemory curvature = {};  ///< of minimize()
+  State minimum = {};          ///< the weights at which that was
   std::unique_ptr<Stepper> stepper = nullptr;
   std::unique_ptr<Stepper> differentiator = nullptr;
 };
@@ -69,18 +83,36 @@ struct TrainerState {
   ObjectiveState& named(std::string_view name);
   /// Throws Error if a step met something that was not finite, naming the operator and the step;
   /// the training is then where it was before that step. Waits.
-  void check_finite() { check_finite(stopped_step(state())); }
+  void check_finite() { check_finite(stopped_step(state(), *memory)); }
   void check_finite(std::optional<std::uint64_t> stopped);
+  /// Throws Error for a weight that is NaN or infinite. Waits.
+  void check_weights();
   /// Within fit(): adds the epoch and the operator to a step of it.
   std::function<void(NotFinite&)> explain = nullptr;
 
   Model model;
   TrainerOptions options;
+  std::shared_ptr<OptimizerMemory> memory = std::make_shared<OptimizerMemory>();
   std::vector<std::unique_ptr<ObjectiveState>> objectives;
-  std::uint64_t steps = 0;  ///< of all objectives
+  const char* running = nullptr;  ///< the call that holds a Turn
+  std::uint64_t steps = 0;        ///< of all objectives
   std::int64_t epochs = 0;
   std::uint64_t loads = 0;         ///< of states so far: step numbers are those of the last one
   std::optional<State> best = {};  ///< weights
+};
+
+/// One call that moves a trainer on, at a time: callbacks and a user's functions are called in the
+/// middle of one.
+class Turn {
+ public:
+  /// Throws Error where another one is running.
+  Turn(TrainerState& trainer, const char* call);
+  ~Turn() { trainer_.running = nullptr; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  TrainerState& trainer_;
 };
 
 /// Notes in the model what its weights learned from: class names, the loss.

@@ -26,7 +26,7 @@ TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
                                                   std::make_shared<TrainingMemory>()));
   session.attach();
   session.feed(sweep, data, *stream, true);
-  const StepInfo first{.seed = 1, .epoch = 1, .records = 22, .samples = 22};
+  const StepInfo first{.seed = 1, .epoch = 1, .samples = 22};
   sweep.run(first, 0, sweep.steps());
   cuda::sim::clear();
   sweep.run(first, 0, sweep.steps());

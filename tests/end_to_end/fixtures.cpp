@@ -82,7 +82,7 @@ std::vector<float> weights_after(const Network& network, const Dataset& data, co
     program->bind(slot, views.back()->data());
   }
   const auto records = static_cast<std::uint64_t>(data.size());
-  const StepInfo first{.seed = 5, .epoch = 1, .records = records, .samples = records};
+  const StepInfo first{.seed = 5, .epoch = 1, .samples = records};
   if (o.checked) {
     for (std::uint64_t step = 0; step < o.steps; ++step) {
       program->run_checked(first.after(step, static_cast<std::uint64_t>(o.batch)));

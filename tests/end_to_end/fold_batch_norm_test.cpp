@@ -86,7 +86,7 @@ std::vector<float> run_prediction(Model& model, Graph graph, const std::vector<f
   std::vector<float> outputs(80);
   program->bind(0, samples.data());
   program->bind(1, outputs.data());
-  program->run({.records = 8, .samples = 8});
+  program->run({.samples = 8});
   return outputs;
 }
 

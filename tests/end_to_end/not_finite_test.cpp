@@ -158,5 +158,73 @@ TEST(NotFinite, AStateThatIsLoadedTrainsOn) {
   EXPECT_EQ(state_of(trainer), state_of(good));
 }
 
+TEST(NotFinite, OneTrainerStopsNoOther) {
+  const Dataset data = sums_data(24);
+  const Model model(with_norm(), {.device = "cpu", .threads = 2, .seed = 1});
+  Trainer bad(model, bad_gradient(), {.seed = 4});
+  Trainer good(model, {.optimizer = SGD{.learning_rate = 0.01}}, {.seed = 4});
+  Trainer alone = trainer_of({.optimizer = SGD{.learning_rate = 0.01}});
+  const StepResult refused = bad.step(batches_of(bad, data)[0]);
+  for (const Batch& batch : batches_of(good, data)) {
+    EXPECT_EQ(good.step(batch).loss(), alone.step(batch).loss());
+  }
+  EXPECT_EQ(state_of(good), state_of(alone));
+  EXPECT_EQ(good.steps(), 6U);
+  EXPECT_NE(message_of([&] { static_cast<void>(refused.loss()); }).find("in epoch 1, step 0"),
+            std::string::npos);
+  EXPECT_EQ(bad.steps(), 0U);
+  EXPECT_EQ(good.steps(), 6U);
+}
+
+TEST(NotFinite, LossesOfStepsAreTheTrainersOwn) {
+  const Dataset data = sums_data(24);
+  const Model model(with_norm(), {.device = "cpu", .threads = 2, .seed = 1});
+  Trainer first(model, {.optimizer = SGD{.learning_rate = 0.01}});
+  Trainer second(model, {.optimizer = SGD{.learning_rate = 0.01}});
+  const std::vector<Batch> batches = batches_of(first, data);
+  const StepResult step = first.step(batches[0]);
+  const float loss = step.loss();
+  EXPECT_NE(second.step(batches[1]).loss(), loss);
+  EXPECT_EQ(step.loss(), loss);
+}
+
+TEST(NotFinite, AnEvaluationTellsOfIt) {
+  const Dataset data = sums_data(24);
+  Trainer trainer = trainer_of(bad_gradient());
+  trainer.step(batches_of(trainer, data)[0]);
+  EXPECT_NE(message_of([&] { trainer.evaluate(data); }).find("in epoch 1, step 0"),
+            std::string::npos);
+  EXPECT_EQ(message_of([&] { trainer.evaluate(data); }), "");
+}
+
+/// All gradients are finite; the update makes infinities of them.
+TEST(NotFinite, AnUpdateThatOverflowsIsNamedAtItsStep) {
+  const Dataset data = sums_data(24);
+  Objective objective;
+  objective.optimizer = SGD{.learning_rate = 1e-3};
+  objective.schedule = [](double, std::uint64_t step) { return step < 8 ? 1.0 : 1e42; };
+  const std::string expected =
+      "became NaN or infinite in the update of step 8 of the training "
+      "(counted from 0) or an earlier one; a lower learning rate, gradient "
+      "clipping or scaled inputs may help";
+  Trainer trainer = trainer_of(objective);
+  const std::string of_fit =
+      message_of([&] { trainer.fit(data, {.epochs = 3, .batch = 4, .keep_best = true}); });
+  EXPECT_NE(of_fit.find(expected), std::string::npos) << of_fit;
+  EXPECT_EQ(trainer.steps(), 9U);
+  for (const float weight : all_weights(trainer.best())) EXPECT_TRUE(std::isfinite(weight));
+  EXPECT_NE(message_of([&] { static_cast<void>(trainer.state()); }).find(expected),
+            std::string::npos);
+
+  Trainer stepped = trainer_of(objective);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (const Batch& batch : batches_of(stepped, data)) {
+      if (stepped.steps() < 9) stepped.step(batch);
+    }
+  }
+  EXPECT_NE(message_of([&] { static_cast<void>(stepped.state()); }).find(expected),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace linnet::testing

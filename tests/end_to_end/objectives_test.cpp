@@ -191,5 +191,53 @@ TEST(Objectives, ErrorsNameThem) {
             "two objectives are called 'a'");
 }
 
+TEST(Objectives, WhatNoLossDependsOnDoesNotTrain) {
+  const Dataset data = tower_data();
+  Objective objective = objective_of("left");
+  objective.trains = {{.name = "*_2.*"}, {.name = "right_1.*"}};
+  const auto trainer_with = [](Objective one) {
+    return Trainer(towers_model(), Objectives{{"one", std::move(one)}});
+  };
+  Trainer trainer = trainer_with(objective);
+  const Batch batch = *trainer.batches(data, {.size = 16}).begin();
+  const std::string expected =
+      "no loss of the objective 'one' depends on what 'right_1.*' matches: right_1.weight, "
+      "right_1.bias";
+  EXPECT_EQ(message_of([&] { trainer.step("one", batch); }), expected);
+  EXPECT_EQ(message_of([&] { trainer.gradients("one", batch); }), expected);
+  EXPECT_EQ(trainer.steps(), 0U);
+  // Of what else a pattern matches, and without patterns, the rest stays: no weight decay, either.
+  for (const std::vector<ParameterGroup>& trains :
+       {std::vector<ParameterGroup>{{.name = "*_2.*"}}, std::vector<ParameterGroup>{}}) {
+    objective.trains = trains;
+    objective.optimizer = AdamW{.learning_rate = 0.1, .weight_decay = 0.5};
+    objective.loss_options.l2 = 0.1;
+    Trainer some = trainer_with(objective);
+    some.step("one", batch);
+    const State after = some.model().weights();
+    EXPECT_TRUE(same_bits(after.part("right"), weights_of(towers_model(), "right")));
+    EXPECT_FALSE(same_bits(after.part("left_2"), weights_of(towers_model(), "left_2")));
+    EXPECT_EQ(some.gradients("one", batch).find("right_2.weight"), nullptr);
+  }
+}
+
+TEST(Objectives, AllStopWhereOneDoes) {
+  const Dataset data = tower_data();
+  Objectives objectives = both();
+  objectives[0].objective.output_losses[0].custom = [](const Expression& y, const Expression& t) {
+    return square(y - t) + sqrt(square(y - y));
+  };
+  Trainer trainer(towers_model(), std::move(objectives));
+  const Batch batch = *trainer.batches(data, {.size = 16}).begin();
+  const StepResult right = trainer.step("r", batch);
+  const State before = trainer.model().weights();
+  trainer.step("l", batch);
+  trainer.step("r", batch);
+  EXPECT_TRUE(same_bits(trainer.model().weights(), before));
+  EXPECT_NE(message_of([&] { static_cast<void>(right.loss()); }).find("step 1 of the training"),
+            std::string::npos);
+  EXPECT_EQ(trainer.steps(), 1U);
+}
+
 }  // namespace
 }  // namespace linnet::testing

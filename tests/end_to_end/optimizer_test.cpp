@@ -175,9 +175,7 @@ TEST(Optimizers, AgreeWithPyTorch) {
 }
 
 TEST(Optimizers, EverySettingArrives) {
-  const auto settings = [](const UpdateOptions& options) {
-    return resolve(options, 4, 7).settings;
-  };
+  const auto settings = [](const Objective& options) { return resolve(options, 4, 7).settings; };
   EXPECT_EQ(settings({.optimizer = RMSprop{.learning_rate = 0.3,
                                            .alpha = 0.55,
                                            .epsilon = 1e-3,
@@ -213,7 +211,7 @@ TEST(Optimizers, EverySettingArrives) {
 }
 
 TEST(Optimizers, NameWhatIsOutOfRange) {
-  const auto error = [](const UpdateOptions& options) {
+  const auto error = [](const Objective& options) {
     return message_of([&] { resolve(options, 1, 1); });
   };
   const double nan = std::nan("");
@@ -369,7 +367,7 @@ TEST(Optimizers, PlateauCountsBadEpochs) {
   std::vector<double> factors;
   for (double loss : {1.0, 0.95, 0.89, 0.85, 0.82, 0.81, 0.81, std::nan(""), 0.8, 0.8, 0.8}) {
     schedule.end_epoch(loss);
-    factors.push_back(schedule.factor(0));
+    factors.push_back(schedule.factor({}));
   }
   EXPECT_EQ(factors, (std::vector<double>{1, 1, 1, 1, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.2}));
 }

@@ -115,7 +115,7 @@ class Steps {
       program_->bind(slot, views_.back()->data());
     }
     const auto records = static_cast<std::uint64_t>(data.size());
-    info_ = {.epoch = 1, .records = records, .samples = records};
+    info_ = {.epoch = 1, .samples = records};
   }
 
   /// The next `count` steps; returns their losses.
@@ -123,9 +123,8 @@ class Steps {
     program_->run(info_, count, batch_);
     ++state_.weights_version;  // as a Session would say
     std::vector<double> losses(count);
-    state_.backend->download(*state_.statistics,
-                             state_.counters_offset() +
-                                 sizeof(double) * (std::size_t{kCounters} + info_.step),
+    state_.backend->download(*memory_[Storage::optimizer],
+                             sizeof(double) * (std::size_t{kCounters} + info_.step),
                              std::as_writable_bytes(std::span(losses)));
     info_ = info_.after(count, batch_);
     return losses;

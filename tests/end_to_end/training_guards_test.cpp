@@ -251,9 +251,11 @@ TEST(RuinedWeights, OfTheLastUpdateAreNoEpoch) {
   const TrainingOptions options{.epochs = 1, .batch = 64, .optimizer = SGD{.learning_rate = 1e39}};
   const std::string message =
       message_of([&] { train(model, sums_data(64), options, nullptr, &watch); });
-  EXPECT_EQ(message,
-            "the weight 'd.weight' became NaN or infinite in epoch 1; a lower learning rate, "
-            "gradient clipping or scaled inputs may help");
+  EXPECT_EQ(
+      message,
+      "the weight 'd.weight' became NaN or infinite in the update of step 0 of the training "
+      "(counted from 0) or an earlier one; a lower learning rate, gradient clipping or scaled "
+      "inputs may help");
   EXPECT_EQ(watch.heard, "p");
 }
 

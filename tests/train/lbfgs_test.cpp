@@ -189,5 +189,59 @@ TEST(Minimize, RefusesRunningStatistics) {
             "gradients change none");
 }
 
+TEST(Minimize, TenIterationsAndTenAreTwenty) {
+  const Dataset data = line_data(24);
+  const auto trainer_of = [] {
+    return Trainer(Model(Network({2}, {Dense{.units = 6, .name = "a"}, Tanh{},
+                                       Dense{.units = 1, .name = "b"}}),
+                         {.device = "cpu", .threads = 2, .seed = 3}));
+  };
+  for (const std::int64_t batch : {0, 7}) {
+    const LBFGS ten{.iterations = 10, .history = 4, .loss_tolerance = 0, .batch = batch};
+    LBFGS twenty = ten;
+    twenty.iterations = 20;
+    Trainer whole = trainer_of();
+    const Minimum at_once = whole.minimize(data, twenty);
+    ASSERT_EQ(at_once.losses.size(), 21U);
+    Trainer parts = trainer_of();
+    const Minimum first = parts.minimize(data, ten);
+    const State between = parts.state();
+    EXPECT_EQ(between["lbfgs/steps"].shape(), (Shape{4, 25}));
+    Trainer loaded = trainer_of();
+    loaded.load_state(between);
+    EXPECT_TRUE(same_bits(loaded.state(), between));
+    for (Trainer* trainer : {&parts, &loaded}) {
+      const Minimum second = trainer->minimize(data, ten);
+      std::vector<double> losses = first.losses;
+      losses.insert(losses.end(), second.losses.begin() + 1, second.losses.end());
+      EXPECT_EQ(losses, at_once.losses);
+      EXPECT_TRUE(same_bits(trainer->state(), whole.state()));
+    }
+  }
+}
+
+TEST(Minimize, ForgetsItsHistoryWhereOtherWeightsStand) {
+  Trainer trainer = logistic_regression();
+  trainer.minimize(two_classes(), {.iterations = 3});
+  EXPECT_NE(trainer.state().find("lbfgs/changes"), nullptr);
+  set_parameter(trainer.model(), "d.weight", {0.5F, 0.25F});
+  set_parameter(trainer.model(), "d.bias", {0});
+  EXPECT_EQ(trainer.state().find("lbfgs/changes"), nullptr);
+  trainer.minimize(two_classes(), {.iterations = 3});
+  Trainer fresh = logistic_regression();
+  set_parameter(fresh.model(), "d.weight", {0.5F, 0.25F});
+  set_parameter(fresh.model(), "d.bias", {0});
+  fresh.minimize(two_classes(), {.iterations = 3});
+  EXPECT_TRUE(same_bits(trainer.state(), fresh.state()));
+}
+
+TEST(Minimize, ADamagedHistoryIsRefused) {
+  Trainer trainer = logistic_regression();
+  State state = trainer.state();
+  state.set("lbfgs/steps", Tensor(std::vector<double>(6, 1.0), {2, 3}));
+  EXPECT_EQ(message_of([&] { trainer.load_state(state); }).substr(0, 75),
+            "expected 'lbfgs/steps' and 'lbfgs/changes' as f64 (steps, variables); got f");
+}
+
 }  // namespace
 }  // namespace linnet::testing

@@ -3,6 +3,11 @@
 #include <linnet/linnet.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "lines.h"
 #include "message_of.h"
@@ -66,6 +71,90 @@ TEST(Step, AResultIsNotThatOfALoadedState) {
   trainer.step(*trainer.batches(data, {.size = 4}).begin());
   EXPECT_EQ(message_of([&] { static_cast<void>(old.loss()); }),
             "step 0 was one before load_state(), and its loss is gone");
+}
+
+TEST(Step, TakesBatchesOfOneEpochInItsOrder) {
+  const Dataset data = line_data(16);
+  Trainer trainer(Model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"}));
+  std::vector<Batch> batches;
+  for (const Batch& batch : trainer.batches(data, {.size = 4})) batches.push_back(batch);
+  const auto refusal = [&](std::initializer_list<Batch> step) {
+    return message_of([&] { trainer.step(std::span(step.begin(), step.size())); });
+  };
+  const std::string begin =
+      "the batches of one step must be of one epoch, in its order; got sample ";
+  EXPECT_EQ(refusal({batches[1], batches[1]}), begin + "4 of epoch 1 after sample 4 of epoch 1");
+  EXPECT_EQ(refusal({batches[2], batches[0]}), begin + "0 of epoch 1 after sample 8 of epoch 1");
+  EXPECT_EQ(trainer.steps(), 0U);
+  for (const Batch& batch : batches) trainer.step(batch);
+  std::vector<Batch> next;
+  for (const Batch& batch : trainer.batches(data, {.size = 4})) next.push_back(batch);
+  EXPECT_EQ(refusal({batches[0], next[1]}), begin + "4 of epoch 2 after sample 0 of epoch 1");
+  EXPECT_EQ(refusal({next[0], next[2]}), "") << "some may be left out";
+  EXPECT_EQ(trainer.epochs(), 1);
+  EXPECT_EQ(refusal({next[1], next[3]}), "");
+  EXPECT_EQ(trainer.epochs(), 2);
+}
+
+/// Rates of the steps of a training whose epochs have 4, 2 and 4 steps.
+TEST(Step, SchedulesCountEpochsOfAnyLength) {
+  const Dataset data = line_data(16);
+  for (const Schedule& schedule : {Schedule(StepDecay{.every_epochs = 1, .gamma = 0.5}),
+                                   Schedule(ScheduleFunction([](double epoch, std::uint64_t) {
+                                     return std::pow(0.5, std::floor(epoch));
+                                   }))}) {
+    Objective objective;
+    objective.optimizer = SGD{.learning_rate = 0.5};
+    objective.schedule = schedule;
+    const auto trainer_of = [&] {
+      return Trainer(Model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"}), objective);
+    };
+    Trainer fitted = trainer_of();
+    Trainer stepped = trainer_of();
+    double rate = 0.5;
+    for (const std::int64_t batch : {4, 8, 4}) {
+      const History history = fitted.fit(data, {.batch = batch});
+      EXPECT_DOUBLE_EQ(history.epochs[0].learning_rate, rate);
+      // Asking for gradients in other batches moves nothing.
+      static_cast<void>(stepped.gradients(*stepped.batches(data, {.size = 16}).begin()));
+      for (const Batch& one : stepped.batches(data, {.size = batch})) {
+        const State before = stepped.model().weights();
+        const State gradients = stepped.gradients(one);
+        stepped.step(one);
+        const State after = stepped.model().weights();
+        const float w = before["dense_1.bias"].as<float>()[0];
+        const float g = gradients["dense_1.bias"].as<float>()[0];
+        EXPECT_EQ(after["dense_1.bias"].as<float>()[0], w - static_cast<float>(rate) * g);
+      }
+      rate /= 2;
+    }
+    EXPECT_TRUE(same_bits(fitted.state(), stepped.state()));
+  }
+}
+
+TEST(Step, AScheduleGoesOnInTheMiddleOfAnEpoch) {
+  const Dataset data = line_data(16);
+  Objective objective;
+  objective.optimizer = Adam{.learning_rate = 0.1};
+  objective.schedule = CosineDecay{.epochs = 3};
+  const auto trainer_of = [&] {
+    return Trainer(Model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"}), objective);
+  };
+  Trainer whole = trainer_of();
+  whole.fit(data, {.batch = 8});
+  std::vector<Batch> batches;
+  for (const Batch& batch : whole.batches(data, {.size = 4})) batches.push_back(batch);
+  whole.step(batches[0]);
+  const State between = whole.state();
+  Trainer other = trainer_of();
+  other.load_state(between);
+  for (std::size_t i = 1; i < batches.size(); ++i) {
+    whole.step(batches[i]);
+    other.step(batches[i]);
+  }
+  whole.fit(data, {.epochs = 2, .batch = 8});
+  other.fit(data, {.epochs = 2, .batch = 8});
+  EXPECT_TRUE(same_bits(whole.state(), other.state()));
 }
 
 }  // namespace

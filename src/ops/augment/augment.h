@@ -69,7 +69,7 @@ struct AugmentAttrs {
   bool operator==(const AugmentAttrs&) const = default;
 };
 
-/// Stands in the place of gather_batch for pictures: data (1, H, W, C) u8 or f32, StepInfo::records
+/// Stands in the place of gather_batch for pictures: data (1, H, W, C) u8 or f32, StepInfo::samples
 /// of them, become (batch, height, width, C) f32, each changed as the rule says and then scaled and
 /// shifted. What is drawn for row i of the whole batch is a function of (seed, step, i) alone, so
 /// that a streamed batch, whose records lie elsewhere, is changed as a resident one. Without

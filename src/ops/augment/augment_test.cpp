@@ -13,8 +13,7 @@ namespace linnet::testing {
 namespace {
 
 constexpr std::size_t kRecords = 12;
-constexpr StepInfo kStep{
-    .seed = 5, .step = 4, .epoch = 2, .position = 3, .records = kRecords, .samples = kRecords};
+constexpr StepInfo kStep{.seed = 5, .step = 4, .epoch = 2, .position = 3, .samples = kRecords};
 
 void check_rule(const std::string& name, const AugmentRule& rule, const ValueType& data,
                 std::int64_t batch = 7) {
@@ -122,7 +121,7 @@ TEST(Augment, DiffersBySeedStepAndSampleOnly) {
       .height = 24, .width = 24, .resized_crop = true, .flip = 0.5, .brightness = 0.4, .cutout = 4};
   const auto first = numbers(draw(rule, 3, {.seed = 1, .step = 2}));
   // A streamed batch lies at another place of another number of records.
-  EXPECT_EQ(first, numbers(draw(rule, 3, {.seed = 1, .step = 2, .position = 9, .records = 4})));
+  EXPECT_EQ(first, numbers(draw(rule, 3, {.seed = 1, .step = 2, .position = 9, .samples = 4})));
   EXPECT_NE(first, numbers(draw(rule, 4, {.seed = 1, .step = 2})));
   EXPECT_NE(first, numbers(draw(rule, 3, {.seed = 1, .step = 3})));
   EXPECT_NE(first, numbers(draw(rule, 3, {.seed = 2, .step = 2})));
@@ -174,7 +173,7 @@ std::vector<double> augmented(const AugmentRule& rule, const ValueType& data,
   Graph graph;
   const Value all = graph.add_value("data", data, Storage::external);
   const Value y = graph.emit(AugmentOp({.batch = 1, .rule = rule}), {all}, "augment");
-  return run(graph, {all}, {pixels}, {y}, {.records = 1, .samples = 1})[0];
+  return run(graph, {all}, {pixels}, {y}, {.samples = 1})[0];
 }
 
 TEST(Augment, KnownPictures) {

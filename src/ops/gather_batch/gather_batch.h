@@ -23,7 +23,7 @@ struct GatherBatchAttrs {
 };
 
 /// Copies the records of a batch out of a whole data set: data (1, ...) stands for
-/// StepInfo::records records of that shape; the result is (batch, ...). u8 and f32 records become
+/// StepInfo::samples records of that shape; the result is (batch, ...). u8 and f32 records become
 /// f32 as record * scale + shift; i32 records (labels) stay. Record i of the batch is
 /// RecordIndex(step, shuffle)(i) of the data. The last batch of an epoch must have been cut to what
 /// is left.

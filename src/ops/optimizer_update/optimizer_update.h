@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 9> enum_names(UpdateRule) {
           "rmsprop", "rmsprop_momentum", "adagrad",  "lion"};
 }
 
-/// How the learning rate's factor follows from the number of updates done before; see schedule.h.
+/// How the learning rate's factor follows from StepInfo::schedule_step(); see schedule.h.
 enum class Decay : std::uint8_t { constant, step, cosine, linear, polynomial, one_cycle };
 constexpr std::array<std::string_view, 6> enum_names(Decay) {
   return {"constant", "step", "cosine", "linear", "polynomial", "one_cycle"};
@@ -116,8 +116,8 @@ struct OptimizerAttrs {
 /// The ranges of arrays of `length` elements that train: one at least, unless the length is 0.
 std::vector<UpdateRange> ranges_of(const OptimizerAttrs& attrs, std::int64_t length);
 
-/// The learning rate after `update` updates, warm-up and schedule applied.
-double learning_rate_at(const UpdateSettings& settings, std::uint64_t update);
+/// The learning rate at a StepInfo::schedule_step(), warm-up and schedule applied.
+double learning_rate_at(const UpdateSettings& settings, std::uint64_t step);
 
 /// How many flat arrays of moments the rule keeps: 0 to 2. All begin with zeros.
 constexpr int moments(UpdateRule rule) {

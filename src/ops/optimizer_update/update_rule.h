@@ -79,8 +79,8 @@ LINNET_HOST_DEVICE inline UpdateFactors update_factors(const UpdateSettings& set
                                                        const UpdateRange& range,
                                                        const StepInfo& step, double norm,
                                                        Power power) {
-  const double rate =
-      learning_rate_at(settings, step.update, power) * step.rate_factor * range.rate_factor;
+  const double rate = learning_rate_at(settings, step.schedule_step(), power) * step.rate_factor *
+                      range.rate_factor;
   UpdateFactors f{.rate = static_cast<float>(rate),
                   .decay = 1,
                   .penalty = static_cast<float>(range.weight_decay),

@@ -60,12 +60,7 @@ OpCase op_case(const std::string& name, const Network& n, bool gradient = true) 
           .gradient = gradient,
           .differentiable = {false, false, true, true, true, true},
           .roots = {true, false, false, false, false, false, false},
-          .step = {.seed = 7,
-                   .step = 3,
-                   .epoch = 1,
-                   .position = 2,
-                   .records = kRecords,
-                   .samples = kRecords},
+          .step = {.seed = 7, .step = 3, .epoch = 1, .position = 2, .samples = kRecords},
           .records = {kRecords, kRecords},
           .devices = {"CUDA"}};
 }
@@ -90,7 +85,7 @@ TEST(SmallCnn, AgreesWithTheReferenceAtSize) {
   // More samples than blocks, and than slopes that are staged at once.
   OpCase many = op_case("many", {.batch = 530, .image = {4, 4, 1}, .filters = 4}, false);
   many.records = {600, 600};
-  many.step.records = many.step.samples = 600;
+  many.step.samples = 600;
   check(many);
 }
 
@@ -141,7 +136,7 @@ TEST(SmallCnn, GradientsThatNobodyReadsAreNotComputed) {
   data[SmallCnnOp::kSamples].resize(kRecords * data[SmallCnnOp::kSamples].size(), 2.0);
   compare_with_reference(step.graph, step.inputs, data,
                          {step.outputs.begin(), step.outputs.begin() + SmallCnnOp::kGradients},
-                         2e-5, {.records = kRecords, .samples = kRecords}, {"CUDA"});
+                         2e-5, {.samples = kRecords}, {"CUDA"});
 }
 
 /// Where the loss is the end, its gradient is 1 and the saved gradients are the answer.

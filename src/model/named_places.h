@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "base/check.h"
+
+namespace linnet {
+
+/// "'a', 'b'": the names of a network's inputs or outputs.
+std::string names_of(const auto& named) {
+  std::string names;
+  for (const auto& one : named) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", one.name);
+  return names;
+}
+
+/// The place of a name among them. Throws Error for an unknown one; `what`: "input" or "output".
+std::size_t place_of(const auto& named, const std::string& name, const char* what) {
+  const auto found = std::ranges::find_if(named, [&](const auto& one) { return one.name == name; });
+  require(found != named.end(), "the network has no {} '{}'; it has {}", what, name,
+          names_of(named));
+  return static_cast<std::size_t>(found - named.begin());
+}
+
+}  // namespace linnet

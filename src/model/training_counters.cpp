@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/training_counters.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "model/finish.h"
+
+namespace linnet {
+namespace {
+
+/// Of what FiniteCheckOp writes.
+std::optional<std::uint64_t> step_of(double stopped) {
+  if (stopped == 0) return std::nullopt;
+  return static_cast<std::uint64_t>(stopped) - 1;
+}
+
+}  // namespace
+
+TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& memory) {
+  // With the losses of steps, which lie between: one wait for the device instead of two.
+  std::array<double, kStoppedOffset / sizeof(double) + 1> values{};
+  model.backend->download(*memory.buffer, 0, std::as_writable_bytes(std::span(values)));
+  return {Counters::of(std::span(values).first<kCounters>()), step_of(values.back())};
+}
+
+void reset_counters(const ModelState& model, const OptimizerMemory& memory) {
+  const std::array<double, kCounters> zeros{};
+  model.backend->upload(*memory.buffer, 0, std::as_bytes(std::span(zeros)));
+}
+
+std::optional<std::uint64_t> stopped_step(const ModelState& model, const OptimizerMemory& memory) {
+  if (memory.buffer == nullptr) return std::nullopt;  // no step was done
+  double stopped = 0;
+  model.backend->download(*memory.buffer, kStoppedOffset,
+                          std::as_writable_bytes(std::span(&stopped, 1)));
+  return step_of(stopped);
+}
+
+void clear_stopped(const ModelState& model, const OptimizerMemory& memory) {
+  if (memory.buffer == nullptr) return;
+  const double none = 0;
+  model.backend->upload(*memory.buffer, kStoppedOffset, std::as_bytes(std::span(&none, 1)));
+}
+
+void clear_leaves(const ModelState& model, const TrainingMemory& memory) {
+  if (memory.gradients == nullptr) return;
+  const std::vector<std::byte> zeros(memory.gradients->bytes());
+  model.backend->upload(*memory.gradients, 0, zeros);
+}
+
+std::vector<float> step_losses(const ModelState& model, const OptimizerMemory& memory,
+                               std::uint64_t begin, std::uint64_t end) {
+  std::vector<double> ring(kLossHistory);
+  model.backend->download(*memory.buffer, sizeof(double) * kCounters,
+                          std::as_writable_bytes(std::span(ring)));
+  std::vector<float> losses;
+  for (std::uint64_t step = std::max(begin, end - std::min<std::uint64_t>(end, kLossHistory));
+       step < end; ++step) {
+    losses.push_back(static_cast<float>(ring[step % kLossHistory]));
+  }
+  return losses;
+}
+
+}  // namespace linnet

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/program_cache.h"
+#include "model/session.h"
+
+namespace linnet {
+
+// What the steps of one training count on the device, and where it stopped: in the memory that its
+// objectives share (finish.h), which is there once a program of it is attached.
+
+/// The counters of the steps since reset_counters(), and where the training stopped. Waits.
+struct TrainingCounters {
+  Counters counters;
+  std::optional<std::uint64_t> stopped = {};  ///< as stopped_step()
+};
+TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& memory);
+void reset_counters(const ModelState& model, const OptimizerMemory& memory);
+
+/// The step at which a training stopped since something was not finite, counted as StepInfo::step,
+/// if it did (FiniteCheckOp). Waits.
+std::optional<std::uint64_t> stopped_step(const ModelState& model, const OptimizerMemory& memory);
+/// Lets it go on.
+void clear_stopped(const ModelState& model, const OptimizerMemory& memory);
+/// What an objective's leaves have left, perhaps not finite, is zero again.
+void clear_leaves(const ModelState& model, const TrainingMemory& memory);
+
+/// The losses of a training's steps [begin, end), counted as StepInfo::step; of the newest
+/// kLossHistory of them where they are more. Waits.
+std::vector<float> step_losses(const ModelState& model, const OptimizerMemory& memory,
+                               std::uint64_t begin, std::uint64_t end);
+
+}  // namespace linnet
