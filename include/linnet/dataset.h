@@ -160,6 +160,10 @@ class Dataset {
 /// The lengths (N) of sequences of ids i32 (N, T) that are padded at their ends: up to the last id
 /// that is not `pad`, and at least 1. For Column::lengths. Throws Error for other Tensors.
 Tensor lengths_of(const Tensor& ids, std::int32_t pad = 0);
+/// The lengths (N) of sequences by a mask (N, T) of any type: 1 where a step counts, 0 where it is
+/// padding. Throws Error for other Tensors, and naming a row whose ones are not the first steps, or
+/// which has none.
+Tensor lengths_of_mask(const Tensor& mask);
 
 /// A training, a validation and a test set; each may be empty.
 struct Splits {

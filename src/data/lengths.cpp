@@ -50,4 +50,21 @@ Tensor lengths_of(const Tensor& ids, std::int32_t pad) {
   return Tensor(std::move(lengths));
 }
 
+Tensor lengths_of_mask(const Tensor& mask) {
+  require(mask.shape().rank() == 2 && mask.shape()[1] > 0, "expected a mask (N, steps); got {}",
+          to_string(mask.shape()));
+  const Tensor numbers = mask.to(DType::f32);
+  const std::span<const float> all = numbers.as<float>();
+  const auto steps = static_cast<std::size_t>(mask.shape()[1]);
+  std::vector<std::int32_t> lengths;
+  for (std::size_t row = 0; row < all.size(); row += steps) {
+    const std::span<const float> one = all.subspan(row, steps);
+    const auto end = std::ranges::find_if(one, [](float step) { return step != 1; });
+    require(end != one.begin() && std::all_of(end, one.end(), [](float step) { return step == 0; }),
+            "row {} of the mask is no ones with zeros behind them", row / steps);
+    lengths.push_back(static_cast<std::int32_t>(end - one.begin()));
+  }
+  return Tensor(std::move(lengths));
+}
+
 }  // namespace linnet

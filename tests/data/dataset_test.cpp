@@ -310,6 +310,20 @@ TEST(Dataset, LengthsOfIdsEndBeforeThePadding) {
             "expected ids i32 (N, steps); got f32 (2, 3)");
 }
 
+TEST(Dataset, LengthsOfAMaskEndWithItsOnes) {
+  const Tensor mask(std::vector<float>{1, 0, 0, 1, 1, 1}, {2, 3});
+  EXPECT_EQ(vector_of<std::int32_t>(lengths_of_mask(mask)), (std::vector<std::int32_t>{1, 3}));
+  EXPECT_EQ(vector_of<std::int32_t>(lengths_of_mask(mask.to(DType::boolean))),
+            (std::vector<std::int32_t>{1, 3}));
+  const auto error = [](const std::vector<int>& numbers) {
+    return error_of([&] { lengths_of_mask(Tensor(numbers, {1, 3})); });
+  };
+  for (const auto& bad : {std::vector{1, 0, 1}, {0, 0, 0}, {0, 1, 1}, {1, 2, 0}}) {
+    EXPECT_EQ(error(bad), "row 0 of the mask is no ones with zeros behind them");
+  }
+  EXPECT_EQ(error_of([] { lengths_of_mask(floats(2)); }), "expected a mask (N, steps); got (2)");
+}
+
 TEST(Dataset, PartsOfASourceAreReadLater) {
   const Dataset data({{.name = "x", .source = std::make_shared<Numbers>(10)}}, {{"y", floats(10)}});
   EXPECT_EQ(data.column("x").record(), Shape{2});
