@@ -142,6 +142,44 @@ TEST(Accumulate, WeightsOfSamplesCountAsInTheLargeBatch) {
   }
 }
 
+/// What the first update's momentum is after fit() with so many batches of it: the gradient.
+std::vector<double> fitted_gradient(const Network& network, Objective objective,
+                                    const Augment& augment, std::int64_t batches) {
+  objective.optimizer = SGD{.learning_rate = 0.1, .momentum = 0.9};
+  Trainer trainer(Model(network, {.device = "cpu", .threads = 2, .seed = 3}), std::move(objective),
+                  {.seed = 9});
+  FitOptions options{.batch = 24 / batches, .accumulate = batches};
+  options.augment = augment;
+  trainer.fit(pixels(24), options);
+  EXPECT_EQ(trainer.steps(), 1U);
+  std::vector<double> gradient;
+  for (const auto& [name, value] : trainer.state().part("optimizer/moment1/")) {
+    gradient.insert(gradient.end(), value.as<float>().begin(), value.as<float>().end());
+  }
+  return gradient;
+}
+
+TEST(Accumulate, WhatIsDrawnIsThatOfTheLargeBatch) {
+  FunctionalNetwork functional;
+  const Expression x = functional.input("x", {8, 8, 1}) | Rescale{} | Flatten{};
+  const Network noisy =
+      functional.build({{"y", concat({x, functional.normal({4})}, 0) | Dense{.units = 9} | Tanh{} |
+                                  Dropout{0.3} | Dense{.units = 5}}});
+  Objective brier;
+  brier.custom_loss = [](const Expression& y, const Expression& t) {
+    return sum(square(softmax(y) - t));
+  };
+  Augment augment{.padding = 2, .flip = 0.5, .brightness = 0.3, .cutout = 3};
+  augment.crop = true;
+  for (const Augment& drawn : {Augment{}, augment, Augment{.resized_crop = true}}) {
+    const std::vector<double> whole = fitted_gradient(noisy, brier, drawn, 1);
+    for (const std::int64_t batches : {2, 3, 12}) {
+      EXPECT_LE(relative_error(fitted_gradient(noisy, brier, drawn, batches), whole), kTolerance)
+          << batches;
+    }
+  }
+}
+
 TEST(Accumulate, PenaltiesCountOnce) {
   const Dataset data = pixels(12);
   Objective objective;

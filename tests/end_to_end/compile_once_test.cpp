@@ -83,6 +83,30 @@ TEST_F(CompileOnce, EvaluationsSeeWeightsThatChange) {
   expect_new("step");
 }
 
+TEST_F(CompileOnce, EvaluationsKeepPackedWeights) {
+  const Network network({12, 12, 2}, {Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{},
+                                      Flatten{}, Dense{.units = 3}});
+  const Dataset data({{"x", Tensor(std::vector<float>(2 * 288, 0.5F), {2, 12, 12, 2})}},
+                     {{"y", Tensor(std::vector<std::int32_t>{0, 2})}});
+  Model model(network, {.device = "cpu", .threads = 2});
+  const auto loss = [&] { return evaluate(model, data, Loss::automatic, 2).loss; };
+  const double before = loss();
+  // Written where nobody is told: what was packed once is read, the convolution's weights no more.
+  const ParameterSpec& spec = model.state().definition().parameters[0];
+  ASSERT_EQ(spec.name, "conv2d_1.weight");
+  const Tensor kept = model.parameter(spec.name);
+  Tensor other = kept.clone();
+  for (float& w : other.as_writable<float>()) w += 0.05F;
+  const auto write = [&](const Tensor& values) {
+    model.state().backend->upload(*model.state().parameters, spec.offset, values.bytes());
+  };
+  write(other);
+  EXPECT_EQ(loss(), before);
+  write(kept);
+  model.set_parameter(spec.name, other);
+  EXPECT_NE(loss(), before);
+}
+
 TEST_F(CompileOnce, PassesThatShareAProgramReadTheirOwnData) {
   // Validation and test set have equal sizes, and so has the part that is held out.
   const Splits digits = make_digits(60, 40, 7);

@@ -74,6 +74,32 @@ TEST(Continue, ThreeEpochsAndTwoAreFive) {
   }
 }
 
+TEST(Continue, WithAllElseThatATrainingKeeps) {
+  const auto [data, validation] = make_digits(90, 0, 4).train.split(0.2, {.seed = 2});
+  const Network network({28, 28, 1},
+                        {Rescale{}, Conv2d{.filters = 2}, MaxPool2d{.size = 4}, ReLU{}, BatchNorm{},
+                         Dropout{.rate = 0.2}, Flatten{}, Dense{.units = 10, .name = "fc"}});
+  FitOptions options{.batch = 16, .accumulate = 2, .validation = validation};
+  options.augment.flip = 0.5;
+  options.augment.mixup = 0.2;
+  for (Objective objective : optimizers()) {
+    objective.schedule = Plateau{.factor = 0.5, .patience = 0, .threshold = 0.2};
+    objective.clip = {.norm = 0.7, .value = 0.1};
+    objective.average = {.decay = 0.9, .warmup = true};
+    objective.trains = {{.name = "fc.*", .learning_rate_factor = 0.5, .weight_decay = 0.01},
+                        {.name = "conv2d_1.*"}};
+    const auto trained = [&](std::initializer_list<std::int64_t> parts) {
+      Trainer trainer(model_of(network), objective, {.seed = 8});
+      for (const std::int64_t epochs : parts) {
+        options.epochs = epochs;
+        trainer.fit(data, options);
+      }
+      return trainer.state();
+    };
+    EXPECT_TRUE(same_bits(trained({3, 2}), trained({5}))) << objective.optimizer.index();
+  }
+}
+
 TEST(Continue, AStateHoldsWhatPlateauRemembers) {
   const Dataset data = circle_data(70);
   const Objective objective{.optimizer = Adam{.learning_rate = 0.01},
