@@ -47,12 +47,14 @@ inline std::vector<bool> inputs_fixed(const Graph& graph, const Node& node) {
   return fixed;
 }
 
-/// Whether any node writes weights or running statistics, as in training.
+/// Whether any node writes weights or running statistics, as in training. Those are f32; what
+/// counts, in evaluations too, is f64.
 inline bool writes_weights(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     const std::vector<bool> weights = inputs_fixed(graph, node);
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      if (weights[i] && node.op->mutates(i)) return true;
+      const bool counts = graph.type(node.inputs[i]).dtype == DType::f64;
+      if (weights[i] && !counts && node.op->mutates(i)) return true;
     }
   }
   return false;

@@ -84,9 +84,9 @@ TEST_F(CompileOnce, EvaluationsSeeWeightsThatChange) {
 }
 
 TEST_F(CompileOnce, EvaluationsKeepPackedWeights) {
-  const Network network({12, 12, 2}, {Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{},
-                                      Flatten{}, Dense{.units = 3}});
-  const Dataset data({{"x", Tensor(std::vector<float>(2 * 288, 0.5F), {2, 12, 12, 2})}},
+  const Conv2d conv{.filters = 16, .padding = Padding2d::same()};
+  const Network network({12, 12, 16}, {conv, ReLU{}, conv, ReLU{}, Flatten{}, Dense{.units = 3}});
+  const Dataset data({{"x", Tensor(std::vector<float>(2 * 2304, 0.5F), {2, 12, 12, 16})}},
                      {{"y", Tensor(std::vector<std::int32_t>{0, 2})}});
   Model model(network, {.device = "cpu", .threads = 2});
   const auto loss = [&] { return evaluate(model, data, Loss::automatic, 2).loss; };
