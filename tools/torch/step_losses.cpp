@@ -38,9 +38,8 @@ const std::map<std::string, Optimizer> kOptimizers{
 
 /// The records of epoch 1 in the order in which the steps see them, one a line.
 void print_order(const Dataset& data, std::uint64_t seed) {
-  const auto records = static_cast<std::uint64_t>(data.size());
-  const RecordIndex record({.seed = seed, .epoch = 1, .records = records, .samples = records},
-                           true);
+  const auto samples = static_cast<std::uint64_t>(data.size());
+  const RecordIndex record({.seed = seed, .epoch = 1, .samples = samples}, true);
   for (std::int64_t i = 0; i < data.size(); ++i) fmt::print("{}\n", record(i));
 }
 
