@@ -36,27 +36,25 @@ LINNET_HOST_DEVICE inline double along_cosine(double begin, double end, double t
   return end + (begin - end) * (0.5 * (1 + std::cos(std::numbers::pi * t)));
 }
 
-/// The factor on the learning rate after the warm-up. `s`: updates done before.
+/// The factor on the learning rate after the warm-up. `s`: updates done since.
 template <class Power>
 LINNET_HOST_DEVICE inline double decay_at(const UpdateSettings& settings, double s, Power power) {
-  const auto begin = static_cast<double>(settings.warmup_steps);
-  const auto end = static_cast<double>(settings.total_steps);
-  const double t = std::min((s - begin) / std::max(end - begin, 1.0), 1.0);
+  const auto length = static_cast<double>(settings.total_steps - settings.warmup_steps);
+  const double t = std::min(s / std::max(length, 1.0), 1.0);
   switch (settings.decay) {
     case Decay::constant: break;
     case Decay::step:
-      return power(settings.gamma, std::floor(s / static_cast<double>(settings.every_steps)));
+      return power(settings.gamma, std::floor((s + static_cast<double>(settings.warmup_steps)) /
+                                              static_cast<double>(settings.every_steps)));
     case Decay::cosine: return along_cosine(1, settings.floor, t);
     case Decay::linear: return 1 - (1 - settings.floor) * t;
     case Decay::polynomial:
       return settings.floor + (1 - settings.floor) * std::pow(1 - t, settings.power);
     case Decay::one_cycle: {
       const double peak = settings.rise_steps;
-      const double done = s - begin;
-      if (peak > 0 && done <= peak) return along_cosine(settings.start, 1, done / peak);
-      const double last = end - begin - 1;
-      return along_cosine(1, settings.floor,
-                          last > peak ? std::min((done - peak) / (last - peak), 1.0) : 1.0);
+      if (peak > 0 && s <= peak) return along_cosine(settings.start, 1, s / peak);
+      const double fall = length - 1 - peak;
+      return along_cosine(1, settings.floor, fall > 0 ? std::min((s - peak) / fall, 1.0) : 1.0);
     }
   }
   return 1;
@@ -71,7 +69,7 @@ LINNET_HOST_DEVICE inline double learning_rate_at(const UpdateSettings& settings
     const bool rises = settings.decay == Decay::one_cycle && settings.rise_steps > 0;
     return settings.learning_rate * (rises ? settings.start : 1.0) * (s + 1) / warmup;
   }
-  return settings.learning_rate * decay_at(settings, s, power);
+  return settings.learning_rate * decay_at(settings, s - warmup, power);
 }
 
 template <class Power>
