@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <string_view>
 
 #include "base/check.h"
@@ -262,10 +261,12 @@ std::vector<bool> reached_parameters(const NetworkDefinition& network, const Ste
   const auto place = [](Value value) { return static_cast<std::size_t>(value.id); };
   for (const TargetLoss& target : data.targets)
     needed[place(run.outputs[target.output].value)] = true;
-  for (const Node& node : std::views::reverse(run.graph.nodes())) {
-    if (std::ranges::none_of(node.outputs, [&](Value v) -> bool { return needed[place(v)]; }))
-      continue;
-    for (const Value input : node.inputs) needed[place(input)] = true;
+  const std::vector<Node>& nodes = run.graph.nodes();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const bool helps =
+        std::ranges::any_of(node->outputs, [&](Value v) -> bool { return needed[place(v)]; });
+    if (!helps) continue;
+    for (const Value input : node->inputs) needed[place(input)] = true;
   }
   std::vector<bool> reached;
   for (const ParameterSpec& spec : network.parameters) reached.push_back(needed[place(spec.value)]);
