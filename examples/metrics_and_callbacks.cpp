@@ -24,9 +24,11 @@ struct Log : LogCallback {
 /// Pixels with noise that differs from epoch to epoch; none in evaluations.
 void noisy(const Tensor& from, Tensor& to, const RecordPlace& place) {
   std::mt19937_64 engine(place.key);
-  std::normal_distribution<float> noise(0, place.epoch > 0 ? 0.05F : 0.0F);
-  std::ranges::transform(from.as<std::uint8_t>(), to.as_writable<float>().begin(),
-                         [&](std::uint8_t pixel) { return pixel / 255.0F + noise(engine); });
+  std::normal_distribution<float> noise;
+  const float strength = place.epoch > 0 ? 0.05F : 0.0F;
+  std::ranges::transform(
+      from.as<std::uint8_t>(), to.as_writable<float>().begin(),
+      [&](std::uint8_t pixel) { return pixel / 255.0F + strength * noise(engine); });
 }
 
 int main() {
