@@ -26,9 +26,10 @@ void noisy(const Tensor& from, Tensor& to, const RecordPlace& place) {
   std::mt19937_64 engine(place.key);
   std::normal_distribution<float> noise;
   const float strength = place.epoch > 0 ? 0.05F : 0.0F;
-  std::ranges::transform(
-      from.as<std::uint8_t>(), to.as_writable<float>().begin(),
-      [&](std::uint8_t pixel) { return pixel / 255.0F + strength * noise(engine); });
+  std::ranges::transform(from.as<std::uint8_t>(), to.as_writable<float>().begin(),
+                         [&](std::uint8_t pixel) {
+                           return pixel / 255.0F + strength * noise(engine);
+                         });
 }
 
 int main() {
