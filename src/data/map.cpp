@@ -3,11 +3,11 @@
 #include <linnet/dataset.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <utility>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "base/random.h"
 #include "core/tensor_memory.h"
 
@@ -70,11 +70,10 @@ class MappedSource final : public RecordSource {
       values = values.first(values.size() / static_cast<std::size_t>(options_.record[0]) *
                             static_cast<std::size_t>(length));
     }
-    const auto bad =
-        std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
-    if (bad == values.end()) return;
+    const std::size_t bad = first_not_finite(values);
+    if (bad == values.size()) return;
     fail("the transform of the column '{}' made {} of row {}, at element {} of its f32 {}",
-         column_.name, *bad, index, bad - values.begin(), to_string(options_.record));
+         column_.name, values[bad], index, bad, to_string(options_.record));
   }
 
   Tensor record_of(std::int64_t index, std::int64_t epoch) const {

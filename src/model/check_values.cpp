@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "data/lengths.h"
 #include "model/bind_columns.h"
-#include "model/finite.h"
 #include "model/loss_shares.h"
 #include "ops/gather/gather.h"
 #include "ops/reshape/reshape.h"

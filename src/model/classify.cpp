@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "model/model_state.h"
 #include "model/output_form.h"
 #include "model/predictor_state.h"
@@ -47,8 +48,7 @@ std::vector<Classified> classes_of(const PredictorState& state, const Tensor& ou
   for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
     const Tensor row = outputs.rows(i, i + 1);
     const std::span<const float> y = row.as<float>();
-    require(std::ranges::all_of(y, [](float value) { return std::isfinite(value); }),
-            "the outputs of sample {} are not finite", i);
+    require(all_finite(y), "the outputs of sample {} are not finite", i);
     const auto top = std::ranges::max_element(y);
     const auto index = static_cast<std::size_t>(top - y.begin());
     classified.push_back(

@@ -2,39 +2,18 @@
 #include "model/finite.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
+#include <cstddef>
+#include <span>
 #include <vector>
+
+#include "base/finite.h"
 
 namespace linnet {
 namespace {
 
-constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kPiece = std::size_t{1} << 18;  // floats that are downloaded at once
-constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
-constexpr std::uint32_t kInfinity = 0x7F800000;
-
-/// By the largest magnitude's bits, which vector instructions find.
-bool all_finite(std::span<const float> block) {
-  std::uint32_t most = 0;
-  for (const float value : block) {
-    most = std::max(most, std::bit_cast<std::uint32_t>(value) & kMagnitude);
-  }
-  return most < kInfinity;
-}
 
 }  // namespace
-
-std::size_t first_not_finite(std::span<const float> values) {
-  for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
-    const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
-    if (all_finite(block)) continue;
-    const auto bad = std::ranges::find_if(block, [](float v) { return !std::isfinite(v); });
-    return begin + static_cast<std::size_t>(bad - block.begin());
-  }
-  return values.size();
-}
 
 std::string ruined_weight(const ModelState& model) {
   std::vector<float> values;
@@ -44,7 +23,7 @@ std::string ruined_weight(const ModelState& model) {
       values.resize(std::min(kPiece, elements - begin));
       model.backend->download(model.buffer_of(spec), spec.offset + begin * sizeof(float),
                               std::as_writable_bytes(std::span(values)));
-      if (first_not_finite(values) < values.size()) return spec.name;
+      if (!all_finite(values)) return spec.name;
     }
   }
   return "";

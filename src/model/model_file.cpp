@@ -2,10 +2,10 @@
 #include <linnet/model.h>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "io/safetensors.h"
-#include "model/finite.h"
 #include "model/model_state.h"
 #include "model/training_record.h"
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/finite.h"
 #include "runtime/node_view.h"
 
 namespace linnet {
@@ -97,7 +98,7 @@ bool has_not_finite(const Plan& plan, std::size_t n,
                     const std::function<const float*(std::size_t i)>& fetch) {
   bool finite = true;
   for_outputs_read(plan, n, fetch, [&](std::size_t, std::span<const float> elements) {
-    finite = finite && std::ranges::all_of(elements, [](float x) { return std::isfinite(x); });
+    finite = finite && all_finite(elements);
   });
   return !finite;
 }
