@@ -57,8 +57,7 @@ struct ModelOptions {
 
 /// A network with weights on a device. A shared handle: copies of it are the same model, which
 /// lives until the last of them goes; copy() makes another one. A move copies: no Model is ever
-/// empty. Calls on one model take turns: not
-/// thread-safe.
+/// empty. Calls on one model take turns: not thread-safe.
 class Model {
  public:
   /// Initialises the weights; equal seeds give equal weights on every device.
@@ -95,8 +94,8 @@ class Model {
   /// Names of the classes, if the model was trained on any; saved with the weights.
   const std::vector<std::string>& class_names() const;
   /// Throws Error for more names than the first output tells classes apart (its last axis; two for
-  /// a single number), and for one that is not UTF-8. Classes behind the last name are called by
-  /// their numbers; no names: all are.
+  /// a single number), and for one that is not UTF-8. A class without a name is called by its
+  /// number.
   void set_class_names(std::vector<std::string> names);
 
   /// The loss and the samples of the last training: train() sets it.

@@ -48,7 +48,7 @@ struct OutputLoss {
 /// (1 - decay) * weights; after the first one it is the weights.
 struct Average {
   double decay = 0;  ///< in (0, 1), such as 0.999; 0: none is kept
-  /// In the update after n others the decay is at most (1 + n) / (10 + n), so that the first
+  /// Limits the decay of the update that n others precede to (1 + n) / (10 + n), so that the first
   /// weights are soon forgotten.
   bool warmup = false;
 };

@@ -61,7 +61,7 @@ Tensor lengths_of_mask(const Tensor& mask) {
     const std::span<const float> one = all.subspan(row, steps);
     const auto end = std::ranges::find_if(one, [](float step) { return step != 1; });
     require(end != one.begin() && std::all_of(end, one.end(), [](float step) { return step == 0; }),
-            "row {} of the mask is no ones with zeros behind them", row / steps);
+            "row {} of the mask must be ones and then zeros, at least one 1", row / steps);
     lengths.push_back(static_cast<std::int32_t>(end - one.begin()));
   }
   return Tensor(std::move(lengths));

@@ -61,7 +61,7 @@ class MappedSource final : public RecordSource {
     std::ranges::copy(made.to_host().bytes(), to.begin());
   }
 
-  /// Of the steps that count, where the record is a sequence with a length.
+  /// Throws Error for NaN or infinity, of a sequence with a length in the steps that count.
   void check_finite(std::int64_t index, std::span<const std::byte> record) const {
     std::span values(reinterpret_cast<const float*>(record.data()), record.size() / sizeof(float));
     if (column_.has_lengths()) {

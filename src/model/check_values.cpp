@@ -62,7 +62,7 @@ void check_ids(const NetworkDefinition& network, const NetworkInput& input,
        reader->layer, reader->rows - 1);
 }
 
-/// Of a column in memory; its padding may hold anything.
+/// Checks a column in memory, but for padding, which may hold anything.
 void check_finite(const Column& column, const std::filesystem::path& file, std::string_view what,
                   const Dataset& data) {
   if (column.source != nullptr || column.dtype() != DType::f32) return;

@@ -37,7 +37,7 @@ class PreparedBatch {
   /// the others, and those that are empty, in memory of this batch. first: see predict_batch().
   void run(std::span<const std::span<const std::byte>> inputs,
            std::span<const std::span<std::byte>> outputs, std::uint64_t first);
-  /// Of the program and its memory; not of the model's, which it shares.
+  /// The program and its memory, without the model's, which it shares.
   std::size_t bytes() const;
   /// What a run is told; and what runs, bound to the addresses of the last run.
   StepInfo step(std::uint64_t first = 0) const;

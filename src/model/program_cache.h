@@ -20,8 +20,8 @@ struct OptimizerMemory {
   std::shared_ptr<Buffer> buffer = nullptr;
 };
 
-/// Memory of one objective of a training: what leaves leave behind (LeafLayout), which is lost
-/// where it grows, and what it shares. Made when its first program is attached.
+/// Memory of one objective of a training: the sums of its leaves (LeafLayout), which are lost where
+/// it grows, and what it shares. Made when its first program is attached.
 struct TrainingMemory {
   std::shared_ptr<Buffer> gradients = nullptr;
   std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();

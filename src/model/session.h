@@ -113,7 +113,7 @@ class Session {
   std::size_t planned_bytes() const;
   Supports supports() const;
 
-  // Of evaluations; those of a training are in training_counters.h.
+  // An evaluation counts here, a training in training_counters.h.
   void reset_counters();
   Counters counters() const;
   /// What the programs say of themselves, each sentence once.

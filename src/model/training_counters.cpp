@@ -11,7 +11,7 @@
 namespace linnet {
 namespace {
 
-/// Of what FiniteCheckOp writes.
+/// The step that FiniteCheckOp wrote down, if it did.
 std::optional<std::uint64_t> step_of(double stopped) {
   if (stopped == 0) return std::nullopt;
   return static_cast<std::uint64_t>(stopped) - 1;
@@ -20,7 +20,7 @@ std::optional<std::uint64_t> step_of(double stopped) {
 }  // namespace
 
 TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& memory) {
-  // With the losses of steps, which lie between: one wait for the device instead of two.
+  // The losses of steps lie between and come along: one wait for the device instead of two.
   std::array<double, kStoppedOffset / sizeof(double) + 1> values{};
   model.backend->download(*memory.buffer, 0, std::as_writable_bytes(std::span(values)));
   return {Counters::of(std::span(values).first<kCounters>()), step_of(values.back())};

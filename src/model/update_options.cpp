@@ -157,7 +157,7 @@ void take(UpdateSettings& to, const OneCycle& s, const Length& length) {
   to.floor = s.floor;
   to.total_steps = length.end(s.epochs);
   const auto cycle = static_cast<double>(to.total_steps - to.warmup_steps);
-  to.rise_steps = s.rise * cycle - 1;  // as PyTorch has it
+  to.rise_steps = s.rise * cycle - 1;  // as in PyTorch
 }
 
 void take(UpdateSettings& to, const Plateau& s, const Length& /*length*/) {

@@ -95,7 +95,7 @@ void NetworkBuilder::add_lengths() {
   const Value given = add_input(name, {1}, DType::i32);
   const std::string layer = layer_name("", "lengths");
   const Value lengths = graph().emit(ReshapeOp({.shape = {-1}}), {given}, layer);
-  // Whatever lies behind an end, NaN too, goes no further than this. Ids stay as they are.
+  // Padding, be it NaN, goes no further than this. Ids stay as they are.
   if (sequences.dtype == DType::f32) {
     set_current(graph().emit(SequenceMaskOp(), {sequences.value, lengths}, layer));
   }

@@ -36,7 +36,7 @@ class NetworkBuilder {
   /// The same, of a layer whose output needs none any more.
   Value take_lengths();
   /// Gives the current output, an input's, lengths: a further input "<input>.lengths". The current
-  /// output is 0 behind the end of each sequence then.
+  /// output then has zeros for padding.
   void add_lengths();
   /// Gives the operators that were added the lengths of their operands. Throws Error for one that
   /// would take padding for data, and for operands whose lengths are not the same.

@@ -37,7 +37,7 @@ constexpr StepsRule kCuts{.padding = "cut at steps that are padding in shorter s
                           .instead =
                               "a recurrent layer gives the state after the last step that counts"};
 constexpr StepsRule kAppends{
-    .padding = "put steps behind the padding of others",
+    .padding = "put steps after the padding of others",
     .instead = "join features (the last axis), or what GlobalAvgPool1d or GlobalMaxPool1d gives"};
 constexpr StepsRule kMoves{.padding =
                                "move the steps to another axis, where padding counts as data",

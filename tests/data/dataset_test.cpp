@@ -319,7 +319,7 @@ TEST(Dataset, LengthsOfAMaskEndWithItsOnes) {
     return error_of([&] { lengths_of_mask(Tensor(numbers, {1, 3})); });
   };
   for (const auto& bad : {std::vector{1, 0, 1}, {0, 0, 0}, {0, 1, 1}, {1, 2, 0}}) {
-    EXPECT_EQ(error(bad), "row 0 of the mask is no ones with zeros behind them");
+    EXPECT_EQ(error(bad), "row 0 of the mask must be ones and then zeros, at least one 1");
   }
   EXPECT_EQ(error_of([] { lengths_of_mask(floats(2)); }), "expected a mask (N, steps); got (2)");
 }

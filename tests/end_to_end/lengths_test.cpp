@@ -120,7 +120,7 @@ TEST(Lengths, OperatorsThatWouldTakePaddingForDataAreRefused) {
   EXPECT_EQ(refused([](const auto& x) {
               return concat({x, x}, 0);
             }),
-            "[concat 'concat_1'] would put steps behind the padding of others, since it knows no "
+            "[concat 'concat_1'] would put steps after the padding of others, since it knows no "
             "lengths of sequences: join features (the last axis), or what GlobalAvgPool1d or "
             "GlobalMaxPool1d gives");
   const std::string mixes = "[reshape 'reshape_1'] would mix steps with padding" + kInstead;
