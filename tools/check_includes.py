@@ -4,7 +4,8 @@
 
 A file of src/ may include headers of its own layer and of the layers that its linnet_layer() call
 names behind DEPENDS; include/linnet/ includes nothing from src/, and src/ nothing from apps/ or
-tests/. Tests that stand beside the code (*_test.cpp) are left out.
+tests/. Tests that stand beside the code (*_test.cpp) are left out. In apps/linnet/, config/ and report/
+include nothing from commands/.
 
 A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
 takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
@@ -135,6 +136,15 @@ def check_layers(root):
                 yield f"{place}, which stands above the layers"
 
 
+def check_command(root):
+    for folder in ("config", "report"):
+        for path in sources(root / "apps/linnet" / folder):
+            for number, header in includes(path):
+                if header.startswith("commands/"):
+                    yield (f"{path.relative_to(root).as_posix()}:{number}: {folder}/ includes "
+                           f"\"{header}\", which stands above it")
+
+
 def check_public(root):
     for path in sources(root / "include"):
         for number, header in includes(path):
@@ -182,7 +192,8 @@ def check_integers(root):
 def check(root):
     """The sentences about everything that is wrong in the tree at `root`."""
     root = Path(root)
-    return [*check_layers(root), *check_public(root), *check_integers(root)]
+    return [*check_layers(root), *check_command(root), *check_public(root),
+            *check_integers(root)]
 
 
 def main():

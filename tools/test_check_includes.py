@@ -84,6 +84,14 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(len(self.problems({
             "tests/op_harness.h": "", "src/base/check.cpp": '#include "op_harness.h"\n'})), 1)
 
+    def test_the_commands_stand_above_their_settings_and_reports(self):
+        include = '#include "commands/inputs.h"\n'
+        self.assertEqual(self.problems({"apps/linnet/commands/predict.cpp": include}), [])
+        self.assertEqual(self.problems({"apps/linnet/report/json.cpp": "\n" + include}),
+                         ['apps/linnet/report/json.cpp:2: report/ includes "commands/inputs.h", '
+                          "which stands above it"])
+        self.assertEqual(len(self.problems({"apps/linnet/config/loss.h": include})), 1)
+
     def test_a_folder_without_a_layer(self):
         self.assertEqual(self.problems({"src/odd/x.cpp": ""}),
                          ["src/odd/x.cpp: no CMakeLists.txt declares the layer 'odd'"])

@@ -23,7 +23,7 @@ class Readme(unittest.TestCase):
 
     def test_it_counts_and_names_every_workload(self):
         numbers = "zero one two three four five six seven eight nine ten eleven twelve".split()
-        source = (ROOT / "apps/linnet/workloads.cpp").read_text()
+        source = (ROOT / "apps/linnet/config/workloads.cpp").read_text()
         names = re.findall(r'^      \{"([\w-]+)", ', source, re.MULTILINE)
         self.assertIn("mnist-cnn", names)
         readme = (ROOT / "README.md").read_text()

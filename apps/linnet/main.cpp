@@ -11,10 +11,10 @@
 #include <exception>
 
 #include "base/memory.h"
+#include "commands/commands.h"
 #include "commit.h"
-#include "json.h"
-#include "nearest.h"
-#include "options.h"
+#include "config/nearest.h"
+#include "report/json.h"
 
 namespace linnet::command {
 namespace {

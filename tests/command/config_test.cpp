@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "optimizer_settings.h"
+#include "config/optimizer.h"
 
 namespace linnet::command {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nearest.h"
+#include "config/nearest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "progress.h"
+#include "report/progress.h"
 
 #include <gtest/gtest.h>
 

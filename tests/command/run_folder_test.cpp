@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_folder.h"
+#include "report/run_folder.h"
 
 #include <gtest/gtest.h>
 #include <linnet/error.h>

@@ -2,11 +2,11 @@
 // A picture is the same sample, byte by byte, in training, evaluation, prediction and conversion.
 #include <linnet/linnet.h>
 
+#include "commands/inputs.h"
 #include "data/image_files.h"
 #include "data/image_fixtures.h"
 #include "data/save_dataset.h"
 #include "data_sets.h"
-#include "inputs.h"
 
 namespace linnet::command {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "config.h"
+#include "config/config.h"
 #include "data/folder.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/seeds.h"

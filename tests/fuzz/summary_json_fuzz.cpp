@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/fuzz_input.h"
-#include "run_folder.h"
-#include "saved_run.h"
+#include "report/run_folder.h"
+#include "report/saved_run.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace linnet;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config.h"
+#include "config/config.h"
 #include "fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "commands/bench_data.h"
+#include "commands/bench_export.h"
+#include "commands/commands.h"
+#include "commit.h"
+#include "config/device.h"
+#include "config/optimizer.h"
+#include "config/options.h"
+#include "report/json.h"
+#include "report/machine.h"
+#include "report/run_record.h"
+#include "report/timed_run.h"
+
+namespace linnet::command {
+namespace {
+
+struct BenchOptions {
+  std::string workload;
+  std::string mode;
+  std::string data = "resident";
+  BenchDataOptions wanted;
+  std::optional<std::uint64_t> data_seed;
+  DeviceOptions on;
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> epochs;
+  std::optional<std::int64_t> warmup;
+  std::optional<int> threads;
+  std::uint64_t seed = 0;
+  std::string json;
+  std::string export_folder;
+
+  bool infer() const { return mode == "infer"; }
+  bool streamed() const { return data == "streamed"; }
+};
+
+/// Epochs of a workload, as far as the published runs say; short ones need many.
+struct Epochs {
+  std::int64_t warmup = 1;
+  std::int64_t timed = 3;
+};
+
+Epochs published_epochs(const std::string& workload) {
+  return workload == "mnist-cnn" ? Epochs{2, 40} : Epochs{};
+}
+
+/// The workload as it was published, which is for speed; `linnet train` may have a better recipe.
+Job job_of(const BenchOptions& options) {
+  Job job = workload(options.workload);
+  require(!job.forward_only || options.mode != "train",
+          "{} computes features and has nothing to train; use --mode infer", job.name);
+  TrainingOptions& t = job.training;
+  if (job.name == "mnist-cnn") {
+    t.optimizer = Adam{.learning_rate = 1e-3};
+    t.schedule = Constant{};
+    t.batch = 128;
+  }
+  t.epochs = options.epochs.value_or(published_epochs(job.name).timed);
+  t.batch = options.batch.value_or(t.batch);
+  t.streamed = options.streamed();
+  t.seed = options.seed;
+  apply(options.on, job.model);
+  job.model.threads = options.threads.value_or(job.model.threads);
+  job.model.seed = options.seed;
+  return job;
+}
+
+Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
+                const BenchData& data, std::int64_t warmup, const TimedRun& run) {
+  const Dataset& train = data.splits.train;
+  const Spread seconds = spread_of(run.seconds);
+  const auto rate = [&](double of) { return static_cast<double>(run.samples) / of; };
+  Json json;
+  add_setup(json, job, model, train, data.splits.test.size(), run.seconds.size());
+  const Json last = to_json(run.epochs.empty() ? EpochReport{} : run.epochs.back(), true);
+  for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
+                          "test_loss", "test_accuracy"}) {
+    json[key] = last[key];
+  }
+  if (options.infer()) {
+    Json unused;
+    add_update_options(unused, job.training);
+    for (const auto& [key, value] : unused.items()) json[key] = nullptr;
+  }
+  json["mode"] = options.mode;
+  json["warmup"] = warmup;
+  json["streamed"] = options.streamed();
+  json["synthetic"] = data.synthetic.empty() ? Json(false) : Json(true);
+  json["last_batch"] = run.samples % job.training.batch == 0 ? "full" : "incomplete, included";
+  add_speed(json, run.samples, seconds);
+  json["samples_per_second_min"] = rate(seconds.max);
+  json["samples_per_second_max"] = rate(seconds.min);
+  json["timed_seconds"] = run.seconds;
+  for (const char* key : {"losses", "test_losses", "test_accuracies"}) json[key] = Json::array();
+  for (const EpochReport& epoch : run.epochs) {
+    json["losses"].push_back(epoch.train.loss);
+    if (epoch.test.samples == 0) continue;
+    json["test_losses"].push_back(epoch.test.loss);
+    json["test_accuracies"].push_back(epoch.test.accuracy);  // of values: NaN, which becomes null
+  }
+  json["failed"] = run.failed.empty() ? Json() : Json(run.failed);
+  json["startup_seconds"] = run.startup_seconds;
+  json["peak_bytes"] = peak_bytes();
+  json["planned_bytes"] = run.planned_bytes > 0 ? Json(run.planned_bytes) : Json();
+  json["interrupted"] = false;
+  json["stopped_early"] = false;
+  json["bad_images"] = train.info().bad_files.size() + data.splits.test.info().bad_files.size();
+  json["notes"] = run.notes;
+  add_origin(json, model, job.model);
+  json["folder"] = nullptr;
+  return json;
+}
+
+std::string count(double value) {
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string bench_text(const Json& json, const BenchData& data) {
+  const auto text = [&](const char* key) {
+    return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
+  };
+  const auto number = [&](const char* key) { return json[key].get<double>(); };
+  const Json& seconds = json["epoch_seconds"];
+  std::string out = fmt::format(
+      "{} on {} ({}{}), {}, batch {}, {}\n"
+      "samples/s   {} median, {} to {}, of {} epochs of {} samples behind {} warm-up\n"
+      "epoch       {:.4g} s median, {:.4g} to {:.4g}\n"
+      "start-up    {:.3f} s\n",
+      text("workload"), text("data"), json["streamed"].get<bool>() ? "streamed" : "resident",
+      data.synthetic.empty() ? "" : ", synthetic", text("mode"), text("batch"), text("precision"),
+      count(number("samples_per_second")), count(number("samples_per_second_min")),
+      count(number("samples_per_second_max")), text("epochs"), text("train_samples"),
+      text("warmup"), seconds["median"].get<double>(), seconds["min"].get<double>(),
+      seconds["max"].get<double>(), number("startup_seconds"));
+  if (const Json& losses = json["losses"]; !losses.empty()) {
+    out += fmt::format("loss        {:.5g} in the first epoch, {:.5g} in the last\n",
+                       losses.front().get<double>(), losses.back().get<double>());
+  }
+  if (!json["test_loss"].is_null()) {
+    out += fmt::format("test        loss {:.5g}", number("test_loss"));
+    if (std::isfinite(number("test_accuracy"))) {
+      out += fmt::format(", accuracy {:.2f} %", 100 * number("test_accuracy"));
+    }
+    out += fmt::format(" on {} samples\n", text("test_samples"));
+  }
+  out +=
+      fmt::format("memory      {} at the peak", bytes_text(json["peak_bytes"].get<std::size_t>()));
+  if (!json["planned_bytes"].is_null()) {
+    out += fmt::format(", {} planned", bytes_text(json["planned_bytes"].get<std::size_t>()));
+  }
+  return out +
+         fmt::format("\nparameters  {}\ndevice      {}, {}, {} threads; {}\nversion     {} ({})\n",
+                     text("parameters"), text("device"), text("device_name"), text("threads"),
+                     fmt::join(json["libraries"].get<std::vector<std::string>>(), ", "),
+                     text("version"), text("commit"));
+}
+
+/// Looked at before the clock starts: a long run should not end in a record that has no place.
+void require_folder(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
+  std::error_code none;
+  require(folder.empty() || std::filesystem::is_directory(folder, none),
+          "cannot write '{}': '{}' is no folder", file.string(), folder.string());
+}
+
+/// The data, and a word to the user where they are not real.
+BenchData drawn_or_read(const Job& job, const BenchDataOptions& options) {
+  BenchData data = bench_data(job, options);
+  if (!data.synthetic.empty()) {
+    fmt::print(stderr, "linnet: synthetic data, drawn in the shape of the real ones: {}\n",
+               data.synthetic);
+  }
+  return data;
+}
+
+int bench(BenchOptions options) {
+  Job job = job_of(options);
+  require_folder(options.json);
+  if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
+  options.wanted.seed = options.data_seed.value_or(options.seed);
+  if (!options.export_folder.empty()) {
+    options.wanted.test = true;
+    export_data(drawn_or_read(job, options.wanted).splits, options.export_folder);
+    return kSuccess;
+  }
+  require(!options.infer() || !options.wanted.test,
+          "--test is about the epochs of a training; --mode infer has none");
+  Model model(job.network, job.model);  // before the data: a missing device costs no download
+  const auto start = std::chrono::steady_clock::now();
+  const BenchData data = drawn_or_read(job, options.wanted);
+  const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
+  const Dataset& train = data.splits.train;
+  const Shape sample = train.inputs()[0].record();
+  if (job.for_images && sample != job.network.input_shape()) {
+    model = Model(network_for(job, sample), job.model);
+  }
+  const std::int64_t warmup = options.warmup.value_or(published_epochs(job.name).warmup);
+  const TimedRun run =
+      options.infer() ? time_inference(model, train, job.training.batch, options.streamed(), warmup,
+                                       job.training.epochs)
+                      : time_training(model, train, job.training, warmup,
+                                      data.splits.test.size() > 0 ? &data.splits.test : nullptr);
+  Json json = bench_json(job, options, model, data, warmup, run);
+  json["data_seconds"] = reading.count();
+  for (const std::string& note : run.notes) fmt::print(stderr, "linnet: {}\n", note);
+  if (options.json == "-") {
+    print_json(json);
+  } else {
+    if (!options.json.empty()) {
+      write_file_atomically(options.json,
+                            json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    }
+    print_out(bench_text(json, data));
+  }
+  if (run.failed.empty()) return kSuccess;
+  fmt::print(stderr, "linnet: failed: {}\n", run.failed);
+  return kFailed;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  auto o = std::make_shared<BenchOptions>();
+  CLI::App* command = app.add_subcommand("bench", "How fast a workload trains or predicts here");
+  command->add_option("WORKLOAD", o->workload, "A built-in training, e.g. mnist-cnn")->required();
+  command->add_option("--mode", o->mode, "Training, or prediction by the network as it starts")
+      ->check(one_of({"train", "infer"}));
+  command->add_option("--batch", o->batch, "Samples in a step; the published number if not given")
+      ->check(at_least(1));
+  command->add_option("--epochs", o->epochs, "Timed passes over the data")->check(at_least(1));
+  command->add_option("--warmup", o->warmup, "Passes before them that are not timed")
+      ->check(at_least(0));
+  command->add_option("--data", o->data, "Where the samples lie before the clock starts")
+      ->check(one_of({"resident", "streamed"}));
+  command->add_option("--dataset", o->wanted.dataset,
+                      "A folder of data or a name as of `linnet train --data`");
+  command->add_option("--samples", o->wanted.samples, "At most so many samples in an epoch")
+      ->check(at_least(1));
+  command->add_flag("--test", o->wanted.test,
+                    "Also loss and accuracy of the test part behind each epoch, off the clock");
+  add_device_options(*command, o->on);
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_option("--seed", o->seed, "Of weights, shuffle, dropout and synthetic data")
+      ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
+  command->add_option("--data-seed", o->data_seed, "Of drawn data, in the place of --seed")
+      ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
+  command->add_option("--json", o->json, "File for the record as JSON; - prints it instead");
+  command->add_option("--export", o->export_folder,
+                      "Write the data of the run to a folder for benchmarks/peers; run nothing");
+  command->footer(
+      "Timed are whole epochs over shuffled data, the last incomplete batch included. Exits with "
+      "3\n"
+      "if the loss does not fall: such a run is failed, not fast.\n"
+      "Example: linnet bench mnist-cnn --device cpu --batch 128 --json bench.json");
+  command->callback([&action, o] { action = [o] { return bench(*o); }; });
+}
+
+}  // namespace linnet::command

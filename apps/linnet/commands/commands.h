@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+namespace linnet::command {
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kInternalError = 1;
+inline constexpr int kUserError = 2;
+inline constexpr int kFailed = 3;  ///< a benchmark whose loss does not fall
+inline constexpr int kInterrupted = 130;
+
+/// What the chosen subcommand does once all arguments are read; returns the exit status.
+using Action = std::function<int()>;
+
+// Each declares one subcommand of `app`; choosing it sets `action`.
+void add_train(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_evaluate(CLI::App& app, Action& action);
+void add_summary(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
+void add_profile(CLI::App& app, Action& action);
+void add_bench(CLI::App& app, Action& action);
+void add_devices(CLI::App& app, Action& action);
+void add_data(CLI::App& app, Action& action);
+void add_completion(CLI::App& app, Action& action);
+
+}  // namespace linnet::command

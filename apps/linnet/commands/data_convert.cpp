@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/dataset.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+#include <utility>
+
+#include "commands/data_commands.h"
+#include "config/images.h"
+#include "config/named_data.h"
+#include "config/options.h"
+#include "data/save_dataset.h"
+#include "report/count_progress.h"
+
+namespace linnet::command {
+namespace {
+
+struct ConvertOptions {
+  std::string from;
+  std::string to;
+  std::string format;
+  std::string picture = "png";
+  std::int64_t size = 0;
+  std::optional<std::int64_t> channels;
+  std::uint64_t seed = 0;
+};
+
+const std::vector<std::string>& format_names() {  // in the order of SaveFormat
+  static const std::vector<std::string> names{"idx", "cifar", "images", "npy"};
+  return names;
+}
+
+const std::vector<std::string>& picture_names() {  // in the order of PictureFormat
+  static const std::vector<std::string> names{"png", "bmp"};
+  return names;
+}
+
+volatile std::sig_atomic_t interrupted = 0;
+
+struct Interrupted {};
+
+/// Ctrl-C must not leave a half-filled folder: it is noted here, and thrown between two files.
+class NoteInterrupts {
+ public:
+  NoteInterrupts() {
+    interrupted = 0;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      before_[i] = std::signal(kSignals[i], [](int) { interrupted = 1; });
+      if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
+    }
+  }
+  NoteInterrupts(const NoteInterrupts&) = delete;
+  NoteInterrupts& operator=(const NoteInterrupts&) = delete;
+  ~NoteInterrupts() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
+  }
+
+ private:
+  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), kSignals.size()> before_{};
+};
+
+int convert(const ConvertOptions& options) {
+  DatasetOptions load{.seed = options.seed};
+  if (options.size > 0) load.size = {options.size, options.size};
+  load.channels = options.channels.value_or(0);
+  const LoadedData data = load_data(options.from, load);
+  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  const NoteInterrupts guard;
+  CountProgress progress("writing", "samples");
+  SaveOptions save{.picture =
+                       static_cast<PictureFormat>(index_of(picture_names(), options.picture))};
+  save.progress = [&](std::int64_t done, std::int64_t samples) {
+    if (interrupted != 0) throw Interrupted{};
+    progress.update(done, samples);
+  };
+  try {
+    save_dataset(data.splits, options.to,
+                 static_cast<SaveFormat>(index_of(format_names(), options.format)), save);
+  } catch (const Interrupted&) {
+    progress.clear();
+    fmt::print(stderr, "linnet: interrupted; '{}' was not written\n", options.to);
+    return kInterrupted;
+  }
+  progress.clear();
+  fmt::print(stderr, "linnet: {} training and {} test samples written to '{}' as {}\n",
+             data.splits.train.size(), data.splits.test.size(), options.to, options.format);
+  if (data.splits.validation.size() > 0) {
+    fmt::print(stderr, "linnet: {} samples that are held out for validation were left out\n",
+               data.splits.validation.size());
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_data_convert(CLI::App& data, Action& action) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = data.add_subcommand("convert", "Writes a data set in another format");
+  command->add_option("FROM", options->from, "A folder of data, or a name")->required();
+  command->add_option("TO", options->to, "The folder to make; it must not be there")->required();
+  command
+      ->add_option("--to", options->format,
+                   "idx (MNIST's files), cifar (binary batches), images (a folder a class) or npy")
+      ->required()
+      ->check(one_of(format_names()));
+  command->add_option("--picture", options->picture, "Of images: png or bmp")
+      ->check(one_of(picture_names()))
+      ->capture_default_str();
+  command->add_option("--size", options->size, "Resize image files to SIZE x SIZE pixels")
+      ->check(at_least(1, 1 << 14));
+  add_channels_option(*command, options->channels);
+  command->add_option("--seed", options->seed, "Of drawn data, and of a split by patient");
+  command->footer("Example: linnet data convert path/to/mnist digits --to images");
+  command->callback([&action, options] { action = [options] { return convert(*options); }; });
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/metrics.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/check.h"
+#include "commands/commands.h"
+#include "config/device.h"
+#include "config/images.h"
+#include "config/named_data.h"
+#include "config/options.h"
+#include "nn/definition.h"
+#include "report/json.h"
+#include "report/metrics.h"
+#include "report/saved_run.h"
+
+namespace linnet::command {
+namespace {
+
+struct EvaluateOptions {
+  std::string run;
+  std::string data;
+  std::string part;
+  ImageSettings images;
+  DeviceOptions on;
+  std::int64_t batch = 256;
+  int threads = 0;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::int32_t> ignore_index;
+  bool json = false;
+};
+
+/// In the order in which a part is looked for where none is named.
+const std::vector<std::string>& part_names() {
+  static const std::vector<std::string> names{"test", "validation", "train"};
+  return names;
+}
+
+struct Chosen {
+  std::string name;
+  Dataset data;
+};
+
+Chosen choose(const Splits& splits, const EvaluateOptions& options) {
+  const std::array all{splits.test, splits.validation, splits.train};  // as part_names()
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string& name = part_names()[i];
+    if (options.part.empty() ? all[i].size() == 0 : options.part != name) continue;
+    require(all[i].size() > 0, "'{}' has no {} part", options.data, name);
+    return {name, all[i]};
+  }
+  fail("'{}' holds no samples", options.data);
+}
+
+/// Loads the data as the training did: images of its size and channels, the same split, the same
+/// words.
+DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, const Model& model) {
+  DatasetOptions load{.threads = options.threads,
+                      .seed = options.seed.value_or(run.seed),
+                      .ignored_label = options.ignore_index};
+  apply(options.images, load);
+  const NetworkDefinition& network = model.network().definition();
+  if (network.inputs[0].dtype == DType::i32 && holds_texts(options.data)) load.words = run.words();
+  const Shape sample = model.sample_shape();
+  if (!holds_image_files(options.data) || sample.rank() != 3) return load;
+  if (load.size.rank() == 0) load.size = {sample[0], sample[1]};
+  if (load.channels == 0 && (sample[2] == 1 || sample[2] == 3)) load.channels = sample[2];
+  return load;
+}
+
+/// An --image-size stands for that of the training's images.
+void override_size(const DatasetOptions& load, Model& model) {
+  const Shape sample = model.sample_shape();
+  if (load.size.rank() != 2 || sample.rank() != 3) return;
+  TrainingRecord record = model.training_record();
+  record.sample_shape = {load.size[0], load.size[1], sample[2]};
+  model.set_training_record(std::move(record));
+}
+
+int evaluate_run(const EvaluateOptions& options) {
+  ModelOptions on{.threads = options.threads};
+  apply(options.on, on);
+  const SavedRun run = find_run(options.run);
+  Model model = load_model(run, on);
+  const DatasetOptions load = loading(options, run, model);
+  const LoadedData loaded = load_data(options.data, load);
+  if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+  auto [part, data] = choose(loaded.splits, options);
+  override_size(load, model);
+  data = fit_samples(std::move(data), model);
+  // The numbers of what follows are the model's, so its names are.
+  const std::vector<std::string>& classes =
+      model.class_names().empty() ? data.classes() : model.class_names();
+  const Metrics metrics =
+      evaluate_metrics(model, data, {.batch = options.batch, .ignore_index = options.ignore_index});
+  if (options.json) {
+    Json json{{"model", run.model.string()}, {"data", data.info().name}, {"part", part}};
+    add_device(json, model, on);
+    json["metrics"] = to_json(metrics, classes);
+    print_json(json);
+    return kSuccess;
+  }
+  std::string text =
+      fmt::format("{}, {} part: {} samples\n", data.info().name, part, metrics.samples);
+  for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
+  print_out(text);
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Action& action) {
+  auto o = std::make_shared<EvaluateOptions>();
+  CLI::App* command =
+      app.add_subcommand("evaluate", "Prints the metrics of a saved run on a data set");
+  command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
+  command->add_option("--data", o->data, "A folder of data with targets, or a name")->required();
+  command
+      ->add_option("--part", o->part,
+                   "The part to evaluate; else the first of these that holds samples")
+      ->check(one_of(part_names()));
+  add_loading_options(*command, o->images);
+  command->add_option("--seed", o->seed,
+                      "Of drawn data and of a split by patient; else the training's");
+  command->add_option("--ignore-index", o->ignore_index,
+                      "Samples of this label are left out, as by the loss");
+  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  add_device_options(*command, o->on);
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer(
+      "Image files are resized to the size of the training's; where that cropped them, the middle "
+      "is taken.\n"
+      "Example: linnet evaluate runs/first --data fashion-mnist");
+  command->callback([&action, o] { action = [o] { return evaluate_run(*o); }; });
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/inputs.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "commands/sample_list.h"
+#include "data/folder.h"
+#include "data/idx.h"
+#include "data/image_folder.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Kind : std::uint8_t { picture, idx, npy };
+
+Kind kind_of(const fs::path& path) {
+  std::string start(6, '\0');
+  InputFile(path).read(start);
+  if (start == "\x93NUMPY") return Kind::npy;
+  const bool gzip = start.compare(0, 2, "\x1f\x8b") == 0;
+  const bool idx = start.compare(0, 3, std::string("\0\0\x08", 3)) == 0;
+  return gzip || idx ? Kind::idx : Kind::picture;
+}
+
+class Collector {
+ public:
+  Collector(const Model& model, int threads)
+      : model_(model), threads_(threads), list_(model.network().input_shape()) {}
+
+  void add(const fs::path& path) {
+    if (is_folder(path)) return add_folder(path);
+    switch (kind_of(path)) {
+      case Kind::npy: return add_npy(path);
+      case Kind::idx: return add_idx(path);
+      case Kind::picture: return add_pictures({path}, 1);
+    }
+  }
+
+  Inputs finish() const { return list_.inputs(model_.network().input_names()[0]); }
+
+ private:
+  void add_folder(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const fs::path& file : files_below(folder)) {
+      if (is_image_name(file)) files.push_back(file);
+    }
+    require(!files.empty(), "the folder '{}' holds no pictures (png, jpg, jpeg, bmp)",
+            folder.string());
+    add_pictures(files, threads_);
+  }
+
+  void add_pictures(const std::vector<fs::path>& files, int threads) {
+    const Tensor images = load_images(files, model_, threads).inputs()[0].data;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i);
+      list_.add(images.rows(row, row + 1), files[i].string());
+    }
+  }
+
+  void add_idx(const fs::path& path) {
+    const Shape& sample = list_.sample();
+    const bool grey = sample.rank() == 3 && sample[2] == 1;  // such files leave the 1 out
+    const int rank = static_cast<int>(sample.rank()) + (grey ? 0 : 1);
+    IdxArray array = read_idx(path, rank);
+    if (grey) array.extents.push_back(1);
+    list_.add(path, fitted(Tensor(std::move(array.bytes), Shape(array.extents))));
+  }
+
+  void add_npy(const fs::path& path) {
+    Tensor array = read_npy(path);
+    if (array.dtype() != DType::u8) array = array.to(DType::f32);
+    if (array.shape() == list_.sample() || array.shape() == model_.sample_shape()) {
+      list_.add(fitted(array.reshaped(array.shape().batched(1))), path.string());
+    } else {
+      list_.add(path, fitted(std::move(array)));
+    }
+  }
+
+  /// Samples of the training's shape become the network's, as evaluations have it.
+  Tensor fitted(Tensor samples) const {
+    if (samples.shape().rank() == 0 || samples.shape().sample() != model_.sample_shape()) {
+      return samples;
+    }
+    return fit_samples(Dataset({{"image", std::move(samples)}}), model_).inputs()[0].data;
+  }
+
+  const Model& model_;
+  int threads_;
+  SampleList list_;
+};
+
+}  // namespace
+
+Inputs read_inputs(const std::vector<std::string>& paths, const Model& model, int threads) {
+  Collector collector(model, threads);
+  read_paths(paths, [&](const fs::path& path) { collector.add(path); });
+  return collector.finish();
+}
+
+void read_paths(const std::vector<std::string>& paths,
+                const std::function<void(const fs::path&)>& read) {
+  for (const std::string& path : paths) {
+    try {
+      read(path);
+    } catch (const std::bad_alloc&) {
+      fail("out of memory while reading '{}': predict fewer files at a time", path);
+    }
+  }
+}
+
+}  // namespace linnet::command

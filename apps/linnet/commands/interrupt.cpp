@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/interrupt.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "commands/commands.h"
+
+namespace linnet::command {
+namespace {
+
+enum Phase : std::sig_atomic_t { kLoading, kTraining, kReporting };
+
+// A handler can reach nothing but what is static.
+volatile std::sig_atomic_t phase = kLoading;
+volatile std::sig_atomic_t interrupted = 0;
+const std::vector<std::string>* to_remove = nullptr;
+std::array<volatile std::sig_atomic_t, 3> caught{};  // the signals that come here
+
+constexpr std::string_view kFinishing =
+    "\nlinnet: the model is saved; finishing the report (a second signal ends it at once)\n";
+
+void say(std::string_view text) {
+  // Nothing can be done about an error here.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+/// Calls functions that signal handlers may call, and no others.
+void handle(int /*signal*/) {
+  const int error = errno;
+  interrupted = 1;
+  for (const int signal : caught) {
+    if (signal != 0) std::signal(signal, SIG_DFL);  // a second one, of whatever kind, kills
+  }
+  if (phase == kLoading) {
+    for (const std::string& path : *to_remove) {
+      if (::unlink(path.c_str()) != 0) ::rmdir(path.c_str());
+    }
+    say("\nlinnet: interrupted before anything was trained; nothing is saved\n");
+    ::_exit(kInterrupted);
+  }
+  if (phase == kReporting) say(kFinishing);
+  errno = error;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard(const std::vector<std::filesystem::path>& removable) {
+  for (const std::filesystem::path& path : removable) {
+    removable_.push_back(path.string());
+  }
+  to_remove = &removable_;
+  phase = kLoading;
+  interrupted = 0;
+  struct sigaction action {};
+  action.sa_handler = handle;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    if (kSignals[i] == SIGPIPE) action.sa_handler = SIG_IGN;
+    sigaction(kSignals[i], &action, &before_[i]);
+    // What the parent had ignored stays so: nohup, a job in the background.
+    const bool ignored = before_[i].sa_handler == SIG_IGN;
+    if (ignored) sigaction(kSignals[i], &before_[i], nullptr);
+    if (i < caught.size()) caught[i] = ignored ? 0 : kSignals[i];
+  }
+}
+
+InterruptGuard::~InterruptGuard() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+void InterruptGuard::training() { phase = kTraining; }
+void InterruptGuard::reporting(bool heard) {
+  phase = kReporting;
+  if (!heard && requested()) say(kFinishing);
+}
+bool InterruptGuard::requested() { return interrupted != 0; }
+
+}  // namespace linnet::command

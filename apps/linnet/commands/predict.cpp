@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/model.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "base/check.h"
+#include "base/join.h"
+#include "commands/commands.h"
+#include "commands/inputs.h"
+#include "config/device.h"
+#include "config/options.h"
+#include "nn/definition.h"
+#include "report/json.h"
+#include "report/metrics.h"
+
+namespace linnet::command {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string output;
+  DeviceOptions on;
+  std::int64_t batch = 256;
+  int threads = 0;
+  bool json = false;
+};
+
+/// What the outputs of a model are, and how lines show them.
+struct Shown {
+  Answers answers = Answers::values;
+  const std::vector<std::string>& names;  ///< of the classes or labels; may be empty
+};
+
+/// Classes and labels want a row of outputs, and names that the lines can show.
+Shown shown_of(const Model& model) {
+  const Shape outputs = model.network().output_shape();
+  const bool named = !model.class_names().empty() && outputs.rank() == 1;
+  return {named ? model.answers() : Answers::values, model.class_names()};
+}
+
+std::size_t largest(std::span<const float> outputs) {
+  return static_cast<std::size_t>(std::ranges::max_element(outputs) - outputs.begin());
+}
+
+std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs) {
+  const auto line = [&](std::size_t index) {
+    return fmt::format("{}\t{}\t{:.4f}\n", name, class_name(shown.names, index), outputs[index]);
+  };
+  switch (shown.answers) {
+    case Answers::classes:
+    case Answers::scores: return line(largest(outputs));
+    case Answers::values: return fmt::format("{}\t{}\n", name, join(outputs, "\t"));
+    case Answers::labels: break;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < outputs.size(); ++i) text += line(i);
+  return text;
+}
+
+Json line_json(const Shown& shown, const std::string& name, std::span<const float> outputs) {
+  Json json;
+  json["input"] = name;
+  if (shown.answers == Answers::classes || shown.answers == Answers::scores) {
+    const std::size_t best = largest(outputs);
+    json["class"] = class_name(shown.names, best);
+    json[shown.answers == Answers::classes ? "probability" : "score"] = outputs[best];
+  } else if (shown.answers == Answers::labels) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      json["labels"].push_back(
+          {{"label", class_name(shown.names, i)}, {"probability", outputs[i]}});
+    }
+  }
+  json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
+  return json;
+}
+
+/// Said where a model file does not name the loss of its training.
+std::string assumption(const Model& model) {
+  switch (model.answers()) {
+    case Answers::classes:
+      return "its outputs are taken for those of one class of several (softmax)";
+    case Answers::labels: return "its outputs are taken for probabilities of independent labels";
+    case Answers::scores:
+    case Answers::values: break;
+  }
+  return "its outputs are given as they are";
+}
+
+/// `linnet predict model.safetensors x.npy --output x.npy` is a slip, and would cost the file.
+void require_other_file(const PredictOptions& options, const SavedRun& run) {
+  std::vector<std::string> read = options.inputs;
+  read.push_back(run.model.string());
+  for (const std::string& path : read) {
+    std::error_code none;
+    require(!std::filesystem::equivalent(options.output, path, none),
+            "--output '{}' would overwrite a file that is read; name another one", options.output);
+  }
+}
+
+int predict(const PredictOptions& options) {
+  ModelOptions on{.threads = options.threads};
+  apply(options.on, on);
+  const SavedRun run = find_run(options.model);
+  if (!options.output.empty()) require_other_file(options, run);
+  Model model = load_model(run, on);
+  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
+  const Inputs inputs = ids ? read_texts(options.inputs, model, run)
+                            : read_inputs(options.inputs, model, options.threads);
+  const std::int64_t samples = inputs.data.size();
+  require(samples > 0, "'{}' holds no samples", options.inputs.front());
+  if (model.training_record().loss.empty()) {
+    fmt::print(stderr, "linnet: '{}' does not say what loss it was trained with: {}\n",
+               run.model.string(), assumption(model));
+  }
+  const Shown shown = shown_of(model);
+  const bool squashed = model.answers() == Answers::classes || model.answers() == Answers::labels;
+  const Tensor predicted = squashed ? model.predict_probabilities(inputs.data, options.batch)
+                                    : model.predict(inputs.data, options.batch);
+  const std::span<const float> outputs = predicted.as<float>();
+  const std::size_t width = outputs.size() / static_cast<std::size_t>(samples);
+  const auto wrong =
+      std::ranges::find_if(outputs, [](float value) { return !std::isfinite(value); });
+  if (wrong != outputs.end()) {
+    fail("the outputs for '{}' are not finite: its values or the weights are NaN, infinite or huge",
+         inputs.names[static_cast<std::size_t>(wrong - outputs.begin()) / width]);
+  }
+  if (!options.output.empty()) write_npy(options.output, predicted);
+  std::string text;
+  Json json = Json::array();
+  for (std::size_t i = 0; i < inputs.names.size(); ++i) {
+    const std::span<const float> row = outputs.subspan(i * width, width);
+    if (options.json) {
+      json.push_back(line_json(shown, inputs.names[i], row));
+    } else {
+      text += line_text(shown, inputs.names[i], row);
+    }
+  }
+  if (options.json) {
+    Json all{{"model", options.model}};
+    add_device(all, model, on);
+    const std::string& loss = model.training_record().loss;
+    all["loss"] = loss.empty() ? Json(nullptr) : Json(loss);
+    all["predictions"] = std::move(json);
+    print_json(all);
+  } else {
+    print_out(text);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Action& action) {
+  auto o = std::make_shared<PredictOptions>();
+  CLI::App* command =
+      app.add_subcommand("predict",
+                         "Prints path, class and probability of every input, tab-separated: what "
+                         "the loss of the training means");
+  command->add_option("MODEL", o->model, "A run folder, or a trained model (.safetensors)")
+      ->required();
+  command
+      ->add_option("INPUT", o->inputs,
+                   "Pictures, folders of them, IDX files or .npy arrays; for networks of texts: "
+                   "texts, folders of *.txt or .tsv tables")
+      ->required();
+  command->add_option("--output", o->output,
+                      "Write all outputs (probabilities, where there are some) to this .npy file, "
+                      "(N, outputs)");
+  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  add_device_options(*command, o->on);
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer(
+      "A model of independent labels (binary cross-entropy) prints a line a label, one of values "
+      "its numbers.\nImages get the size and the channels of the training's; EXIF orientation is "
+      "not applied.\nExample: linnet predict runs/first photo.png --output out.npy");
+  command->callback([&action, o] { action = [o] { return predict(*o); }; });
+}
+
+}  // namespace linnet::command

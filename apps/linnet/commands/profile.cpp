@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/profile.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "commands/commands.h"
+#include "commit.h"
+#include "config/device.h"
+#include "config/options.h"
+#include "config/workloads.h"
+#include "report/json.h"
+
+namespace linnet::command {
+namespace {
+
+struct ProfileOptions {
+  std::string config;
+  std::string workload;
+  std::optional<std::string> data;
+  DeviceOptions on;
+  std::optional<std::int64_t> batch;
+  std::optional<int> threads;
+  std::int64_t steps = 20;
+  std::string trace;
+  bool inference = false;
+  bool json = false;
+};
+
+Job job_of(const ProfileOptions& options) {
+  Job job = job_from(options.config, options.workload, "linnet profile");
+  apply(options.on, job.model);
+  job.data = options.data.value_or(job.data);
+  job.model.threads = options.threads.value_or(job.model.threads);
+  job.model.seed = job.training.seed;
+  job.training.batch = options.batch.value_or(job.training.batch);
+  return job;
+}
+
+std::string title(const OperatorProfile& op) { return fmt::format("{} {}", op.name, op.layer); }
+
+Json profile_json(const Job& job, const Model& model, const Json& data, bool inference,
+                  const Profile& profile) {
+  Json json;
+  json["name"] = job.name;
+  json["data"] = data;
+  add_device(json, model, job.model);
+  json["threads"] = model.threads();
+  json["mode"] = inference ? "infer" : "train";
+  json["batch"] = profile.batch;
+  json["steps"] = profile.steps;
+  json["step_seconds"] = profile.step_seconds;
+  json["operator_seconds"] = profile.operator_seconds;
+  json["flops_ceiling"] = profile.flops_ceiling;
+  json["bytes_ceiling"] = profile.bytes_ceiling;
+  json["operators"] = Json::array();
+  for (const OperatorProfile& op : profile.operators) {
+    json["operators"].push_back({{"operator", op.name},
+                                 {"layer", op.layer},
+                                 {"engine", op.engine},
+                                 {"start", op.start},
+                                 {"seconds", op.seconds},
+                                 {"share", op.share},
+                                 {"flops", op.flops},
+                                 {"bytes", op.bytes},
+                                 {"flops_per_second", op.flops_per_second},
+                                 {"bytes_per_second", op.bytes_per_second},
+                                 {"of_ceiling", op.of_ceiling}});
+  }
+  json["notes"] = profile.notes;
+  json["version"] = kVersion;
+  json["commit"] = kCommit;
+  return json;
+}
+
+/// A step in the Trace Event Format of chrome://tracing and Perfetto: a complete event ("X", in
+/// microseconds) an operator, one behind the other.
+Json trace_json(const Job& job, const Profile& profile) {
+  Json events = Json::array();
+  const auto name = [&](const char* what, const std::string& text) {
+    events.push_back(
+        {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", text}}}});
+  };
+  name("process_name", fmt::format("linnet profile {}", job.name));
+  name("thread_name", fmt::format("{}, batch {}", profile.device, profile.batch));
+  double end = 0;  // starts and lengths are medians by themselves: events must not overlap
+  for (const OperatorProfile& op : profile.operators) {
+    const double start = std::max(op.start, end);
+    end = start + op.seconds;
+    events.push_back({{"name", title(op)},
+                      {"cat", op.name},
+                      {"ph", "X"},
+                      {"ts", 1e6 * start},
+                      {"dur", 1e6 * op.seconds},
+                      {"pid", 1},
+                      {"tid", 1},
+                      {"args",
+                       {{"engine", op.engine},
+                        {"percent", 100 * op.share},
+                        {"GFLOP/s", 1e-9 * op.flops_per_second},
+                        {"GB/s", 1e-9 * op.bytes_per_second},
+                        {"percent of the ceiling", 100 * op.of_ceiling}}}});
+  }
+  Json trace;
+  trace["displayTimeUnit"] = "ms";
+  trace["traceEvents"] = std::move(events);
+  return trace;
+}
+
+std::string profile_text(const Profile& profile) {
+  std::vector<const OperatorProfile*> sorted;
+  for (const OperatorProfile& op : profile.operators) sorted.push_back(&op);
+  std::sort(sorted.begin(), sorted.end(), [](const OperatorProfile* a, const OperatorProfile* b) {
+    return std::pair(b->seconds, a) < std::pair(a->seconds, b);
+  });
+  std::size_t name = 8;
+  std::size_t layer = 5;
+  std::size_t engine = 6;
+  for (const OperatorProfile* op : sorted) {
+    name = std::max(name, op->name.size());
+    layer = std::max(layer, op->layer.size());
+    engine = std::max(engine, op->engine.size());
+  }
+  std::string out =
+      fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>9}  {:>8}  {:>8}\n", "operator", name,
+                  "layer", layer, "engine", engine, "µs", "%", "GFLOP/s", "GB/s", "% of roof");
+  for (const OperatorProfile* op : sorted) {
+    out += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>10.1f}  {:>5.1f}  {:>9.2f}  {:>8.2f}  {:>8}\n",
+                       op->name, name, op->layer, layer, op->engine.empty() ? "-" : op->engine,
+                       engine, 1e6 * op->seconds, 100 * op->share, 1e-9 * op->flops_per_second,
+                       1e-9 * op->bytes_per_second,
+                       op->of_ceiling > 0 ? fmt::format("{:.0f}", 100 * op->of_ceiling) : "-");
+  }
+  if (profile.flops_ceiling > 0) {
+    out += fmt::format(
+        "\nroof: {:.0f} GFLOP/s in f32 or {:.1f} GB/s from memory, whichever is nearer; measured "
+        "behind the steps, and caches give more\n",
+        1e-9 * profile.flops_ceiling, 1e-9 * profile.bytes_ceiling);
+  }
+  return out + fmt::format(
+                   "\na step of {} samples on {} takes {:.1f} µs (mean of {}); its operators "
+                   "one by one, {:.1f} µs (medians of {})\n",
+                   profile.batch, profile.device, 1e6 * profile.step_seconds, profile.steps,
+                   1e6 * profile.operator_seconds, profile.steps);
+}
+
+int profile(const ProfileOptions& options) {
+  const Job job = job_of(options);
+  const bool inference = options.inference || job.forward_only;
+  Model model(job.network, job.model);  // before the data: a missing device costs no download
+  Json data;                            // none for predictions, which are timed on zeros
+  Profile measured;
+  if (inference) {
+    require(!options.data, "predictions are timed on zeros; leave --data away");
+    measured = profile_prediction(model, job.training.batch, options.steps);
+  } else {
+    const LoadedData loaded = load_data(job.data, job.training.seed);
+    if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
+    const Dataset& samples = loaded.splits.train;
+    if (job.for_images) model = Model(network_for(job, samples.inputs()[0].record()), job.model);
+    data = samples.info().name;
+    measured = profile_training(model, samples, job.training.batch, options.steps, job.training);
+  }
+  if (!options.trace.empty()) {
+    write_file_atomically(
+        options.trace,
+        trace_json(job, measured).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  for (const std::string& note : measured.notes) fmt::print(stderr, "linnet: {}\n", note);
+  if (options.json) {
+    print_json(profile_json(job, model, data, inference, measured));
+  } else {
+    print_out(profile_text(measured));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App* command = app.add_subcommand("profile", "Where the time of a step goes, by operator");
+  command->add_option("CONFIG", options->config, "Configuration file (TOML), or a workload");
+  command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
+  command->add_option("--data", options->data, "A folder of data, fashion-mnist or digits");
+  command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
+  command->add_option("--steps", options->steps, "Steps that are watched; 20 if not given")
+      ->check(at_least(1, 1'000'000));
+  command->add_flag(
+      "--inference", options->inference,
+      "Predictions instead of training; always of networks that only compute features");
+  add_device_options(*command, options->on);
+  command->add_option("--threads", options->threads, "Processors to use; 0: all")
+      ->check(at_least(0));
+  command->add_option("--trace", options->trace,
+                      "File for a timeline that chrome://tracing and ui.perfetto.dev open");
+  command->add_flag("--json", options->json, "Print one JSON object instead of a table");
+  command->footer("Example: linnet profile mnist-cnn --batch 128 --trace step.json");
+  command->callback([&action, options] { action = [options] { return profile(*options); }; });
+}
+
+}  // namespace linnet::command

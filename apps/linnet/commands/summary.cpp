@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/inspect.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "base/check.h"
+#include "commands/commands.h"
+#include "config/device.h"
+#include "config/options.h"
+#include "config/workloads.h"
+#include "core/dims.h"
+#include "report/json.h"
+#include "report/machine.h"
+
+namespace linnet::command {
+namespace {
+
+struct SummaryOptions {
+  std::string file;  // a model or a configuration
+  std::string workload;
+  std::int64_t batch = 0;
+  DeviceOptions on;
+  bool json = false;
+};
+
+Job job_of(const SummaryOptions& options) {
+  const std::filesystem::path file = options.file;
+  if (options.file.empty() || options.file == "-" || file.extension() == ".toml") {
+    return job_from(options.file, options.workload, "linnet summary");
+  }
+  require(options.workload.empty(),
+          "linnet summary takes a file or --workload, not both; got '{}' "
+          "and '{}'",
+          options.file, options.workload);
+  return {.name = file.stem().string(),
+          .network = Model::load(file, {.device = "cpu", .threads = 1}).network()};
+}
+
+Json summary_json(const std::string& name, const NetworkSummary& summary) {
+  Json json;
+  json["name"] = name;
+  json["batch"] = summary.batch;
+  json["parameters"] = summary.parameters;
+  json["flops_per_sample"] = summary.flops_per_sample;
+  json["train_peak_bytes"] = summary.train_peak_bytes;
+  json["predict_peak_bytes"] = summary.predict_peak_bytes;
+  json["layers"] = Json::array();
+  for (const LayerSummary& layer : summary.layers) {
+    json["layers"].push_back({{"name", layer.name},
+                              {"kind", layer.kind},
+                              {"output", dims_of(layer.output)},
+                              {"parameters", layer.parameters},
+                              {"flops_per_sample", layer.flops_per_sample}});
+  }
+  return json;
+}
+
+std::string flops_text(double flops) {
+  if (flops >= 1e9) return fmt::format("{:.2f} G", flops / 1e9);
+  if (flops >= 1e6) return fmt::format("{:.2f} M", flops / 1e6);
+  if (flops >= 1e3) return fmt::format("{:.2f} k", flops / 1e3);
+  return fmt::format("{:.0f}", flops);
+}
+
+std::string summary_text(const NetworkSummary& summary) {
+  std::size_t name_width = 5;
+  std::size_t shape_width = 6;
+  for (const LayerSummary& layer : summary.layers) {
+    name_width = std::max(name_width, layer.name.size());
+    shape_width = std::max(shape_width, to_string(layer.output).size());
+  }
+  std::string out = fmt::format("{:<{}}  {:<{}}  {:>12}  {:>12}\n", "layer", name_width, "output",
+                                shape_width, "parameters", "FLOPs/sample");
+  for (const LayerSummary& layer : summary.layers) {
+    out += fmt::format("{:<{}}  {:<{}}  {:>12}  {:>12}\n", layer.name, name_width,
+                       to_string(layer.output), shape_width, layer.parameters,
+                       flops_text(layer.flops_per_sample));
+  }
+  out += fmt::format(
+      "\n{} parameters, {}FLOP forward a sample\nmemory at batch {}: {} to train ({} bytes), "
+      "{} to predict ({} bytes)\n",
+      summary.parameters, flops_text(summary.flops_per_sample), summary.batch,
+      bytes_text(summary.train_peak_bytes), summary.train_peak_bytes,
+      bytes_text(summary.predict_peak_bytes), summary.predict_peak_bytes);
+  return out;
+}
+
+int summary(const SummaryOptions& options) {
+  const Job job = job_of(options);
+  const std::int64_t batch = options.batch > 0 ? options.batch : job.training.batch;
+  const NetworkSummary result =
+      summarize(job.network, batch, job.training, planned_on(options.on, job.model));
+  if (options.json) {
+    print_json(summary_json(job.name, result));
+  } else {
+    print_out(summary_text(result));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_summary(CLI::App& app, Action& action) {
+  auto options = std::make_shared<SummaryOptions>();
+  CLI::App* command =
+      app.add_subcommand("summary", "Layers, shapes, parameters, FLOPs and memory of a network");
+  command->add_option("FILE", options->file, "A model (.safetensors) or a configuration (.toml)");
+  command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
+  command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
+  add_device_options(*command, options->on);
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->footer("Example: linnet summary --workload mnist-cnn --batch 128");
+  command->callback([&action, options] { action = [options] { return summary(*options); }; });
+}
+
+}  // namespace linnet::command

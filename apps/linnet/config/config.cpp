@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "config/device.h"
+#include "config/images.h"
+#include "config/layers.h"
+#include "config/loss.h"
+#include "config/optimizer.h"
+#include "config/section.h"
+
+namespace linnet::command {
+namespace {
+
+constexpr std::ptrdiff_t kMostDots = 10'000;
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+
+/// The parts of one file, each table at most once.
+class Config {
+ public:
+  Config(const toml::table& root, const std::filesystem::path& path)
+      : path_(path), file_(path.string()), top_(root, file_, "the file") {}
+
+  Job read() {
+    // "-" is standard input, whose paths are relative to the working folder.
+    Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = network()};
+    data(job);
+    Section optimizer = section("optimizer");
+    read_optimizer(optimizer, job);
+    Section schedule = section("schedule");
+    read_schedule(schedule, job);
+    training(job);
+    Section loss = section("loss");
+    read_loss(loss, job);
+    Section augment = section("augment");
+    read_augment(augment, job.training.augment);
+    top_.close();
+    return job;
+  }
+
+ private:
+  /// An absent table reads as an empty one.
+  Section section(std::string_view key) {
+    static const toml::table kEmpty;
+    const toml::node* found = top_.node(key);
+    if (found != nullptr && !found->is_table()) top_.refuse_type(key, "a table");
+    return {found != nullptr ? *found->as_table() : kEmpty, file_, fmt::format("[{}]", key)};
+  }
+
+  Network network() {
+    if (!top_.has("network")) {
+      for (const char* known :
+           {"data", "network", "optimizer", "schedule", "training", "loss", "augment"}) {
+        top_.node(known);
+      }
+      top_.need("network").close();
+    }
+    Section s = section("network");
+    s.need("input").need("layers");
+    const Shape input(s.integers("input"));
+    const toml::node* layers = s.node("layers");
+    s.close();
+    if (input.rank() == 0) s.refuse("input", "'input' in [network] must not be empty");
+    if (!layers->is_array()) s.refuse_type("layers", "an array of tables");
+    // An embedding in front reads ids.
+    const auto first = toml::node_view(layers)[0]["type"];
+    Network network(input, {}, first == "embedding" ? DType::i32 : DType::f32);
+    int number = 0;
+    for (const toml::node& entry : *layers->as_array()) {
+      const std::string where = fmt::format("[network.layers {}]", ++number);
+      if (!entry.is_table()) {
+        fail("{}{} must be a table such as {{type = \"relu\"}}", place_of(file_, entry.source()),
+             where);
+      }
+      const Layer layer = read_layer(*entry.as_table(), file_, where);
+      try {
+        network.add(layer);
+      } catch (const Error& error) {
+        throw Error(place_of(file_, entry.source()) + error.what());
+      }
+    }
+    return network;
+  }
+
+  void data(Job& job) {
+    Section s = section("data");
+    const std::string name = s.text("name", "");
+    const std::string path = s.text("path", "");
+    job.validation = s.number("validation", 0);
+    read_images(s, job.images);
+    s.close();
+    if (!name.empty() && !path.empty()) {
+      s.refuse("path", "[data] takes 'name' or 'path', not both");
+    }
+    if (s.has("name")) s.choice("name", 0, {"fashion-mnist", "digits"});
+    if (job.validation < 0 || job.validation >= 1) {
+      s.refuse("validation",
+               fmt::format("'validation' in [data] must lie in [0, 1); got {}", job.validation));
+    }
+    if (s.has("path") && path.empty()) s.refuse("path", "'path' in [data] is empty");
+    // A path is one even where a built-in data set has its name.
+    job.data = path.empty() ? name : ("." / path_.parent_path() / path).string();
+  }
+
+  void training(Job& job) {
+    Section s = section("training");
+    TrainingOptions& t = job.training;
+    t.epochs = s.integer("epochs", t.epochs, 1);
+    t.batch = s.integer("batch", t.batch, 1);
+    t.seed = static_cast<std::uint64_t>(
+        s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
+    t.loss = static_cast<Loss>(s.choice("loss", 0, loss_choices()));
+    t.patience = s.integer("patience", t.patience);
+    t.shuffle = s.flag("shuffle", t.shuffle);
+    t.drop_last = s.flag("drop_last", t.drop_last);
+    t.streamed = s.flag("streamed", t.streamed);
+    t.prefetch = s.integer("prefetch", t.prefetch, 1);
+    t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));
+    t.clip.norm = s.number("clip_norm", t.clip.norm);
+    t.clip.value = s.number("clip_value", t.clip.value);
+    read_groups(s, file_, t);
+    job.model.threads = static_cast<int>(s.integer("threads", 0));
+    job.model.seed = t.seed;
+    device(s, job.model);
+    s.close();
+  }
+
+  static void device(Section& s, ModelOptions& model) {
+    model.device = s.text("device", model.device);
+    if (const std::string mistake = device_mistake(model.device); !mistake.empty()) {
+      s.refuse("device", fmt::format("'device' in [training]: {}", mistake));
+    }
+    model.precision = static_cast<Precision>(s.choice("precision", 0, precision_names()));
+    if (const toml::node* found = s.node("graph"); found != nullptr) {
+      const std::optional<std::int64_t> steps =
+          found->is_integer()  ? graph_steps(std::to_string(*found->value<std::int64_t>()))
+          : found->is_string() ? graph_steps(*found->value<std::string>())
+                               : std::nullopt;
+      if (!steps) s.refuse("graph", fmt::format("'graph' in [training] must be {}", kGraphChoices));
+      model.cuda.graph_steps = *steps;
+      model.cuda.graph_required = true;
+    }
+    model.cuda.cudnn = s.choice("conv_engine", 0, conv_engine_names()) == 0;
+    model.cpu.tune = s.flag("tune", false);
+  }
+
+  const std::filesystem::path& path_;
+  std::string file_;
+  Section top_;
+};
+
+}  // namespace
+
+Job read_config(const std::filesystem::path& path) {
+  const std::string text = read_text(path, kMostBytes);
+  // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
+  require(std::count(text.begin(), text.end(), '.') <= kMostDots,
+          "'{}' has more than {} dots; that is no configuration", path.string(), kMostDots);
+  toml::table root;
+  try {
+    root = toml::parse(text, path.string());
+  } catch (const toml::parse_error& error) {
+    const std::string why(error.description());
+    const bool dot = why.ends_with("saw '.'");  // as C++ writes it: { .epochs = 1 }
+    throw Error(place_of(path.string(), error.source()) + why +
+                (dot ? "; keys have no dot before them: { epochs = 1 }" : ""));
+  }
+  return Config(root, path).read();
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/json.h"
+
+namespace linnet::command {
+
+/// Where a network runs and how, as arguments say it; what they leave out stays as it is.
+struct DeviceOptions {
+  std::optional<std::string> device;
+  std::optional<std::string> precision;
+  std::optional<std::string> graph;
+  std::optional<std::string> conv_engine;
+  bool tune = false;
+};
+
+/// Declares --device, --precision, --graph, --conv-engine and --tune.
+void add_device_options(CLI::App& command, DeviceOptions& options);
+/// Overrides `model` by what was given, and fills in the folder for measured choices and the
+/// plug-in that LINNET_CUDA_LIBRARY names.
+void apply(const DeviceOptions& options, ModelOptions& model);
+
+/// The same for a plan that is only looked at: on the CPU, whatever `model` says, unless --device
+/// says otherwise.
+ModelOptions planned_on(const DeviceOptions& options, ModelOptions model);
+
+/// The names of --precision, in the order of Precision, and of --conv-engine.
+const std::vector<std::string>& precision_names();
+const std::vector<std::string>& conv_engine_names();
+
+/// What is wrong with a device's name, or "".
+std::string device_mistake(const std::string& name);
+/// CudaOptions::graph_steps for "off", "epoch" or a number of steps; nothing for other texts.
+std::optional<std::int64_t> graph_steps(std::string_view text);
+inline constexpr std::string_view kGraphChoices = "off, epoch or a number of steps from 1 to 10000";
+
+/// The plug-in that LINNET_CUDA_LIBRARY names, or "" for Linnet's own.
+std::string cuda_library();
+
+/// Adds what `model` runs on to a record: device and device_name, precision as far as the device
+/// knows it, graph and conv_engine (null on the CPU), and with --tune engine_choices.
+void add_device(Json& json, const Model& model, const ModelOptions& options);
+
+}  // namespace linnet::command

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/images.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <tuple>
+
+#include "base/check.h"
+#include "config/nearest.h"
+#include "config/options.h"
+
+namespace linnet::command {
+namespace {
+
+/// An augmentation that --augment and [augment] name.
+struct Field {
+  std::string_view name;
+  double otherwise;  ///< where the command line gives no number
+  std::function<void(Augment&, double)> set;
+};
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all{
+      {"crop", 1, [](Augment& a, double v) { a.crop = v != 0; }},
+      {"padding", 4, [](Augment& a, double v) { a.padding = static_cast<std::int64_t>(v); }},
+      {"reflect", 1, [](Augment& a, double v) { a.reflect = v != 0; }},
+      {"resized-crop", 1, [](Augment& a, double v) { a.resized_crop = v != 0; }},
+      {"area-min", 0.08, [](Augment& a, double v) { a.area_min = v; }},
+      {"area-max", 1, [](Augment& a, double v) { a.area_max = v; }},
+      {"ratio-min", 0.75, [](Augment& a, double v) { a.ratio_min = v; }},
+      {"ratio-max", 4.0 / 3, [](Augment& a, double v) { a.ratio_max = v; }},
+      {"flip", 0.5, [](Augment& a, double v) { a.flip = v; }},
+      {"jitter", 0.4, [](Augment& a, double v) { a.brightness = a.contrast = a.saturation = v; }},
+      {"brightness", 0.4, [](Augment& a, double v) { a.brightness = v; }},
+      {"contrast", 0.4, [](Augment& a, double v) { a.contrast = v; }},
+      {"saturation", 0.4, [](Augment& a, double v) { a.saturation = v; }},
+      {"cutout", 8, [](Augment& a, double v) { a.cutout = static_cast<std::int64_t>(v); }},
+      {"mixup", 0.2, [](Augment& a, double v) { a.mixup = v; }},
+      {"cutmix", 1, [](Augment& a, double v) { a.cutmix = v; }},
+  };
+  return all;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Field& field : fields()) all.emplace_back(field.name);
+  return all;
+}
+
+const std::vector<std::string>& bad_image_names() {
+  static const std::vector<std::string> all{"stop", "skip"};
+  return all;
+}
+
+template <class T>
+T number_of(const std::string& text, std::string_view what) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  require(error == std::errc{} && stopped == end && value >= 0 && value < 1e6,
+          "{} wants a number from 0 on; got '{}'", what, text);
+  return value;
+}
+
+constexpr std::int64_t kMostSide = 1'000'000;
+
+/// "224" or "224x192" (height x width).
+Shape size_of_images(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  std::int64_t height = 0;
+  std::from_chars_result read = std::from_chars(text.data(), end, height);
+  std::int64_t width = height;
+  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == 'x') {
+    read = std::from_chars(read.ptr + 1, end, width);
+  }
+  require(read.ec == std::errc{} && read.ptr == end && std::min(height, width) >= 1 &&
+              std::max(height, width) <= kMostSide,
+          "--image-size: expected pixels, such as 224, or HEIGHTxWIDTH, such as 224x192; got '{}'",
+          text);
+  return {height, width};
+}
+
+}  // namespace
+
+Augment parse_augment(const std::string& text) {
+  Augment augment;
+  if (text == "none") return augment;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string entry = text.substr(begin, end - begin);
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string name = entry.substr(0, equals);
+    const auto field = std::find_if(fields().begin(), fields().end(),
+                                    [&](const Field& f) { return f.name == name; });
+    require(field != fields().end(), "there is no augmentation '{}'{}", name,
+            did_you_mean(name, names()));
+    field->set(augment, equals < entry.size()
+                            ? number_of<double>(entry.substr(equals + 1), "--augment " + name)
+                            : field->otherwise);
+    begin = end + 1;
+  }
+  return augment;
+}
+
+void add_image_options(CLI::App& command, ImageSettings& settings) {
+  command.add_option("--augment", settings.augment,
+                     "What happens to training pictures, e.g. padding=4,flip,cutout=8; names: " +
+                         CLI::detail::join(names(), ", ") + "; none");
+  add_loading_options(command, settings);
+  command
+      .add_option("--decoders", settings.decoders,
+                  "Threads that decode the image files of a streamed training; 0: all processors")
+      ->check(at_least(0, 1024));
+}
+
+void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels) {
+  command
+      .add_option("--channels", channels,
+                  "Read image files as grey (1) or in colour (3); else in colour if any has colour")
+      ->check(CLI::IsMember({1, 3}));
+}
+
+void add_loading_options(CLI::App& command, ImageSettings& settings) {
+  command.add_option("--image-size", settings.size,
+                     "Resize image files at loading: one number, or HEIGHTxWIDTH");
+  add_channels_option(command, settings.channels);
+  command
+      .add_option("--on-bad-image", settings.on_bad_image,
+                  "An image file that can't be decoded stops the run, or is left out and counted")
+      ->check(one_of(bad_image_names()));
+}
+
+void apply(const ImageSettings& settings, DatasetOptions& images) {
+  if (settings.size) images.size = size_of_images(*settings.size);
+  images.channels = settings.channels.value_or(images.channels);
+  if (settings.on_bad_image) {
+    images.on_bad_image =
+        static_cast<OnBadImage>(index_of(bad_image_names(), *settings.on_bad_image));
+  }
+}
+
+void apply(const ImageSettings& settings, Job& job) {
+  if (settings.augment) job.training.augment = parse_augment(*settings.augment);
+  apply(settings, job.images);
+  job.training.decoders = settings.decoders.value_or(job.training.decoders);
+}
+
+void read_augment(Section& s, Augment& augment) {
+  for (const Field& field : fields()) {
+    std::string key(field.name);
+    std::replace(key.begin(), key.end(), '-', '_');
+    if (!s.has(key)) continue;
+    const toml::node* node = s.node(key);
+    const bool on = node->is_boolean();
+    field.set(augment, on ? (*node->value<bool>() ? field.otherwise : 0) : s.number(key, 0));
+  }
+  s.close();
+}
+
+void read_images(Section& s, DatasetOptions& images) {
+  if (s.has("image_size")) {
+    const toml::node* node = s.node("image_size");
+    if (node->is_integer()) {
+      const std::int64_t side = s.integer("image_size", 0, 1);
+      images.size = {side, side};
+    } else {
+      images.size = Shape(s.integers("image_size"));
+      if (images.size.rank() != 2) {
+        s.refuse("image_size", "'image_size' in [data] must be a number or [height, width]");
+      }
+    }
+  }
+  images.channels = s.integer("channels", images.channels);
+  if (images.channels != 1 && images.channels != 3 && s.has("channels")) {
+    s.refuse("channels", "'channels' in [data] must be 1 (grey) or 3 (colour)");
+  }
+  images.on_bad_image = static_cast<OnBadImage>(
+      s.choice("on_bad_image", static_cast<std::size_t>(images.on_bad_image), bad_image_names()));
+}
+
+namespace {
+
+/// Splits the job's share off the training set, which goes: its samples are copied.
+void hold_out(Splits& splits, const Job& job) {
+  require(splits.validation.size() == 0,
+          "'{}' has a validation set of its own; a share of {} can't be held out beside it",
+          splits.train.info().name, job.validation);
+  std::tie(splits.train, splits.validation) =
+      splits.train.split(job.validation, {.seed = job.training.seed});
+}
+
+}  // namespace
+
+LoadedData load_data(const Job& job) {
+  DatasetOptions options = job.images;
+  options.streamed = job.training.streamed;
+  options.threads = job.training.decoders;
+  options.seed = job.training.seed;
+  options.ignored_label = job.training.loss_options.ignore_index;
+  LoadedData data = load_data(job.data, options);
+  if (job.validation > 0) hold_out(data.splits, job);
+  return data;
+}
+
+Network fit_network(const Job& job, const Shape& sample) {
+  if (!job.for_images) return job.network;
+  const Shape input = job.network.input_shape();
+  const bool larger = sample.rank() == 3 && sample[0] >= input[0] && sample[1] >= input[1];
+  if (!job.training.augment.crops() || !larger) return network_for(job, sample);
+  return network_for(job, {input[0], input[1], sample[2]});
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "config/section.h"
+#include "config/workloads.h"
+
+namespace linnet::command {
+
+/// What the command line says of pictures: how files become samples, and their augmentation.
+struct ImageSettings {
+  std::optional<std::string> augment;
+  std::optional<std::string> size;
+  std::optional<std::int64_t> channels;
+  std::optional<std::string> on_bad_image;
+  std::optional<int> decoders;
+};
+/// Adds --channels (1 or 3).
+void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels);
+/// Adds --augment, --image-size, --on-bad-image and --decoders.
+void add_image_options(CLI::App& command, ImageSettings& settings);
+/// Adds --image-size, --channels and --on-bad-image alone.
+void add_loading_options(CLI::App& command, ImageSettings& settings);
+/// Throws Error for what can't be read.
+void apply(const ImageSettings& settings, Job& job);
+void apply(const ImageSettings& settings, DatasetOptions& images);
+
+/// "flip,padding=4,jitter=0.4": names of augmentations, with numbers. "none": none. Throws Error
+/// for an unknown name (with the nearest one) and for a number that is none.
+Augment parse_augment(const std::string& text);
+
+/// Reads the table [augment]: the fields of Augment by name.
+void read_augment(Section& section, Augment& augment);
+/// Reads image_size, channels, on_bad_image of the table [data].
+void read_images(Section& section, DatasetOptions& images);
+
+/// The job's data, as its options say.
+LoadedData load_data(const Job& job);
+/// Makes the network fit the pictures of a job whose network takes any; crops stay as they are but
+/// where the pictures are smaller.
+Network fit_network(const Job& job, const Shape& sample);
+
+}  // namespace linnet::command

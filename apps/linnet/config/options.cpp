@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/nearest.h"
+
+namespace linnet::command {
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const auto check = [names](std::string& given) -> std::string {
+    if (std::find(names.begin(), names.end(), given) != names.end()) return {};
+    return fmt::format("expected {}; got '{}'{}", listed(names), given, did_you_mean(given, names));
+  };
+  return CLI::Validator(check, fmt::format("{{{}}}", fmt::join(names, ",")));
+}
+
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(
+      std::distance(names.begin(), std::find(names.begin(), names.end(), name)));
+}
+
+CLI::Validator at_least(long long least, long long most) {
+  const auto check = [least, most](std::string& given) -> std::string {
+    long long value = 0;
+    const char* end = given.data() + given.size();
+    const auto [stop, error] = std::from_chars(given.data(), end, value);
+    if (error == std::errc() && stop == end && value >= least && value <= most) {
+      return {};
+    }
+    const bool whole =
+        stop == end && (error == std::errc() || error == std::errc::result_out_of_range);
+    if (whole && given[0] != '-' && (error != std::errc() || value > most)) {
+      return fmt::format("expected an integer of at most {}; got '{}'", most, given);
+    }
+    return fmt::format("expected an integer of at least {}; got '{}'", least, given);
+  };
+  return CLI::Validator(check, "N");
+}
+
+}  // namespace linnet::command

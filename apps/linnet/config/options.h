@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace linnet::command {
+
+/// Accepts one of `names`; the error names them all, and the nearest one if one is near.
+CLI::Validator one_of(std::vector<std::string> names);
+/// Where a name that one_of() has accepted stands in them.
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name);
+/// Accepts integers of at least `least`, and at most `most`: sums and products of a few don't
+/// overflow.
+CLI::Validator at_least(long long least, long long most = std::numeric_limits<std::int32_t>::max());
+
+}  // namespace linnet::command

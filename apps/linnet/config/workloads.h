@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/network.h>
+#include <linnet/trainer.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/named_data.h"
+
+namespace linnet::command {
+
+/// Everything that a training needs to be told.
+struct Job {
+  std::string name;  ///< the workload, or the configuration file without its extension
+  Network network;
+  TrainingOptions training = {};
+  ModelOptions model = {};
+  std::string data = {};          ///< a path, "fashion-mnist" or "digits"; "" means Fashion-MNIST
+  double validation = 0;          ///< share of the training data that is held out, in [0, 1)
+  bool forward_only = false;      ///< features of a network without a loss: nothing to train
+  bool balanced_classes = false;  ///< class weights that follow from the training data
+  /// The same network for other images, of a workload whose network takes any; null else.
+  std::function<Network(const Shape& sample)> for_images = {};
+  DatasetOptions images = {};  ///< of image files; `streamed` is the training's
+  /// The settings of the optimizer and of the schedule that the workload or the configuration
+  /// names, as in [optimizer] and [schedule]; the others are the defaults of their kinds.
+  std::vector<std::string> optimizer_settings = {"learning_rate", "momentum"};
+  std::vector<std::string> schedule_settings = {};
+};
+
+/// The job's network, or the one that fits images of another size (see Job::for_images).
+Network network_for(const Job& job, const Shape& sample);
+
+/// The names that --workload takes.
+std::vector<std::string> workload_names();
+/// Throws Error for an unknown name, with the nearest one.
+Job workload(const std::string& name);
+
+/// `config` or else `workload_name`: exactly one of them must be given; Error otherwise, naming
+/// `command` ("linnet train").
+Job job_from(const std::string& config, const std::string& workload_name,
+             const std::string& command);
+
+}  // namespace linnet::command

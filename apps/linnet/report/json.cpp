@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/check.h"
+#include "core/dims.h"
+
+namespace linnet::command {
+namespace {
+
+void add(Json& json, const std::string& part, const Evaluation& evaluation) {
+  const bool measured = evaluation.samples > 0;  // NaN becomes null by itself
+  json[part + "_loss"] = measured ? Json(evaluation.loss) : Json();
+  json[part + "_accuracy"] = measured ? Json(evaluation.accuracy) : Json();
+}
+
+}  // namespace
+
+Json to_json(const EpochReport& report, bool complete) {
+  Json json;
+  json["epoch"] = report.epoch;
+  add(json, "train", report.train);
+  add(json, "validation", report.validation);
+  add(json, "test", report.test);
+  json["learning_rate"] = report.learning_rate;
+  json["seconds"] = report.seconds;
+  json["samples"] = report.train.samples;
+  json["samples_per_second"] = report.samples_per_second;
+  json["complete"] = complete;
+  return json;
+}
+
+Json to_json(const Shape& shape) { return Json(dims_of(shape)); }
+
+void print_out(std::string_view text) {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  const bool written = whole && std::fflush(stdout) == 0;
+  const int reason = errno;  // read before anything else can change it
+  require(written, "cannot write to standard output: {}", std::strerror(reason));
+}
+
+void print_json(const Json& json) {
+  // A file name need not be UTF-8; what is not is replaced.
+  print_out(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "base/check.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return text.data();
+}
+
+/// Makes the folder and those around it; returns the ones that were not there, outermost first.
+std::vector<fs::path> make_folder(const fs::path& path) {
+  std::vector<fs::path> made;
+  std::error_code error;
+  if (path.has_parent_path() && path != path.parent_path() &&
+      !fs::exists(path.parent_path(), error)) {
+    made = make_folder(path.parent_path());
+  }
+  if (fs::create_directory(path, error)) made.push_back(path);
+  if (error) {
+    const std::string reason = error.message();
+    std::for_each(made.rbegin(), made.rend(), [&](const fs::path& f) { fs::remove(f, error); });
+    fail("cannot make the folder '{}': {}", path.string(), reason);
+  }
+  return made;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
+  if (wanted.empty()) {
+    const fs::path runs("runs");
+    const std::string stem = name + "-" + time_now();
+    for (int number = 1; made_.empty() || made_.back() != path_; ++number) {
+      path_ = runs / (number == 1 ? stem : fmt::format("{}-{}", stem, number));
+      made_ = make_folder(path_);
+    }
+    lock_.emplace(path_);
+    std::error_code error;
+    for (fs::directory_iterator run(runs, error), end; !error && run != end; run.increment(error)) {
+      remove_leftovers(run->path());
+    }
+    return;
+  }
+  path_ = wanted.has_filename() ? wanted : wanted.parent_path();
+  made_ = make_folder(path_);
+  lock_.emplace(path_);
+  for (const fs::path& file : {model(), history(), summary(), metrics(), report(), vocabulary()}) {
+    std::error_code error;  // a link that leads nowhere is something too
+    require(fs::symlink_status(file, error).type() == fs::file_type::not_found,
+            "the folder '{}' holds a run already ({}); name another with --out", path_.string(),
+            file.filename().string());
+  }
+  remove_leftovers(path_);
+}
+
+RunFolder::~RunFolder() {
+  lock_.reset();
+  std::error_code ignored;  // fails, as it should, where a folder is not empty
+  std::for_each(made_.rbegin(), made_.rend(), [&](const fs::path& f) { fs::remove(f, ignored); });
+}
+
+std::vector<fs::path> RunFolder::removable() const {
+  std::vector<fs::path> paths{lock_->file()};
+  paths.insert(paths.end(), made_.rbegin(), made_.rend());
+  return paths;
+}
+
+void RunFolder::append_history(const Json& epoch) {
+  if (!history_) history_.emplace(history());
+  history_->append_line(epoch.dump());
+}
+
+}  // namespace linnet::command

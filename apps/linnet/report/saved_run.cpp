@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/saved_run.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "data/folder.h"
+#include "data/vocabulary.h"
+#include "report/json.h"
+#include "report/run_folder.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+void read_summary(const fs::path& path, SavedRun& run) {
+  if (!is_file(path)) return;
+  const Json json = Json::parse(read_file(path), nullptr, false);
+  if (!json.is_object()) return;
+  if (json.contains("seed") && json["seed"].is_number_unsigned()) {
+    run.seed = json["seed"].get<std::uint64_t>();
+  }
+  if (json.contains("engine_choices") && json["engine_choices"].is_object()) {
+    for (const auto& [node, engine] : json["engine_choices"].items()) {
+      if (engine.is_string()) run.engine_choices[node] = engine.get<std::string>();
+    }
+  }
+  if (!json.contains("sample_shape") || !json["sample_shape"].is_array()) return;
+  const Json& shape = json["sample_shape"];
+  if (std::all_of(shape.begin(), shape.end(),
+                  [](const Json& extent) { return extent.is_number_unsigned(); })) {
+    run.sample_shape = Shape(shape.get<std::vector<std::int64_t>>());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> SavedRun::words() const {
+  require(is_file(vocabulary),
+          "the model takes texts as ids, and its words are not beside it: cannot read '{}'",
+          vocabulary.string());
+  return read_vocabulary(vocabulary).words();
+}
+
+Model load_model(const SavedRun& run, ModelOptions& options) {
+  options.cpu.choices = run.engine_choices;
+  Model model = Model::load(run.model, options);
+  TrainingRecord record = model.training_record();
+  if (record.sample_shape.rank() == 0) {
+    record.sample_shape = run.sample_shape;
+    model.set_training_record(std::move(record));
+  }
+  return model;
+}
+
+SavedRun find_run(const fs::path& path) {
+  std::error_code error;
+  const bool folder = fs::is_directory(path, error);
+  require(!folder || is_file(path / kModelFile),
+          "the folder '{}' holds no {}, which a run folder of `linnet train` does", path.string(),
+          kModelFile);
+  const fs::path place = folder ? path : path.parent_path();
+  SavedRun run{.model = folder ? path / kModelFile : path, .vocabulary = place / kVocabularyFile};
+  read_summary(place / kSummaryFile, run);
+  return run;
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/timed_run.h"
+
+#include <fmt/format.h>
+#include <linnet/predictor.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace linnet::command {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double mean(std::span<const float> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Why the losses are not those of a training that learns, or "".
+std::string not_learning(const std::vector<EpochReport>& epochs) {
+  double first = epochs.front().train.loss;
+  double last = epochs.back().train.loss;
+  std::string from = fmt::format("epoch 1 to {}", epochs.size());
+  if (epochs.size() == 1) {
+    const std::span<const float> steps(epochs[0].step_losses);
+    if (steps.size() < 2) return "one step cannot show that the loss falls";
+    first = mean(steps.first(steps.size() / 2));
+    last = mean(steps.last(steps.size() / 2));
+    from = "one half of the epoch to the other";
+  }
+  if (last < first) return "";
+  return fmt::format("the loss does not fall: {:.6g} to {:.6g} from {}", first, last, from);
+}
+
+/// A pass over a data set by a predictor.
+class Pass {
+ public:
+  Pass(Model& model, const Dataset& data, std::int64_t batch, bool streamed)
+      : predictor_(model),
+        samples_(data.inputs().at(0).data),
+        batch_(batch),
+        streamed_(streamed),
+        on_host_(model.device() == "cpu"),
+        outputs_(DType::f32, predictor_.output_shape().batched(batch)) {
+    require(data.inputs().size() == 1 && data.inputs()[0].source == nullptr,
+            "inference is timed on one input of data in memory; '{}' is not that",
+            data.info().name);
+  }
+
+  /// Compiles and allocates, and puts a batch of each size where a GPU's run() reads it.
+  void prepare() {
+    if (size() >= batch_) copy_and_predict(0, batch_);
+    const std::int64_t rest = size() % batch_;
+    if (rest > 0) copy_and_predict(size() - rest, rest);
+  }
+
+  void run() {
+    for (std::int64_t begin = 0; begin < size(); begin += batch_) {
+      const std::int64_t count = std::min(batch_, size() - begin);
+      if (streamed_) {
+        copy_and_predict(begin, count);
+        continue;
+      }
+      if (on_host_) predictor_.set_input(samples_.rows(begin, begin + count));
+      predictor_.run(count, samples_.dtype());
+    }
+    predictor_.wait();
+  }
+
+  /// Of the last batch of the data that prepare() or a streamed pass predicted.
+  bool finite() const {
+    return std::ranges::all_of(outputs_.as<float>(), [](float y) { return std::isfinite(y); });
+  }
+
+ private:
+  std::int64_t size() const { return samples_.shape()[0]; }
+
+  void copy_and_predict(std::int64_t begin, std::int64_t count) {
+    predictor_.predict(samples_.rows(begin, begin + count), outputs_.rows(0, count));
+  }
+
+  Predictor predictor_;
+  Tensor samples_;
+  std::int64_t batch_;
+  bool streamed_;
+  bool on_host_;
+  Tensor outputs_;  ///< of a batch
+};
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  const double median =
+      values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {median, values.front(), values.back()};
+}
+
+TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
+                       std::int64_t warmup, const Dataset* test) {
+  options.epochs += warmup;
+  const History history = train(model, data, options, test);
+  TimedRun run{.seconds = {},
+               .samples = data.size(),
+               .startup_seconds = history.startup_seconds,
+               .planned_bytes = history.planned_bytes,
+               .epochs = history.epochs,
+               .notes = history.notes,
+               .failed = not_learning(history.epochs)};
+  for (const EpochReport& epoch : history.epochs) {
+    if (epoch.epoch > warmup) run.seconds.push_back(epoch.seconds);
+  }
+  return run;
+}
+
+TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, bool streamed,
+                        std::int64_t warmup, std::int64_t epochs) {
+  const Clock::time_point start = Clock::now();
+  batch = std::min(batch, data.size());
+  Pass pass(model, data, batch, streamed);
+  pass.prepare();
+  TimedRun run{.seconds = {}, .samples = data.size(), .startup_seconds = seconds_since(start)};
+  for (std::int64_t epoch = 0; epoch < warmup + epochs; ++epoch) {
+    const Clock::time_point begin = Clock::now();
+    pass.run();
+    if (epoch >= warmup) run.seconds.push_back(seconds_since(begin));
+  }
+  if (!pass.finite()) run.failed = "the outputs are not finite";
+  return run;
+}
+
+}  // namespace linnet::command
