@@ -5,6 +5,10 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# LINNET_API_BEGIN (linnet/export.h) shows the public API, and nothing else is seen from outside.
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
@@ -89,12 +93,14 @@ if(LINNET_BUILD_TESTS AND LINNET_PRECOMPILE)
   linnet_precompile(linnet_test_headers HEADERS <gtest/gtest.h>)
 endif()
 
-# linnet_test(name SOURCES ... LAYERS ... [LINK ...]): one GoogleTest program, every case of it seen by ctest.
+# linnet_test(name SOURCES ... LAYERS ... [LINK ...] [SLOW patterns...])
+# One GoogleTest program; ctest sees every case of it. SLOW names cases, as --gtest_filter does, that take
+# over half a second: they get the label `slow`, which `./dev test --quick` leaves out.
 function(linnet_test name)
   if(NOT LINNET_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK;SLOW" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   list(TRANSFORM ARG_LAYERS PREPEND linnet_)
   target_link_libraries(${name} PRIVATE ${ARG_LAYERS} ${ARG_LINK} GTest::gtest_main linnet_options)
@@ -104,5 +110,13 @@ function(linnet_test name)
   if(LINNET_SANITIZE MATCHES "thread")
     set(seconds 1800)  # some take minutes where processors are shared
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${seconds})
+  if(NOT ARG_SLOW)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${seconds})
+    return()
+  endif()
+  list(JOIN ARG_SLOW ":" slow)
+  gtest_discover_tests(${name} TEST_FILTER "-${slow}" DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${seconds})
+  gtest_discover_tests(${name} TEST_FILTER "${slow}" TEST_LIST ${name}_slow DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${seconds} LABELS slow)
 endfunction()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install`: the shared library, include/linnet, the package for find_package(linnet), and the
-# command with its shell completions. Included last.
+# `cmake --install` in four components: library (liblinnet.so.0.1), development (headers, find_package,
+# pkg-config), command (with its shell completions), cuda (the plug-in). Included after all targets.
 if(NOT TARGET linnet)
   return()
 endif()
@@ -8,12 +8,15 @@ include(CMakePackageConfigHelpers)
 set(linnet_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/linnet)
 
 install(TARGETS linnet EXPORT linnetTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
+                NAMELINK_COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/linnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/linnet)
+        COMPONENT development FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/linnet
+        COMPONENT library)
 
-install(EXPORT linnetTargets NAMESPACE linnet:: DESTINATION ${linnet_package_dir})
+install(EXPORT linnetTargets NAMESPACE linnet:: DESTINATION ${linnet_package_dir}
+        COMPONENT development)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/linnetConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/linnetConfig.cmake
   INSTALL_DESTINATION ${linnet_package_dir} NO_SET_AND_CHECK_MACRO)
@@ -22,7 +25,13 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/linnetConfigVersion
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linnetConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/linnetConfigVersion.cmake
-        DESTINATION ${linnet_package_dir})
+        DESTINATION ${linnet_package_dir} COMPONENT development)
+
+# The way from the .pc file's folder to the prefix, so that an installed tree can be moved.
+file(RELATIVE_PATH linnet_prefix_of_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/linnet.pc.in ${CMAKE_CURRENT_BINARY_DIR}/linnet.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linnet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)
 
 # linnet_install_completion(shell directory file): what `linnet completion <shell>` prints.
 function(linnet_install_completion shell directory file)
@@ -34,13 +43,13 @@ function(linnet_install_completion shell directory file)
       file(WRITE \"${written}\" \"\${text}\")
       file(INSTALL \"${written}\"
            DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${directory}\")
-    endif()")
+    endif()" COMPONENT command)
 endfunction()
 
 if(TARGET linnet_command)
   set_target_properties(linnet_command PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH ON)
-  install(TARGETS linnet_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS linnet_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   linnet_install_completion(bash bash-completion/completions linnet)
   linnet_install_completion(zsh zsh/site-functions _linnet)
   linnet_install_completion(fish fish/vendor_completions.d linnet.fish)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CUDA plug-ins: liblinnet_cuda.so, where a toolkit is found, and its double of the simulated
-# runtime, for tests of the command. Both stand on liblinnet.so, which opens them when asked to.
+# runtime, for tests of the command. liblinnet.so opens them when asked to. It shows the public API
+# alone, so each has the lower layers once more; both are of one version, which cuda_plugin() checks.
 if(LINNET_ONLY_OPS)
   return()
 endif()
 
 function(linnet_cuda_plugin name)
   target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/backend/cuda/plugin.cpp)
-  target_compile_definitions(${name} PRIVATE LINNET_VERSION="${PROJECT_VERSION}")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${name} PRIVATE linnet fmt::fmt)
+  target_link_libraries(${name} PRIVATE linnet_ops linnet_plan linnet_runtime linnet_graph linnet_core
+                                        linnet_base fmt::fmt)
   target_link_options(${name} PRIVATE "LINKER:--no-undefined" "LINKER:--exclude-libs,ALL")
 endfunction()
 
@@ -23,7 +24,7 @@ if(LINNET_HAVE_CUDA)
   target_include_directories(linnet_cuda_plugin PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(linnet_cuda_plugin PRIVATE CUDA::cudart_static CUDA::cublasLt
                                                    ${CUDNN_LIBRARY} ${CMAKE_DL_LIBS})
-  install(TARGETS linnet_cuda_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS linnet_cuda_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cuda)
   # What no device can launch is seen in the compiled kernels.
   find_package(Python3 COMPONENTS Interpreter)
   if(LINNET_BUILD_TESTS AND Python3_FOUND)

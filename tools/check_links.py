@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Shows every relative link in the *.md files whose file or heading does not exist.
+"""Shows every relative link in the *.md files whose file or heading does not exist, and every path
+in `code` that is not there.
 
 Anchors follow GitHub: lower case, punctuation dropped, spaces to dashes, repeats numbered. Links
-within code blocks and to other sites are not looked at.
+within code blocks and to other sites are not looked at. A path is looked at where it begins with a
+folder of the repository or of src/ (`plan/passes/`, `tests/op_harness.h`) and has no placeholder;
+what `build/` holds and what the reader of a page makes (`<!-- makes src/ops/leaky_relu -->`) is not.
 """
 import os
 import re
@@ -42,6 +45,14 @@ def slug(heading):
     heading = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     heading = re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower())
     return heading.replace(" ", "-")
+
+
+def code_paths(text):
+    """Yields (line number, path) of every word in `code` that could be a path."""
+    for number, line in prose(text):
+        for _, code in re.findall(r"(`+)(.+?)\1", line):
+            if re.fullmatch(r"[\w.+-]+(?:/[\w.+-]+)*/?", code) and "/" in code:
+                yield number, code
 
 
 def anchors(text):
@@ -99,6 +110,14 @@ def check(root, files=None):
                 problems.append(f"{name}:{number}: the link '{target}' leaves the repository")
             elif anchor and place.suffix == ".md" and anchor not in anchors(place.read_text()):
                 problems.append(f"{name}:{number}: no heading for the link '{target}'")
+        made = ("build/", *re.findall(r"<!-- makes (\S+) -->", text))
+        for number, code in code_paths(text):
+            if code.startswith(made) or "..." in code:
+                continue
+            starts = [start for start in (root, root / "src", path.parent)
+                      if (start / code.split("/")[0]).is_dir()]
+            if starts and not any((start / code).exists() for start in starts):
+                problems.append(f"{name}:{number}: no file or folder '{code}'")
     return problems
 
 
@@ -106,7 +125,7 @@ def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     problems = check(root)
     print("\n".join(problems + [f"Links: {len(problems)} wrong."]) if problems
-          else "Links: every file and heading is there.")
+          else "Links: every file, heading and path is there.")
     return 1 if problems else 0
 
 

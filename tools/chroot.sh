@@ -14,6 +14,8 @@ time (LINNET_CHROOT=FOLDER: there), and kept with what was built in it. Commands
   demo, test, build, lint   that of ./dev
   compilers                 builds everything, warnings as errors, with each compiler of the release that
                             LINNET_COMPILERS names (default: g++-13 g++-14 clang++-19)
+  package                   installs the .deb files that ./dev package made into a fresh chroot of its own,
+                            builds examples/fashion_mnist.cpp there and runs it
 TEXT
 }
 die() { printf 'tools/chroot.sh: %s\n' "$*" >&2; exit 2; }
@@ -68,6 +70,18 @@ compilers() {
   done
 }
 
+# The first example's numbers stand in its last comment.
+package() {
+  inside apt-get update -q
+  inside apt-get install -y -q --no-install-recommends g++ pkg-config dataset-fashion-mnist \
+    ./build/package/packages/{liblinnet[0-9],liblinnet-dev,linnet_}*.deb
+  inside linnet --version
+  inside bash -c 'g++ examples/fashion_mnist.cpp $(pkg-config --cflags --libs linnet) -o /root/example'
+  inside bash -c 'cd /root && ./example' | tee "$root/root/printed"
+  diff "$root/root/printed" <(sed -n '/^\/\/ Prints:/,$ s|^//   ||p' examples/fashion_mnist.cpp) &&
+    echo "The installed package prints what the example says."
+}
+
 run_all() {
   mount --rbind /dev "$root/dev"  # with its terminals
   mount -t proc proc "$root/proc"
@@ -76,6 +90,7 @@ run_all() {
   for command in "${commands[@]}"; do
     case $command in
       compilers) compilers ;;
+      package) package ;;
       *) inside ./dev "$command" ;;
     esac
   done
@@ -87,10 +102,16 @@ release=$1
 commands=("${@:2}")
 [[ $release =~ ^[a-z]+$ ]] || die "expected a Debian release such as trixie; got '$release'"
 for command in "${commands[@]}"; do
-  [[ $command =~ ^(demo|test|build|lint|compilers)$ ]] || die "there is no command '$command'; see --help"
+  [[ $command =~ ^(demo|test|build|lint|compilers|package)$ ]] || die "there is no command '$command'; see --help"
 done
 [[ $(id -u) == 0 ]] || die "making a chroot needs root"
 root=${LINNET_CHROOT:-$PWD/.cache/$release}
+if [[ " ${commands[*]} " == *" package "* ]]; then
+  [[ ${#commands[@]} == 1 ]] || die "package takes a chroot of its own; name it alone"
+  compgen -G 'build/package/packages/*.deb' >/dev/null || die "there are no packages; run ./dev package"
+  root=$root-package
+  [[ ${LINNET_CHROOT_INSIDE:-} == 1 ]] || rm -rf "$root"
+fi
 # Mounts of a namespace of its own are gone with it, however this ends.
 if [[ ${LINNET_CHROOT_INSIDE:-} != 1 ]]; then
   LINNET_CHROOT_INSIDE=1 exec unshare --mount --propagation private "$0" "$@"
@@ -98,4 +119,8 @@ fi
 make_chroot
 cp --remove-destination --dereference /etc/resolv.conf "$root/etc/resolv.conf" || true
 copy_checkout
+if [[ $root == *-package ]]; then
+  mkdir -p "$root/root/linnet/build/package"
+  cp -r build/package/packages "$root/root/linnet/build/package/"
+fi
 run_all

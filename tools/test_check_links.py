@@ -44,6 +44,12 @@ class CheckLinks(unittest.TestCase):
     def test_code_is_not_looked_at(self):
         self.assertEqual(self.problems({"a.md": "`[x](gone.md)`\n```cpp\nf[i](gone);\n```\n"}), [])
 
+    def test_paths_in_code_must_exist(self):
+        files = {"src/plan/plan.h": "", "docs/a.md": "`plan/plan.h` `src/plan/` `other/gone.h` `a/<op>/b`\n"
+                                                     "`build/release/bin` `plan/gone.h` `docs/gone.md`\n"}
+        self.assertEqual(self.problems(files), ["docs/a.md:2: no file or folder 'plan/gone.h'",
+                                                "docs/a.md:2: no file or folder 'docs/gone.md'"])
+
     def test_links_stay_in_the_repository(self):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "outside.md").write_text("")

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <linnet/dataset.h>
+#include <linnet/export.h>
 
 #include <cstdint>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// What happens to the pictures (height, width, channels) of a training batch as it is gathered, in
@@ -58,3 +60,4 @@ struct Augment {
 Dataset centre_crop(const Dataset& data, std::int64_t height, std::int64_t width);
 
 }  // namespace linnet
+LINNET_API_END

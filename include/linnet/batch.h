@@ -2,12 +2,14 @@
 #pragma once
 
 #include <linnet/dataset.h>
+#include <linnet/export.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 struct BatchOptions {
@@ -93,3 +95,4 @@ class BatchRange {
 };
 
 }  // namespace linnet
+LINNET_API_END

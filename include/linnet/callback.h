@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 class StepResult;
@@ -122,3 +125,4 @@ class LogCallback : public Callback {
 };
 
 }  // namespace linnet
+LINNET_API_END

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/expression.h>
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// A metric of one's own, measured by every evaluation of a Trainer, on its device. The library
@@ -44,3 +46,4 @@ struct Watch {
 };
 
 }  // namespace linnet
+LINNET_API_END

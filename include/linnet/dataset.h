@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/record_source.h>
 #include <linnet/tensor.h>
 
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// One input or target of every sample, by name: N records, in memory or from a source.
@@ -245,3 +247,4 @@ Splits load_fashion_mnist(const std::filesystem::path& cache);
 Splits make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
 
 }  // namespace linnet
+LINNET_API_END

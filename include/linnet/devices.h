@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -9,8 +11,11 @@
 #include <vector>
 
 namespace linnet {
-
 class ThreadTeam;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// Starts threads for models to compute on (ModelOptions::team), the calling thread counted; 0: as
 /// many as processors that the process may use. They end with the last model that has them. Throws
@@ -80,3 +85,4 @@ struct CudaStatus {
 CudaStatus cuda_status(const std::string& library = {});
 
 }  // namespace linnet
+LINNET_API_END

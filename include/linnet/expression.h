@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/network.h>
 
 #include <cstdint>
@@ -12,10 +13,13 @@
 #include <vector>
 
 namespace linnet {
-
 class Graph;
 class NetworkBuilder;
 struct ExpressionScope;
+}  // namespace linnet
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// A value of a network or of a loss that is being written down: a handle, good as long as what it
 /// was made by is being built. Operators on it become operators of the graph, so gradients, fusion
@@ -186,3 +190,4 @@ class FunctionalNetwork {
 };
 
 }  // namespace linnet
+LINNET_API_END

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/model.h>
 #include <linnet/network.h>
 #include <linnet/trainer.h>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// One operator of a network as it stands before any fusion.
@@ -43,3 +45,4 @@ std::string dump_training_step(const Network& network, std::int64_t batch, Dump 
                                const ModelOptions& on = {.device = "cpu", .threads = 1});
 
 }  // namespace linnet
+LINNET_API_END

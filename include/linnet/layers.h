@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/types.h>
 
 #include <cstdint>
@@ -11,8 +12,11 @@
 #include <vector>
 
 namespace linnet {
-
 class NetworkBuilder;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// How a weight starts. Fans count the inputs and outputs that one weight connects: for a
 /// convolution both are multiplied by the kernel's area.
@@ -497,3 +501,4 @@ struct PositionalEmbedding {
 };
 
 }  // namespace linnet
+LINNET_API_END

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// L-BFGS over all samples at once (Liu and Nocedal, "On the limited memory BFGS method for large
@@ -45,3 +48,4 @@ struct Minimum {
 };
 
 }  // namespace linnet
+LINNET_API_END

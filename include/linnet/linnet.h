@@ -24,4 +24,5 @@
 #include <linnet/tensor.h>
 #include <linnet/trainer.h>
 #include <linnet/types.h>
+#include <linnet/version.h>
 #include <linnet/zoo.h>

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <linnet/dataset.h>
+#include <linnet/export.h>
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// What a training makes small: the mean over a batch's samples (a last smaller batch by its own
@@ -73,3 +75,4 @@ std::vector<double> balanced_class_weights(const Dataset& data,
                                            std::optional<std::int32_t> ignore_index = {});
 
 }  // namespace linnet
+LINNET_API_END

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/dataset.h>
+#include <linnet/export.h>
 #include <linnet/model.h>
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <span>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 // Measures of predictions, on the host and in double. Scores are rows of one sample after the
@@ -125,3 +127,4 @@ double softmax_probability(std::span<const float> logits, std::size_t index);
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options = {});
 
 }  // namespace linnet
+LINNET_API_END

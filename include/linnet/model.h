@@ -3,6 +3,7 @@
 
 #include <linnet/dataset.h>
 #include <linnet/devices.h>
+#include <linnet/export.h>
 #include <linnet/network.h>
 #include <linnet/state.h>
 
@@ -14,8 +15,11 @@
 #include <vector>
 
 namespace linnet {
-
 struct ModelState;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// What a model remembers of the training that made its weights; saved with them.
 struct TrainingRecord {
@@ -180,3 +184,4 @@ Dataset load_images(const std::vector<std::filesystem::path>& files, const Model
 Tensor load_image(const std::filesystem::path& file, const Model& model);
 
 }  // namespace linnet
+LINNET_API_END

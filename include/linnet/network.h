@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/layers.h>
 
 #include <cstdint>
@@ -9,8 +10,11 @@
 #include <vector>
 
 namespace linnet {
-
 struct NetworkDefinition;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// What a network computes: layers over one input, built into a graph as they are added; or several
 /// inputs and outputs (NetworkExpression in expression.h). It has no weights; a Model has. A value:
@@ -53,3 +57,4 @@ class Network {
 };
 
 }  // namespace linnet
+LINNET_API_END

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
+
 #include <optional>
 #include <string>
 #include <variant>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 // The update rules. Definitions and defaults are PyTorch's (Lion's are its paper's). Each rule is
@@ -121,3 +124,4 @@ struct ParameterGroup {
 };
 
 }  // namespace linnet
+LINNET_API_END

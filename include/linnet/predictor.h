@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/model.h>
 #include <linnet/state.h>
 #include <linnet/tensor.h>
@@ -11,8 +12,11 @@
 #include <vector>
 
 namespace linnet {
-
 struct PredictorState;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 struct PredictorOptions {
   bool probabilities = false;  ///< as Model::predict_probabilities() gives them
@@ -99,3 +103,4 @@ class Predictor {
 };
 
 }  // namespace linnet
+LINNET_API_END

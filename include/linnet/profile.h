@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/model.h>
 #include <linnet/trainer.h>
 
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// One operator of a compiled step.
@@ -53,3 +55,4 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
 Profile profile_prediction(Model& model, std::int64_t batch, std::int64_t steps);
 
 }  // namespace linnet
+LINNET_API_END

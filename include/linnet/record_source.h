@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// Samples that are made when a batch needs them, e.g. files that are read and decoded. Training,
@@ -34,3 +36,4 @@ class RecordSource {
 };
 
 }  // namespace linnet
+LINNET_API_END

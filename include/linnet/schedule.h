@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
+
 #include <cstdint>
 #include <functional>
 #include <variant>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 // Learning-rate schedules: each gives a factor on the optimizer's learning rate. Unless noted, the
@@ -102,3 +105,4 @@ struct Warmup {
 };
 
 }  // namespace linnet
+LINNET_API_END

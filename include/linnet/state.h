@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/tensor.h>
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// Named Tensors in a fixed order: weights, gradients, moments, counters, a position in a training.
@@ -44,3 +46,4 @@ class State {
 bool same_bits(const State& a, const State& b);
 
 }  // namespace linnet
+LINNET_API_END

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/types.h>
 
 #include <concepts>
@@ -19,8 +20,11 @@
 struct DLManagedTensor;
 
 namespace linnet {
-
 class TensorMemory;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// Where memory lies.
 struct Device {
@@ -210,3 +214,4 @@ Tensor from_dlpack(DLManagedTensor* tensor);
 DLManagedTensor* to_dlpack(const Tensor& tensor);
 
 }  // namespace linnet
+LINNET_API_END

@@ -5,6 +5,7 @@
 #include <linnet/batch.h>
 #include <linnet/callback.h>
 #include <linnet/custom_metric.h>
+#include <linnet/export.h>
 #include <linnet/expression.h>
 #include <linnet/lbfgs.h>
 #include <linnet/loss.h>
@@ -24,8 +25,11 @@
 #include <vector>
 
 namespace linnet {
-
 struct TrainerState;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
 
 /// A loss of one's own, from an output and its targets (labels come as one-hot rows), e.g.
 ///   [](const Expression& y, const Expression& t) { return mean(square(y - t)); }
@@ -301,3 +305,4 @@ Evaluation evaluate(Model& model, const Dataset& data, Loss loss = Loss::automat
                     std::int64_t batch = 256, const LossOptions& loss_options = {});
 
 }  // namespace linnet
+LINNET_API_END

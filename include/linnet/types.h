@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+LINNET_API_BEGIN
 namespace linnet {
 
 /// Element types. Sums are accumulated in f32 unless an operator says otherwise. f16, i64 and
@@ -54,3 +57,4 @@ class Shape {
 std::string to_string(const Shape& shape);
 
 }  // namespace linnet
+LINNET_API_END

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/export.h>
 #include <linnet/network.h>
 
 #include <cstdint>
 #include <span>
 
+LINNET_API_BEGIN
 namespace linnet::zoo {
 
 /// Of a network that tells images apart.
@@ -85,3 +87,4 @@ struct TextOptions {
 Network gru_imdb(const TextOptions& options = {});
 
 }  // namespace linnet::zoo
+LINNET_API_END

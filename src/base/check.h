@@ -4,20 +4,31 @@
 #include <fmt/format.h>
 #include <linnet/error.h>
 
+#include <string>
 #include <utility>
 
 namespace linnet {
 
-/// Throws Error with a formatted sentence: a user's mistake.
-template <class... Args>
+/// Throws E, an Error or one of its kinds, with a formatted sentence: a user's mistake.
+template <class E = Error, class... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fmt::format(format, std::forward<Args>(args)...));
+  throw E(fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Throws Error with a formatted sentence unless `condition` holds.
-template <class... Args>
+/// Throws E with a formatted sentence unless `condition` holds.
+template <class E = Error, class... Args>
 void require(bool condition, fmt::format_string<Args...> format, Args&&... args) {
-  if (!condition) fail(format, std::forward<Args>(args)...);
+  if (!condition) fail<E>(format, std::forward<Args>(args)...);
+}
+
+/// Throws `error` again with another sentence, which usually holds its own: OutOfMemory as what it
+/// is, anything else as E.
+template <class E = Error>
+[[noreturn]] void fail_again(const Error& error, const std::string& sentence) {
+  if (const auto* memory = dynamic_cast<const OutOfMemory*>(&error)) {
+    throw OutOfMemory(sentence, memory->wanted, memory->free);
+  }
+  throw E(sentence);
 }
 
 [[noreturn]] void internal_failure(const char* condition, const char* file, int line);

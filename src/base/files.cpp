@@ -23,25 +23,29 @@ namespace fs = std::filesystem;
 constexpr std::size_t kReadBlock = std::size_t{1} << 16;
 constexpr std::size_t kMostOfNoSize = std::size_t{64} << 20;
 
-[[noreturn]] void fail_with(const char* action, const fs::path& path, int error) {
-  fail("cannot {} '{}': {}", action, path.string(), std::generic_category().message(error));
+[[noreturn]] void fail_to_read(const fs::path& path, int error) {
+  fail<DataError>("cannot read '{}': {}", path.string(), std::generic_category().message(error));
+}
+
+[[noreturn]] void fail_to_write(const fs::path& path, int error) {
+  fail("cannot write '{}': {}", path.string(), std::generic_category().message(error));
 }
 
 /// A link to nothing is named as such, since `ls` shows that it is there.
 [[noreturn]] void fail_to_find(const fs::path& path, int error) {
   std::error_code none;
   if (error == ENOENT && fs::is_symlink(path, none)) {
-    fail("cannot read '{}': it is a link to '{}', which does not exist", path.string(),
-         fs::read_symlink(path, none).string());
+    fail<DataError>("cannot read '{}': it is a link to '{}', which does not exist", path.string(),
+                    fs::read_symlink(path, none).string());
   }
-  fail_with("read", path, error);
+  fail_to_read(path, error);
 }
 
 void require_regular(const fs::path& path, mode_t mode) {
   if (S_ISREG(mode)) return;
-  if (S_ISDIR(mode)) fail_with("read", path, EISDIR);
+  if (S_ISDIR(mode)) fail_to_read(path, EISDIR);
   const char* kind = S_ISFIFO(mode) ? "pipe (FIFO)" : S_ISSOCK(mode) ? "socket" : "device";
-  fail("cannot read '{}': it is a {}, not a regular file", path.string(), kind);
+  fail<DataError>("cannot read '{}': it is a {}, not a regular file", path.string(), kind);
 }
 
 /// Bytes of memory of this machine, or the largest number where the system does not tell.
@@ -58,7 +62,7 @@ std::size_t read_all(const fs::path& path, int descriptor, std::span<char> to) {
   while (used < to.size()) {
     const ssize_t count = ::read(descriptor, to.data() + used, to.size() - used);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_with("read", path, errno);
+    if (count < 0) fail_to_read(path, errno);
     if (count == 0) break;
     used += static_cast<std::size_t>(count);
   }
@@ -117,7 +121,7 @@ fs::path target_of(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
   fs::path target = fs::weakly_canonical(path, error);
-  if (error) fail_with("write", path, error.value());
+  if (error) fail_to_write(path, error.value());
   return target;
 }
 
@@ -134,9 +138,9 @@ int write_pieces(int descriptor, std::span<const std::string_view> pieces,
 /// A device or a pipe can't be replaced: it gets the bytes as they come.
 void write_in_place(const fs::path& path, std::span<const std::string_view> pieces) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0) fail_with("write", path, errno);
+  if (file.get() < 0) fail_to_write(path, errno);
   if (const int error = write_pieces(file.get(), pieces, {}); error != 0) {
-    fail_with("write", path, error);
+    fail_to_write(path, error);
   }
 }
 
@@ -149,7 +153,7 @@ InputFile::InputFile(fs::path path) : path_(std::move(path)) {
   require_regular(path_, status.st_mode);
   // Non-blocking: another may have put a pipe there meanwhile.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_with("read", path_, errno);
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) fail_to_read(path_, errno);
   try {
     require_regular(path_, status.st_mode);
   } catch (const Error&) {
@@ -167,9 +171,10 @@ std::string read_file(const fs::path& path) {
   InputFile file(path);
   if (file.bytes() == 0) {
     std::string content;
-    require(read_up_to(kMostOfNoSize, content, [&](std::span<char> to) { return file.read(to); }),
-            "cannot read '{}': it has no size and more than {} bytes", path.string(),
-            kMostOfNoSize);
+    require<DataError>(read_up_to(kMostOfNoSize, content,
+                                  [&](std::span<char> to) { return file.read(to); }),
+                       "cannot read '{}': it has no size and more than {} bytes", path.string(),
+                       kMostOfNoSize);
     return content;
   }
   std::string content;
@@ -177,7 +182,8 @@ std::string read_file(const fs::path& path) {
     if (file.bytes() > machine_bytes()) throw std::bad_alloc();  // untouched pages would be granted
     content.resize(file.bytes());
   } catch (const std::bad_alloc&) {
-    fail("cannot read '{}': its {} bytes do not fit into memory", path.string(), file.bytes());
+    fail<OutOfMemory>("cannot read '{}': its {} bytes do not fit into memory", path.string(),
+                      file.bytes());
   }
   content.resize(file.read(content));
   return content;
@@ -186,8 +192,8 @@ std::string read_file(const fs::path& path) {
 std::string read_text(const fs::path& path, std::size_t most) {
   std::string content;
   const auto read = [&](auto&& from) {
-    require(read_up_to(most, content, from), "cannot read '{}': it has more than {} bytes",
-            path.string(), most);
+    require<DataError>(read_up_to(most, content, from),
+                       "cannot read '{}': it has more than {} bytes", path.string(), most);
   };
   if (path == "-") {
     read([&](std::span<char> to) { return read_all("standard input", STDIN_FILENO, to); });
@@ -204,10 +210,10 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
 void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
   const fs::path target = target_of(path);
-  if (!target.has_filename()) fail_with("write", path, target.empty() ? ENOENT : EISDIR);
+  if (!target.has_filename()) fail_to_write(path, target.empty() ? ENOENT : EISDIR);
   std::optional<mode_t> mode;
   if (struct stat old{}; ::stat(target.c_str(), &old) == 0) {
-    if (S_ISDIR(old.st_mode)) fail_with("write", path, EISDIR);
+    if (S_ISDIR(old.st_mode)) fail_to_write(path, EISDIR);
     if (!S_ISREG(old.st_mode)) return write_in_place(target, pieces);
     mode = old.st_mode & 0777U;
   }
@@ -220,7 +226,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
     temporary = folder / fmt::format(".linnet-{}-{}.tmp", ::getpid(), attempt);
     opened =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
-    if (opened < 0 && errno != EEXIST) fail_with("write", path, errno);
+    if (opened < 0 && errno != EEXIST) fail_to_write(path, errno);
   }
   Descriptor file(opened);
   int error = write_pieces(file.get(), pieces, mode);
@@ -228,7 +234,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
   if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(temporary.c_str());
-    fail_with("write", path, error);
+    fail_to_write(path, error);
   }
   // So that the rename outlives a power cut; it has happened, so that this can't fail the call.
   const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -238,7 +244,7 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
 AppendFile::AppendFile(fs::path path)
     : path_(std::move(path)),
       descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) fail_with("write", path_, errno);
+  if (descriptor_ < 0) fail_to_write(path_, errno);
 }
 
 AppendFile::AppendFile(AppendFile&& other) noexcept
@@ -260,8 +266,8 @@ void AppendFile::append_line(std::string_view line) {
   const off_t before = ::lseek(descriptor_, 0, SEEK_END);
   if (const int error = write_all(descriptor_, text); error != 0) {
     // A pipe has no end to go back to.
-    if (before >= 0 && ::ftruncate(descriptor_, before) != 0) fail_with("write", path_, errno);
-    fail_with("write", path_, error);
+    if (before >= 0 && ::ftruncate(descriptor_, before) != 0) fail_to_write(path_, errno);
+    fail_to_write(path_, error);
   }
 }
 

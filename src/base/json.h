@@ -31,7 +31,7 @@ class JsonChecker final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(std::size_t) override { return open(); }
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
-    require(keys_.back().insert(name).second, "{} names '{}' twice", what_, name);
+    require<DataError>(keys_.back().insert(name).second, "{} names '{}' twice", what_, name);
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
@@ -40,7 +40,7 @@ class JsonChecker final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   bool open() {
-    require(keys_.size() < most_depth_, "{} is nested too deeply", what_);
+    require<DataError>(keys_.size() < most_depth_, "{} is nested too deeply", what_);
     keys_.emplace_back();
     return true;
   }
@@ -63,9 +63,9 @@ Json parse_json(std::string_view text, std::size_t most_depth, std::string_view 
     nlohmann::json::sax_parse(text, &checker);
     return Json::parse(text);
   } catch (const typename Json::parse_error& error) {
-    fail("{} is no valid JSON (byte {})", what, error.byte);
+    fail<DataError>("{} is no valid JSON (byte {})", what, error.byte);
   } catch (const typename Json::exception&) {
-    fail("{} is no valid JSON", what);
+    fail<DataError>("{} is no valid JSON", what);
   }
 }
 

@@ -10,7 +10,8 @@
 namespace linnet {
 
 /// Returns what `f` returns. Where memory is short, or a size is more than a container can have,
-/// throws Error "<what> does not fit into memory" instead of what the standard library throws.
+/// throws OutOfMemory "<what> does not fit into memory" instead of what the standard library
+/// throws.
 template <class F>
 auto in_memory(std::string_view what, const F& f) -> decltype(f()) {
   try {
@@ -18,7 +19,7 @@ auto in_memory(std::string_view what, const F& f) -> decltype(f()) {
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
   }
-  fail("{} does not fit into memory", what);
+  fail<OutOfMemory>("{} does not fit into memory", what);
 }
 
 }  // namespace linnet

@@ -21,9 +21,9 @@ class Bytes {
   Bytes(std::string_view bytes, const std::filesystem::path& path) : bytes_(bytes), path_(path) {}
 
   const std::uint8_t* at(std::size_t offset, std::size_t count) const {
-    require(offset <= bytes_.size() && count <= bytes_.size() - offset,
-            "'{}' is a damaged BMP: {} bytes at {} lie behind its end at {}", path_.string(), count,
-            offset, bytes_.size());
+    require<DataError>(offset <= bytes_.size() && count <= bytes_.size() - offset,
+                       "'{}' is a damaged BMP: {} bytes at {} lie behind its end at {}",
+                       path_.string(), count, offset, bytes_.size());
     return reinterpret_cast<const std::uint8_t*>(bytes_.data()) + offset;
   }
   std::uint32_t u16(std::size_t offset) const {
@@ -58,22 +58,24 @@ bool fields_are(const Bytes& file, std::uint32_t red, std::uint32_t green, std::
 
 Layout read_layout(const Bytes& file, const std::filesystem::path& path) {
   const std::size_t header = file.u32(14);
-  require(header >= kInfoHeader && header <= 124,
-          "'{}' is a BMP with a header of {} bytes; expected 40 to 124", path.string(), header);
+  require<DataError>(header >= kInfoHeader && header <= 124,
+                     "'{}' is a BMP with a header of {} bytes; expected 40 to 124", path.string(),
+                     header);
   const auto width = static_cast<std::int32_t>(file.u32(18));
   const auto signed_height = static_cast<std::int32_t>(file.u32(22));
   const std::uint32_t bits = file.u16(28);
   const std::uint32_t compression = file.u32(30);
-  require(bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32,
-          "'{}' is a BMP of {} bits a pixel; 1, 4, 8, 16, 24 and 32 are read", path.string(), bits);
+  require<DataError>(bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32,
+                     "'{}' is a BMP of {} bits a pixel; 1, 4, 8, 16, 24 and 32 are read",
+                     path.string(), bits);
   const bool fields = compression == kBitFields;
   const bool wide_green = fields && bits == 16 && fields_are(file, 0xF800U, 0x7E0U, 0x1FU);
   const bool usual =
       fields && ((bits == 32 && fields_are(file, 0xFF0000U, 0xFF00U, 0xFFU)) ||
                  (bits == 16 && (wide_green || fields_are(file, 0x7C00U, 0x3E0U, 0x1FU))));
-  require(compression == kUncompressed || usual,
-          "'{}' is a BMP of compression {}; only uncompressed ones are read", path.string(),
-          compression);
+  require<DataError>(compression == kUncompressed || usual,
+                     "'{}' is a BMP of compression {}; only uncompressed ones are read",
+                     path.string(), compression);
   const std::int64_t height = signed_height;
   return {.offset = file.u32(10),
           .bits = bits,
@@ -93,8 +95,8 @@ Palette read_palette(const Bytes& file, std::size_t bits, const std::filesystem:
   const std::uint32_t claimed = file.u32(46);
   Palette palette;
   palette.count = claimed == 0 ? std::size_t{1} << bits : claimed;
-  require(palette.count <= 256, "'{}' is a damaged BMP: its palette claims {} colours",
-          path.string(), palette.count);
+  require<DataError>(palette.count <= 256, "'{}' is a damaged BMP: its palette claims {} colours",
+                     path.string(), palette.count);
   const std::uint8_t* bytes = file.at(kFileHeader + file.u32(14), palette.count * 4);
   for (std::size_t i = 0; i < palette.count; ++i, bytes += 4) {
     palette.colours[i] = {bytes[2], bytes[1], bytes[0]};
@@ -151,8 +153,9 @@ Image decode_bmp(std::string_view content, const std::filesystem::path& path) {
     }
     for (std::size_t x = 0; x < width; ++x) {
       const std::size_t index = index_at(in, x, layout.bits);
-      require(index < palette.count, "'{}' is a damaged BMP: colour {} of a palette of {}",
-              path.string(), index, palette.count);
+      require<DataError>(index < palette.count,
+                         "'{}' is a damaged BMP: colour {} of a palette of {}", path.string(),
+                         index, palette.count);
       for (std::size_t c = 0; c < channels; ++c) out[x * channels + c] = palette.colours[index][c];
     }
   }

@@ -52,8 +52,8 @@ std::optional<fs::path> find_entries(const fs::path& folder) {
 
 std::size_t column(const CsvTable& table, std::string_view name, const fs::path& path) {
   const std::optional<std::size_t> found = table.find(name);
-  require(found.has_value(), "'{}' has no column '{}'; its columns are {}", path.string(), name,
-          fmt::join(table.columns, ", "));
+  require<DataError>(found.has_value(), "'{}' has no column '{}'; its columns are {}",
+                     path.string(), name, fmt::join(table.columns, ", "));
   return *found;
 }
 
@@ -64,9 +64,9 @@ std::vector<std::uint8_t> findings_of(std::string_view text, std::size_t line,
     const std::size_t end = std::min(text.find('|'), text.size());
     const std::string_view name = text.substr(0, end);
     const auto found = std::find(kLabels.begin(), kLabels.end(), name);
-    require(found != kLabels.end() || name == kHealthy,
-            "line {} of '{}' has the unknown label '{}'; expected {} or {}", line, path.string(),
-            name, fmt::join(kLabels, ", "), kHealthy);
+    require<DataError>(found != kLabels.end() || name == kHealthy,
+                       "line {} of '{}' has the unknown label '{}'; expected {} or {}", line,
+                       path.string(), name, fmt::join(kLabels, ", "), kHealthy);
     if (found != kLabels.end()) findings[static_cast<std::size_t>(found - kLabels.begin())] = 1;
     if (end == text.size()) return findings;
     text.remove_prefix(end + 1);
@@ -90,8 +90,9 @@ Table read_entries(const fs::path& path) {
 Part part_of(const std::string& name, std::size_t line, const fs::path& path) {
   if (name == "train") return Part::train;
   if (name == "valid" || name == "val" || name == "validation") return Part::validation;
-  require(name == "test", "line {} of '{}' has the split '{}'; expected train, valid or test", line,
-          path.string(), name);
+  require<DataError>(name == "test",
+                     "line {} of '{}' has the split '{}'; expected train, valid or test", line,
+                     path.string(), name);
   return Part::test;
 }
 
@@ -112,21 +113,24 @@ Table read_labels(const fs::path& path) {
   for (std::size_t c = 0; c < csv.columns.size(); ++c) {
     const std::string& name = csv.columns[c];
     if (is_fact(name)) continue;
-    require(is_utf8(name),
-            "column {} of '{}' is called '{}', which is not UTF-8; convert the file to UTF-8",
-            c + 1, path.string(), escaped(name));
-    require(std::find(table.labels.begin(), table.labels.end(), name) == table.labels.end(),
-            "'{}' has two columns '{}'", path.string(), name);
+    require<DataError>(
+        is_utf8(name),
+        "column {} of '{}' is called '{}', which is not UTF-8; convert the file to UTF-8", c + 1,
+        path.string(), escaped(name));
+    require<DataError>(std::find(table.labels.begin(), table.labels.end(), name) ==
+                           table.labels.end(),
+                       "'{}' has two columns '{}'", path.string(), name);
     table.labels.push_back(name);
     columns.push_back(c);
   }
-  require(!columns.empty(), "'{}' has no column of a label", path.string());
+  require<DataError>(!columns.empty(), "'{}' has no column of a label", path.string());
   for (std::size_t i = 0; i < csv.rows.size(); ++i) {
     const std::vector<std::string>& row = csv.rows[i];
     Row entry{{row[file], row[patient], {}}, std::nullopt};
     for (const std::size_t c : columns) {
-      require(row[c] == "0" || row[c] == "1", "line {} of '{}' has '{}' for {}; expected 0 or 1",
-              csv.lines[i], path.string(), row[c], csv.columns[c]);
+      require<DataError>(row[c] == "0" || row[c] == "1",
+                         "line {} of '{}' has '{}' for {}; expected 0 or 1", csv.lines[i],
+                         path.string(), row[c], csv.columns[c]);
       entry.image.findings.push_back(row[c] == "1" ? 1 : 0);
     }
     if (split) entry.part = part_of(row[*split], csv.lines[i], path);
@@ -159,8 +163,9 @@ void locate(const fs::path& folder, const fs::path& csv, Table& table) {
       missing.push_back(row.image.path.string());
     }
   }
-  require(count == 0, "{} of the {} images that '{}' names are not in its folder: {}{}", count,
-          table.rows.size(), csv.string(), fmt::join(missing, ", "), count > kNamed ? ", ..." : "");
+  require<DataError>(count == 0, "{} of the {} images that '{}' names are not in its folder: {}{}",
+                     count, table.rows.size(), csv.string(), fmt::join(missing, ", "),
+                     count > kNamed ? ", ..." : "");
 }
 
 /// The rows of the official test list get their part; false where there are no lists.
@@ -175,8 +180,8 @@ bool apply_lists(const fs::path& folder, Table& table) {
   for (Row& row : table.rows) {
     const std::string name = row.image.path.filename().string();
     const bool tests = test.contains(name);
-    require(tests != train.contains(name), "the image '{}' is in {} of '{}' and '{}'", name,
-            tests ? "both" : "neither", train_list.string(), test_list.string());
+    require<DataError>(tests != train.contains(name), "the image '{}' is in {} of '{}' and '{}'",
+                       name, tests ? "both" : "neither", train_list.string(), test_list.string());
     if (tests) row.part = Part::test;
   }
   return true;
@@ -227,7 +232,7 @@ XrayIndex index_chest_xray(const fs::path& folder, const XrayOptions& options) {
   const std::optional<fs::path> entries = find_entries(folder);
   const fs::path csv = entries.value_or(folder / "labels.csv");
   Table table = entries ? read_entries(csv) : read_labels(csv);
-  require(!table.rows.empty(), "'{}' names no images", csv.string());
+  require<DataError>(!table.rows.empty(), "'{}' names no images", csv.string());
   locate(folder, csv, table);
   if (table.rows.front().part) {
     // The table has said it for every row.

@@ -46,9 +46,9 @@ std::vector<fs::path> train_batches(const fs::path& folder) {
 
 void check_size(const fs::path& path, std::size_t bytes, const Version& version) {
   const std::size_t record = version.label_bytes + kPixels;
-  require(bytes > 0 && bytes % record == 0,
-          "'{}' has {} bytes; expected a multiple of {}, the size of a {} record", path.string(),
-          bytes, record, version.name);
+  require<DataError>(bytes > 0 && bytes % record == 0,
+                     "'{}' has {} bytes; expected a multiple of {}, the size of a {} record",
+                     path.string(), bytes, record, version.name);
 }
 
 /// How many records a file has.
@@ -88,11 +88,12 @@ Samples read_records(const std::vector<fs::path>& files, const Version& version,
   for (std::size_t f = 0; f < files.size(); first += counts[f++]) {
     InputFile file(files[f]);
     for (std::int64_t i = 0; i < counts[f]; ++i) {
-      require(file.read(record) == record.size(), "cannot read '{}': it ends in record {}",
-              files[f].string(), i);
+      require<DataError>(file.read(record) == record.size(),
+                         "cannot read '{}': it ends in record {}", files[f].string(), i);
       const std::int32_t label = static_cast<std::uint8_t>(record[version.label]);
-      require(label < version.classes, "label {} of record {} in '{}' is outside [0, {})", label, i,
-              files[f].string(), version.classes);
+      require<DataError>(label < version.classes,
+                         "label {} of record {} in '{}' is outside [0, {})", label, i,
+                         files[f].string(), version.classes);
       const std::int64_t next = std::ssize(data.labels);
       if (next < kept && kept_record(next, records, kept) == first + i) {
         append_record(reinterpret_cast<const std::uint8_t*>(record.data()), version, data);
@@ -106,9 +107,9 @@ std::vector<std::string> class_names(const fs::path& folder, const Version& vers
   const fs::path path = folder / version.names_file;
   if (is_file(path)) {
     std::vector<std::string> names = read_class_names(path);
-    require(static_cast<std::int64_t>(names.size()) == version.classes,
-            "'{}' names {} classes; expected the {} of {}", path.string(), names.size(),
-            version.classes, version.name);
+    require<DataError>(static_cast<std::int64_t>(names.size()) == version.classes,
+                       "'{}' names {} classes; expected the {} of {}", path.string(), names.size(),
+                       version.classes, version.name);
     return names;
   }
   if (version.classes == 10) {
@@ -140,11 +141,11 @@ Splits load_cifar(const fs::path& folder, const CifarOptions& options) {
                            : options.labels == CifarLabels::fine ? kCifar100
                                                                  : kCifar100Coarse;
   if (!ten) train = {folder / "train.bin"};
-  require(!train.empty(), "'{}' has {} but no data_batch_*.bin", folder.string(),
-          version.test_file);
+  require<DataError>(!train.empty(), "'{}' has {} but no data_batch_*.bin", folder.string(),
+                     version.test_file);
   const fs::path test = folder / version.test_file;
-  require(is_file(test), "'{}' has {} but no {}", folder.string(),
-          train.front().filename().string(), version.test_file);
+  require<DataError>(is_file(test), "'{}' has {} but no {}", folder.string(),
+                     train.front().filename().string(), version.test_file);
 
   const DatasetInfo info{.name = ten ? "cifar-10" : "cifar-100",
                          .classes = class_names(folder, version)};

@@ -82,16 +82,18 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
   if (data.classes().empty() || data.classes() == names) return data;
   const Names unknown = missing_from(names, data.classes());
   if (unknown.size() == data.classes().size() && are_numbers(data.classes())) return data;
-  require(unknown.empty(),
-          "the data set '{}' has the class{} {}, which the model does not know; its classes are {}",
-          data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown), listed(names));
+  require<DataError>(
+      unknown.empty(),
+      "the data set '{}' has the class{} {}, which the model does not know; its classes are {}",
+      data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown), listed(names));
   const std::vector<std::int32_t> places = places_of(data, names);
   if (!has_columns_of_classes(data)) {
     return with_first_target(data, moved_labels(labels_of(data), places));
   }
   const Names lacking = missing_from(data.classes(), names);
-  require(lacking.empty(), "the data set '{}' has no values for {}, which the model was trained on",
-          data.info().name, listed(lacking));
+  require<DataError>(lacking.empty(),
+                     "the data set '{}' has no values for {}, which the model was trained on",
+                     data.info().name, listed(lacking));
   return with_first_target(data, moved_columns(data, places));
 }
 

@@ -23,8 +23,8 @@ class Rows {
     do fields.push_back(field());
     while (take(','));
     take('\r');
-    require(done() || take('\n'), "line {} of '{}' goes on behind a closing quote", line_,
-            path_.string());
+    require<DataError>(done() || take('\n'), "line {} of '{}' goes on behind a closing quote",
+                       line_, path_.string());
     ++line_;
     return fields;
   }
@@ -50,8 +50,8 @@ class Rows {
     std::string value;
     while (true) {
       const std::size_t end = text_.find('"');
-      require(end != std::string_view::npos, "line {} of '{}' has a quote without end", begin,
-              path_.string());
+      require<DataError>(end != std::string_view::npos, "line {} of '{}' has a quote without end",
+                         begin, path_.string());
       const std::string_view part = text_.substr(0, end);
       line_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
       value += part;
@@ -88,13 +88,14 @@ CsvTable read_csv(const std::filesystem::path& path) {
       table.columns = std::move(fields);
       continue;
     }
-    require(fields.size() == table.columns.size(),
-            "line {} of '{}' has {} fields; its first row names {} columns", line, path.string(),
-            fields.size(), table.columns.size());
+    require<DataError>(fields.size() == table.columns.size(),
+                       "line {} of '{}' has {} fields; its first row names {} columns", line,
+                       path.string(), fields.size(), table.columns.size());
     table.rows.push_back(std::move(fields));
     table.lines.push_back(line);
   }
-  require(!table.columns.empty(), "'{}' is empty; expected a row of column names", path.string());
+  require<DataError>(!table.columns.empty(), "'{}' is empty; expected a row of column names",
+                     path.string());
   return table;
 }
 

@@ -34,43 +34,47 @@ DType type_read(DType dtype, bool target) {
 
 void check_record(const std::string& name, const Shape& record) {
   for (const std::int64_t dim : record.dims()) {
-    require(dim > 0, "the records of the column '{}' are {}; every dimension must be at least 1",
-            name, to_string(record));
+    require<DataError>(dim > 0,
+                       "the records of the column '{}' are {}; every dimension must be at least 1",
+                       name, to_string(record));
   }
 }
 
 void check_source(const Column& column, bool target) {
   const RecordSource& source = *column.source;
-  require(column.data.elements() == 0,
-          "the column '{}' has its records both in memory and in a source", column.name);
-  require(source.size() >= 0, "the source of the column '{}' has {} records", column.name,
-          source.size());
-  require(is_input_type(source.dtype()),
-          "the source of the column '{}' gives {}; expected u8, f32 or i32", column.name,
-          to_string(source.dtype()));
-  require(!target || source.dtype() == DType::f32,
-          "the source of the target '{}' gives {}; values from a source are f32, and labels lie in "
-          "memory",
-          column.name, to_string(source.dtype()));
+  require<DataError>(column.data.elements() == 0,
+                     "the column '{}' has its records both in memory and in a source", column.name);
+  require<DataError>(source.size() >= 0, "the source of the column '{}' has {} records",
+                     column.name, source.size());
+  require<DataError>(is_input_type(source.dtype()),
+                     "the source of the column '{}' gives {}; expected u8, f32 or i32", column.name,
+                     to_string(source.dtype()));
+  require<DataError>(
+      !target || source.dtype() == DType::f32,
+      "the source of the target '{}' gives {}; values from a source are f32, and labels lie in "
+      "memory",
+      column.name, to_string(source.dtype()));
   check_record(column.name, source.record());
 }
 
 /// Brings a column into the types that are read.
 void settle(Column& column, bool target) {
-  require(!column.name.empty(), "{} of a data set has no name", target ? "a target" : "an input");
+  require<DataError>(!column.name.empty(), "{} of a data set has no name",
+                     target ? "a target" : "an input");
   if (column.source != nullptr) return check_source(column, target);
-  require(column.data.shape().rank() > 0,
-          "the column '{}' is a single number; expected records (N, ...)", column.name);
+  require<DataError>(column.data.shape().rank() > 0,
+                     "the column '{}' is a single number; expected records (N, ...)", column.name);
   check_record(column.name, column.data.shape().sample());
   const DType dtype = type_read(column.data.dtype(), target);
   try {
     column.data = column.data.to_host().to(dtype);
   } catch (const Error& error) {
-    fail("the column '{}' is read as {}: {}", column.name, to_string(dtype), error.what());
+    fail<DataError>("the column '{}' is read as {}: {}", column.name, to_string(dtype),
+                    error.what());
   }
   if (!target || dtype != DType::i32) return;
   const Shape record = column.data.shape().sample();
-  require(
+  require<DataError>(
       record.rank() == 0 || record == Shape{1},
       "the target '{}' is labels, whole numbers, of {}; expected one a sample, or values as f32",
       column.name, to_string(record));
@@ -82,15 +86,16 @@ void settle_lengths(Column& column, bool target) {
   if (!column.has_lengths()) return;
   const DType dtype = column.lengths.dtype();
   const Shape& shape = column.lengths.shape();
-  require((dtype == DType::i32 || dtype == DType::i64) && column.lengths.elements() == shape[0] &&
-              shape[0] == column.size(),
-          "the lengths of the column '{}' are {} {}; expected whole numbers ({})", column.name,
-          to_string(dtype), to_string(shape), column.size());
+  require<DataError>((dtype == DType::i32 || dtype == DType::i64) &&
+                         column.lengths.elements() == shape[0] && shape[0] == column.size(),
+                     "the lengths of the column '{}' are {} {}; expected whole numbers ({})",
+                     column.name, to_string(dtype), to_string(shape), column.size());
   const Shape record = column.record();
-  require(record.rank() > 0,
-          "the column '{}' has lengths, but its records are single numbers; expected (N, steps, "
-          "...)",
-          column.name);
+  require<DataError>(
+      record.rank() > 0,
+      "the column '{}' has lengths, but its records are single numbers; expected (N, steps, "
+      "...)",
+      column.name);
   const Tensor wide = column.lengths.to_host().to(DType::i64);
   check_lengths(wide.as<std::int64_t>(), column.name, target ? 0 : 1, record[0]);
   column.lengths = column.lengths.to_host().to(DType::i32).reshaped({column.size()});
@@ -99,11 +104,12 @@ void settle_lengths(Column& column, bool target) {
 void check_classes(const DatasetInfo& info) {
   std::set<std::string_view> seen;
   for (std::size_t c = 0; c < info.classes.size(); ++c) {
-    require(is_utf8(info.classes[c]),
-            "the name '{}' of class {} in '{}' is not UTF-8, which a saved model could not hold",
-            escaped(info.classes[c]), c, info.name);
-    require(seen.insert(info.classes[c]).second, "two classes of '{}' are called '{}'", info.name,
-            info.classes[c]);
+    require<DataError>(
+        is_utf8(info.classes[c]),
+        "the name '{}' of class {} in '{}' is not UTF-8, which a saved model could not hold",
+        escaped(info.classes[c]), c, info.name);
+    require<DataError>(seen.insert(info.classes[c]).second, "two classes of '{}' are called '{}'",
+                       info.name, info.classes[c]);
   }
 }
 
@@ -134,12 +140,13 @@ Dataset::Dataset(std::vector<Column> inputs, std::vector<Column> targets, Datase
     for (Column& column : *side) {
       settle(column, side == &targets);
       settle_lengths(column, side == &targets);
-      require(names.insert(column.name).second, "two columns of a data set are called '{}'",
-              column.name);
+      require<DataError>(names.insert(column.name).second,
+                         "two columns of a data set are called '{}'", column.name);
       if (first == nullptr) first = &column;
-      require(column.size() == first->size(),
-              "the column '{}' has {} records, but '{}' has {}; expected one of each for a sample",
-              column.name, column.size(), first->name, first->size());
+      require<DataError>(
+          column.size() == first->size(),
+          "the column '{}' has {} records, but '{}' has {}; expected one of each for a sample",
+          column.name, column.size(), first->name, first->size());
     }
   }
   const std::int64_t size = first != nullptr ? first->size() : 0;
@@ -182,16 +189,16 @@ void Dataset::set_weights(const Tensor& weights) {
     return;
   }
   const Shape& given = weights.shape();
-  require((given.rank() == 1 || given.rank() == 2) && given[0] == size(),
-          "the weights of '{}' are {}; expected ({}), or ({}, steps)", info().name,
-          to_string(given), size(), size());
+  require<DataError>((given.rank() == 1 || given.rank() == 2) && given[0] == size(),
+                     "the weights of '{}' are {}; expected ({}), or ({}, steps)", info().name,
+                     to_string(given), size(), size());
   const Shape shape = given.elements() == size() ? Shape{size()} : given;
   const Tensor settled = weights.to_host().to(DType::f32).reshaped(shape);
   const std::span<const float> values = settled.as<float>();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    require(std::isfinite(values[i]) && values[i] >= 0,
-            "the weight {} of '{}' is {}; weights are finite and not negative", i, info().name,
-            values[i]);
+    require<DataError>(std::isfinite(values[i]) && values[i] >= 0,
+                       "the weight {} of '{}' is {}; weights are finite and not negative", i,
+                       info().name, values[i]);
   }
   weights_ = std::make_shared<const Tensor>(settled);
 }
@@ -218,7 +225,8 @@ void Dataset::check_labels(std::optional<std::int32_t> ignored_label) const {
   const std::span<const std::int32_t> labels = labels_of(*this);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if ((labels[i] >= 0 && labels[i] < count) || labels[i] == ignored_label) continue;
-    fail("label {} of sample {} in '{}' is outside [0, {})", labels[i], i, info().name, count);
+    fail<DataError>("label {} of sample {} in '{}' is outside [0, {})", labels[i], i, info().name,
+                    count);
   }
 }
 

@@ -62,9 +62,10 @@ std::string download(const std::string& url, std::size_t limit) {
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, 30L);
   curl_easy_setopt(handle, CURLOPT_TIMEOUT, 900L);
   const CURLcode code = curl_easy_perform(handle);
-  require(!received.too_long, "cannot download '{}': it has more than {} bytes", url, limit);
-  require(code == CURLE_OK, "cannot download '{}': {}", url,
-          reason[0] != '\0' ? reason : curl_easy_strerror(code));
+  require<DataError>(!received.too_long, "cannot download '{}': it has more than {} bytes", url,
+                     limit);
+  require<DataError>(code == CURLE_OK, "cannot download '{}': {}", url,
+                     reason[0] != '\0' ? reason : curl_easy_strerror(code));
   return std::move(received.bytes);
 }
 

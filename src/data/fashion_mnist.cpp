@@ -45,8 +45,9 @@ void fetch(const FashionMnistSource::File& file, const std::string& base_url,
   const std::string packed = download(url, file.unpacked_bytes + (std::size_t{1} << 16));
   const std::string content = gunzip(packed, url, file.unpacked_bytes + 1);
   const std::string found = sha256(content);
-  require(found == file.sha256, "'{}' is not the expected file: its content has SHA-256 {}, not {}",
-          url, found, file.sha256);
+  require<DataError>(found == file.sha256,
+                     "'{}' is not the expected file: its content has SHA-256 {}, not {}", url,
+                     found, file.sha256);
   write_file_atomically(cache / file.name, packed);
 }
 
@@ -83,7 +84,7 @@ Splits load_fashion_mnist(const fs::path& cache, const FashionMnistSource& sourc
   try {
     fill(cache, source);
   } catch (const Error& error) {
-    fail(
+    fail<DataError>(
         "cannot get Fashion-MNIST: neither '{}' nor '{}' (Debian's package dataset-fashion-mnist) "
         "holds it, and {}; the digits data set needs no files",
         cache.string(), source.packaged.string(), error.what());

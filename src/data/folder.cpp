@@ -28,7 +28,7 @@ void add_files_below(const fs::path& folder, std::vector<fs::path>& files) {
       files.push_back(entry->path());
     }
   }
-  require(!error, "cannot read '{}': {}", folder.string(), error.message());
+  require<DataError>(!error, "cannot read '{}': {}", folder.string(), error.message());
 }
 
 struct Line {
@@ -66,7 +66,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 bool is_folder(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
-  require(!error, "cannot read '{}': {}", path.string(), error.message());
+  require<DataError>(!error, "cannot read '{}': {}", path.string(), error.message());
   return type == fs::file_type::directory;
 }
 
@@ -81,7 +81,7 @@ Listing list_folder(const fs::path& folder) {
     std::error_code ignored;
     (fs::is_directory(path, ignored) ? listing.folders : listing.files).push_back(path);
   }
-  require(!error, "cannot read '{}': {}", folder.string(), error.message());
+  require<DataError>(!error, "cannot read '{}': {}", folder.string(), error.message());
   std::sort(listing.folders.begin(), listing.folders.end());
   std::sort(listing.files.begin(), listing.files.end());
   return listing;
@@ -110,12 +110,13 @@ std::vector<std::string> read_class_names(const fs::path& path) {
   std::vector<std::string> names;
   std::map<std::string, std::size_t> lines;  // of the names so far
   for (Line& line : read_lines(path)) {
-    require(is_utf8(line.text),
-            "line {} of '{}' names the class '{}', which is not UTF-8; convert the file to UTF-8",
-            line.number, path.string(), escaped(line.text));
+    require<DataError>(
+        is_utf8(line.text),
+        "line {} of '{}' names the class '{}', which is not UTF-8; convert the file to UTF-8",
+        line.number, path.string(), escaped(line.text));
     const auto [before, first] = lines.emplace(line.text, line.number);
-    require(first, "'{}' names the class '{}' twice, in lines {} and {}", path.string(), line.text,
-            before->second, line.number);
+    require<DataError>(first, "'{}' names the class '{}' twice, in lines {} and {}", path.string(),
+                       line.text, before->second, line.number);
     names.push_back(std::move(line.text));
   }
   return names;

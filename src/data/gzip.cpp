@@ -56,16 +56,18 @@ void gunzip(std::string_view bytes, const std::filesystem::path& path, std::size
     used += made;
     if (status == Z_BUF_ERROR ||
         (status == Z_OK && read == bytes.size() && inflater->avail_out > 0)) {
-      fail("'{}' is cut short: its gzip data ends after {} unpacked bytes", path.string(), used);
+      fail<DataError>("'{}' is cut short: its gzip data ends after {} unpacked bytes",
+                      path.string(), used);
     }
-    require(status == Z_OK || status == Z_STREAM_END, "'{}' is damaged: {}", path.string(),
-            inflater->msg ? inflater->msg : "bad gzip data");
+    require<DataError>(status == Z_OK || status == Z_STREAM_END, "'{}' is damaged: {}",
+                       path.string(), inflater->msg ? inflater->msg : "bad gzip data");
     if (made > 0 && !take({window.data(), made})) return;
     if (status != Z_STREAM_END) continue;
     // A gzip file may be several members one after the other.
     if (read == bytes.size()) return;
-    require(is_gzip(bytes.substr(read)), "'{}' has {} bytes after the end of its gzip data",
-            path.string(), bytes.size() - read);
+    require<DataError>(is_gzip(bytes.substr(read)),
+                       "'{}' has {} bytes after the end of its gzip data", path.string(),
+                       bytes.size() - read);
     inflater.next_member();
   }
 }

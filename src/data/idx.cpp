@@ -36,20 +36,22 @@ struct Header {
 
 Header parse_header(std::string_view bytes, int rank, const std::filesystem::path& path) {
   const std::size_t header_bytes = 4 + 4 * static_cast<std::size_t>(rank);
-  require(bytes.size() >= header_bytes,
-          "'{}' is cut short: an IDX header of {} extents takes {} bytes, the file has {}",
-          path.string(), rank, header_bytes, bytes.size());
+  require<DataError>(
+      bytes.size() >= header_bytes,
+      "'{}' is cut short: an IDX header of {} extents takes {} bytes, the file has {}",
+      path.string(), rank, header_bytes, bytes.size());
   const std::uint32_t expected = kUnsignedBytes << 8 | static_cast<std::uint32_t>(rank);
   const std::uint32_t magic = big_endian(bytes, 0);
-  require(magic == expected,
-          "'{}' is no IDX file of bytes with {} extents: expected magic {:#010x}, got {:#010x}",
-          path.string(), rank, expected, magic);
+  require<DataError>(
+      magic == expected,
+      "'{}' is no IDX file of bytes with {} extents: expected magic {:#010x}, got {:#010x}",
+      path.string(), rank, expected, magic);
   Header header;
   for (int axis = 0; axis < rank; ++axis) {
     const std::uint32_t extent = big_endian(bytes, 4 + 4 * static_cast<std::size_t>(axis));
     header.extents.push_back(extent);
-    require(extent == 0 || header.payload <= kMostElements / extent,
-            "'{}' claims more elements than memory can hold", path.string());
+    require<DataError>(extent == 0 || header.payload <= kMostElements / extent,
+                       "'{}' claims more elements than memory can hold", path.string());
     header.payload *= extent;
   }
   return header;
@@ -79,10 +81,11 @@ class Collector {
 
   IdxArray finish() {
     if (header_.extents.empty()) parse_header(start_, rank_, path_);  // says how short it is
-    require(!too_long_ && bytes_.size() == header_.payload,
-            "'{}' claims {} = {} bytes after its header, but {} {}", path_.string(),
-            fmt::join(header_.extents, " x "), header_.payload,
-            too_long_ ? "goes on to at least" : "has only", bytes_.size() + (too_long_ ? 1 : 0));
+    require<DataError>(!too_long_ && bytes_.size() == header_.payload,
+                       "'{}' claims {} = {} bytes after its header, but {} {}", path_.string(),
+                       fmt::join(header_.extents, " x "), header_.payload,
+                       too_long_ ? "goes on to at least" : "has only",
+                       bytes_.size() + (too_long_ ? 1 : 0));
     return {.extents = std::move(header_.extents), .bytes = std::move(bytes_)};
   }
 

@@ -47,17 +47,18 @@ std::vector<std::string> class_names(const fs::path& root, const std::vector<fs:
   std::vector<std::string> found;
   for (const fs::path& folder : folders) {
     found.push_back(folder.filename().string());
-    require(is_utf8(found.back()),
-            "the name of the class folder '{}' is not UTF-8, which a saved model could not hold; "
-            "rename it",
-            escaped(folder.string()));
+    require<DataError>(
+        is_utf8(found.back()),
+        "the name of the class folder '{}' is not UTF-8, which a saved model could not hold; "
+        "rename it",
+        escaped(folder.string()));
   }
   const fs::path list = root / "classes.txt";
   if (!is_file(list)) return found;
   std::vector<std::string> names = read_class_names(list);
   for (const std::string& name : found) {
-    require(std::find(names.begin(), names.end(), name) != names.end(),
-            "'{}' does not name the class folder '{}'", list.string(), name);
+    require<DataError>(std::find(names.begin(), names.end(), name) != names.end(),
+                       "'{}' does not name the class folder '{}'", list.string(), name);
   }
   return names;
 }
@@ -67,8 +68,9 @@ void add_class(const fs::path& folder, std::int32_t label, std::vector<ImageFile
   for (const fs::path& path : list_folder(folder).files) {
     if (is_image_name(path)) files.push_back({path, label});
   }
-  require(files.size() > before,
-          "the class folder '{}' holds no images (*.png, *.jpg, *.jpeg, *.bmp)", folder.string());
+  require<DataError>(files.size() > before,
+                     "the class folder '{}' holds no images (*.png, *.jpg, *.jpeg, *.bmp)",
+                     folder.string());
 }
 
 /// The folders in the order of their classes.
@@ -107,13 +109,13 @@ ImageIndex index_image_folders(const fs::path& root) {
   const std::vector<fs::path> test_folders = list_folder(*trees.test).folders;
   for (const fs::path& folder : test_folders) {
     const std::string name = folder.filename().string();
-    require(std::find(index.class_names.begin(), index.class_names.end(), name) !=
-                index.class_names.end(),
-            "the class '{}' of '{}' is not among those of '{}'", name, trees.test->string(),
-            trees.train.string());
+    require<DataError>(std::find(index.class_names.begin(), index.class_names.end(), name) !=
+                           index.class_names.end(),
+                       "the class '{}' of '{}' is not among those of '{}'", name,
+                       trees.test->string(), trees.train.string());
   }
   add_classes(test_folders, index.class_names, index.test);
-  require(!index.test.empty(), "'{}' holds no class folders", trees.test->string());
+  require<DataError>(!index.test.empty(), "'{}' holds no class folders", trees.test->string());
   return index;
 }
 

@@ -67,10 +67,10 @@ void read_image_sample(const std::filesystem::path& path, const Shape& record, b
                        std::span<std::byte> to) {
   Image image = with_channels(read_image(path), record[2]);
   if (image.height != record[0] || image.width != record[1]) {
-    require(resize,
-            "'{}' is {} x {} where {} x {} (height x width) is expected; give a size to "
-            "resize images to",
-            path.string(), image.height, image.width, record[0], record[1]);
+    require<DataError>(resize,
+                       "'{}' is {} x {} where {} x {} (height x width) is expected; give a size to "
+                       "resize images to",
+                       path.string(), image.height, image.width, record[0], record[1]);
     image = resize_image(image, record[0], record[1]);
   }
   LINNET_ASSERT(to.size() == image.pixels.size());

@@ -50,15 +50,15 @@ bool holds_reviews(const fs::path& folder) {
 
 void add_line(std::string_view line, std::size_t number, const fs::path& path, Reviews& reviews) {
   const std::size_t first = line.find('\t');
-  require(first != std::string_view::npos,
-          "line {} of '{}' has no tab; expected a label, 0 or 1, and a text behind tabs", number,
-          path.string());
+  require<DataError>(first != std::string_view::npos,
+                     "line {} of '{}' has no tab; expected a label, 0 or 1, and a text behind tabs",
+                     number, path.string());
   const std::string_view label = line.substr(0, first);
-  require(label == "0" || label == "1",
-          "line {} of '{}' has the label '{}'; expected 0 (negative) or 1 (positive)", number,
-          path.string(), label.substr(0, 40));
-  require(reviews.labels.size() < kMostReviews, "'{}' has more than {} reviews", path.string(),
-          kMostReviews);
+  require<DataError>(label == "0" || label == "1",
+                     "line {} of '{}' has the label '{}'; expected 0 (negative) or 1 (positive)",
+                     number, path.string(), label.substr(0, 40));
+  require<DataError>(reviews.labels.size() < kMostReviews, "'{}' has more than {} reviews",
+                     path.string(), kMostReviews);
   reviews.labels.push_back(label == "1" ? 1 : 0);
   reviews.texts.emplace_back(line.substr(line.rfind('\t') + 1));
 }
@@ -76,12 +76,12 @@ Reviews read_table(const fs::path& path) {
       piece.remove_prefix(end + 1);
     }
     cut += piece;
-    require(cut.size() <= kMostLine, "line {} of '{}' has more than {} bytes", number + 1,
-            path.string(), kMostLine);
+    require<DataError>(cut.size() <= kMostLine, "line {} of '{}' has more than {} bytes",
+                       number + 1, path.string(), kMostLine);
     return true;
   });
   if (!cut.empty()) add(cut);
-  require(!reviews.labels.empty(), "'{}' holds no reviews", path.string());
+  require<DataError>(!reviews.labels.empty(), "'{}' holds no reviews", path.string());
   return reviews;
 }
 
@@ -89,7 +89,7 @@ Reviews read_folders(const fs::path& part) {
   Reviews reviews;
   for (std::size_t label = 0; label < kFolders.size(); ++label) {
     const fs::path folder = part / kFolders[label];
-    require(holds_reviews(folder), "'{}' holds no reviews (*.txt)", folder.string());
+    require<DataError>(holds_reviews(folder), "'{}' holds no reviews (*.txt)", folder.string());
     for (const fs::path& path : list_folder(folder).files) {
       if (path.extension() != ".txt") continue;
       reviews.texts.push_back(read_file(path));
@@ -103,9 +103,10 @@ Reviews read_part(const fs::path& folder, std::string_view part) {
   const std::optional<fs::path> table = find_table(folder, part);
   if (table) return read_table(*table);
   std::error_code error;
-  require(fs::is_directory(folder / part, error),
-          "'{}' has neither {}.tsv (or .gz, .xz) nor a folder {} beside its other reviews",
-          folder.string(), part, part);
+  require<DataError>(
+      fs::is_directory(folder / part, error),
+      "'{}' has neither {}.tsv (or .gz, .xz) nor a folder {} beside its other reviews",
+      folder.string(), part, part);
   return read_folders(folder / part);
 }
 

@@ -111,20 +111,23 @@ bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t row_bytes, u
 
 Image decode_jpeg(std::string_view bytes, const std::filesystem::path& path) {
   Reader reader;
-  require(read_header(&reader, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()),
-          "'{}' is a damaged JPEG: {}", path.string(), reader.message);
+  require<DataError>(read_header(&reader, reinterpret_cast<const unsigned char*>(bytes.data()),
+                                 bytes.size()),
+                     "'{}' is a damaged JPEG: {}", path.string(), reader.message);
   jpeg_decompress_struct& info = reader.info;
   const int components = info.num_components;
-  require(components == 1 || components == 3 || components == 4,
-          "'{}' is a JPEG of {} colour components; expected 1 (grey), 3 (colour) or 4 (CMYK)",
-          path.string(), components);
+  require<DataError>(
+      components == 1 || components == 3 || components == 4,
+      "'{}' is a JPEG of {} colour components; expected 1 (grey), 3 (colour) or 4 (CMYK)",
+      path.string(), components);
   info.out_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
   info.dct_method = JDCT_ISLOW;
   Image image = blank_image(info.image_height, info.image_width, components == 1 ? 1 : 3, path);
   const auto row_bytes = static_cast<std::size_t>(image.width * image.channels);
   std::vector<unsigned char> ink(components == 4 ? row_bytes / 3 * 4 : 0);
-  require(read_pixels(&reader, image.pixels.data(), row_bytes, ink.empty() ? nullptr : ink.data()),
-          "'{}' is a damaged JPEG: {}", path.string(), reader.message);
+  require<DataError>(read_pixels(&reader, image.pixels.data(), row_bytes,
+                                 ink.empty() ? nullptr : ink.data()),
+                     "'{}' is a damaged JPEG: {}", path.string(), reader.message);
   return image;
 }
 

@@ -15,8 +15,8 @@ void check(std::span<const T> lengths, std::string_view column, std::int64_t lea
   const auto bad =
       std::ranges::find_if(lengths, [&](T length) { return length < least || length > steps; });
   if (bad == lengths.end()) return;
-  fail("the length of sample {} in the column '{}' is {}; expected {} to {}", bad - lengths.begin(),
-       column, *bad, least, steps);
+  fail<DataError>("the length of sample {} in the column '{}' is {}; expected {} to {}",
+                  bad - lengths.begin(), column, *bad, least, steps);
 }
 
 }  // namespace
@@ -60,8 +60,10 @@ Tensor lengths_of_mask(const Tensor& mask) {
   for (std::size_t row = 0; row < all.size(); row += steps) {
     const std::span<const float> one = all.subspan(row, steps);
     const auto end = std::ranges::find_if(one, [](float step) { return step != 1; });
-    require(end != one.begin() && std::all_of(end, one.end(), [](float step) { return step == 0; }),
-            "row {} of the mask must be ones and then zeros, at least one 1", row / steps);
+    require<DataError>(end != one.begin() &&
+                           std::all_of(end, one.end(), [](float step) { return step == 0; }),
+                       "row {} of the mask must be ones and then zeros, at least one 1",
+                       row / steps);
     lengths.push_back(static_cast<std::int32_t>(end - one.begin()));
   }
   return Tensor(std::move(lengths));

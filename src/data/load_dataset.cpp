@@ -50,8 +50,8 @@ std::optional<FoundData> find_deeper(const fs::path& folder) {
     const std::optional<DataKind> kind = kind_of(inner);
     if (!kind) continue;
     if (found) {
-      fail("'{}' holds two data sets, '{}' and '{}'; name one of them", folder.string(),
-           found->folder.filename().string(), inner.filename().string());
+      fail<DataError>("'{}' holds two data sets, '{}' and '{}'; name one of them", folder.string(),
+                      found->folder.filename().string(), inner.filename().string());
     }
     found = {*kind, inner};
   }
@@ -68,14 +68,14 @@ std::string_view to_string(DataKind kind) {
 }
 
 FoundData find_dataset(const fs::path& path) {
-  require(!is_file(path), "'{}' is a file; a data set is a folder", path.string());
+  require<DataError>(!is_file(path), "'{}' is a file; a data set is a folder", path.string());
   const Listing listing = list_folder(path);  // says why, where it can't be read
-  require(!listing.files.empty() || !listing.folders.empty(),
-          "'{}' holds no data set: the folder is empty", path.string());
+  require<DataError>(!listing.files.empty() || !listing.folders.empty(),
+                     "'{}' holds no data set: the folder is empty", path.string());
   if (const std::optional<DataKind> kind = kind_of(path)) return {*kind, path};
   if (std::optional<FoundData> deeper = find_deeper(path)) return *std::move(deeper);
   if (holds_image_folders(path)) return {DataKind::images, path};
-  fail(
+  fail<DataError>(
       "'{}' holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
       "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews "
       "(train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays (Data_Entry_2017.csv, or "
@@ -99,7 +99,7 @@ Splits load_found(const FoundData& found, const DatasetOptions& options) {
     case DataKind::chest_xray: return open_chest_xray(found.folder, options);
     case DataKind::images: return open_image_folders(found.folder, options);
   }
-  fail("'{}' holds no data set", found.folder.string());
+  fail<DataError>("'{}' holds no data set", found.folder.string());
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ class MappedSource final : public RecordSource {
       transform_(from, made, place);
       if (made.bytes().data() != to.data()) take_over(made, to);
     } catch (const std::exception& error) {
-      fail("the transform of the column '{}' failed at row {}: {}", column_.name, index,
-           error.what());
+      fail<DataError>("the transform of the column '{}' failed at row {}: {}", column_.name, index,
+                      error.what());
     }
     if (options_.dtype == DType::f32) check_finite(index, to);
   }
@@ -55,9 +55,10 @@ class MappedSource final : public RecordSource {
 
   /// Of `to = result` in a transform, which makes `to` another Tensor.
   void take_over(const Tensor& made, std::span<std::byte> to) const {
-    require(made.dtype() == options_.dtype && made.shape() == options_.record,
-            "it made `to` {} {}; expected {} {}", to_string(made.dtype()), to_string(made.shape()),
-            to_string(options_.dtype), to_string(options_.record));
+    require<DataError>(made.dtype() == options_.dtype && made.shape() == options_.record,
+                       "it made `to` {} {}; expected {} {}", to_string(made.dtype()),
+                       to_string(made.shape()), to_string(options_.dtype),
+                       to_string(options_.record));
     std::ranges::copy(made.to_host().bytes(), to.begin());
   }
 
@@ -72,8 +73,9 @@ class MappedSource final : public RecordSource {
     }
     const std::size_t bad = first_not_finite(values);
     if (bad == values.size()) return;
-    fail("the transform of the column '{}' made {} of row {}, at element {} of its f32 {}",
-         column_.name, values[bad], index, bad, to_string(options_.record));
+    fail<DataError>(
+        "the transform of the column '{}' made {} of row {}, at element {} of its f32 {}",
+        column_.name, values[bad], index, bad, to_string(options_.record));
   }
 
   Tensor record_of(std::int64_t index, std::int64_t epoch) const {

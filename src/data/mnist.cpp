@@ -31,8 +31,9 @@ std::optional<fs::path> find_file(const fs::path& folder, std::string_view part,
 
 fs::path require_file(const fs::path& folder, std::string_view part, std::string_view kind) {
   const std::optional<fs::path> path = find_file(folder, part, kind);
-  require(path.has_value(), "'{}' has no {}-{}-ubyte (or .gz) beside its other IDX files",
-          folder.string(), part, kind);
+  require<DataError>(path.has_value(),
+                     "'{}' has no {}-{}-ubyte (or .gz) beside its other IDX files", folder.string(),
+                     part, kind);
   return *path;
 }
 
@@ -42,11 +43,12 @@ Dataset load_part(const fs::path& folder, std::string_view part) {
   const fs::path label_path = require_file(folder, fmt::format("{}-labels", part), "idx1");
   IdxArray images = read_idx(image_path, 3);
   IdxArray labels = read_idx(label_path, 1);
-  require(images.extents[0] == labels.extents[0], "'{}' has {} images but '{}' has {} labels",
-          image_path.string(), images.extents[0], label_path.string(), labels.extents[0]);
-  require(images.extents[1] > 0 && images.extents[2] > 0,
-          "the images of '{}' are {} x {} pixels; expected at least one", image_path.string(),
-          images.extents[1], images.extents[2]);
+  require<DataError>(images.extents[0] == labels.extents[0],
+                     "'{}' has {} images but '{}' has {} labels", image_path.string(),
+                     images.extents[0], label_path.string(), labels.extents[0]);
+  require<DataError>(images.extents[1] > 0 && images.extents[2] > 0,
+                     "the images of '{}' are {} x {} pixels; expected at least one",
+                     image_path.string(), images.extents[1], images.extents[2]);
   const Shape shape{images.extents[0], images.extents[1], images.extents[2], 1};
   return {{{"image", Tensor(std::move(images.bytes), shape)}},
           {{"label", Tensor(std::move(labels.bytes))}},
@@ -67,16 +69,17 @@ Splits load_mnist(const fs::path& folder) {
   Splits splits{.train = load_part(folder, "train"), .test = load_part(folder, "t10k")};
   const Shape image = splits.train.inputs()[0].record();
   const Shape test_image = splits.test.inputs()[0].record();
-  require(image == test_image, "the images of '{}' are {} for training but {} for testing",
-          folder.string(), to_string(image), to_string(test_image));
+  require<DataError>(image == test_image,
+                     "the images of '{}' are {} for training but {} for testing", folder.string(),
+                     to_string(image), to_string(test_image));
   const std::int64_t classes =
       std::max(classes_of(labels_of(splits.train)), classes_of(labels_of(splits.test)));
   std::vector<std::string> names = numbered_names(classes);
   if (const fs::path list = folder / "classes.txt"; is_file(list)) {
     names = read_class_names(list);
-    require(static_cast<std::int64_t>(names.size()) >= classes,
-            "'{}' names {} classes but the labels beside it go up to {}", list.string(),
-            names.size(), classes - 1);
+    require<DataError>(static_cast<std::int64_t>(names.size()) >= classes,
+                       "'{}' names {} classes but the labels beside it go up to {}", list.string(),
+                       names.size(), classes - 1);
   }
   splits.train.set_classes(names);
   splits.test.set_classes(std::move(names));

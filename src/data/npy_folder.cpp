@@ -22,8 +22,8 @@ constexpr std::int32_t kMostClasses = 1 << 20;  // names are made up to the larg
 
 Tensor read_records(const fs::path& path) {
   Tensor array = read_npy(path);
-  require(array.shape().rank() > 0, "'{}' holds a single number; expected an array of records",
-          path.string());
+  require<DataError>(array.shape().rank() > 0,
+                     "'{}' holds a single number; expected an array of records", path.string());
   return array;
 }
 
@@ -31,17 +31,17 @@ Tensor converted(const fs::path& path, const Tensor& array, DType dtype) {
   try {
     return array.to(dtype);
   } catch (const Error& error) {
-    fail("cannot read '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
   }
 }
 
 Tensor samples_of(const fs::path& path, const Tensor& array) {
   const Shape& shape = array.shape();
-  require(shape.rank() > 1,
-          "'{}' has the shape {}; expected samples (N, ...) of at least one dimension",
-          path.string(), to_string(shape));
-  require(shape.sample().elements() > 0, "the samples of '{}' are empty: {}", path.string(),
-          to_string(shape.sample()));
+  require<DataError>(shape.rank() > 1,
+                     "'{}' has the shape {}; expected samples (N, ...) of at least one dimension",
+                     path.string(), to_string(shape));
+  require<DataError>(shape.sample().elements() > 0, "the samples of '{}' are empty: {}",
+                     path.string(), to_string(shape.sample()));
   if (array.dtype() == DType::i64) return converted(path, array, DType::i32);
   if (array.dtype() != DType::u8 || shape.rank() != 3) return array;
   return array.reshaped({shape[0], shape[1], shape[2], 1});  // grey images
@@ -55,8 +55,8 @@ bool is_whole(DType dtype) {
 Column target_of(const fs::path& path, const Tensor& array, std::optional<std::int32_t> ignored) {
   const Shape record = array.shape().sample();
   if (!is_whole(array.dtype()) || record.elements() != 1 || record.rank() > 1) {
-    require(record.elements() > 0, "the targets of '{}' are empty: {}", path.string(),
-            to_string(record));
+    require<DataError>(record.elements() > 0, "the targets of '{}' are empty: {}", path.string(),
+                       to_string(record));
     const Shape values = record.rank() == 0 ? Shape{array.shape()[0], 1} : array.shape();
     return {.name = "value", .data = array.to(DType::f32).reshaped(values)};
   }
@@ -64,7 +64,7 @@ Column target_of(const fs::path& path, const Tensor& array, std::optional<std::i
   const std::span<const std::int32_t> elements = labels.as<std::int32_t>();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if ((elements[i] >= 0 && elements[i] < kMostClasses) || elements[i] == ignored) continue;
-    fail(
+    fail<DataError>(
         "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices, "
         "save values as float32",
         elements[i], i, path.string(), kMostClasses);
@@ -78,8 +78,9 @@ Dataset load_part(const fs::path& folder, std::string_view part,
   const fs::path y_path = folder / fmt::format("y_{}.npy", part);
   const Tensor x = read_records(x_path);
   const Tensor y = read_records(y_path);
-  require(x.shape()[0] == y.shape()[0], "'{}' holds {} samples but '{}' holds {} targets",
-          x_path.string(), x.shape()[0], y_path.string(), y.shape()[0]);
+  require<DataError>(x.shape()[0] == y.shape()[0],
+                     "'{}' holds {} samples but '{}' holds {} targets", x_path.string(),
+                     x.shape()[0], y_path.string(), y.shape()[0]);
   return {{{"x", samples_of(x_path, x)}},
           {target_of(y_path, y, ignored)},
           {.name = folder_name(folder), .samples_file = x_path, .targets_file = y_path}};
@@ -93,9 +94,9 @@ void name_classes(const fs::path& folder, std::optional<std::int32_t> ignored, S
     names = read_class_names(list);
     const Shape values = value_shape_of(splits.train);
     const std::int64_t wanted = values.rank() == 1 ? values[0] : classes;
-    require(static_cast<std::int64_t>(names.size()) >= wanted,
-            "'{}' names {} classes but the targets beside it have {}", list.string(), names.size(),
-            wanted);
+    require<DataError>(static_cast<std::int64_t>(names.size()) >= wanted,
+                       "'{}' names {} classes but the targets beside it have {}", list.string(),
+                       names.size(), wanted);
   }
   splits.train.set_classes(names);
   splits.test.set_classes(std::move(names));
@@ -120,17 +121,17 @@ Splits load_npy_folder(const fs::path& folder, std::optional<std::int32_t> ignor
     splits.test = load_part(folder, "test", ignored_label);
     const std::string train_samples = described(splits.train.inputs()[0]);
     const std::string test_samples = described(splits.test.inputs()[0]);
-    require(train_samples == test_samples,
-            "the samples of '{}' are {} for training but {} for testing", folder.string(),
-            train_samples, test_samples);
+    require<DataError>(train_samples == test_samples,
+                       "the samples of '{}' are {} for training but {} for testing",
+                       folder.string(), train_samples, test_samples);
     const Column& train_target = splits.train.targets()[0];
     const Column& test_target = splits.test.targets()[0];
-    require(train_target.name == test_target.name,
-            "the targets of '{}' are {}s for training but {}s for testing", folder.string(),
-            train_target.name, test_target.name);
-    require(train_target.record() == test_target.record(),
-            "the values of '{}' are {} for training but {} for testing", folder.string(),
-            to_string(train_target.record()), to_string(test_target.record()));
+    require<DataError>(train_target.name == test_target.name,
+                       "the targets of '{}' are {}s for training but {}s for testing",
+                       folder.string(), train_target.name, test_target.name);
+    require<DataError>(train_target.record() == test_target.record(),
+                       "the values of '{}' are {} for training but {} for testing", folder.string(),
+                       to_string(train_target.record()), to_string(test_target.record()));
   } else {
     splits.test = splits.train.take({});
   }

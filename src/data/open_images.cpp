@@ -65,7 +65,7 @@ Dataset open(Part part, const Shape& record, const DatasetOptions& options) {
     std::vector<std::uint8_t> pixels(static_cast<std::size_t>(record.batched(count).elements()));
     const auto bad =
         read_records(*source, std::as_writable_bytes(std::span(pixels)), options.threads);
-    if (!bad.empty()) throw Error(bad[0].second);
+    if (!bad.empty()) throw DataError(bad[0].second);
     images.data = Tensor(std::move(pixels), record.batched(count));
   }
   const auto width = static_cast<std::int64_t>(part.width);
@@ -88,7 +88,7 @@ Shape size_of_images(const std::vector<const Part*>& parts, const DatasetOptions
       }
     }
   }
-  fail("none of the images of '{}' can be read", parts[0]->info.name);
+  fail<DataError>("none of the images of '{}' can be read", parts[0]->info.name);
 }
 
 /// Colour if any image has it; a mixture is noted.

@@ -98,17 +98,17 @@ class PngImage {
 
 Image decode_png(std::string_view bytes, const std::filesystem::path& path) {
   Reader reader;
-  require(read_header(&reader, bytes.data(), bytes.size()), "'{}' is a damaged PNG: {}",
-          path.string(), reader.message);
+  require<DataError>(read_header(&reader, bytes.data(), bytes.size()), "'{}' is a damaged PNG: {}",
+                     path.string(), reader.message);
   const std::int64_t channels = png_get_channels(reader.png, reader.info);
   LINNET_ASSERT(channels == 1 || channels == 3);
   Image image = blank_image(png_get_image_height(reader.png, reader.info),
                             png_get_image_width(reader.png, reader.info), channels, path);
   const auto row_bytes = static_cast<std::size_t>(image.width * channels);
   LINNET_ASSERT(png_get_rowbytes(reader.png, reader.info) == row_bytes);
-  require(read_pixels(&reader, image.pixels.data(), static_cast<std::size_t>(image.height),
-                      row_bytes),
-          "'{}' is a damaged PNG: {}", path.string(), reader.message);
+  require<DataError>(read_pixels(&reader, image.pixels.data(),
+                                 static_cast<std::size_t>(image.height), row_bytes),
+                     "'{}' is a damaged PNG: {}", path.string(), reader.message);
   return image;
 }
 

@@ -59,9 +59,9 @@ struct Count {
 Vocabulary::Vocabulary(std::vector<std::string> words) : words_(std::move(words)) {
   ids_.reserve(words_.size());
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    require(!words_[i].empty(), "word {} of a vocabulary is empty", i);
+    require<DataError>(!words_[i].empty(), "word {} of a vocabulary is empty", i);
     const bool added = ids_.emplace(words_[i], kFirstWord + static_cast<std::int32_t>(i)).second;
-    require(added, "the word '{}' stands twice in a vocabulary", words_[i]);
+    require<DataError>(added, "the word '{}' stands twice in a vocabulary", words_[i]);
   }
 }
 
@@ -109,11 +109,11 @@ void Vocabulary::encode(std::string_view text, std::span<std::int32_t> out) cons
 
 Vocabulary read_vocabulary(const std::filesystem::path& path) {
   std::vector<std::string> words = read_names(path);
-  require(!words.empty(), "'{}' holds no words", path.string());
+  require<DataError>(!words.empty(), "'{}' holds no words", path.string());
   try {
     return Vocabulary(std::move(words));
   } catch (const Error& error) {
-    fail("cannot read '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
   }
 }
 

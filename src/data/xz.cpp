@@ -62,12 +62,14 @@ void unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t
     const lzma_ret status = decoder.run();
     const std::size_t made = room - decoder->avail_out;
     used += made;
-    require(status != LZMA_MEM_ERROR, "out of memory in unpacking '{}'", path.string());
+    require<OutOfMemory>(status != LZMA_MEM_ERROR, "out of memory in unpacking '{}'",
+                         path.string());
     // All input was given at once: no room left is the only good reason to stop here.
-    require(status != LZMA_BUF_ERROR && (status != LZMA_OK || decoder->avail_out == 0),
-            "'{}' is cut short: its xz data ends after {} unpacked bytes", path.string(), used);
-    require(status == LZMA_OK || status == LZMA_STREAM_END, "'{}' is damaged: {}", path.string(),
-            reason(status));
+    require<DataError>(status != LZMA_BUF_ERROR && (status != LZMA_OK || decoder->avail_out == 0),
+                       "'{}' is cut short: its xz data ends after {} unpacked bytes", path.string(),
+                       used);
+    require<DataError>(status == LZMA_OK || status == LZMA_STREAM_END, "'{}' is damaged: {}",
+                       path.string(), reason(status));
     if (made > 0 && !take({window.data(), made})) return;
     if (status == LZMA_STREAM_END) return;
   }

@@ -67,7 +67,7 @@ class HeaderReader {
         header.dims = tuple();
         shape = true;
       } else {
-        fail("its header has the unknown or repeated key '{}'", key);
+        fail<DataError>("its header has the unknown or repeated key '{}'", key);
       }
       if (!take(',')) {
         expect('}');
@@ -75,8 +75,8 @@ class HeaderReader {
       }
     }
     skip_space();
-    require(text_.empty() && descr && order && shape,
-            "its header does not give descr, fortran_order and shape alone");
+    require<DataError>(text_.empty() && descr && order && shape,
+                       "its header does not give descr, fortran_order and shape alone");
     return header;
   }
 
@@ -92,14 +92,14 @@ class HeaderReader {
     text_.remove_prefix(1);
     return true;
   }
-  void expect(char c) { require(take(c), "its header is damaged: expected '{}'", c); }
+  void expect(char c) { require<DataError>(take(c), "its header is damaged: expected '{}'", c); }
   /// A list of fields (a structured type) is no string either.
   std::string string() {
     skip_space();
     const char quote = text_.starts_with('"') ? '"' : '\'';
-    require(text_.starts_with(quote), "its header is damaged or has a structured type");
+    require<DataError>(text_.starts_with(quote), "its header is damaged or has a structured type");
     const std::size_t end = text_.find(quote, 1);
-    require(end != std::string_view::npos, "its header is damaged: a string has no end");
+    require<DataError>(end != std::string_view::npos, "its header is damaged: a string has no end");
     std::string value(text_.substr(1, end - 1));
     text_.remove_prefix(end + 1);
     return value;
@@ -111,7 +111,7 @@ class HeaderReader {
       text_.remove_prefix(word.size());
       return word == "True";
     }
-    fail("its header is damaged: fortran_order is neither True nor False");
+    fail<DataError>("its header is damaged: fortran_order is neither True nor False");
   }
   std::vector<std::int64_t> tuple() {
     std::vector<std::int64_t> dims;
@@ -120,9 +120,9 @@ class HeaderReader {
       skip_space();
       std::int64_t dim = -1;
       const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), dim);
-      require(error == std::errc() && dim >= 0,
-              "its header is damaged: the shape is no tuple of "
-              "whole numbers");
+      require<DataError>(error == std::errc() && dim >= 0,
+                         "its header is damaged: the shape is no tuple of "
+                         "whole numbers");
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
       dims.push_back(dim);
       if (!take(',')) {
@@ -147,21 +147,21 @@ std::string take(InputFile& file, std::size_t count) {
 Header read_header(InputFile& file, std::uint64_t& left) {
   left = file.bytes();
   const std::string start = take(file, kMagic.size() + 2);
-  require(start.starts_with(kMagic) && start.size() == kMagic.size() + 2,
-          "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
+  require<DataError>(start.starts_with(kMagic) && start.size() == kMagic.size() + 2,
+                     "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
   const int major = static_cast<unsigned char>(start[kMagic.size()]);
   const int minor = static_cast<unsigned char>(start[kMagic.size() + 1]);
-  require(major >= 1 && major <= 3 && minor == 0, "expected version 1.0, 2.0 or 3.0; got {}.{}",
-          major, minor);
+  require<DataError>(major >= 1 && major <= 3 && minor == 0,
+                     "expected version 1.0, 2.0 or 3.0; got {}.{}", major, minor);
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   std::uint32_t length = 0;
   const std::string number = take(file, length_bytes);
-  require(number.size() == length_bytes && left >= start.size() + length_bytes,
-          "it is cut within its header");
+  require<DataError>(number.size() == length_bytes && left >= start.size() + length_bytes,
+                     "it is cut within its header");
   std::memcpy(&length, number.data(), length_bytes);
   left -= start.size() + length_bytes;
-  require(length <= left, "it is cut: its header should have {} bytes, and {} are left", length,
-          left);
+  require<DataError>(length <= left, "it is cut: its header should have {} bytes, and {} are left",
+                     length, left);
   left -= length;
   return HeaderReader(take(file, length)).read();
 }
@@ -173,22 +173,25 @@ Tensor parse(InputFile& file) {
   for (const TypeName& type : kTypeNames) {
     if (type.name == header.descr) dtype = type.dtype;
   }
-  require(dtype.has_value(),
-          "its elements are '{}'; expected '<f4', '<f8', '<f2', '|u1', '<i4', '<i8' or '|b1'",
-          header.descr);
-  require(!header.fortran_order, "it is in Fortran order; save numpy.ascontiguousarray(x)");
+  require<DataError>(
+      dtype.has_value(),
+      "its elements are '{}'; expected '<f4', '<f8', '<f2', '|u1', '<i4', '<i8' or '|b1'",
+      header.descr);
+  require<DataError>(!header.fortran_order,
+                     "it is in Fortran order; save numpy.ascontiguousarray(x)");
   const Shape shape(header.dims);
   std::uint64_t expected = size_of(*dtype);
   for (const std::int64_t dim : header.dims) {
-    require(!__builtin_mul_overflow(expected, static_cast<std::uint64_t>(dim), &expected),
-            "its shape {} is impossible", to_string(shape));
+    require<DataError>(!__builtin_mul_overflow(expected, static_cast<std::uint64_t>(dim),
+                                               &expected),
+                       "its shape {} is impossible", to_string(shape));
   }
-  require(expected == left, "its shape {} asks for {} bytes of data; it has {}", to_string(shape),
-          expected, left);
+  require<DataError>(expected == left, "its shape {} asks for {} bytes of data; it has {}",
+                     to_string(shape), expected, left);
   Tensor tensor = uninitialized_tensor(*dtype, shape);
   const std::span<std::byte> data = tensor.writable_bytes();
   const std::size_t count = file.read({reinterpret_cast<char*>(data.data()), data.size()});
-  require(count == data.size(), "it became shorter while it was read");
+  require<DataError>(count == data.size(), "it became shorter while it was read");
   if (*dtype == DType::boolean) {
     for (std::byte& b : data) b = static_cast<std::byte>(b != std::byte{});  // no others are bools
   }
@@ -202,7 +205,7 @@ Tensor read_npy(const std::filesystem::path& path) {
   try {
     return in_memory("it", [&] { return parse(file); });
   } catch (const Error& error) {
-    fail("cannot read '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
   }
 }
 

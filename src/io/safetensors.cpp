@@ -59,8 +59,8 @@ std::optional<std::uint64_t> bytes_of(DType dtype, const Shape& shape) {
 }
 
 Json parse_header(std::string_view text) {
-  require(text.starts_with('{') && text.find('\0') == std::string_view::npos,
-          "its header is no JSON object");
+  require<DataError>(text.starts_with('{') && text.find('\0') == std::string_view::npos,
+                     "its header is no JSON object");
   return parse_json<Json>(text, kMaxDepth, "its header");
 }
 
@@ -80,39 +80,42 @@ std::optional<std::vector<std::int64_t>> whole_numbers(const Json& object, const
 
 DType read_dtype(const std::string& name, const Json& object) {
   const auto found = object.find("dtype");
-  require(found != object.end() && found->is_string(), "tensor '{}' has no dtype", name);
+  require<DataError>(found != object.end() && found->is_string(), "tensor '{}' has no dtype", name);
   const auto& text = found->get_ref<const std::string&>();
   for (const TypeName& type : kTypeNames) {
     if (type.name == text) return type.dtype;
   }
-  fail("tensor '{}' has the element type '{}'; expected F32, F64, BF16, U8 or I32", name, text);
+  fail<DataError>("tensor '{}' has the element type '{}'; expected F32, F64, BF16, U8 or I32", name,
+                  text);
 }
 
 TensorView read_tensor(const std::string& name, const Json& object,
                        std::span<const std::byte> data) {
-  require(object.is_object() && object.size() == 3,
-          "tensor '{}' is not described by dtype, shape and data_offsets alone", name);
+  require<DataError>(object.is_object() && object.size() == 3,
+                     "tensor '{}' is not described by dtype, shape and data_offsets alone", name);
   const DType dtype = read_dtype(name, object);
   const auto dims = whole_numbers(object, "shape");
-  require(dims.has_value(), "tensor '{}' has no shape of whole numbers", name);
+  require<DataError>(dims.has_value(), "tensor '{}' has no shape of whole numbers", name);
   const auto offsets = whole_numbers(object, "data_offsets");
-  require(offsets.has_value() && offsets->size() == 2 && offsets->front() <= offsets->back(),
-          "tensor '{}' has no data_offsets of the form [begin, end]", name);
+  require<DataError>(offsets.has_value() && offsets->size() == 2 &&
+                         offsets->front() <= offsets->back(),
+                     "tensor '{}' has no data_offsets of the form [begin, end]", name);
   const auto begin = static_cast<std::uint64_t>(offsets->front());
   const auto end = static_cast<std::uint64_t>(offsets->back());
-  require(end <= data.size(), "tensor '{}' ends at byte {} of {} bytes of data", name, end,
-          data.size());
+  require<DataError>(end <= data.size(), "tensor '{}' ends at byte {} of {} bytes of data", name,
+                     end, data.size());
   Shape shape(*dims);
-  require(bytes_of(dtype, shape) == end - begin, "tensor '{}', {} {}, does not fit into {} bytes",
-          name, to_string(dtype), to_string(shape), end - begin);
+  require<DataError>(bytes_of(dtype, shape) == end - begin,
+                     "tensor '{}', {} {}, does not fit into {} bytes", name, to_string(dtype),
+                     to_string(shape), end - begin);
   return {name, dtype, std::move(shape), data.subspan(begin, end - begin)};
 }
 
 std::map<std::string, std::string> read_metadata(const Json& object) {
-  require(object.is_object(), "its __metadata__ is no JSON object");
+  require<DataError>(object.is_object(), "its __metadata__ is no JSON object");
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : object.items()) {
-    require(value.is_string(), "'{}' of its __metadata__ is no string", key);
+    require<DataError>(value.is_string(), "'{}' of its __metadata__ is no string", key);
     metadata[key] = value.get<std::string>();
   }
   return metadata;
@@ -127,11 +130,13 @@ void require_cover(std::vector<TensorView>& tensors, std::span<const std::byte> 
   std::size_t covered = 0;
   for (const TensorView& tensor : tensors) {
     const auto begin = static_cast<std::size_t>(tensor.data.data() - data.data());
-    require(begin >= covered, "tensor '{}' overlaps the one before it", tensor.name);
-    require(begin == covered, "no tensor covers bytes {} to {} of the data", covered, begin);
+    require<DataError>(begin >= covered, "tensor '{}' overlaps the one before it", tensor.name);
+    require<DataError>(begin == covered, "no tensor covers bytes {} to {} of the data", covered,
+                       begin);
     covered += tensor.data.size();
   }
-  require(covered == data.size(), "its last {} bytes belong to no tensor", data.size() - covered);
+  require<DataError>(covered == data.size(), "its last {} bytes belong to no tensor",
+                     data.size() - covered);
 }
 
 }  // namespace
@@ -160,13 +165,14 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   const std::string_view bytes = *file.bytes_;
   try {
     in_memory("its header", [&] {
-      require(bytes.size() >= kLengthBytes, "it has {} bytes, too few for a safetensors file",
-              bytes.size());
+      require<DataError>(bytes.size() >= kLengthBytes,
+                         "it has {} bytes, too few for a safetensors file", bytes.size());
       std::uint64_t length = 0;
       std::memcpy(&length, bytes.data(), kLengthBytes);
-      require(length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
-              "it is cut or no safetensors file: its header should have {} bytes, and {} are left",
-              length, bytes.size() - kLengthBytes);
+      require<DataError>(
+          length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
+          "it is cut or no safetensors file: its header should have {} bytes, and {} are left",
+          length, bytes.size() - kLengthBytes);
       const Json header = parse_header(bytes.substr(kLengthBytes, length));
       const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
       for (const auto& [name, value] : header.items()) {
@@ -179,7 +185,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
       require_cover(file.tensors_, data);
     });
   } catch (const Error& error) {
-    fail("cannot read '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
   }
   for (std::size_t i = 0; i < file.tensors_.size(); ++i) file.index_[file.tensors_[i].name] = i;
   return file;

@@ -51,14 +51,16 @@ void check_lengths(const NetworkDefinition& network, const std::string& input, c
     const std::optional<std::size_t> sequences = network.sequences_of(i);
     reads = reads || (sequences && network.inputs[*sequences].name == input);
   }
-  require(reads || !column.has_lengths(),
-          "the column '{}' of the data set '{}' has lengths, which the network does not read; one "
-          "that begins with Lengths does",
-          column.name, data.info().name);
-  require(!reads || column.has_lengths() || data.size() == 0,
-          "the network reads lengths of its input '{}', but the column '{}' of the data set '{}' "
-          "has none",
-          input, column.name, data.info().name);
+  require<DataError>(
+      reads || !column.has_lengths(),
+      "the column '{}' of the data set '{}' has lengths, which the network does not read; one "
+      "that begins with Lengths does",
+      column.name, data.info().name);
+  require<DataError>(
+      !reads || column.has_lengths() || data.size() == 0,
+      "the network reads lengths of its input '{}', but the column '{}' of the data set '{}' "
+      "has none",
+      input, column.name, data.info().name);
 }
 
 }  // namespace
@@ -72,10 +74,11 @@ std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const D
   const std::vector<const Column*> bound =
       linnet::bind(places, data.inputs(), unused, network.unneeded_inputs);
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    require(bound[i] != nullptr,
-            "the network's input '{}' has no data in the data set '{}'; the network takes {}, and "
-            "the data set's inputs are {}",
-            places[i].name, data.info().name, listed(places), listed(data.inputs()));
+    require<DataError>(
+        bound[i] != nullptr,
+        "the network's input '{}' has no data in the data set '{}'; the network takes {}, and "
+        "the data set's inputs are {}",
+        places[i].name, data.info().name, listed(places), listed(data.inputs()));
     check_lengths(network, places[i].name, *bound[i], data);
   }
   std::vector<const Column*> columns;
@@ -89,13 +92,14 @@ std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const D
 }
 
 std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data) {
-  require(!data.targets().empty(), "the data set '{}' has no targets", data.info().name);
+  require<DataError>(!data.targets().empty(), "the data set '{}' has no targets", data.info().name);
   std::vector<const Column*> unused;
   std::vector<const Column*> bound = bind(network.outputs, data.targets(), unused);
-  require(unused.empty(),
-          "the data set '{}' has targets for '{}', which is no output of the network; its outputs "
-          "are {}",
-          data.info().name, unused.empty() ? "" : unused[0]->name, listed(network.outputs));
+  require<DataError>(
+      unused.empty(),
+      "the data set '{}' has targets for '{}', which is no output of the network; its outputs "
+      "are {}",
+      data.info().name, unused.empty() ? "" : unused[0]->name, listed(network.outputs));
   return bound;
 }
 
@@ -116,10 +120,11 @@ std::vector<const Column*> bind_targets(const NetworkDefinition& network, const 
   for (std::size_t i = 0, next = 0; i < wanted.size(); ++i) {
     if (!wanted[i]) continue;
     bound[i] = found[next++];
-    require(bound[i] != nullptr,
-            "the loss of the output '{}' needs a target: the data set '{}' has none for it (its "
-            "targets are {}), and OutputLoss::target is not set",
-            network.outputs[i].name, data.info().name, listed(data.targets()));
+    require<DataError>(
+        bound[i] != nullptr,
+        "the loss of the output '{}' needs a target: the data set '{}' has none for it (its "
+        "targets are {}), and OutputLoss::target is not set",
+        network.outputs[i].name, data.info().name, listed(data.targets()));
   }
   return bound;
 }

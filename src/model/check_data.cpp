@@ -29,13 +29,13 @@ bool same_channels(const Shape& picture, const Shape& input) {
 void check_input(const NetworkInput& input, DType dtype, const Shape& shape, bool only,
                  const Dataset& data, bool crops = false) {
   const std::string of = only ? "" : fmt::format(" for '{}'", input.name);
-  require(shape == input.sample || (crops && same_channels(shape, input.sample)),
-          "the network takes samples of {}{} but the data set '{}' holds {}",
-          to_string(input.sample), of, data.info().name, to_string(shape));
-  require((dtype == DType::i32) == (input.dtype == DType::i32),
-          "the network takes {}{} but the data set '{}' holds {}",
-          input.dtype == DType::i32 ? "ids (i32)" : "numbers (f32 or u8)", of, data.info().name,
-          to_string(dtype));
+  require<DataError>(shape == input.sample || (crops && same_channels(shape, input.sample)),
+                     "the network takes samples of {}{} but the data set '{}' holds {}",
+                     to_string(input.sample), of, data.info().name, to_string(shape));
+  require<DataError>((dtype == DType::i32) == (input.dtype == DType::i32),
+                     "the network takes {}{} but the data set '{}' holds {}",
+                     input.dtype == DType::i32 ? "ids (i32)" : "numbers (f32 or u8)", of,
+                     data.info().name, to_string(dtype));
 }
 
 /// One target, which belongs to an output of shape `outputs`.
@@ -71,13 +71,14 @@ Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, con
             loss == Loss::cross_entropy ? "cross-entropy" : "a loss of labels",
             to_string(outputs.batched(data.size())));
     if (target.classes > outputs[0]) {
-      fail("the network ends in {} outputs but the data set '{}' has {} classes{}", outputs[0],
-           data.info().name, target.classes, label_without_output(target, outputs[0], data));
+      fail<DataError>("the network ends in {} outputs but the data set '{}' has {} classes{}",
+                      outputs[0], data.info().name, target.classes,
+                      label_without_output(target, outputs[0], data));
     }
   } else {
-    require(target.shape == outputs,
-            "the network gives {} a sample but the data set '{}' has values of {}",
-            to_string(outputs), data.info().name, to_string(target.shape));
+    require<DataError>(target.shape == outputs,
+                       "the network gives {} a sample but the data set '{}' has values of {}",
+                       to_string(outputs), data.info().name, to_string(target.shape));
   }
   return loss;
 }
@@ -95,8 +96,9 @@ void check_values(Loss loss, const Column& column, const TargetData& target, con
         std::ranges::find_if(values, [](float value) { return !(value >= 0 && value <= 1); });
     if (bad == values.end()) return false;
     const std::size_t index = first + static_cast<std::size_t>(bad - values.begin());
-    fail("{} in [0, 1], but the data set '{}' has the value {}: {}", name, data.info().name, *bad,
-         place_of(index, target.shape, target.file, target.what, data));
+    fail<DataError>("{} in [0, 1], but the data set '{}' has the value {}: {}", name,
+                    data.info().name, *bad,
+                    place_of(index, target.shape, target.file, target.what, data));
   });
 }
 
@@ -115,8 +117,8 @@ TargetData target_of(const Column& column, const Shape& outputs,
   });
   if (negative != target.ids.end()) {
     const auto row = static_cast<std::size_t>(negative - target.ids.begin());
-    fail("{} is the label {}; labels are class indices from 0 on",
-         place_of(row, {}, target.file, target.what, data), *negative);
+    fail<DataError>("{} is the label {}; labels are class indices from 0 on",
+                    place_of(row, {}, target.file, target.what, data), *negative);
   }
   target.classes = classes_of(target.ids, ignored);
   if (&column == &data.targets()[0] && !data.classes().empty()) {
@@ -301,7 +303,7 @@ TargetLoss constant_loss(const NetworkDefinition& network, std::size_t output, O
 
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
                    const TrainingOptions& options, LossesOf losses) {
-  require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
+  require<DataError>(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
   check_losses(network, options.output_losses);
   const std::vector<bool> constant = constant_targets(network, options.output_losses);
   const std::vector<const Column*> targets =

@@ -57,9 +57,10 @@ void check_ids(const NetworkDefinition& network, const NetworkInput& input,
   const auto bad =
       std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= reader->rows; });
   if (bad == ids.end()) return;
-  fail("{} is the id {}, but the embedding '{}' has rows 0 to {}",
-       place_of(static_cast<std::size_t>(bad - ids.begin()), input.sample, file, what, data), *bad,
-       reader->layer, reader->rows - 1);
+  fail<DataError>("{} is the id {}, but the embedding '{}' has rows 0 to {}",
+                  place_of(static_cast<std::size_t>(bad - ids.begin()), input.sample, file, what,
+                           data),
+                  *bad, reader->layer, reader->rows - 1);
 }
 
 /// Checks a column in memory, but for padding, which may hold anything.
@@ -69,8 +70,8 @@ void check_finite(const Column& column, const std::filesystem::path& file, std::
   for_each_counted<float>(column, [&](std::span<const float> values, std::size_t first) {
     const std::size_t bad = first_not_finite(values);
     if (bad == values.size()) return false;
-    fail("{} is {}; training needs finite numbers",
-         place_of(first + bad, column.record(), file, what, data), values[bad]);
+    fail<DataError>("{} is {}; training needs finite numbers",
+                    place_of(first + bad, column.record(), file, what, data), values[bad]);
   });
 }
 
@@ -141,18 +142,20 @@ void check_training_values(const NetworkDefinition& network, const Dataset& data
 void check_counted_labels(const StepData& step, const Dataset& data, std::string_view part) {
   if (step.weights) {
     const std::span<const float> weights = data.weights().as<float>();
-    require(std::ranges::any_of(weights, [](float weight) { return weight > 0; }),
-            "the weights of all {} {} samples of '{}' are 0: nothing is left to learn or to "
-            "measure",
-            data.size(), part, data.info().name);
+    require<DataError>(
+        std::ranges::any_of(weights, [](float weight) { return weight > 0; }),
+        "the weights of all {} {} samples of '{}' are 0: nothing is left to learn or to "
+        "measure",
+        data.size(), part, data.info().name);
   }
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const OutputLoss& loss = step.targets[i].how;
     if (loss.target) continue;
-    require(!step.targets[i].lengths || counted_weight(step, i) > 0,
-            "the lengths{} of the targets of the {} {} samples of '{}' leave no step that counts: "
-            "nothing is left to learn or to measure",
-            step.weights ? " and weights" : "", data.size(), part, data.info().name);
+    require<DataError>(
+        !step.targets[i].lengths || counted_weight(step, i) > 0,
+        "the lengths{} of the targets of the {} {} samples of '{}' leave no step that counts: "
+        "nothing is left to learn or to measure",
+        step.weights ? " and weights" : "", data.size(), part, data.info().name);
     const StepData::Part& target = step.parts[step.targets[i].part];
     if (target.record.dtype != DType::i32 || loss.custom) continue;
     const std::span labels(reinterpret_cast<const std::int32_t*>(target.bytes.data()),
@@ -161,11 +164,12 @@ void check_counted_labels(const StepData& step, const Dataset& data, std::string
     const bool ignored =
         loss.options.ignore_index &&
         std::ranges::count(labels, *loss.options.ignore_index) == std::ssize(labels);
-    require(!ignored,
-            "all {} labels of the {} samples of '{}' are {}, which the loss ignores "
-            "(ignore_index): nothing is left to learn or to measure",
-            labels.size(), part, data.info().name, loss.options.ignore_index.value_or(0));
-    fail(
+    require<DataError>(!ignored,
+                       "all {} labels of the {} samples of '{}' are {}, which the loss ignores "
+                       "(ignore_index): nothing is left to learn or to measure",
+                       labels.size(), part, data.info().name,
+                       loss.options.ignore_index.value_or(0));
+    fail<DataError>(
         "the loss counts none of the {} labels of the {} samples of '{}': they are ignored or "
         "have class weight 0",
         labels.size(), part, data.info().name);

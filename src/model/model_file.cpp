@@ -18,10 +18,10 @@ constexpr const char* kTrainingKey = "linnet.training";
 
 std::vector<std::string> classes_from(const std::string& text) {
   const auto json = parse_json<nlohmann::json>(text, 1, "its list of class names");
-  require(json.is_array(), "its class names are damaged");
+  require<DataError>(json.is_array(), "its class names are damaged");
   std::vector<std::string> names;
   for (const auto& name : json) {
-    require(name.is_string(), "its class names are damaged");
+    require<DataError>(name.is_string(), "its class names are damaged");
     names.push_back(name.get<std::string>());
   }
   return names;
@@ -29,7 +29,7 @@ std::vector<std::string> classes_from(const std::string& text) {
 
 Network network_from(const SafetensorsFile& file) {
   const auto found = file.metadata().find(kNetworkKey);
-  require(found != file.metadata().end(), "it holds weights, but no Linnet network");
+  require<DataError>(found != file.metadata().end(), "it holds weights, but no Linnet network");
   return Network::from_json(found->second);
 }
 
@@ -38,14 +38,14 @@ Network network_from(const SafetensorsFile& file) {
 void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file) {
   for (const ParameterSpec& spec : network.parameters) {
     const TensorView* tensor = file.find(spec.name);
-    require(tensor != nullptr, "the weight '{}' is missing", spec.name);
-    require(tensor->dtype == DType::f32 && tensor->shape == spec.shape,
-            "the weight '{}' should be f32 {}; got {} {}", spec.name, to_string(spec.shape),
-            to_string(tensor->dtype), to_string(tensor->shape));
+    require<DataError>(tensor != nullptr, "the weight '{}' is missing", spec.name);
+    require<DataError>(tensor->dtype == DType::f32 && tensor->shape == spec.shape,
+                       "the weight '{}' should be f32 {}; got {} {}", spec.name,
+                       to_string(spec.shape), to_string(tensor->dtype), to_string(tensor->shape));
   }
-  require(network.parameters.size() == file.tensors().size(),
-          "it holds {} tensors, but the network has {} weights", file.tensors().size(),
-          network.parameters.size());
+  require<DataError>(network.parameters.size() == file.tensors().size(),
+                     "it holds {} tensors, but the network has {} weights", file.tensors().size(),
+                     network.parameters.size());
 }
 
 }  // namespace
@@ -56,9 +56,9 @@ void Model::save(const std::filesystem::path& path) const {
   for (const std::string& name : parameter_names()) {
     const std::span<const float> data = values.emplace_back(parameter(name)).as<float>();
     const std::size_t bad = first_not_finite(data);
-    require(bad == data.size(),
-            "cannot save the model to '{}': element {} of the weight '{}' is {}", path.string(),
-            bad, name, bad < data.size() ? data[bad] : 0);
+    require<DataError>(bad == data.size(),
+                       "cannot save the model to '{}': element {} of the weight '{}' is {}",
+                       path.string(), bad, name, bad < data.size() ? data[bad] : 0);
     tensors.push_back({name, DType::f32, parameter_shape(name), std::as_bytes(data)});
   }
   write_safetensors(path, tensors,
@@ -86,7 +86,8 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       return model;
     });
   } catch (const Error& error) {
-    fail("cannot load the model '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, fmt::format("cannot load the model '{}': {}", path.string(),
+                                             error.what()));
   }
 }
 

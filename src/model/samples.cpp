@@ -34,7 +34,7 @@ Dataset load_images(const std::vector<std::filesystem::path>& files, const Model
           "the model takes samples of {}; images are (height, width, 1 or 3)", to_string(sample));
   Tensor images = uninitialized_tensor(DType::u8, sample.batched(std::ssize(files)));
   const auto bad = read_records(ImageSource(files, sample, true), images.writable_bytes(), threads);
-  if (!bad.empty()) throw Error(bad[0].second);
+  if (!bad.empty()) throw DataError(bad[0].second);
   const std::string& input = model.network().definition().inputs[0].name;
   return fit_samples({{{input, std::move(images)}}, {}, {.name = "images"}}, model);
 }

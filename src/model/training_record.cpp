@@ -24,13 +24,14 @@ bool is_loss(const std::string& name) {
 }
 
 Shape shape_from(const nlohmann::json& json) {
-  require(json.size() <= Shape::kMostAxes, "{}", kDamaged);
+  require<DataError>(json.size() <= Shape::kMostAxes, "{}", kDamaged);
   std::int64_t elements = 1;
   std::vector<std::int64_t> extents;
   for (const auto& extent : json) {
-    require(extent.is_number_unsigned() && extent.get<std::uint64_t>() >= 1 &&
-                extent.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostElements / elements),
-            "{}", kDamaged);
+    require<DataError>(extent.is_number_unsigned() && extent.get<std::uint64_t>() >= 1 &&
+                           extent.get<std::uint64_t>() <=
+                               static_cast<std::uint64_t>(kMostElements / elements),
+                       "{}", kDamaged);
     extents.push_back(extent.get<std::int64_t>());
     elements *= extents.back();
   }
@@ -52,7 +53,7 @@ TrainingRecord training_record_from(const std::string& text) {
                      json.contains("labels") && json["labels"].is_boolean() &&
                      json.contains("sample_shape") && json["sample_shape"].is_array() &&
                      is_loss(json["loss"].get<std::string>());
-  require(whole, "{}", kDamaged);
+  require<DataError>(whole, "{}", kDamaged);
   return {.loss = json["loss"].get<std::string>(),
           .labels = json["labels"].get<bool>(),
           .sample_shape = shape_from(json["sample_shape"])};

@@ -44,13 +44,14 @@ std::string operand_name(const NetworkDefinition& network, Value value) {
 std::int64_t integer_from(const Parsed& json) {
   if (!json.is_number_integer() ||
       (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))) {
-    fail("expected a whole number below 2^63; got {}", json.dump());
+    fail<DataError>("expected a whole number below 2^63; got {}", json.dump());
   }
   return json.get<std::int64_t>();
 }
 
 std::vector<std::int64_t> integers_from(const Parsed& json) {
-  require(json.is_array(), "expected a list of whole numbers; got a {}", json.type_name());
+  require<DataError>(json.is_array(), "expected a list of whole numbers; got a {}",
+                     json.type_name());
   std::vector<std::int64_t> numbers;
   for (const Parsed& number : json) numbers.push_back(integer_from(number));
   return numbers;
@@ -109,28 +110,28 @@ Shape shape_from(const Parsed& json) {
   const Shape shape(integers_from(json));
   double elements = 1;
   for (std::int64_t dim : shape.dims()) {
-    require(dim > 0, "the shape {} has an extent below 1", to_string(shape));
+    require<DataError>(dim > 0, "the shape {} has an extent below 1", to_string(shape));
     elements *= static_cast<double>(dim);
   }
-  require(elements < 0x1p40, "the shape {} is too large", to_string(shape));
+  require<DataError>(elements < 0x1p40, "the shape {} is too large", to_string(shape));
   return shape;
 }
 
 void add_known(Known& known, const std::string& name, Value value) {
-  require(known.emplace(name, value).second, "two values are named '{}'", name);
+  require<DataError>(known.emplace(name, value).second, "two values are named '{}'", name);
 }
 
 Value known_value(const Known& known, const Parsed& json) {
   const auto& name = json.get_ref<const std::string&>();
   const auto found = known.find(name);
-  require(found != known.end(), "the operand '{}' is not known", name);
+  require<DataError>(found != known.end(), "the operand '{}' is not known", name);
   return found->second;
 }
 
 /// A network has few of them; each costs a look at every operator when memory is bound.
 void require_few(const Parsed& json, std::string_view what) {
-  require(json.size() <= kMostPorts, "expected at most {} {}; got {}", kMostPorts, what,
-          json.size());
+  require<DataError>(json.size() <= kMostPorts, "expected at most {} {}; got {}", kMostPorts, what,
+                     json.size());
 }
 
 void read_inputs(const Parsed& json, NetworkBuilder& builder, Known& known) {
@@ -149,23 +150,24 @@ void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& net
   require_few(json, "outputs");
   for (const Parsed& output : json) {
     const auto name = output.at("name").get<std::string>();
-    require(std::none_of(outputs.begin(), outputs.end(),
-                         [&](const NetworkOutput& other) { return other.name == name; }),
-            "two outputs are named '{}'", name);
+    require<DataError>(std::none_of(outputs.begin(), outputs.end(),
+                                    [&](const NetworkOutput& other) { return other.name == name; }),
+                       "two outputs are named '{}'", name);
     outputs.push_back({name, known_value(known, output.at("value"))});
     if (!output.contains("lengths")) continue;
     const Value lengths = known_value(known, output.at("lengths"));
-    require(network.graph.type(lengths) == ValueType{DType::i32, Shape{kTemplateBatch}} &&
-                network.graph.shape(outputs.back().value).rank() >= 2,
-            "the lengths of the output '{}' are none of sequences", name);
+    require<DataError>(network.graph.type(lengths) ==
+                               ValueType{DType::i32, Shape{kTemplateBatch}} &&
+                           network.graph.shape(outputs.back().value).rank() >= 2,
+                       "the lengths of the output '{}' are none of sequences", name);
     network.lengths[outputs.back().value.id] = lengths.id;
   }
 }
 
 Initializer initializer_from(const Parsed& parameter, const std::string& name) {
   const std::int64_t kind = integer_from(parameter.at("init"));
-  require(kind >= 0 && kind <= static_cast<std::int64_t>(Initializer::Kind::he_normal),
-          "parameter '{}' has an unknown initializer", name);
+  require<DataError>(kind >= 0 && kind <= static_cast<std::int64_t>(Initializer::Kind::he_normal),
+                     "parameter '{}' has an unknown initializer", name);
   return {static_cast<Initializer::Kind>(kind), number_from(parameter.at("value"))};
 }
 
@@ -173,8 +175,8 @@ void read_parameters(const Parsed& json, NetworkBuilder& builder, Known& known) 
   for (const Parsed& p : json) {
     const auto name = p.at("name").get<std::string>();
     const auto dot = name.rfind('.');
-    require(dot != std::string::npos && known.count(name) == 0,
-            "the parameter name '{}' is not valid", name);
+    require<DataError>(dot != std::string::npos && known.count(name) == 0,
+                       "the parameter name '{}' is not valid", name);
     const Initializer init = initializer_from(p, name);
     const std::string layer = name.substr(0, dot);
     const std::string role = name.substr(dot + 1);
@@ -260,7 +262,8 @@ Network Network::from_json(const std::string& text) {
   try {
     const Parsed json = parse_json<Parsed>(text, kMaxDepth, "it");
     const std::int64_t format = integer_from(json.at("format"));
-    require(format == kFormat || format == 1, "format {} is not known to this version", format);
+    require<DataError>(format == kFormat || format == 1, "format {} is not known to this version",
+                       format);
     auto network = std::make_unique<NetworkDefinition>();
     NetworkBuilder builder(*network);
     Known known;
@@ -277,16 +280,16 @@ Network Network::from_json(const std::string& text) {
     } else {
       read_outputs(json.at("outputs"), known, *network);
     }
-    require(!network->inputs.empty() && !network->outputs.empty(),
-            "expected at least one input and one output");
+    require<DataError>(!network->inputs.empty() && !network->outputs.empty(),
+                       "expected at least one input and one output");
     check_instances(*network);
     return Network(std::move(network));
   } catch (const Error& error) {
-    fail("the network description is damaged: {}", batch_named(error.what()));
+    fail<DataError>("the network description is damaged: {}", batch_named(error.what()));
   } catch (const Parsed::exception& error) {
-    fail("the network description is damaged: {}", error.what());
+    fail<DataError>("the network description is damaged: {}", error.what());
   } catch (const InternalError&) {  // an operator met what no builder would have made
-    fail("the network description is damaged: an operator does not fit its operands");
+    fail<DataError>("the network description is damaged: an operator does not fit its operands");
   }
 }
 

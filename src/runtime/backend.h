@@ -19,15 +19,6 @@
 
 namespace linnet {
 
-/// The device has not as much memory as was asked for.
-class OutOfMemory : public Error {
- public:
-  OutOfMemory(const std::string& what, std::size_t wanted, std::size_t free)
-      : Error(what), wanted(wanted), free(free) {}
-  std::size_t wanted;  ///< bytes
-  std::size_t free;    ///< bytes
-};
-
 /// Memory of a backend's device, freed with the handle.
 class Buffer {
  public:
@@ -89,7 +80,7 @@ class Program {
   /// in order. On a device kernels go one by one or in a graph, as run() would launch them. For
   /// diagnosis: being watched costs time. Throws Error where the device can't tell the time.
   virtual std::vector<NodeTime> profile(const StepInfo& /*first*/, std::uint64_t /*steps*/) {
-    throw Error("this device can't be profiled");
+    throw DeviceError("this device can't be profiled");
   }
   /// Sentences about what could not be had, e.g. why steps are not captured in a graph.
   const std::vector<std::string>& notes() const { return notes_; }

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "backend/cpu/kernel_trial.h"
+#include "base/version.h"
 
 namespace linnet::cpu {
 namespace {
@@ -28,7 +29,7 @@ std::string describe(Products products) {
       std::int64_t{1} << std::countr_zero(static_cast<std::uint64_t>(hwy::SupportedTargets()));
   const dnnl_version_t& onednn = *dnnl_version();
   return fmt::format("{}, oneDNN {}.{}.{}, Linnet {}, {}", hwy::TargetName(best), onednn.major,
-                     onednn.minor, onednn.patch, LINNET_VERSION,
+                     onednn.minor, onednn.patch, kVersionText,
                      products == Products::fp32 ? "fp32" : "bf16");
 }
 

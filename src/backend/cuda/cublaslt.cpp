@@ -21,8 +21,8 @@ constexpr int kProposals = 8;
 constexpr std::uint32_t kAligned = 16;
 
 void check_lt(cublasStatus_t status, std::string_view what) {
-  require(status == CUBLAS_STATUS_SUCCESS, "[cuBLASLt] {}: {}", what,
-          cublasLtGetStatusString(status));
+  require<DeviceError>(status == CUBLAS_STATUS_SUCCESS, "[cuBLASLt] {}: {}", what,
+                       cublasLtGetStatusString(status));
 }
 
 template <class T>
@@ -210,11 +210,12 @@ void LtMatmul::enqueue(const LtOperands& operands) const {
   const bool aligned = at_multiples_of_16(operands.a) && at_multiples_of_16(operands.b) &&
                        at_multiples_of_16(operands.c) && at_multiples_of_16(operands.bias);
   const MatrixProduct& p = product_.product;
-  require(aligned || unaligned_, "[cuBLASLt] no algorithm for m={}, n={}, k={} off 16 bytes", p.m,
-          p.n, p.k);
+  require<DeviceError>(aligned || unaligned_,
+                       "[cuBLASLt] no algorithm for m={}, n={}, k={} off 16 bytes", p.m, p.n, p.k);
   const cublasStatus_t status = run(operands, aligned ? aligned_ : *unaligned_);
-  require(status == CUBLAS_STATUS_SUCCESS, "[cuBLASLt] product of m={}, n={}, k={}: {}", p.m, p.n,
-          p.k, cublasLtGetStatusString(status));
+  require<DeviceError>(status == CUBLAS_STATUS_SUCCESS,
+                       "[cuBLASLt] product of m={}, n={}, k={}: {}", p.m, p.n, p.k,
+                       cublasLtGetStatusString(status));
 }
 
 /// Operands full of noise on a stream of their own.

@@ -8,7 +8,8 @@ namespace linnet::cuda {
 void check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // else the next call would report it again
-  fail("[CUDA] {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
+  fail<DeviceError>("[CUDA] {}: {} ({})", what, cudaGetErrorString(status),
+                    cudaGetErrorName(status));
 }
 
 }  // namespace linnet::cuda

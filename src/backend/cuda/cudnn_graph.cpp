@@ -239,8 +239,8 @@ cudnnContext* CudnnTarget::handle() const { return state_->handle.get(); }
 std::shared_ptr<CudnnTarget> CudnnTarget::current_device() {
   cudnnHandle_t handle = nullptr;
   const cudnnStatus_t status = cudnnCreate(&handle);
-  require(status == CUDNN_STATUS_SUCCESS, "cuDNN {} can't be started: {}", cudnn_version(),
-          cudnnGetErrorString(status));
+  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "cuDNN {} can't be started: {}",
+                       cudnn_version(), cudnnGetErrorString(status));
   std::shared_ptr<CudnnTarget> target(new CudnnTarget);
   target->state_->handle = Handle(handle);
   return target;
@@ -255,7 +255,7 @@ std::shared_ptr<CudnnTarget> CudnnTarget::described(const std::string& propertie
   std::vector<std::uint8_t> bytes(properties.begin(), properties.end());
   bytes.push_back(0);
   const std::string error = attempt([&] { return state.properties->deserialize(bytes); });
-  require(error.empty(), "cuDNN does not take the device's description: {}", error);
+  require<DeviceError>(error.empty(), "cuDNN does not take the device's description: {}", error);
   return target;
 }
 
@@ -355,12 +355,13 @@ void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const>
     addresses.emplace(static_cast<std::int64_t>(i) + 1, operands[i]);
   }
   const cudnnStatus_t status = cudnnSetStream(device.handle.get(), stream);
-  require(status == CUDNN_STATUS_SUCCESS, "[{}] cuDNN does not take the stream: {}",
-          describe(state_->problem), cudnnGetErrorString(status));
+  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "[{}] cuDNN does not take the stream: {}",
+                       describe(state_->problem), cudnnGetErrorString(status));
   const std::string error = attempt([&] {
     return state_->graph.execute_plan_at_index(device.handle.get(), addresses, workspace, e.index);
   });
-  require(error.empty(), "[{}] engine {} failed: {}", describe(state_->problem), e.name, error);
+  require<DeviceError>(error.empty(), "[{}] engine {} failed: {}", describe(state_->problem),
+                       e.name, error);
 }
 
 std::string cudnn_version() {

@@ -44,9 +44,9 @@ CudnnPlan::CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine)
 void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
                         std::byte* workspace) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    require(reinterpret_cast<std::uintptr_t>(operands[i]) % kOperandAlignment == 0,
-            "{}: operand {} stands at {}, which is no multiple of {} bytes", engine_name_, i,
-            operands[i], kOperandAlignment);
+    require<DeviceError>(reinterpret_cast<std::uintptr_t>(operands[i]) % kOperandAlignment == 0,
+                         "{}: operand {} stands at {}, which is no multiple of {} bytes",
+                         engine_name_, i, operands[i], kOperandAlignment);
   }
   graph_->execute(engine_, stream, operands,
                   workspace_bytes_ == 0 ? nullptr : library_aligned(workspace));

@@ -18,7 +18,7 @@ class Descriptor {
  public:
   Descriptor() {
     T made = nullptr;
-    require(create(&made) == CUDNN_STATUS_SUCCESS, "cuDNN makes no descriptor");
+    require<DeviceError>(create(&made) == CUDNN_STATUS_SUCCESS, "cuDNN makes no descriptor");
     handle_ = UniqueHandle<T, destroy>(made);
   }
   T get() const { return handle_.get(); }
@@ -107,8 +107,8 @@ struct CudnnRnn::State {
   std::size_t forward_bytes = 0, gradient_bytes = 0, zero_dy_bytes = 0;
 
   void check(cudnnStatus_t status, const char* call) const {
-    require(status == CUDNN_STATUS_SUCCESS, "[{}] {} failed: {}", layer.describe(), call,
-            cudnnGetErrorString(status));
+    require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "[{}] {} failed: {}", layer.describe(),
+                         call, cudnnGetErrorString(status));
   }
   void describe_to_cudnn();
   void find_pieces();
@@ -120,7 +120,8 @@ struct CudnnRnn::State {
 
 void CudnnRnn::State::describe_to_cudnn() {
   const auto number = [](std::int64_t extent) {
-    require(extent > 0 && extent <= std::numeric_limits<int>::max(), "an extent of {}", extent);
+    require<DeviceError>(extent > 0 && extent <= std::numeric_limits<int>::max(), "an extent of {}",
+                         extent);
     return static_cast<int>(extent);
   };
   const int n = number(layer.n);
@@ -153,7 +154,8 @@ void CudnnRnn::State::find_pieces() {
   cudnnHandle_t handle = target->handle();
   check(cudnnGetRNNWeightSpaceSize(handle, rnn.get(), &weight_bytes), "cudnnGetRNNWeightSpaceSize");
   const ScratchMemory memory = try_allocate(weight_bytes);
-  require(static_cast<bool>(memory), "there is no memory for the weights of {}", layer.describe());
+  require<OutOfMemory>(static_cast<bool>(memory), "there is no memory for the weights of {}",
+                       layer.describe());
   const auto* start = static_cast<const std::byte*>(memory.get());
   const Tensor matrix;
   const Tensor vector;
@@ -169,10 +171,12 @@ void CudnnRnn::State::find_pieces() {
                       static_cast<std::size_t>(gate * layer.units * columns) * sizeof(float),
                       static_cast<std::size_t>(static_cast<const std::byte*>(address) - start),
                       static_cast<std::size_t>(layer.units * columns) * sizeof(float)};
-    require(address != nullptr && rank == 3 && type == CUDNN_DATA_FLOAT && extents[0] == 1 &&
-                extents[1] == layer.units && extents[2] == columns && strides[1] == columns &&
-                strides[2] == 1 && piece.packed_at + piece.bytes <= weight_bytes,
-            "[{}] cuDNN lays weights out otherwise than its manual says", layer.describe());
+    require<DeviceError>(address != nullptr && rank == 3 && type == CUDNN_DATA_FLOAT &&
+                             extents[0] == 1 && extents[1] == layer.units &&
+                             extents[2] == columns && strides[1] == columns && strides[2] == 1 &&
+                             piece.packed_at + piece.bytes <= weight_bytes,
+                         "[{}] cuDNN lays weights out otherwise than its manual says",
+                         layer.describe());
     add(pieces, piece);
   };
   for (const std::size_t half : {0U, 1U}) {

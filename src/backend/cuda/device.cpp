@@ -96,14 +96,16 @@ std::vector<CudaDevice> list_devices() {
     switch (status) {
       case cudaErrorInsufficientDriver:
       case cudaErrorStubLibrary:
-        fail("CUDA is not usable: no NVIDIA driver is installed, or it is too old for {}",
-             cuda_versions().back());
-      case cudaErrorNoDevice: fail("CUDA is not usable: there is no NVIDIA GPU");
+        fail<DeviceError>(
+            "CUDA is not usable: no NVIDIA driver is installed, or it is too old for {}",
+            cuda_versions().back());
+      case cudaErrorNoDevice: fail<DeviceError>("CUDA is not usable: there is no NVIDIA GPU");
       default:
-        fail("CUDA is not usable: {} ({})", cudaGetErrorString(status), cudaGetErrorName(status));
+        fail<DeviceError>("CUDA is not usable: {} ({})", cudaGetErrorString(status),
+                          cudaGetErrorName(status));
     }
   }
-  require(count > 0, "CUDA is not usable: there is no NVIDIA GPU");
+  require<DeviceError>(count > 0, "CUDA is not usable: there is no NVIDIA GPU");
   std::vector<CudaDevice> devices;
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
@@ -127,13 +129,13 @@ CudaDevice find_device(const std::string& which) {
     if (which.size() > 4 && device.uuid.starts_with(which)) return device;
     names.push_back(fmt::format("cuda:{} ({}, {})", device.index, device.name, device.uuid));
   }
-  fail("there is no device 'cuda:{}'; there is {}", which, fmt::join(names, ", "));
+  fail<DeviceError>("there is no device 'cuda:{}'; there is {}", which, fmt::join(names, ", "));
 }
 
 Device::Device(CudaDevice info) : info_(std::move(info)) {
-  require(info_.compute_capability >= kLeastCapability,
-          "{} has compute capability {}.{}; Linnet needs 7.5 (Turing) or newer", info_.name,
-          info_.compute_capability / 10, info_.compute_capability % 10);
+  require<DeviceError>(info_.compute_capability >= kLeastCapability,
+                       "{} has compute capability {}.{}; Linnet needs 7.5 (Turing) or newer",
+                       info_.name, info_.compute_capability / 10, info_.compute_capability % 10);
   activate();
   stream_ = make_stream();
 }

@@ -33,7 +33,8 @@ class Operands {
       }
     }
     memory_ = try_allocate(end + workspace_bytes);
-    require(static_cast<bool>(memory_), "there is no memory to try {} with", node.op.name());
+    require<OutOfMemory>(static_cast<bool>(memory_), "there is no memory to try {} with",
+                         node.op.name());
     auto* base = static_cast<std::byte*>(memory_.get());
     for (const std::size_t start : starts_) addresses_.push_back(base + start);
     workspace_ = base + end;

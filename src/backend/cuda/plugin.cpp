@@ -2,6 +2,7 @@
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/libraries.h"
 #include "backend/plugin/cuda_plugin.h"
+#include "base/version.h"
 #include "ops/cuda_kernels.h"
 
 namespace linnet::cuda {
@@ -34,6 +35,7 @@ CudaStatus status() {
 }  // namespace linnet::cuda
 
 extern "C" __attribute__((visibility("default"))) const linnet::CudaPlugin* linnet_cuda_plugin() {
-  static const linnet::CudaPlugin plugin{LINNET_VERSION, linnet::cuda::open, linnet::cuda::status};
+  static const linnet::CudaPlugin plugin{linnet::kVersionText, linnet::cuda::open,
+                                         linnet::cuda::status};
   return &plugin;
 }

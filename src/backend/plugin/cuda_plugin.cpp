@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/version.h"
 
 namespace linnet {
 namespace {
@@ -33,8 +34,9 @@ std::string find_library(const std::string& wanted) {
     std::error_code none;
     if (fs::exists(place, none)) return place.string();
   }
-  fail("CUDA is not usable: this build of Linnet has no CUDA plug-in ({} is not in {})", kFile,
-       folder.string());
+  fail<DeviceError>(
+      "CUDA is not usable: this build of Linnet has no CUDA plug-in ({} is not in {})", kFile,
+      folder.string());
 }
 
 /// dlopen() maps what the header promises; reading a file that was cut then ends the process.
@@ -48,7 +50,8 @@ void require_whole(const std::string& file) {
   const std::uint64_t end =  // the section headers stand last
       header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
   const std::uint64_t bytes = in.bytes();
-  require(end <= bytes, "CUDA is not usable: {} is cut: it has {} bytes of {}", file, bytes, end);
+  require<DeviceError>(end <= bytes, "CUDA is not usable: {} is cut: it has {} bytes of {}", file,
+                       bytes, end);
 }
 
 }  // namespace
@@ -58,13 +61,13 @@ const CudaPlugin& cuda_plugin(const std::string& library) {
   require_whole(file);
   // Never closed: what it made (backends, exceptions) must not outlive its code.
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) fail("CUDA is not usable: {}", dlerror());
+  if (handle == nullptr) fail<DeviceError>("CUDA is not usable: {}", dlerror());
   const auto entry = reinterpret_cast<CudaPluginEntry>(dlsym(handle, kEntry));
-  require(entry != nullptr, "CUDA is not usable: {} is no plug-in of Linnet", file);
+  require<DeviceError>(entry != nullptr, "CUDA is not usable: {} is no plug-in of Linnet", file);
   const CudaPlugin& plugin = *entry();
-  require(std::string(plugin.version) == LINNET_VERSION,
-          "CUDA is not usable: {} is of Linnet {}, and this is Linnet {}", file, plugin.version,
-          LINNET_VERSION);
+  require<DeviceError>(std::string(plugin.version) == kVersionText,
+                       "CUDA is not usable: {} is of Linnet {}, and this is Linnet {}", file,
+                       plugin.version, kVersionText);
   return plugin;
 }
 

@@ -14,7 +14,7 @@ namespace linnet {
 /// What liblinnet_cuda.so gives under the C symbol `linnet_cuda_plugin`. The core links no CUDA
 /// library: it opens this one when it is asked for.
 struct CudaPlugin {
-  const char* version;  ///< LINNET_VERSION of the build; must equal the core's
+  const char* version;  ///< kVersionText of the build; must equal the core's
   /// which: what stands behind "cuda:", or nothing. Throws Error where there is no such device.
   std::unique_ptr<Backend> (*open)(const std::string& which, const CudaOptions& options,
                                    Precision precision);

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cpack`, which `./dev package` calls: a .deb a component. liblinnet0.1 (the library), liblinnet-dev
+# (headers, CMake package, pkg-config), linnet (the command) and, where it was built, liblinnet-cuda0.1.
+if(NOT TARGET linnet OR NOT TARGET linnet_command)
+  return()
+endif()
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME linnet)
+set(CPACK_PACKAGE_CONTACT "The Linnet developers <linnet@example.org>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_OUTPUT_FILE_PREFIX packages)
+
+set(CPACK_COMPONENTS_ALL library development command)
+if(TARGET linnet_cuda_plugin)
+  list(APPEND CPACK_COMPONENTS_ALL cuda)
+endif()
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The command and the library are linked to the same libraries, so nothing of this build is one of them.
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+
+set(linnet_library_package liblinnet${linnet_soversion})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${linnet_library_package})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "${PROJECT_DESCRIPTION}: shared library")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME liblinnet-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "${linnet_library_package} (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+    "${PROJECT_DESCRIPTION}: headers, CMake package and pkg-config file")
+
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME linnet)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS dataset-fashion-mnist)
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "${PROJECT_DESCRIPTION}: the command")
+
+# cuBLASLt and cuDNN come from NVIDIA's packages, whose names change with their versions.
+set(CPACK_DEBIAN_CUDA_PACKAGE_NAME liblinnet-cuda${linnet_soversion})
+set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "${linnet_library_package} (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "${PROJECT_DESCRIPTION}: plug-in for NVIDIA GPUs")
+
+include(CPack)
