@@ -9,6 +9,10 @@
 #include <iterator>
 #include <utility>
 
+namespace linnet {
+class Stepper;
+}  // namespace linnet
+
 LINNET_API_BEGIN
 namespace linnet {
 
