@@ -84,6 +84,11 @@ function(linnet_layer name)
   endif()
 endfunction()
 
+# linnet_slow_tests(names...): of add_test() in the same folder; see SLOW below.
+function(linnet_slow_tests)
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS slow)
+endfunction()
+
 if(LINNET_BUILD_TESTS AND LINNET_PRECOMPILE)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "// For its headers alone.\n")
   add_library(linnet_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linnet/error.h>
+#include <linnet/version.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,7 +70,7 @@ void occupy_standard_streams() {
 
 int run(int argc, char** argv) {
   CLI::App app("Linnet trains and runs neural networks with nothing left to decide.", "linnet");
-  app.set_version_flag("--version", fmt::format("linnet {} ({})", kVersion, kCommit));
+  app.set_version_flag("--version", fmt::format("linnet {} ({})", version(), kCommit));
   app.require_subcommand(1);
   app.footer("Example: linnet train --workload mnist-cnn --data fashion-mnist");
   Action action;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/profile.h>
+#include <linnet/version.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -75,7 +76,7 @@ Json profile_json(const Job& job, const Model& model, const Json& data, bool inf
                                  {"of_ceiling", op.of_ceiling}});
   }
   json["notes"] = profile.notes;
-  json["version"] = kVersion;
+  json["version"] = version();
   json["commit"] = kCommit;
   return json;
 }

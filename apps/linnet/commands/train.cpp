@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/trainer.h>
+#include <linnet/version.h>
 
 #include <cmath>
 #include <cstdio>
@@ -218,7 +219,7 @@ void write_report(const Job& job, const Json& summary, const History& history, c
                   const std::optional<Metrics>& metrics, const RunFolder& folder) {
   Report report;
   report.title = fmt::format("{} on {}", job.name, data.splits.train.info().name);
-  report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", kVersion, kCommit,
+  report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", version(), kCommit,
                                 summary["machine"]["processor"].get<std::string>());
   if (!data.note.empty()) report.subtitle += ". " + data.note;
   for (const std::string& note : history.notes) report.subtitle += ". " + note;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <linnet/devices.h>
+#include <linnet/version.h>
 #include <oneapi/dnnl/dnnl.h>
 
 #include "commit.h"
@@ -37,7 +38,7 @@ void add_speed(Json& json, std::int64_t samples, const Spread& seconds) {
 
 void add_origin(Json& json, const Model& model, const ModelOptions& options) {
   const Machine machine = this_machine();
-  json["version"] = kVersion;
+  json["version"] = version();
   json["commit"] = kCommit;
   json["libraries"] = libraries(model, options);
   json["machine"] = {{"processor", machine.processor},
