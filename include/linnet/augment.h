@@ -9,54 +9,64 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// What happens to the pictures (height, width, channels) of a training batch as it is gathered, in
-/// this order; on the device, as part of the step. Everything drawn is a function of the training's
-/// seed, the step and the sample's place in its batch: a run is repeated to the bit, on any number
-/// of threads, streamed or not.
+/// Says how the images (height, width, channels) of a training batch are changed as the batch is
+/// gathered, in the order of the fields. It runs on the device, as part of the step. Every random
+/// number is a function of the training's seed, the step and the sample's place in its batch, so a
+/// run repeats to the bit on any number of threads, streamed or not.
 ///
-/// With a crop, pictures of the data set may have another size than the network's input: training
-/// takes random crops, validation and test the middle (or, of smaller pictures, all resized). To
-/// normalise, put a Rescale or Normalize layer first: it becomes a part of the same gather, and
+/// With a crop, images of the data set may have another size than the network's input: training
+/// takes random crops, validation and test take the centre (smaller images are resized whole). To
+/// normalise, put a Rescale or Normalize layer first: it becomes part of the same gather, and
 /// predictions get it too.
+///
+/// Defaults leave the images as they are. A training throws Error for values out of range.
 struct Augment {
-  /// Random crop of the size of the network's input. Pictures must be as large, with the padding.
+  /// Takes a random crop of the size of the network's input. Images with their padding must be at
+  /// least as large.
   bool crop = false;
-  std::int64_t padding = 0;  ///< such a crop out of the picture and so many pixels on each side
-  bool reflect = false;      ///< pixels mirrored at the edge are the padding, instead of zeros
-  /// A random share of the area, with a random ratio of width to height, resized to the network's
-  /// input (torchvision's RandomResizedCrop; bilinear, not smoothed). Instead of the other crop.
+  /// Pixels added on each side before the crop, at least 0. Above 0 it switches `crop` on.
+  std::int64_t padding = 0;
+  bool reflect = false;  ///< pads with pixels mirrored at the edge instead of zeros
+  /// Takes a box of a random share of the area, with a random ratio of width to height, resized to
+  /// the network's input: torchvision's RandomResizedCrop, bilinear without antialiasing. It
+  /// excludes `crop`.
   bool resized_crop = false;
-  double area_min = 0.08;
-  double area_max = 1;
-  double ratio_min = 3.0 / 4;
-  double ratio_max = 4.0 / 3;
-  double flip = 0;  ///< probability of a horizontal flip
-  /// Strengths as in torchvision's ColorJitter: factors are uniform in [max(0, 1 - s), 1 + s], the
-  /// three in random order. Colours stay in [0, 255] (u8 samples) or [0, 1] (f32). Contrast is
-  /// about the mean luminance; saturation needs three channels and leaves others alone.
+  double area_min = 0.08;      ///< smallest share of the area, in (0, area_max]. torchvision's.
+  double area_max = 1;         ///< largest share of the area, at most 1. torchvision's.
+  double ratio_min = 3.0 / 4;  ///< smallest ratio of width to height, above 0. torchvision's.
+  double ratio_max = 4.0 / 3;  ///< largest ratio of width to height. torchvision's.
+  double flip = 0;             ///< probability of a horizontal flip, in [0, 1]
+  /// Strength s of the change of brightness, at least 0: a factor is uniform in [max(0, 1 - s), 1 +
+  /// s], as in torchvision's ColorJitter. Brightness, contrast and saturation come in random order.
+  /// Colours stay in [0, 255] (u8 samples) or [0, 1] (f32).
   double brightness = 0;
-  double contrast = 0;
-  double saturation = 0;
-  std::int64_t cutout = 0;  ///< side of a black square somewhere, cut off at the edges; 0: none
-  /// Mix-up: samples and targets become l x + (1 - l) x' with a partner of the same batch, l drawn
-  /// for each batch from Beta(mixup, mixup). 0: none.
+  double contrast = 0;      ///< strength of the change of contrast about the mean luminance
+  double saturation = 0;    ///< strength of the change of saturation; three channels only
+  std::int64_t cutout = 0;  ///< side of a black square at a random place, in pixels; 0: none
+  /// Parameter of mix-up (Zhang et al., "mixup: beyond empirical risk minimization", 2018): samples
+  /// and targets become l x + (1 - l) x' with a partner of the same batch; l is drawn for each
+  /// batch from Beta(mixup, mixup). At least 0; 0: none.
   double mixup = 0;
-  /// Cut-mix: a box of the partner's picture, of the area 1 - l, l from Beta(cutmix, cutmix); the
-  /// targets are mixed by the areas. 0: none. With both, a coin chooses for each batch.
-  /// Labels become distributions, so mixing wants cross-entropy, a loss of values or one's own; the
-  /// training accuracy is counted against the labels of the samples themselves.
+  /// Parameter of CutMix (Yun et al., "CutMix", 2019): a box of the area 1 - l is taken from the
+  /// partner's image, l from Beta(cutmix, cutmix), and targets are mixed by the areas. At least 0;
+  /// 0: none. With both, a coin chooses one for each batch. Labels become distributions, so mixing
+  /// needs cross-entropy, a loss of values or an own loss. The training accuracy counts the labels
+  /// of the samples themselves.
   double cutmix = 0;
 
+  /// Returns whether all fields are equal.
   bool operator==(const Augment&) const = default;
+  /// Returns whether images are cropped, so that they may be larger than the network's input.
   bool crops() const { return crop || padding > 0 || resized_crop; }
+  /// Returns whether samples of a batch are mixed.
   bool mixes() const { return mixup > 0 || cutmix > 0; }
-  /// Whether anything is asked for.
+  /// Returns whether anything is changed at all.
   bool any() const { return *this != Augment{}; }
 };
 
-/// Returns the data set with the middle (height, width) of each image of its first input; all else
-/// stays. Throws Error unless these are (height, width, channels) in u8 or f32 and at least as
-/// large.
+/// Returns the data set with the central (height, width) of each image of its first input; all else
+/// stays. Copies images in memory; images of a source are cropped when they are read. Throws Error
+/// unless images are (height, width, channels) in u8 or f32 and at least as large.
 Dataset centre_crop(const Dataset& data, std::int64_t height, std::int64_t width);
 
 }  // namespace linnet

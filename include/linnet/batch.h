@@ -16,26 +16,32 @@ class Stepper;
 LINNET_API_BEGIN
 namespace linnet {
 
+/// Says how Trainer::batches() forms batches. Defaults are FitOptions'.
 struct BatchOptions {
-  std::int64_t size = 128;
-  bool shuffle = true;
-  bool drop_last = false;  ///< leaves out what is beyond the last whole batch
+  std::int64_t size = 128;  ///< samples of a batch, at least 1
+  bool shuffle = true;      ///< draws another order in each epoch, from TrainerOptions::seed
+  bool drop_last = false;   ///< leaves out the samples after the last whole batch
 
+  /// Returns whether all fields are equal.
   bool operator==(const BatchOptions&) const = default;
 };
 
-/// A batch: samples of a data set, in the order in which a training goes through them.
-/// Trainer::batches() makes it.
+/// Refers to samples of a data set, in the order in which a training goes through them. It copies
+/// no samples: a step gathers them on the device. Trainer::batches() makes it.
 class Batch {
  public:
+  /// Returns the number of samples; the last batch of an epoch may have fewer than the others.
   std::int64_t size() const { return size_; }
-  std::int64_t epoch() const { return epoch_; }        ///< of the training, from 1
-  std::int64_t position() const { return position_; }  ///< of its first sample in the epoch
+  /// Returns the epoch of the training, from 1.
+  std::int64_t epoch() const { return epoch_; }
+  /// Returns the position of the batch's first sample in the epoch, from 0.
+  std::int64_t position() const { return position_; }
+  /// Returns the data set whose samples these are.
   const Dataset& data() const { return data_; }
 
-  /// Its samples as a data set of their own, in the batch's order, before any augmentation:
-  /// Dataset(batch).column("image").data, or model.value_of("dense_1", batch). Copies them where
-  /// they are shuffled; what comes from a source is read when it is needed.
+  /// Returns the samples as a data set of their own, in the batch's order, before any augmentation:
+  /// Dataset(batch).column("image").data, or model.value_of("dense_1", batch). Copies shuffled
+  /// samples; those of a source are read when they are needed.
   operator Dataset() const;  // NOLINT(*-explicit-*): taken wherever data are
 
  private:
@@ -52,31 +58,37 @@ class Batch {
         size_(size) {}
   Dataset data_;
   BatchOptions options_;
-  std::uint64_t seed_;  ///< of the order
+  std::uint64_t seed_;  ///< seed of the order
   std::int64_t epoch_;
   std::int64_t position_;
   std::int64_t size_;
 };
 
-/// The batches of one epoch, for `for (const Batch& batch : trainer.batches(data))`: an input
-/// range. Its iterators are good as long as it is.
+/// Holds the batches of one epoch, for `for (const Batch& batch : trainer.batches(data))`. An input
+/// range, whose iterators are valid as long as it lives.
 class BatchRange {
  public:
+  /// Goes through the batches of an epoch; an input iterator.
   class Iterator {
    public:
-    using value_type = Batch;
-    using difference_type = std::ptrdiff_t;
-    using reference = Batch;
-    using pointer = void;
-    using iterator_category = std::input_iterator_tag;
+    using value_type = Batch;                           ///< what it goes through
+    using difference_type = std::ptrdiff_t;             ///< required of iterators
+    using reference = Batch;                            ///< batches are made on access
+    using pointer = void;                               ///< there is none
+    using iterator_category = std::input_iterator_tag;  ///< its category
+    /// Makes an iterator that belongs to no range.
     Iterator() = default;
+    /// Returns the batch.
     Batch operator*() const;
+    /// Goes to the next batch.
     Iterator& operator++();
+    /// Goes to the next batch and returns the iterator as it was.
     Iterator operator++(int) {
       Iterator before = *this;
       ++*this;
       return before;
     }
+    /// Returns whether both stand at the same batch of a range.
     bool operator==(const Iterator& other) const { return position_ == other.position_; }
 
    private:
@@ -85,7 +97,9 @@ class BatchRange {
     const BatchRange* range_ = nullptr;
     std::int64_t position_ = 0;
   };
+  /// Returns the first batch's iterator.
   Iterator begin() const { return {this, 0}; }
+  /// Returns the iterator after the last batch.
   Iterator end() const { return {this, end_}; }
 
  private:

@@ -16,112 +16,121 @@ namespace linnet {
 
 class StepResult;
 
-/// Loss (mean over the samples) and accuracy (NaN for regression).
+/// Reports a pass over a data set in inference mode, or an epoch of training.
 struct Evaluation {
-  double loss = 0;
-  double accuracy = 0;
-  std::int64_t samples = 0;
-  std::map<std::string, double> metrics = {};  ///< by CustomMetric::name; none of a training
+  double loss = 0;           ///< mean over the samples, by their weights where they have any
+  double accuracy = 0;       ///< share of right labels, in [0, 1]; NaN for targets that are values
+  std::int64_t samples = 0;  ///< number of samples; 0: nothing was evaluated
+  /// Own metrics, by CustomMetric::name. An epoch of training has none.
+  std::map<std::string, double> metrics = {};
 };
 
+/// Reports one epoch of a fit.
 struct EpochReport {
-  std::int64_t epoch = 0;  ///< from 1
-  Evaluation train;        ///< over the epoch, while the weights changed
-  Evaluation validation;   ///< no samples if no validation set was given
-  Evaluation test;         ///< no samples if no test data was given
-  /// Of the epoch's steps in their order; the newest 4096 where they are more.
+  std::int64_t epoch = 0;  ///< number of the epoch, from 1
+  Evaluation train;        ///< over the epoch's training batches, while the weights changed
+  Evaluation validation;   ///< over the validation set; no samples without one
+  Evaluation test;         ///< over the test set; no samples where it was not evaluated
+  /// Loss of each step, in order; the newest 4096 of an epoch of more steps.
   std::vector<float> step_losses = {};
-  double learning_rate = 0;  ///< of the epoch's last step
-  double seconds = 0;        ///< of training alone, without the evaluations
-  double samples_per_second = 0;
+  double learning_rate = 0;       ///< learning rate of the epoch's last step
+  double seconds = 0;             ///< time of training alone, without the evaluations
+  double samples_per_second = 0;  ///< training speed, without the evaluations
 };
 
-/// The state of a running epoch.
+/// Reports how far a running epoch is.
 struct Progress {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t epochs = 0;
-  std::int64_t samples_done = 0;
-  std::int64_t samples = 0;  ///< in an epoch
-  double loss = 0;           ///< mean over the epoch so far
-  double accuracy = 0;
-  double samples_per_second = 0;  ///< over the epoch so far
-  double seconds_left = 0;        ///< of the whole training, estimated
+  std::int64_t epoch = 0;         ///< number of the epoch, from 1
+  std::int64_t epochs = 0;        ///< number of the fit's last epoch
+  std::int64_t samples_done = 0;  ///< samples of this epoch that were trained on
+  std::int64_t samples = 0;       ///< samples of an epoch
+  double loss = 0;                ///< mean over the epoch so far
+  double accuracy = 0;            ///< mean over the epoch so far; NaN for targets that are values
+  double samples_per_second = 0;  ///< speed over the epoch so far
+  double seconds_left = 0;        ///< estimated time to the end of the fit
 };
 
-/// How far a pass over a validation or test set is.
+/// Reports how far a pass over a validation or test set is.
 struct EvaluationProgress {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t epochs = 0;
-  std::int64_t samples_done = 0;
-  std::int64_t samples = 0;
+  std::int64_t epoch = 0;         ///< number of the epoch that it follows, from 1
+  std::int64_t epochs = 0;        ///< number of the fit's last epoch
+  std::int64_t samples_done = 0;  ///< samples that were evaluated
+  std::int64_t samples = 0;       ///< samples of the set
 };
 
+/// Reports a whole fit.
 struct History {
-  std::vector<EpochReport> epochs;
-  bool stopped_early = false;      ///< patience ran out
-  bool interrupted = false;        ///< a callback asked to stop; the last epoch may be incomplete
-  double startup_seconds = 0;      ///< from the call to the first step: compiling and preparing
-  std::size_t planned_bytes = 0;   ///< all memory of training, decided before the first step
+  std::vector<EpochReport> epochs;  ///< the epochs of this fit, in order
+  bool stopped_early = false;       ///< whether FitOptions::patience ended the fit
+  /// Whether a callback asked to stop; the last epoch may be incomplete.
+  bool interrupted = false;
+  double startup_seconds = 0;     ///< time from the call to the first step: compile, allocate
+  std::size_t planned_bytes = 0;  ///< memory of the training, all of it known before the first step
   std::vector<std::string> notes;  ///< sentences on what the device could not do
 };
 
-/// Watches a fit; every function is called on the thread that trains, between steps.
+/// Watches a fit: derive from it, override what you need, and pass it as FitOptions::callback.
+/// Every function is called on the thread that trains, between steps. An exception that one throws
+/// ends the fit and reaches the caller.
 ///
-/// What a function may do with the trainer and its model: evaluate, predict, ask for gradients, for
-/// state() and best(), save the model, change weights. None of that changes what the fit computes,
-/// but for the weights. In the middle of an epoch, state() has the epochs that are done.
-/// fit(), step(), minimize() and load_state() of the same trainer throw Error: another trainer's
-/// are fine, also on the same model. The Trainer itself may go; the fit then ends as it would have.
+/// A function may use the trainer and its model: evaluate, predict, ask for gradients, state() and
+/// best(), save the model, change weights. Only changed weights change what the fit computes. In
+/// the middle of an epoch, state() has the position after the last whole epoch. fit(), step(),
+/// minimize() and load_state() of the same trainer throw Error; another trainer's are allowed, also
+/// on the same model. The Trainer handle itself may be destroyed; the fit continues to its end.
 class Callback {
  public:
   virtual ~Callback() = default;
-  /// After every step: its number, and its loss for those who ask. An override makes the host run
-  /// one step at a time, and StepResult::loss() waits for the device; without one this costs
-  /// nothing.
+  /// Called after every step. An override makes the host run one step at a time, and
+  /// StepResult::loss() waits for the device; without an override it costs nothing.
   virtual void on_batch(const StepResult& /*step*/) { hears_batches_ = false; }
-  /// Several times a second.
+  /// Called several times a second while an epoch runs.
   virtual void on_progress(const Progress& /*progress*/) {}
-  /// Several times a second while a long evaluation goes on.
+  /// Called several times a second while a long evaluation runs.
   virtual void on_evaluation(const EvaluationProgress& /*progress*/) {}
-  /// After the epoch's evaluations. The weights are finite, and so are the losses.
+  /// Called after the epoch's evaluations. Weights and losses are finite.
   virtual void on_epoch(const EpochReport& /*report*/) {}
-  /// Asked as often as on_progress and on_evaluation; true ends the training after the current step
-  /// or evaluation.
+  /// Returns true to end the training after the current step or evaluation. Called as often as
+  /// on_progress() and on_evaluation(). The default returns false.
   virtual bool stop_requested() { return false; }
-  /// Once, as soon as a stop was requested: the weights are finite, and nothing is evaluated before
-  /// this returns. The time to save, since what asked for the stop may not wait for on_epoch.
+  /// Called once, as soon as a stop was requested. The weights are finite, and nothing is evaluated
+  /// before it returns: the place to save where the stop may not wait for on_epoch().
   virtual void on_stop() {}
-  /// After the last epoch, also of a fit that was stopped; not after an Error.
+  /// Called after the last epoch, also of a fit that was stopped, but not after an Error.
   virtual void on_end(const History& /*history*/) {}
 
-  /// Whether on_batch() is overridden, as far as that is known: true until it was called once.
+  /// @cond
+  // For the library: whether on_batch() is overridden; true until the default was called once.
   bool hears_batches() const { return hears_batches_; }
+  /// @endcond
 
  private:
   bool hears_batches_ = true;
 };
 
-/// Writes lines on a fit: one an epoch, one at the end, and, if asked for, some on steps. The
-/// library writes nothing anywhere unless a LogCallback is given.
+/// Writes lines on a fit: one for each epoch, one at the end, and on request some for steps. The
+/// library prints nothing unless a LogCallback is given.
 ///   LogCallback log([](std::string_view line) { spdlog::info("{}", line); });
 ///   trainer.fit(data, {.epochs = 10, .callback = &log});
 class LogCallback : public Callback {
  public:
+  /// Takes one line, without its end.
   using Write = std::function<void(std::string_view line)>;
 
-  /// write: takes a line without its end; empty: to the standard error stream. every_steps: a line
-  /// with the loss after every so many steps, at least 0; 0: none.
+  /// Makes a log that calls `write` for each line; an empty one writes to the standard error
+  /// stream. `every_steps` above 0 adds a line with the loss after every so many steps, which waits
+  /// for the device there. Throws Error for a negative one.
   explicit LogCallback(Write write = {}, std::int64_t every_steps = 0);
 
-  void on_batch(const StepResult& step) override;
-  void on_progress(const Progress& progress) override;
-  void on_epoch(const EpochReport& report) override;
-  void on_end(const History& history) override;
+  void on_batch(const StepResult& step) override;       ///< writes every `every_steps` steps
+  void on_progress(const Progress& progress) override;  ///< notes the number of epochs
+  void on_epoch(const EpochReport& report) override;    ///< writes the epoch's numbers
+  void on_end(const History& history) override;         ///< writes how the fit ended
 
  private:
   Write write_;
   std::uint64_t every_steps_;
-  std::int64_t epochs_ = 0;  ///< of the fit, as the progress says
+  std::int64_t epochs_ = 0;  ///< number of the fit's last epoch
 };
 
 }  // namespace linnet

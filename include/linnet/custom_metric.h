@@ -12,37 +12,38 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// A metric of one's own, measured by every evaluation of a Trainer, on its device. The library
-/// keeps sums over the samples, by their weights (Dataset::set_weights()), so a metric is what
-/// follows from means over the data set:
+/// Describes an own metric, which every evaluation of a Trainer measures on its device. The library
+/// keeps sums over the samples, by their weights (Dataset::set_weights()), so a metric is a
+/// function of means over the data set. The mean absolute error:
 ///   CustomMetric{.name = "mae", .values = [](const Expression& y, const Expression& t) {
 ///     return abs(y - t);
 ///   }}
-/// the mean absolute error, and with `result` its like that are no means themselves:
+/// `result` computes a metric from means, such as the root of the mean squared error:
 ///   CustomMetric{.name = "rmse", .values = ..., .result = [](std::span<const double> means) {
 ///     return std::sqrt(means[0]);
 ///   }}
 struct CustomMetric {
-  /// In Evaluation::metrics and FitOptions::watch; not "loss" or "accuracy".
+  /// Name in Evaluation::metrics and Watch::metric; not empty, "loss" or "accuracy".
   std::string name = {};
-  /// What is averaged, from an output as the network gives it and its targets (labels come as
-  /// one-hot rows). Without `result` any numbers of a sample: the metric is the mean of all.
+  /// Numbers to average, from an output of the network and its targets (labels come as one-hot
+  /// rows). Without `result` it may give any number of values a sample: the metric is their mean.
   std::function<Expression(const Expression& y, const Expression& target)> values = {};
-  /// The metric, from the mean of each of a sample's numbers.
+  /// Computes the metric from the mean of each of a sample's numbers. Empty: the mean itself.
   std::function<double(std::span<const double> means)> result = {};
-  /// With `result`: how many numbers `values` gives a sample. At least 1; all metrics together have
-  /// at most 32.
+  /// How many numbers `values` gives a sample, where there is a `result`. At least 1; all metrics
+  /// together have at most 32.
   std::int64_t numbers = 1;
-  std::string output = {};  ///< by name; empty: the first that has targets
+  std::string output = {};  ///< name of the output; empty: the first one that has targets
 };
 
+/// Says whether smaller or larger numbers of a metric are better.
 enum class Better : std::uint8_t { smaller, larger };
 
-/// What tells the best epoch: the validation set's, or else the test set's, or else the training's
-/// number of that name.
+/// Names the number that decides which epoch is the best: the validation set's, else the test
+/// set's, else the training's.
 struct Watch {
-  std::string metric = "loss";  ///< or "accuracy", or CustomMetric::name
-  Better better = Better::smaller;
+  std::string metric = "loss";      ///< "loss", "accuracy", or a CustomMetric::name
+  Better better = Better::smaller;  ///< which of two numbers is the better one
 };
 
 }  // namespace linnet

@@ -19,231 +19,252 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// One input or target of every sample, by name: N records, in memory or from a source.
+/// Holds one input or one target of every sample, under a name: N records, in memory or from a
+/// source.
 struct Column {
-  std::string name;
-  Tensor data = {};  ///< (N, ...): one record a row
-  /// Gives the records when a batch needs them; `data` is empty then.
+  std::string
+      name;  ///< unique in a data set; belongs to the network's input or output of that name
+  Tensor data = {};  ///< (N, ...): one record a row; empty where there is a `source`
+  /// Gives the records when a batch needs them, instead of `data`.
   std::shared_ptr<const RecordSource> source = {};
-  /// Of sequences (N, T, ...) that are padded at their ends: how many steps of each count, (N) i32
-  /// or i64, from 1 to T (of a target from 0). Empty: all of them. What lies in the padding has no
-  /// part in anything, be it NaN (ids in it are such as the embedding has).
+  /// Number of steps that count in each of N sequences (N, T, ...) padded at their ends: (N), i32
+  /// or i64, from 1 to T (of a target from 0). Empty: all steps count. Padding affects no result,
+  /// even NaN; ids in it must be rows of the embedding.
   Tensor lengths = {};
 
+  /// Returns whether the column has lengths of sequences.
   bool has_lengths() const { return lengths.elements() > 0; }
-  std::int64_t size() const;  ///< N
+  /// Returns the number of records, N.
+  std::int64_t size() const;
+  /// Returns the element type of the records.
   DType dtype() const;
-  Shape record() const;  ///< the shape of one record, without N
+  /// Returns the shape of one record, without N.
+  Shape record() const;
 };
 
-/// What is known of a data set beside its columns.
+/// Holds facts about a data set beside its columns. All are optional.
 struct DatasetInfo {
-  std::string name = "data";
-  std::vector<std::string> classes = {};  ///< names, one per class; none: not known
-  /// Of texts: the words of the ids from 3 on, the most frequent first (0 pads, 1 starts a text, 2
-  /// is any other word).
+  std::string name = "data";              ///< name of the data set in messages
+  std::vector<std::string> classes = {};  ///< class names by label; empty: unknown
+  /// Words of a text's ids from 3 on, the most frequent first (id 0 pads, 1 starts a text, 2 is any
+  /// other word). Empty: no texts.
   std::vector<std::string> vocabulary = {};
-  /// Files that were left out because they could not be read: path and reason.
+  /// Path and reason of each file that was left out because it could not be read.
   std::vector<std::string> bad_files = {};
-  /// The files whose records these are, one for one, so that errors can name them; empty: none.
+  /// File whose records are the samples, one for one, named in errors; empty: none.
   std::filesystem::path samples_file = {};
+  /// File whose records are the targets, one for one, named in errors; empty: none.
   std::filesystem::path targets_file = {};
   /// Sentences on what was decided while reading, e.g. that grey images are read in colour.
   std::vector<std::string> notes = {};
 };
 
-/// Which record a Transform is to make.
+/// Says which record a Transform makes.
 struct RecordPlace {
-  std::int64_t row = 0;    ///< in the data set whose column was mapped
-  std::int64_t epoch = 0;  ///< of a training, from 1; 0 in evaluations and predictions
-  /// For transforms that draw: a function of row, epoch and the seed that Dataset::map() was given.
+  std::int64_t row = 0;    ///< row in the data set whose column is mapped, from 0
+  std::int64_t epoch = 0;  ///< epoch of a training, from 1; 0 in evaluations and predictions
+  /// Seed for transforms that draw random numbers: a function of row, epoch and MapOptions::seed.
   std::uint64_t key = 0;
 };
 
-/// Makes a record of another one, e.g. a spectrum of a sound: reads `from`, which is read-only, and
-/// writes finite numbers over all of `to`, or assigns to it a Tensor of its type and shape. Called
-/// by several threads at once; what it writes depends on nothing else than its arguments.
+/// Makes a record from another one, e.g. a spectrum of a sound. It reads `from`, which is
+/// read-only, and writes finite numbers over all of `to`, or assigns to it a Tensor of the same
+/// type and shape. Several threads call it at once. The record depends on the arguments only.
 using Transform = std::function<void(const Tensor& from, Tensor& to, const RecordPlace& place)>;
 
-/// What Dataset::map() makes.
+/// Describes the records that Dataset::map() makes.
 struct MapOptions {
-  Shape record = {};         ///< of the new records
-  DType dtype = DType::f32;  ///< theirs: u8, f32 or i32; of a target f32
-  std::uint64_t seed = 0;    ///< of RecordPlace::key
+  Shape record = {};         ///< shape of the new records, without the batch
+  DType dtype = DType::f32;  ///< their type: u8, f32 or i32 of an input, f32 of a target
+  std::uint64_t seed = 0;    ///< seed of RecordPlace::key
 };
 
-/// How Dataset::split() chooses.
+/// Says how Dataset::split() chooses samples.
 struct SplitOptions {
-  std::uint64_t seed = 0;
-  /// Takes the same share of every class, within one sample. Needs labels.
+  std::uint64_t seed = 0;  ///< seed of the random choice
+  /// Takes the same share of every class, within one sample, as scikit-learn's `stratify`. Needs
+  /// labels.
   bool stratify = false;
 };
 
-/// Samples as named input columns and named target columns of equal length. A cheap handle: copies
-/// share columns, and the setters change one handle alone. Different threads may read one data set.
+/// Holds samples as named input columns and named target columns of equal length. A cheap handle:
+/// copies share the columns, and a setter changes one handle only. `const` functions may be called
+/// from several threads at once.
 ///
-/// Inputs are u8, f32 or i32 (ids), targets f32 values or i32 labels (N): read where they lie,
+/// Inputs are u8, f32 or i32 (ids), targets f32 values or i32 labels (N). They are read in place,
 /// without a copy; pixels stay bytes until a batch is gathered. Columns of other types, or in the
-/// memory of a GPU, are converted when the data set is made, which copies them: f64, f16 and bf16
-/// to f32, i64 to i32, bool to u8, and targets of u8 or bool to i32. Labels (N, 1) are (N).
+/// memory of a GPU, are copied and converted when the data set is made: f64, f16 and bf16 to f32,
+/// i64 to i32, bool to u8, targets of u8 or bool to i32. Labels (N, 1) become (N).
 ///
 /// Columns belong to a network's inputs and outputs by name. Where each side has exactly one
-/// without a partner, these two belong together, so that a network of one input and one output
-/// takes a data set of any names. An output without a target has no loss; an input column that the
-/// network lacks is not read.
+/// without a partner, these two belong together, so a network of one input and one output takes a
+/// data set of any names. An output without a target has no loss; an input column that the network
+/// lacks is not read.
 class Dataset {
  public:
-  /// No columns, no samples.
+  /// Makes a data set without columns and samples.
   Dataset() = default;
-  /// Throws Error naming the column: lengths that disagree, a name that is empty or stands there
-  /// twice, records of a dimension below 1, labels that are no single numbers or come from a
-  /// source, integers that i32 can't hold, a source of another type than u8, f32 and i32, lengths
-  /// that are no steps of the column. Of `info` as set_classes() does.
+  /// Makes a data set of these columns. Throws DataError naming the column for: lengths that
+  /// disagree, a name that is empty or occurs twice, records of a dim below 1, labels that are not
+  /// single numbers or come from a source, integers that i32 cannot hold, a source of another type
+  /// than u8, f32 and i32, lengths outside the column's steps; and for `info` as set_classes()
+  /// does.
   Dataset(std::vector<Column> inputs, std::vector<Column> targets = {}, DatasetInfo info = {});
 
+  /// Returns the number of samples, N.
   std::int64_t size() const;
+  /// Returns the input columns, in order.
   const std::vector<Column>& inputs() const;
+  /// Returns the target columns, in order.
   const std::vector<Column>& targets() const;
-  /// An input or target by its name; throws Error listing the names that there are.
+  /// Returns the input or target of this name. Throws Error listing the names that exist.
   const Column& column(std::string_view name) const;
 
-  /// Whether both are handles of the same columns, weights and facts.
+  /// Returns whether both are handles of the same columns, weights and facts.
   bool same_as(const Dataset& other) const {
     return contents_ == other.contents_ && weights_ == other.weights_ && info_ == other.info_;
   }
 
-  /// How much each sample counts in losses and metrics; no elements: all alike.
+  /// Returns the weight of each sample in losses and metrics; empty: all count alike.
   const Tensor& weights() const;
-  /// Weights (N), or (N, T) of the steps of targets (N, T, ...): finite and not negative, f32 or
-  /// what converts to it. The loss of a batch is sum(weight * loss) / sum(weight), as class weights
-  /// have it in LossOptions, whose weights multiply these; 0 where all of a batch are 0. An epoch's
-  /// loss and accuracy and all metrics but counts are weighted means as well. rows(), take() and
-  /// split() take the weights along. An empty Tensor removes them. Throws Error for other shapes,
-  /// and naming a weight that is NaN, infinite or negative.
+  /// Sets weights (N), or (N, T) for the steps of targets (N, T, ...): finite, at least 0, f32 or
+  /// what converts to it. The loss of a batch is sum(weight * loss) / sum(weight), and 0 where all
+  /// weights of the batch are 0; LossOptions::class_weights multiply these. An epoch's loss and
+  /// accuracy, and all metrics but counts, are weighted means too. rows(), take() and split() keep
+  /// the weights of their samples. An empty Tensor removes them. Throws DataError for another
+  /// shape, and naming a weight that is NaN, infinite or negative.
   void set_weights(const Tensor& weights);
 
+  /// Returns the facts about the data set.
   const DatasetInfo& info() const;
-  /// Throws Error as set_classes() does.
+  /// Replaces the facts. Throws DataError as set_classes() does.
   void set_info(DatasetInfo info);
-  /// The names of the first target's classes; none: not known.
+  /// Returns the class names of the first target, by label; empty: unknown.
   const std::vector<std::string>& classes() const { return info().classes; }
-  /// Throws Error for a name that is not UTF-8 or stands there twice.
+  /// Sets the class names of the first target, by label. Throws DataError for a name that is not
+  /// UTF-8 or occurs twice.
   void set_classes(std::vector<std::string> names);
 
-  /// Samples [begin, end), in the same memory. Throws Error for samples that are not there.
+  /// Returns the samples [begin, end), in the same memory. Throws Error for samples that the data
+  /// set lacks.
   Dataset rows(std::int64_t begin, std::int64_t end) const;
-  /// These samples in this order, copied; of a source they are read later. Throws Error naming a
-  /// sample that is not there.
+  /// Returns these samples in this order. Copies them; those of a source are read later. Throws
+  /// Error naming a sample that the data set lacks.
   Dataset take(std::span<const std::int64_t> rows) const;
-  /// Splits off a random share of the samples: {the others, the share}, both in the data set's
-  /// order and copied as take() does; nothing is copied for a share without samples. The share has
-  /// round(share * size()) samples, the same ones for a seed on every machine. Throws Error for a
-  /// share outside [0, 1), and for one that leaves nothing.
+  /// Splits off a random share of the samples: returns {the others, the share}, both in the data
+  /// set's order and copied as take() does (not copied for a share of 0). The share has round(share
+  /// * size()) samples, the same ones for a seed on every machine. Throws Error for a share outside
+  /// [0, 1), and for one that leaves no others.
   std::pair<Dataset, Dataset> split(double share, const SplitOptions& options = {}) const;
 
-  /// The same data set with other records in a column: each is made when a batch needs it, by the
-  /// threads that read ahead (FitOptions::decoders), in every epoch anew. Nothing is held in
-  /// memory. Throws Error for a column that is not there, and for labels. An exception of the
-  /// transform, and NaN or infinity that it makes of a step that counts, end the training (or
-  /// evaluation, or prediction) as an Error that names column and row.
+  /// Returns the same data set with other records in a column. The threads that read ahead
+  /// (FitOptions::decoders) make each record when a batch needs it, anew in every epoch; none is
+  /// kept in memory. Throws Error for an unknown column, and for labels. An exception of the
+  /// transform, and NaN or infinity in a step that counts, end the training, evaluation or
+  /// prediction with a DataError that names column and row.
   Dataset map(std::string_view column, const MapOptions& options, Transform transform) const;
 
-  /// Throws Error where the first target is labels and one lies outside [0, classes), if there are
-  /// classes; `ignored_label` may.
+  /// Checks the labels of the first target. Throws DataError where there are classes and a label
+  /// lies outside [0, classes); `ignored_label` may.
   void check_labels(std::optional<std::int32_t> ignored_label = {}) const;
 
  private:
   struct Contents;
   std::shared_ptr<const Contents> contents_;  ///< null: no columns
   std::shared_ptr<const Tensor> weights_;     ///< null: none
-  std::shared_ptr<const DatasetInfo> info_;   ///< null: nothing is known
+  std::shared_ptr<const DatasetInfo> info_;   ///< null: no facts
 };
 
-/// The lengths (N) of sequences of ids i32 (N, T) that are padded at their ends: up to the last id
-/// that is not `pad`, and at least 1. For Column::lengths. Throws Error for other Tensors.
+/// Returns the lengths (N), i32, of sequences of ids i32 (N, T) padded at their ends: up to the
+/// last id that is not `pad`, and at least 1. Made for Column::lengths. Throws Error for other
+/// Tensors.
 Tensor lengths_of(const Tensor& ids, std::int32_t pad = 0);
-/// The lengths (N) of sequences by a mask (N, T) of any type: 1 where a step counts, 0 where it is
-/// padding. Throws Error for other Tensors, and naming a row whose ones are not the first steps, or
-/// which has none.
+/// Returns the lengths (N), i32, of sequences by a mask (N, T) of any type: 1 where a step counts,
+/// 0 where it is padding. Throws Error for other Tensors, and DataError naming a row without ones
+/// or whose ones are not its first steps.
 Tensor lengths_of_mask(const Tensor& mask);
 
-/// A training, a validation and a test set; each may be empty.
+/// Holds a training, a validation and a test set. An empty one has no samples.
 struct Splits {
-  Dataset train = {};
-  Dataset validation = {};
-  Dataset test = {};
+  Dataset train = {};       ///< the samples that weights learn from
+  Dataset validation = {};  ///< the samples that choose the epoch; often empty
+  Dataset test = {};        ///< the samples that measure the trained model
 };
 
-/// What becomes of an image file that can't be read or decoded.
+/// Says what happens to an image file that cannot be read or decoded.
 enum class OnBadImage : std::uint8_t {
-  stop,  ///< Error, naming the file
-  /// Left out, and named in DatasetInfo::bad_files. So that every run and every epoch sees the same
-  /// samples, all files are decoded once when the data set is opened.
+  stop,  ///< throws DataError naming the file
+  /// Leaves it out and names it in DatasetInfo::bad_files. All files are decoded once when the data
+  /// set is opened, so that every run and every epoch sees the same samples.
   skip,
 };
 
-/// How data in files become samples.
+/// Says how load_dataset() turns files into samples.
 struct DatasetOptions {
-  /// Reads no more than the list of files and, unless `channels` is given, their headers: images
-  /// are decoded when a batch needs them. Data of other kinds are read into memory all the same.
+  /// Decodes images when a batch needs them, instead of holding them in memory. Opening reads the
+  /// list of files and, unless `channels` is given, their headers. Other kinds of data are read
+  /// into memory all the same.
   bool streamed = false;
-  /// (height, width): images of another size are resized to it, bilinear and smoothed as Pillow
-  /// does it. (): as the first image, and an image of another size is bad.
+  /// Size (height, width) to which images are resized, bilinear with antialiasing as Pillow's
+  /// resize.
+  /// (): the first image's size; an image of another size is bad.
   Shape size = {};
-  /// Of images: 1 (grey; a colour becomes its luma) or 3 (grey is written three times). 0: 3 if any
+  /// Channels of images: 1 (grey; a colour becomes its luma) or 3 (grey is repeated). 0: 3 if any
   /// image of the data set has colour, else 1; chest X-rays: 3.
   std::int64_t channels = 0;
-  OnBadImage on_bad_image = OnBadImage::stop;
-  int threads = 0;             ///< that decode images at loading; 0: all processors
-  std::uint64_t seed = 0;      ///< of a split by patient
-  bool coarse_labels = false;  ///< of CIFAR-100
-  /// The words of texts by rank, as DatasetInfo::vocabulary of another data set; none: the most
-  /// frequent ones of the training set.
+  OnBadImage on_bad_image = OnBadImage::stop;  ///< what happens to an unreadable image
+  int threads = 0;             ///< threads that decode images while loading; 0: all processors
+  std::uint64_t seed = 0;      ///< seed of a split by patient (chest X-rays)
+  bool coarse_labels = false;  ///< reads CIFAR-100's 20 coarse labels instead of its 100 fine ones
+  /// Words of texts by rank, as DatasetInfo::vocabulary of another data set. Empty: the most
+  /// frequent words of the training set.
   std::vector<std::string> words = {};
-  /// The one label outside the classes that .npy targets may hold; see Dataset::check_labels().
+  /// The one label outside the classes that .npy targets may hold: see Dataset::check_labels().
   std::optional<std::int32_t> ignored_label = {};
-  /// At most so many training samples, spread evenly over those that there are; 0: all. Not of
-  /// images that are streamed. Of CIFAR the others are looked at and never held.
+  /// Largest number of training samples, taken evenly from all; 0: all. Throws Error for `streamed`
+  /// images.
   std::int64_t train_samples = 0;
-  bool test = true;  ///< false: the test part is left away
+  bool test = true;  ///< false: leaves the test set empty
 };
 
-/// Reads what lies at `path`, by its contents:
-/// - a folder with the four MNIST-style IDX files (plain or .gz),
-/// - a folder with CIFAR-10 or CIFAR-100 binary batches,
-/// - a folder with x_train.npy and y_train.npy, perhaps x_test.npy and y_test.npy,
-/// - IMDB reviews: train.tsv and test.tsv (also .gz, .xz) or the folders of aclImdb,
+/// Reads the data set at `path`, a folder, whose kind its contents show:
+/// - the four MNIST-style IDX files (plain or .gz),
+/// - CIFAR-10 or CIFAR-100 binary batches,
+/// - x_train.npy and y_train.npy, optionally x_test.npy and y_test.npy,
+/// - IMDB reviews: train.tsv and test.tsv (also .gz, .xz), or the folders of aclImdb,
 /// - chest X-rays: images beside Data_Entry_2017.csv or labels.csv, split by patient,
-/// - a folder with `train/` and `test/` (or `val/`) trees of images by class, or one tree of
-///   classes (then everything is `train`),
-/// or a folder that holds one such folder (but images by class).
+/// - `train/` and `test/` (or `val/`) trees of images by class, or one tree of classes (then
+///   everything is the training set),
+/// - or one subfolder that holds such a folder (except images by class).
 ///
 /// Images are the input "image", texts "text", arrays "x"; the target is "label" (i32) or "value"
-/// (f32). Every label lies in [0, classes), or is the ignored one. A set that is not there has the
-/// columns, without samples.
+/// (f32). Every label lies in [0, classes), or is the ignored one. A missing split has the columns,
+/// without samples.
 ///
 /// Images are read as stored: no EXIF orientation is applied (as torchvision's ImageFolder), and a
 /// PNG's gamma and colour profile change nothing. Where some are grey and some in colour, all are
 /// read in colour and DatasetInfo::notes says so (see DatasetOptions::channels). A streamed data
-/// set has the samples of a resident one, bit for bit. Throws Error naming the file, and what was
-/// expected and found there; also for an option that has no meaning for what lies there (size,
-/// coarse_labels).
+/// set has the samples of a resident one, bit for bit.
+///
+/// Throws DataError naming the file, what was expected and what was found; Error for an option
+/// without a meaning for the data found (size, coarse_labels).
 Splits load_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
 
-/// Returns the data set with its targets as a model of the classes `class_names` counts them, by
-/// name: labels, or the columns of values where each class has one. Labels outside the classes stay
-/// as they are, and so do data without names of their own (none, or "0", "1", ...). Throws Error
-/// listing the names that are not among `class_names`, and for values those that the data lack.
-/// evaluate(), evaluate_metrics() and train() do this by themselves.
+/// Returns the data set with its targets numbered as a model of the classes `class_names` numbers
+/// them, by name: labels, or the columns of values where each class has one. Labels outside the
+/// classes stay as they are, and so do data without own names (none, or "0", "1", ...). Throws
+/// DataError listing the names that are not among `class_names`, and for values those that the data
+/// lack. evaluate(), evaluate_metrics() and train() call it themselves.
 Dataset with_class_names(Dataset data, const std::vector<std::string>& class_names);
 
-/// Fashion-MNIST: from `cache` (if it holds the files), else Debian's package
-/// dataset-fashion-mnist, else downloaded into `cache` and checked by SHA-256. Throws Error where
-/// none of these works; then make_digits() is the way on.
+/// Reads Fashion-MNIST (Xiao et al., 2017): images (28, 28, 1) u8, 60,000 for training, 10,000 for
+/// test. Takes the files from `cache` if it holds them, else from Debian's package
+/// dataset-fashion-mnist, else downloads them into `cache` and checks their SHA-256. Throws
+/// DataError where none of these works; make_digits() needs no files.
 Splits load_fashion_mnist(const std::filesystem::path& cache);
 
-/// Procedural images of the ten digits, (28, 28, 1) u8, drawn by strokes with random slant, size,
-/// thickness, position and noise. A function of the seed alone.
+/// Makes images of the ten digits, (28, 28, 1) u8, drawn by strokes with random slant, size,
+/// thickness, position and noise: `train` and `test` of them. A function of the seed.
 Splits make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
 
 }  // namespace linnet

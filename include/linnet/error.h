@@ -10,39 +10,42 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Everything that a user can get wrong (a file, a shape, an option, a missing device) is thrown as
-/// this type or one below. what() is one sentence that names the operator or file, what was
-/// expected and what came. A bug inside Linnet is an InternalError instead.
+/// Reports what a user can get wrong: a file, a shape, an option, a missing device. what() is one
+/// sentence that names the operator, layer or file, what was expected and what came. Three kinds
+/// derive from it; everything else, such as a wrong option or a layer that does not fit, is thrown
+/// as Error itself. A bug inside Linnet is an InternalError, which does not derive from it.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A file or a data set cannot be read, is damaged, holds values that no training can use, or does
-/// not fit the network.
+/// Reports that a file or a data set cannot be read, is damaged, holds values that no training can
+/// use, or does not fit the network.
 class DataError : public Error {
  public:
   using Error::Error;
 };
 
-/// A device is missing, cannot be used, or failed. What a failed device held is lost; a Model on
-/// another device is not affected.
+/// Reports that a device is missing, cannot be used, or failed. What a failed device held is lost;
+/// a Model on another device is not affected.
 class DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-/// The host or a device has less memory than was asked for. A smaller batch often fits: the
-/// sentence names the largest one where that is known.
+/// Reports that the host or a device has less memory than was asked for. A smaller batch often
+/// fits: the sentence names the largest one where that is known.
 class OutOfMemory : public Error {
  public:
+  /// Makes an error of this sentence and these numbers of bytes.
   explicit OutOfMemory(const std::string& what, std::size_t wanted = 0, std::size_t free = 0)
       : Error(what), wanted(wanted), free(free) {}
   std::size_t wanted;  ///< bytes that were asked for; 0: unknown
   std::size_t free;    ///< bytes that are free; 0: unknown
 };
 
-/// A broken invariant of Linnet itself; please report it.
+/// Reports a broken invariant of Linnet itself, or a call outside its documented preconditions.
+/// Please report it.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

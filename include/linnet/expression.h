@@ -21,25 +21,31 @@ struct ExpressionScope;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// A value of a network or of a loss that is being written down: a handle, good as long as what it
-/// was made by is being built. Operators on it become operators of the graph, so gradients, fusion
-/// and every device come for free. f32 unless said; the first axis is the batch, which shapes leave
-/// out. Throws Error naming the operator and the shapes where operands don't fit, and where an
-/// operator would take the padding of sequences with lengths for data or its operands have
-/// different lengths; of operands with lengths and without, the result has them.
+/// Refers to a value of a network, an own layer, a loss or a metric that is being described. A
+/// handle, valid while what it belongs to is being built. Functions of expressions add operators to
+/// the graph, so gradients, fusion and every device come without further code. Values are f32
+/// unless stated; their first axis is the batch, which shapes leave out.
+///
+/// All functions throw Error naming the operator and the shapes where operands do not fit, where an
+/// operator would take the padding of sequences with lengths for data, and where operands have
+/// different lengths. Of operands with and without lengths, the result has them.
 class Expression {
  public:
-  /// Without the batch, which weights don't have.
+  /// Returns the shape without the batch; weights have no batch.
   Shape shape() const;
+  /// Returns the element type.
   DType dtype() const;
-  /// Whether the first axis is the batch: of all but weights and what is made of them alone.
+  /// Returns whether the first axis is the batch: true except for weights and what depends on
+  /// weights only.
   bool batched() const { return batched_; }
 
-  /// Of a value that was built inside the library.
+  /// @cond
+  // For the library.
   Expression(std::shared_ptr<const ExpressionScope> scope, int value, bool batched)
       : scope_(std::move(scope)), value_(value), batched_(batched) {}
   const std::shared_ptr<const ExpressionScope>& scope() const { return scope_; }
   int value() const { return value_; }
+  /// @endcond
 
  private:
   std::shared_ptr<const ExpressionScope> scope_;
@@ -104,16 +110,16 @@ Expression concat(const std::vector<Expression>& parts, int axis);
 /// x wᵀ: x (N, features), w a weight (units, features).
 Expression linear(const Expression& x, const Expression& weight);
 
-/// Layers that may be applied more than once with the same weights:
+/// Holds layers that can be applied more than once with the same weights:
 ///   const Block d = block("d", {Dense{.units = 128}, ReLU{}, Dense{.units = 1}});
 ///   const Expression on_real = d(real), on_fake = d(fake);
-/// The weights are the network's, once: "d.dense_1.weight". Gradients of all applications add up,
-/// and a batch norm's running statistics follow each of them in turn. Operators of the second
+/// The network has the weights once: "d.dense_1.weight". Gradients of all applications add up, and
+/// a batch norm's running statistics follow each of them in turn. Operators of the second
 /// application are named "d_2.dense_1", and so on.
 class Block {
  public:
-  /// Throws Error where x gives a weight another shape than the first application did, where
-  /// another block of this network has the name, and in a loss.
+  /// Returns the block applied to x. Throws Error where x gives a weight another shape than the
+  /// first application did, where another block of this network has the name, and in a loss.
   Expression operator()(const Expression& x) const;
 
  private:
@@ -125,6 +131,7 @@ class Block {
   std::shared_ptr<const std::vector<Layer>> layers_;
 };
 
+/// Returns a block of these layers, named `name`.
 inline Block block(std::string name, std::vector<Layer> layers) {
   return {std::move(name), std::move(layers)};
 }
@@ -132,31 +139,38 @@ inline Block block(std::string name, std::vector<Layer> layers) {
 /// Makes the weights of a CustomLayer.
 class LayerWeights {
  public:
-  LayerWeights(NetworkBuilder& builder, std::shared_ptr<const ExpressionScope> scope)
-      : builder_(builder), scope_(std::move(scope)) {}
-  /// A trained weight "<layer>.<role>" of this shape, which has no batch. Throws Error for a role
-  /// that the layer has already.
+  /// Makes a trained weight "LAYER.ROLE" of this shape, which has no batch. `fan_in` and `fan_out`
+  /// scale an initializer that uses them. Throws Error for a role that the layer has already.
   Expression add(const std::string& role, const Shape& shape, const Initializer& initializer = {},
                  std::int64_t fan_in = 1, std::int64_t fan_out = 1);
+
+  /// @cond
+  // For the library.
+  LayerWeights(NetworkBuilder& builder, std::shared_ptr<const ExpressionScope> scope)
+      : builder_(builder), scope_(std::move(scope)) {}
+  /// @endcond
 
  private:
   NetworkBuilder& builder_;
   std::shared_ptr<const ExpressionScope> scope_;
 };
 
-/// A layer of one's own, as an expression of its input:
+/// Describes an own layer, as an expression of its input:
 ///   CustomLayer{"scaled_swish", [](const Expression& x, LayerWeights& weights) {
 ///     return x * sigmoid(x * weights.add("scale", {x.shape()[-1]}, kOnes));
 ///   }}
-/// Saved models hold what it came to: loading one does not need the function.
+/// A saved model holds the resulting operators, so loading it does not need the function.
 struct CustomLayer {
-  std::string kind = {};  ///< for its name and for errors
+  std::string kind = {};  ///< kind of layer, for its default name and in errors
+  /// Returns the layer's output from its input x, and makes its weights.
   std::function<Expression(const Expression& x, LayerWeights& weights)> function = {};
-  std::string name = {};
-  void build(NetworkBuilder& builder) const;
+  std::string name = {};  ///< name of the layer; empty: `kind` with a number
+  /// @cond
+  void build(NetworkBuilder& builder) const;  // for the library
+  /// @endcond
 };
 
-/// A network of named inputs and outputs:
+/// Builds a network of named inputs and outputs:
 ///   FunctionalNetwork functional;
 ///   const Expression image = functional.input("image", {28, 28, 1});
 ///   const Expression age = functional.input("age", {1});
@@ -165,21 +179,25 @@ struct CustomLayer {
 ///       {{"class", concat({features, age}, 0) | Dense{.units = 10}}, {"features", features}});
 class FunctionalNetwork {
  public:
+  /// Begins a network without inputs.
   FunctionalNetwork();
   FunctionalNetwork(const FunctionalNetwork&) = delete;
   FunctionalNetwork& operator=(const FunctionalNetwork&) = delete;
   ~FunctionalNetwork();
 
-  /// dtype: f32, or i32 for ids. Data set columns belong to inputs and outputs by name (see
-  /// Dataset). lengths: its sequences differ in length, which layers then heed (see Lengths).
+  /// Adds an input and returns its value. `sample`: its shape without the batch. `dtype`: f32, or
+  /// i32 for ids. `lengths`: its sequences differ in length, which layers then respect (see
+  /// Lengths). Columns of data sets belong to inputs and outputs by name (see Dataset). Throws
+  /// Error for a name that is empty or taken, and for a dim below 1.
   Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32,
                    bool lengths = false);
-  /// Noise of mean 0 and standard deviation 1, f32, drawn anew for each sample in each step: the
-  /// same for equal TrainerOptions::seed and steps, on any device and in any batch. At inference it
-  /// is drawn too, keyed by the sample's place in the data set alone, so that a second prediction
-  /// gives the same. Throws Error for an extent below 1.
+  /// Returns noise of mean 0 and standard deviation 1, f32, drawn anew for each sample in each
+  /// step: the same for equal TrainerOptions::seed and steps, on any device and in any batch. At
+  /// inference it depends on the sample's place in the data set only, so a second prediction gives
+  /// the same. Throws Error for a dim below 1.
   Expression normal(const Shape& sample);
-  /// Expressions of this network, by name. Throws Error for names that stand there twice.
+  /// Returns the network with these outputs, by name. Throws Error for names that occur twice, and
+  /// for expressions of another network.
   Network build(const std::vector<std::pair<std::string, Expression>>& outputs) const;
 
  private:

@@ -13,33 +13,38 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// One operator of a network as it stands before any fusion.
+/// Describes one operator of a network, before any fusion.
 struct LayerSummary {
-  std::string name;
-  std::string kind;  ///< the operator, e.g. "conv2d"
-  Shape output;      ///< of a sample
-  std::int64_t parameters = 0;
-  double flops_per_sample = 0;
+  std::string name;             ///< name of the operator, e.g. "conv2d_1"
+  std::string kind;             ///< kind of the operator, e.g. "conv2d"
+  Shape output;                 ///< shape of its output for one sample
+  std::int64_t parameters = 0;  ///< trained numbers
+  double flops_per_sample = 0;  ///< floating-point operations, forward
 };
 
+/// Describes a network and the memory that it needs.
 struct NetworkSummary {
-  std::vector<LayerSummary> layers;
-  std::int64_t parameters = 0;
-  double flops_per_sample = 0;  ///< forward
-  std::int64_t batch = 0;
-  std::size_t train_peak_bytes = 0;    ///< everything a training step needs, as planned
-  std::size_t predict_peak_bytes = 0;  ///< everything an inference step needs
+  std::vector<LayerSummary> layers;    ///< operators, in the order in which they run
+  std::int64_t parameters = 0;         ///< trained numbers of the whole network
+  double flops_per_sample = 0;         ///< floating-point operations, forward
+  std::int64_t batch = 0;              ///< batch size that the bytes are for
+  std::size_t train_peak_bytes = 0;    ///< all memory of a training step, as planned
+  std::size_t predict_peak_bytes = 0;  ///< all memory of an inference step, as planned
 };
 
-/// Plans training and inference at this batch without running anything, for the device that `on`
-/// names. Throws Error where it is missing.
+/// Plans training and inference at this batch size for the device that `on` names, and returns what
+/// they need. Runs nothing and allocates no weights. Throws Error for options that do not fit the
+/// network, and DeviceError where the device is missing.
 NetworkSummary summarize(const Network& network, std::int64_t batch,
                          const TrainingOptions& options = {},
                          const ModelOptions& on = {.device = "cpu"});
 
-enum class Dump : std::uint8_t { graph, plan };
-/// The compiled training step as text: operators in order after fusion, and for `plan` the arena
-/// offset of every operand, the engines that the device of `on` chose, and the peak.
+/// Says what dump_training_step() writes.
+enum class Dump : std::uint8_t {
+  graph,  ///< operators in order after fusion, with shapes and types
+  plan,   ///< also the arena offset of every operand, the chosen engines, and the peak
+};
+/// Returns the compiled training step as text. Throws as summarize() does.
 std::string dump_training_step(const Network& network, std::int64_t batch, Dump what,
                                const TrainingOptions& options = {},
                                const ModelOptions& on = {.device = "cpu", .threads = 1});

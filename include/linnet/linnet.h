@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Everything a program that uses Linnet needs.
+// Everything that a program needs. docs/api.md names the objects and the header of each.
+#include <linnet/augment.h>
 #include <linnet/batch.h>
 #include <linnet/callback.h>
 #include <linnet/custom_metric.h>
@@ -19,6 +20,7 @@
 #include <linnet/optimizer.h>
 #include <linnet/predictor.h>
 #include <linnet/profile.h>
+#include <linnet/record_source.h>
 #include <linnet/schedule.h>
 #include <linnet/state.h>
 #include <linnet/tensor.h>
@@ -26,3 +28,6 @@
 #include <linnet/types.h>
 #include <linnet/version.h>
 #include <linnet/zoo.h>
+
+/// Trains and runs neural networks: docs/api.md names the objects in the order a reader needs them.
+namespace linnet {}

@@ -14,116 +14,124 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-// Measures of predictions, on the host and in double. Scores are rows of one sample after the
-// other. `weights`: what each sample counts, at least 0 (scikit-learn's sample_weight); where they
-// are fewer than numbers, each is of as many neighbours; none: all 1. Throws Error for sizes that
-// disagree, labels outside the classes, no samples at all, and weights that are all 0, and scores
-// that are NaN: no order holds for them. Undefined results are NaN, where it says so.
+// Metrics of predictions, computed on the host in double precision. Scores are rows, one sample
+// after the other. `weights`: what each sample counts, at least 0 (scikit-learn's sample_weight);
+// where they are fewer than the numbers, each counts for as many consecutive ones; empty: all 1.
+// The functions throw Error for sizes that disagree, labels outside the classes, no samples,
+// weights that are all 0, and scores that are NaN. They may be called from several threads at once.
 
+/// Is the value of a metric that is undefined: NaN.
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-/// Samples whose label is among the k largest of their scores; of equal scores the first counts as
-/// larger. Scores (N, C), labels N.
+/// Returns the share of samples whose label is among their k largest scores, in [0, 1]; of equal
+/// scores the first counts as larger. Scores (N, C), labels (N).
 double top_k_accuracy(std::span<const float> scores, std::span<const std::int32_t> labels,
                       std::int64_t k, std::span<const float> weights = {});
-/// top_k_accuracy of 1.
+/// Returns top_k_accuracy() for k = 1.
 double accuracy(std::span<const float> scores, std::span<const std::int32_t> labels,
                 std::span<const float> weights = {});
 
-/// Counts (C, C): row the label, column the class predicted (the first of the largest scores).
+/// Returns counts (C, C): the row is the label, the column the predicted class (the first of the
+/// largest scores). Scores (N, C), labels (N).
 std::vector<std::int64_t> confusion_matrix(std::span<const float> scores,
                                            std::span<const std::int32_t> labels);
 
-/// precision = right / predicted, recall = right / there, f1 their harmonic mean; 0 where nothing
-/// is to be divided by.
+/// Holds scores of one class, or means over classes, in [0, 1]; 0 where the divisor is 0.
 struct ClassScore {
-  double precision = 0;
-  double recall = 0;
-  double f1 = 0;
-  std::int64_t samples = 0;  ///< of the class
+  double precision = 0;      ///< right predictions / predictions of the class
+  double recall = 0;         ///< right predictions / samples of the class
+  double f1 = 0;             ///< harmonic mean of precision and recall
+  std::int64_t samples = 0;  ///< samples of the class
 };
+/// Holds the scores of all classes.
 struct ClassScores {
-  std::vector<ClassScore> classes;
-  ClassScore macro;  ///< mean over the classes that occur, as label or as prediction
-  ClassScore micro;  ///< from the sums of all counts: each is the accuracy
+  std::vector<ClassScore> classes;  ///< by class
+  ClassScore macro;                 ///< mean over the classes that occur, as label or as prediction
+  ClassScore micro;                 ///< from the sums of all counts: each equals the accuracy
 };
-/// Of a confusion matrix (C, C).
+/// Returns the scores that follow from a confusion matrix (C, C). Throws Error unless it is square.
 ClassScores class_scores(std::span<const std::int64_t> confusion);
 
-/// The mean of -log p[label], p at least 1e-15: probabilities (N, C).
+/// Returns the mean of -log p[label], with p at least 1e-15. Probabilities (N, C), labels (N).
 double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels,
                 std::span<const float> weights = {});
-/// exp(log_loss): of how many equally likely classes the choice is as hard.
+/// Returns exp(log_loss()): the number of equally likely classes among which choosing is as hard.
 double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels,
                   std::span<const float> weights = {});
-/// The mean of log(sum exp(z)) - z[label]: logits z (N, C), however large. Throws Error for a
-/// sample without a finite largest logit.
+/// Returns the mean of log(sum exp(z)) - z[label], without overflow. Logits z (N, C), labels (N).
+/// Throws Error for a sample without a finite largest logit.
 double cross_entropy(std::span<const float> logits, std::span<const std::int32_t> labels,
                      std::span<const float> weights = {});
 
-/// The area under the ROC curve: how likely a positive's score is above a negative's, equal scores
-/// counting half (by mid-ranks). Truth in {0, 1}. NaN where one of both does not occur.
+/// Returns the area under the ROC curve: the probability that a positive's score is above a
+/// negative's, equal scores counting half (by mid-ranks). Truth in {0, 1}. NaN where either is
+/// missing.
 double roc_auc(std::span<const float> scores, std::span<const float> truth,
                std::span<const float> weights = {});
 
+/// Holds the area under the ROC curve of several labels.
 struct LabelAuc {
-  std::vector<double> labels;  ///< NaN for a label that is always or never there
-  double mean = kUndefined;    ///< over the others; NaN if there are none
+  std::vector<double> labels;  ///< by label; NaN for a label that is always or never true
+  double mean = kUndefined;    ///< mean over the others; NaN if there are none
 };
-/// Of each column of scores and truth (N, labels).
+/// Returns roc_auc() of each column of scores and truth (N, labels).
 LabelAuc roc_auc_by_label(std::span<const float> scores, std::span<const float> truth,
                           std::int64_t labels, std::span<const float> weights = {});
 
+/// Returns the mean of |y - t| over all numbers.
 double mean_absolute_error(std::span<const float> outputs, std::span<const float> targets,
                            std::span<const float> weights = {});
+/// Returns the root of the mean of (y - t)^2 over all numbers.
 double root_mean_squared_error(std::span<const float> outputs, std::span<const float> targets,
                                std::span<const float> weights = {});
-/// 1 - sum (y - t)^2 / sum (t - mean t)^2, the mean over the `columns` numbers of a sample; columns
-/// of a constant target are left out, NaN if there are no others.
+/// Returns 1 - sum (y - t)^2 / sum (t - mean t)^2, the mean over the `columns` numbers of a sample.
+/// Columns of a constant target are left out; NaN if there are no others.
 double r_squared(std::span<const float> outputs, std::span<const float> targets,
                  std::int64_t columns = 1, std::span<const float> weights = {});
 
+/// Says how evaluate_metrics() measures.
 struct MetricsOptions {
-  std::int64_t batch = 256;
-  std::optional<std::int32_t> ignore_index = {};  ///< samples of this label are left out
+  std::int64_t batch = 256;                       ///< samples that are computed at a time
+  std::optional<std::int32_t> ignore_index = {};  ///< label whose samples are left out
 };
 
-/// What fits the targets of a data set; all else is NaN or empty. Samples count by their weights,
-/// and of targets with lengths the steps that count; counts (samples, confusion and what follows
-/// from it) have none.
+/// Holds the metrics that fit the targets of a data set; the others are NaN or empty. Samples count
+/// by their weights, and of targets with lengths the steps that count do. Counts (samples,
+/// confusion, scores) are unweighted.
 struct Metrics {
+  /// Names the kind of targets: labels, values that are all 0 or 1, or other values.
   enum class Kind : std::uint8_t { labels, binary, values };
-  Kind kind = Kind::labels;  ///< binary: all values are 0 or 1
-  std::int64_t samples = 0;
+  Kind kind = Kind::labels;  ///< kind of the targets
+  std::int64_t samples = 0;  ///< number of samples
 
-  // Of labels:
-  double accuracy = kUndefined;
-  double top5 = kUndefined;                  ///< with more than 5 classes
-  double log_loss = kUndefined;              ///< cross_entropy()
-  double perplexity = kUndefined;            ///< exp(log_loss)
-  std::vector<std::int64_t> confusion = {};  ///< (outputs, outputs), up to 4096 outputs
-  ClassScores scores = {};
+  double accuracy = kUndefined;              ///< labels: share of right ones
+  double top5 = kUndefined;                  ///< labels: top-5 accuracy, with more than 5 classes
+  double log_loss = kUndefined;              ///< labels: cross_entropy()
+  double perplexity = kUndefined;            ///< labels: exp(log_loss)
+  std::vector<std::int64_t> confusion = {};  ///< labels: (outputs, outputs), up to 4096 outputs
+  ClassScores scores = {};                   ///< labels: precision, recall and F1
 
-  LabelAuc auc = {};  ///< of binary values
+  LabelAuc auc = {};  ///< binary values: area under the ROC curve by label
 
-  // Of other values:
-  double r_squared = kUndefined;
-  double mae = kUndefined;
-  double rmse = kUndefined;
+  double r_squared = kUndefined;  ///< other values: linnet::r_squared()
+  double mae = kUndefined;        ///< other values: mean_absolute_error()
+  double rmse = kUndefined;       ///< other values: root_mean_squared_error()
 };
 
-/// What is measured, of the first output. Where `data` has labels: logits, what goes into a last
-/// Softmax. Where all its values are 0 or 1: scores in the order of the probabilities, which
-/// float32 probabilities are too coarse for. Else the output itself. Throws Error where data and
-/// network don't fit.
+/// Returns the numbers that measure() takes, of the network's first output, row-major. Where `data`
+/// has labels: logits, the input of a last Softmax. Where all its values are 0 or 1: scores in the
+/// order of the probabilities, which are too coarse in f32. Else the output itself. Waits. Throws
+/// DataError where data and network do not fit.
 std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch = 256,
                                   std::optional<std::int32_t> ignore_index = {});
-/// Measures what predictions_of() gave for `data`. Throws Error for predictions that are NaN.
+/// Returns the metrics of the predictions that predictions_of() returned for `data`. Throws Error
+/// for predictions that are NaN.
 Metrics measure(std::span<const float> predictions, const Dataset& data,
                 std::optional<std::int32_t> ignore_index = {});
-/// The probability of class `index` that the softmax of one sample's logits gives.
+/// Returns the softmax probability of class `index`, from one sample's logits.
 double softmax_probability(std::span<const float> logits, std::size_t index);
-/// Both, the data's classes counted as the model's (with_class_names()).
+/// Returns measure() of predictions_of(), with the data's classes numbered as the model's
+/// (with_class_names()). Waits.
 Metrics evaluate_metrics(Model& model, const Dataset& data, const MetricsOptions& options = {});
 
 }  // namespace linnet

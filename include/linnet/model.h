@@ -21,166 +21,191 @@ struct ModelState;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// What a model remembers of the training that made its weights; saved with them.
+/// Holds what a model remembers of the training that made its weights; model files save it.
 struct TrainingRecord {
-  /// The loss of the first output: a name of loss_names(), or "custom". "": not known, before a
-  /// training and in files of older versions.
+  /// Loss of the first output: a name of loss_names(), or "custom". "": unknown, before a training
+  /// and in files of older versions.
   std::string loss = {};
-  bool labels = false;      ///< whether that output learned from labels, not from values
-  Shape sample_shape = {};  ///< of a sample in the data set, before crops; (): not known
+  bool labels = false;      ///< whether the first output learned from labels, not from values
+  Shape sample_shape = {};  ///< shape of a sample in the data set, before crops; (): unknown
 
+  /// Returns whether all fields are equal.
   bool operator==(const TrainingRecord&) const = default;
 };
 
-/// What the numbers of a model's first output are, by the loss of its training.
+/// Says what the numbers of a model's first output mean, which follows from the training's loss.
 enum class Answers : std::uint8_t {
   classes,  ///< one class of several (cross-entropy, KL divergence, focal loss of labels): softmax
-  labels,   ///< labels that are independent of each other (binary cross-entropy, focal): sigmoid
+  labels,   ///< independent labels (binary cross-entropy, focal loss of values): sigmoid
   scores,   ///< one class of several, the largest; no probabilities (hinge)
-  values,   ///< numbers, as they are (squared error and all others)
+  values,   ///< plain numbers (squared error and all other losses)
 };
 
-/// Of which output's element, by which input: an empty name is the first one's.
+/// Says which gradient Model::input_gradient() returns.
 struct InputGradient {
-  std::string by = {};     ///< an input of f32
-  std::string of = {};     ///< an output
-  std::int64_t index = 0;  ///< the element of a sample's output, counted row-major
+  std::string by = {};     ///< name of an f32 input; empty: the first one
+  std::string of = {};     ///< name of an output; empty: the first one
+  std::int64_t index = 0;  ///< element of one sample's output, row-major, from 0
 };
 
+/// Says where and how a model computes.
 struct ModelOptions {
-  std::string device = "auto";  ///< "auto", "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>"
-  int threads = 0;              ///< 0: all processors that the process may use
-  /// Threads to compute on, instead of `threads` of its own: models of one team share them, and
-  /// take turns. A GPU needs none.
+  /// Device: "auto" (a usable GPU, else the CPU), "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>".
+  std::string device = "auto";
+  int threads = 0;  ///< threads on the CPU; 0: all processors that the process may use
+  /// Threads to compute on, from make_thread_team(), instead of `threads` own ones. Models of one
+  /// team take turns. A GPU needs none.
   std::shared_ptr<ThreadTeam> team = {};
-  std::uint64_t seed = 0;  ///< of the initial weights
-  Precision precision = Precision::automatic;
-  CpuOptions cpu = {};
-  CudaOptions cuda = {};
+  std::uint64_t seed = 0;                      ///< seed of the initial weights
+  Precision precision = Precision::automatic;  ///< of matrix products and convolutions
+  CpuOptions cpu = {};                         ///< how the CPU chooses its engines
+  CudaOptions cuda = {};                       ///< how a GPU is used
 };
 
-/// A network with weights on a device. A shared handle: copies of it are the same model, which
-/// lives until the last of them goes; copy() makes another one. A move copies: no Model is ever
-/// empty. Calls on one model take turns: not thread-safe.
+/// Holds a network with weights on a device. A shared handle: copies refer to the same model, which
+/// lives until the last of them goes; copy() makes another one. A move copies, so no Model is ever
+/// empty. Trainers and Predictors share the model.
+///
+/// Not thread-safe: one thread at a time may use a model and its trainers. Predictor::predict() and
+/// Predictor::classify() may be called from several threads at once.
 class Model {
  public:
-  /// Initialises the weights; equal seeds give equal weights on every device.
-  /// Throws Error where the device is missing.
+  /// Allocates the weights and initialises them; equal seeds give equal weights on every device.
+  /// Compiles nothing. Throws Error for an unknown device name, DeviceError where the device is
+  /// missing, and OutOfMemory.
   explicit Model(Network network, ModelOptions options = {});
-  /// Of a state that was built inside the library.
-  explicit Model(std::shared_ptr<ModelState> state);
-  Model(const Model&) noexcept = default;
-  Model& operator=(const Model&) noexcept = default;
+  Model(const Model&) noexcept = default;             ///< Makes another handle of the same model.
+  Model& operator=(const Model&) noexcept = default;  ///< Refers to the other model from now on.
 
-  /// A model of its own with the same weights, on the same device or as `options` say (whose seed
-  /// does nothing). Waits.
+  /// Returns another model with the same weights, on the same device. Waits. Throws OutOfMemory.
   Model copy() const;
+  /// Returns another model with the same weights, on the device that `options` name (`seed` has no
+  /// effect). Waits. Throws as the constructor does.
   Model copy(const ModelOptions& options) const;
-  /// A model of its own with the same weights on another device, e.g. "cpu" or "cuda:1"; its other
-  /// options are this one's. Throws Error where the device is missing. Waits.
+  /// Returns another model with the same weights on another device, e.g. "cpu" or "cuda:1", and
+  /// with this model's other options. Waits. Throws as the constructor does.
   Model to(const std::string& device) const;
 
-  /// A safetensors file: every weight by name, the network and the class names in its metadata.
-  /// The file appears whole or not at all. Throws Error, e.g. where the disk is full, and for a
-  /// weight that is NaN or infinite: a good file is never overwritten by ruined weights. Waits.
+  /// Writes a safetensors file: every weight by name, with the network, the class names and the
+  /// training record in its metadata. The file appears whole or not at all. Waits. Throws Error
+  /// where it cannot be written, e.g. on a full disk, and for a weight that is NaN or infinite:
+  /// ruined weights never overwrite a good file.
   void save(const std::filesystem::path& path) const;
-  /// Throws Error for a file that is cut, damaged, or holds no Linnet network.
+  /// Returns the model of a file that save() wrote. Throws DataError for a file that is missing,
+  /// cut, damaged, or holds no Linnet network; for `options` as the constructor does.
   static Model load(const std::filesystem::path& path, ModelOptions options = {});
 
+  /// Returns the network.
   const Network& network() const;
+  /// Returns the device's name, e.g. "cpu" or "cuda:0".
   const std::string& device() const;
+  /// Returns the number of threads that compute; 0 on a GPU.
   int threads() const;
 
-  /// The engines that were chosen by measurement, for all that has run so far: CpuOptions::choices
-  /// of a model that is to compute the same bits. Empty without CpuOptions::tune.
+  /// Returns the engines that were chosen by measurement so far, for CpuOptions::choices of a model
+  /// that is to compute the same bits. Empty without CpuOptions::tune.
   std::map<std::string, std::string> engine_choices() const;
 
-  /// Names of the classes, if the model was trained on any; saved with the weights.
+  /// Returns the class names by label; empty where the model was trained without any. Model files
+  /// save them.
   const std::vector<std::string>& class_names() const;
-  /// Throws Error for more names than the first output tells classes apart (its last axis; two for
-  /// a single number), and for one that is not UTF-8. A class without a name is called by its
-  /// number.
+  /// Sets the class names by label. Throws Error for more names than the first output has classes
+  /// (its last axis; two for a single number), and for a name that is not UTF-8. A class without a
+  /// name is called by its number.
   void set_class_names(std::vector<std::string> names);
 
-  /// The loss and the samples of the last training: train() sets it.
+  /// Returns the loss and the samples of the last training, as train() and Trainer record them.
   const TrainingRecord& training_record() const;
+  /// Replaces the training record.
   void set_training_record(TrainingRecord record);
-  /// What the first output means. Where the loss is not known: what a last Softmax or Sigmoid says,
-  /// else classes if there are class names, else values.
+  /// Returns what the first output means. Where the loss is unknown: what a last Softmax or Sigmoid
+  /// says, else classes if there are class names, else values.
   Answers answers() const;
 
-  /// Names of the weights and running statistics, e.g. "conv2d_1.weight".
+  /// Returns the names of the weights and running statistics, e.g. "conv2d_1.weight".
   std::vector<std::string> parameter_names() const;
+  /// Returns the shape of a weight or running statistic. Throws Error for an unknown name.
   Shape parameter_shape(const std::string& name) const;
-  /// Returns a copy on the host, f32 of parameter_shape(). Waits for the device.
+  /// Returns a copy of a weight or running statistic in host memory, f32. Waits. Throws Error for
+  /// an unknown name.
   Tensor parameter(const std::string& name) const;
-  /// Takes values of any type, as f32. Waits. Throws Error for an unknown name or another shape.
+  /// Sets a weight or running statistic from values of any type, converted to f32. Waits. Throws
+  /// Error for an unknown name or another shape.
   void set_parameter(const std::string& name, const Tensor& values);
-  /// The memory that training updates and predictions read, f32, on the model's device: a weight or
-  /// running statistic. May be written from now on: where predictions keep weights in another order
-  /// (Predictor on the CPU), each brings them into it anew. It stays good without the model. Throws
-  /// Error for an unknown name.
+  /// Returns the memory of a weight or running statistic on the model's device, f32: training
+  /// updates it, predictions read it, and the caller may write it. A Predictor on the CPU that
+  /// packs weights packs them anew in each call from then on. The memory stays valid without the
+  /// model. Throws Error for an unknown name.
   Tensor parameter_memory(const std::string& name);
 
-  /// All weights and running statistics by name: copies in host memory, f32. Waits.
+  /// Returns copies of all weights and running statistics by name, in host memory, f32. Waits.
   State weights() const;
-  /// Sets those that the state names; the others stay. Waits. Throws Error, and sets none, for an
-  /// unknown name, another shape or type than f32.
+  /// Sets the weights that the state names; the others stay. Waits. Throws Error, and sets none,
+  /// for an unknown name, another shape, or another type than f32.
   void set_weights(const State& weights);
 
   /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in the
-  /// data set's order. The data set needs no targets. Waits, as all predictions do.
+  /// data set's order; targets are not needed. `batch`: samples that are computed at a time, at
+  /// least
+  /// 1. The first call for a batch size compiles and allocates, later ones do not. Waits. Throws
+  /// DataError for data that do not fit the network.
   Tensor predict(const Dataset& data, std::int64_t batch = 256);
-  /// The same as probabilities: softmax or sigmoid is applied, as answers() says (softmax where the
-  /// loss is not known, or one of your own), unless the network ends in Softmax or Sigmoid itself.
-  /// Throws Error for a model whose loss knows no probabilities.
+  /// Returns predict() as probabilities: softmax or sigmoid is applied as answers() says (softmax
+  /// where the loss is unknown or an own one), unless the network itself ends in Softmax or
+  /// Sigmoid. Waits. Throws Error for a model whose loss gives no probabilities.
   Tensor predict_probabilities(const Dataset& data, std::int64_t batch = 256);
 
-  /// Returns every output of the network, by name.
+  /// Returns every output of the network, by name, each as predict() returns the first. Waits.
   std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);
 
-  /// Returns what the layer of this name gives for every sample at inference, f32 (N, ...): nothing
-  /// behind it is computed, and it is not fused with what is. Of a layer of layers the last one's.
-  /// A second call on as many samples compiles nothing. Waits. Throws Error naming layers like it
-  /// for an unknown one.
+  /// Returns a layer's output for every sample at inference, f32 (N, ...). Nothing after the layer
+  /// is computed, and its output is not fused away. A layer made of layers returns its last one's.
+  /// The first call for a layer and a batch size compiles. Waits. Throws Error for an unknown name,
+  /// with the layers that it resembles.
   Tensor value_of(const std::string& layer, const Dataset& data, std::int64_t batch = 256);
   /// Returns the gradient of one element of an output by an input, f32 (N, input...), at inference:
-  /// how much each number of a sample matters, e.g. for a saliency map. A second call on as many
-  /// samples compiles nothing. Waits. Throws Error for an input of ids, and for one that the output
-  /// does not depend on.
+  /// how much each number of a sample matters, e.g. for a saliency map. The first call for an
+  /// element and a batch size compiles. Waits. Throws Error for an input of ids, and for one that
+  /// the output does not depend on.
   Tensor input_gradient(const Dataset& data, const InputGradient& which = {},
                         std::int64_t batch = 256);
 
-  /// A model of its own with another last layer, which is called the same unless `head` has a name;
-  /// all other weights are copied, those of `head` are initialised from the seed of the model's
-  /// options. It has no class names. Waits. Throws Error where `layer` is not the last one with
-  /// weights, or applied more than once.
+  /// Returns another model with another last layer, which keeps the name `layer` unless `head` has
+  /// one. All other weights are copied; those of `head` are initialised from the seed of this
+  /// model's options. The new model has no class names. Waits. Throws Error where `layer` is not
+  /// the last one with weights, or is applied more than once.
   Model with_head(const std::string& layer, const Layer& head) const;
 
-  /// The shape of a sample before what its training cropped, or the network's input where that is
-  /// not known.
+  /// Returns the shape of a sample before the crops of the training, or the network's input where
+  /// that is unknown.
   Shape sample_shape() const;
 
+  /// @cond
+  // For the library.
+  explicit Model(std::shared_ptr<ModelState> state);
   ModelState& state() { return *state_; }
   const ModelState& state() const { return *state_; }
   const std::shared_ptr<ModelState>& shared_state() const { return state_; }
+  /// @endcond
 
  private:
   std::shared_ptr<ModelState> state_;
 };
 
 /// Returns `data` as `model` takes it: images of the shape of its training's samples become their
-/// middle where that took crops, or are resized where they are smaller; all else stays. Of the
-/// column that belongs to the first input.
+/// centre where the training took crops, or are resized where they are smaller; all else stays.
+/// Only the column of the first input changes. Throws DataError for data that do not fit the
+/// network.
 Dataset fit_samples(Dataset data, const Model& model);
 
-/// Reads image files as samples of `model`, without targets: each one decoded, in the channels and
-/// the size of the training's samples, then as fit_samples() has it: byte for byte what the
-/// training's evaluations see of the same file. `threads` decode; 0: all processors. Throws Error
-/// naming the first file that can't be read, and for a model that takes no images.
+/// Reads image files as samples of `model`, u8, without targets: decoded in the channels and the
+/// size of the training's samples, then changed as by fit_samples(). Byte for byte the same as the
+/// training's evaluations see of the same file. `threads` decode; 0: all processors. Throws
+/// DataError naming the first file that cannot be read, and Error for a model that takes no images.
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
                     int threads = 0);
-/// One of them, u8 (1, height, width, channels).
+/// Reads one image file as a sample of `model`, u8 (1, height, width, channels). Throws as
+/// load_images() does.
 Tensor load_image(const std::filesystem::path& file, const Model& model);
 
 }  // namespace linnet

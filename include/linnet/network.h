@@ -16,41 +16,53 @@ struct NetworkDefinition;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// What a network computes: layers over one input, built into a graph as they are added; or several
-/// inputs and outputs (NetworkExpression in expression.h). It has no weights; a Model has. A value:
-/// copies are independent.
+/// Describes what a network computes: layers over one input, built into a graph as they are added,
+/// or several inputs and outputs (FunctionalNetwork in expression.h). It has no weights; a Model
+/// has. A value: copies are independent. `const` functions may be called from several threads at
+/// once.
 class Network {
  public:
-  /// `sample`: the shape of one input without the batch, e.g. (28, 28, 1). `dtype`: f32 (for
-  /// samples of u8 as well), or i32 for ids that an Embedding reads.
+  /// Makes a network of layers. `sample`: the shape of one input sample without the batch, e.g.
+  /// (28, 28, 1). `dtype`: f32 (also for samples of u8), or i32 for ids that an Embedding reads.
+  /// Throws Error as add() does.
   explicit Network(Shape sample, std::vector<Layer> layers = {}, DType dtype = DType::f32);
-  Network(const Network& other);
-  Network& operator=(const Network& other);
-  Network(Network&&) noexcept;
-  Network& operator=(Network&&) noexcept;
+  Network(const Network& other);             ///< Copies the description.
+  Network& operator=(const Network& other);  ///< Copies the description.
+  Network(Network&&) noexcept;             ///< Moves the description; the other one is empty then.
+  Network& operator=(Network&&) noexcept;  ///< Moves the description; the other one is empty then.
   ~Network();
 
-  /// Appends a layer. Throws Error naming the layer and the shapes where it does not fit.
+  /// Appends a layer, and returns the network. Throws Error naming the layer and the shapes where
+  /// it does not fit.
   Network& add(const Layer& layer);
 
-  /// The network with another last layer, which is called the same unless `head` has a name.
-  /// Throws Error where `layer` is not the last one with weights, or applied more than once.
+  /// Returns the network with another last layer, which keeps the name `layer` unless `head` has
+  /// one. Throws Error where `layer` is not the last one with weights, or is applied more than
+  /// once.
   Network with_head(const std::string& layer, const Layer& head) const;
 
-  Shape input_shape() const;   ///< of a sample; of the first input
-  Shape output_shape() const;  ///< of a sample; of the first output
+  /// Returns the shape of one sample of the first input.
+  Shape input_shape() const;
+  /// Returns the shape of one sample of the first output.
+  Shape output_shape() const;
+  /// Returns the names of the inputs, in order; a network of layers has one, "input".
   std::vector<std::string> input_names() const;
+  /// Returns the names of the outputs, in order; a network of layers has one, "output".
   std::vector<std::string> output_names() const;
-  /// How many numbers are trained.
+  /// Returns how many numbers are trained.
   std::int64_t parameters() const;
 
-  /// The network as JSON, as it stands in a model file; read() throws Error on anything else.
+  /// Returns the network as JSON, as model files hold it.
   std::string to_json() const;
+  /// Returns the network of a text that to_json() wrote, in this or an older version. Throws
+  /// DataError for any other text.
   static Network from_json(const std::string& text);
 
+  /// @cond
+  // For the library.
   const NetworkDefinition& definition() const { return *definition_; }
-  /// Of a definition that was built inside the library.
   explicit Network(std::unique_ptr<NetworkDefinition> definition);
+  /// @endcond
 
  private:
   std::unique_ptr<NetworkDefinition> definition_;

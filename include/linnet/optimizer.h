@@ -10,11 +10,12 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-// The update rules. Definitions and defaults are PyTorch's (Lion's are its paper's). Each rule is
-// one pass over the flat array of parameters; the learning rate is what the schedule multiplies.
-// Every number must be finite; Error names the one that is out of its range before the first step.
+// Update rules. Definitions and defaults are PyTorch's (Lion's are its paper's). Each rule is one
+// pass over the flat array of parameters; the schedule's factor multiplies the learning rate. Every
+// number must be finite; the training throws Error naming the one that is out of its range before
+// the first step.
 
-/// Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015).
+/// Updates by Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015).
 struct Adam {
   /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
@@ -28,21 +29,22 @@ struct Adam {
   double weight_decay = 0;
 };
 
-/// Stochastic gradient descent, with momentum in PyTorch's form: m = momentum * m + g, w -= rate m
-/// (Sutskever et al., "On the importance of initialization and momentum in deep learning", 2013).
+/// Updates by stochastic gradient descent, with momentum in PyTorch's form: m = momentum * m + g, w
+/// -= rate m (Sutskever et al., "On the importance of initialization and momentum in deep
+/// learning", 2013).
 struct SGD {
   /// Size of a step, a parameter's unit by a gradient's; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
   /// Share of the last step's direction that a step keeps, in [0, 1); 0: no momentum.
   double momentum = 0;
-  /// Nesterov's form, which looks ahead: w -= rate (g + momentum * m). Wants a momentum.
+  /// Nesterov's form, which looks ahead: w -= rate (g + momentum * m). Needs a momentum.
   bool nesterov = false;
   /// L2 penalty: this times the parameter is added to its gradient; at least 0.
   double weight_decay = 0;
 };
 
-/// Adam with weight decay apart from the gradient (Loshchilov and Hutter, "Decoupled weight decay
-/// regularization", 2019).
+/// Updates by Adam with weight decay apart from the gradient (Loshchilov and Hutter, "Decoupled
+/// weight decay regularization", 2019).
 struct AdamW {
   /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
@@ -56,8 +58,8 @@ struct AdamW {
   double weight_decay = 1e-2;
 };
 
-/// RMSprop (Tieleman and Hinton, lecture 6.5 of "Neural networks for machine learning", 2012), not
-/// centred.
+/// Updates by RMSprop (Tieleman and Hinton, lecture 6.5 of "Neural networks for machine learning",
+/// 2012), not centred.
 struct RMSprop {
   /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-2;
@@ -71,12 +73,12 @@ struct RMSprop {
   double weight_decay = 0;
 };
 
-/// Adagrad (Duchi et al., "Adaptive subgradient methods for online learning and stochastic
-/// optimization", 2011).
+/// Updates by Adagrad (Duchi et al., "Adaptive subgradient methods for online learning and
+/// stochastic optimization", 2011).
 struct Adagrad {
   /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-2;
-  /// What the sum of squared gradients begins with, a gradient's unit squared; at least 0.
+  /// Initial sum of squared gradients, a gradient's unit squared; at least 0. PyTorch's default.
   double initial_accumulator_value = 0;
   /// Added to the root of the sum of squared gradients; above 0.
   double epsilon = 1e-10;
@@ -84,9 +86,10 @@ struct Adagrad {
   double weight_decay = 0;
 };
 
-/// Lion, the sign of a momentum: w -= rate (sign(beta1 m + (1 - beta1) g) + weight_decay * w), then
-/// m = beta2 m + (1 - beta2) g (Chen et al., "Symbolic discovery of optimization algorithms",
-/// 2023). Its steps are larger than Adam's: a third to a tenth of Adam's learning rate suits.
+/// Updates by Lion, the sign of a momentum: w -= rate (sign(beta1 m + (1 - beta1) g) + weight_decay
+/// * w), then m = beta2 m + (1 - beta2) g (Chen et al., "Symbolic discovery of optimization
+/// algorithms", 2023). Its steps are larger than Adam's: a third to a tenth of Adam's learning rate
+/// suits.
 struct Lion {
   /// Size of a step, a parameter's unit; at least 0. The paper's default.
   double learning_rate = 1e-4;
@@ -98,28 +101,28 @@ struct Lion {
   double weight_decay = 0;
 };
 
-/// The update rule of a training, e.g. Adam{.learning_rate = 4e-3}.
+/// Holds the update rule of a training, e.g. Adam{.learning_rate = 4e-3}.
 using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion>;
 
-/// Limits gradients before an update, against steps that are far too large. Both may be set: the
+/// Limits gradients before an update, against steps that are too large. Both limits may be set: the
 /// norm is limited first.
 struct Clip {
   /// Largest L2 norm over the gradients of all parameters that train: larger ones are scaled down
-  /// to it, a gradient's unit; 0: any norm.
+  /// to it (PyTorch's clip_grad_norm_). A gradient's unit, at least 0; 0: no limit.
   double norm = 0;
-  /// Largest magnitude of an element: each is clamped to [-value, value], a gradient's unit; 0: any
-  /// value.
+  /// Largest magnitude of an element: each is clamped to [-value, value] (PyTorch's
+  /// clip_grad_value_). A gradient's unit, at least 0; 0: no limit.
   double value = 0;
 };
 
-/// The parameters whose names match a pattern, and how they train. Of several groups the first that
+/// Selects parameters by a pattern of their names, and says how they train. The first group that
 /// matches a parameter counts.
 struct ParameterGroup {
   /// Pattern of names such as "dense_1.weight": * stands for any characters, ? for one.
   std::string name = "*";
-  /// The group's learning rate, as a factor on the optimizer's; at least 0.
+  /// Factor of the group on the optimizer's learning rate, at least 0.
   double learning_rate_factor = 1;
-  /// Instead of the optimizer's; at least 0.
+  /// Weight decay of the group instead of the optimizer's, at least 0; empty: the optimizer's.
   std::optional<double> weight_decay = {};
 };
 

@@ -11,24 +11,26 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Samples that are made when a batch needs them, e.g. files that are read and decoded. Training,
-/// evaluation and prediction read them ahead on several threads; what they compute depends on
-/// neither the threads nor the order of reading, as long as a record is
-/// always the same in an epoch.
+/// Makes samples when a batch needs them, e.g. from files that are read and decoded. Derive from it
+/// and put it into Column::source. Training, evaluation and prediction read ahead on several
+/// threads (FitOptions::decoders). Results depend neither on the threads nor on the order of
+/// reading, as long as a record is always the same within an epoch.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
-  /// Records; always the same number.
+  /// Returns the number of records, always the same.
   virtual std::int64_t size() const = 0;
-  /// The element type and the shape of every record.
+  /// Returns the element type of every record: u8, f32 or i32.
   virtual DType dtype() const = 0;
+  /// Returns the shape of every record, without the batch.
   virtual Shape record() const = 0;
-  /// Writes record `index`, row-major, over all of `to`. Called by
-  /// several threads at once. Throws Error naming what could not be read: that ends what is
-  /// running.
+  /// Writes record `index`, row-major, over all of `to`; `index` is in [0, size()). Several threads
+  /// call it at once. An implementation throws Error naming what cannot be read, which ends the
+  /// training, evaluation or prediction that reads.
   virtual void read(std::int64_t index, std::span<std::byte> to) const = 0;
-  /// The same for an epoch of a training, from 1; 0: outside of one. To be overridden by sources
-  /// whose records change from epoch to epoch, and by those that read from another source.
+  /// Writes record `index` as read() does, for an epoch of a training, from 1; 0 outside of a
+  /// training. Sources whose records change from epoch to epoch override it, and so do those that
+  /// read from another source.
   virtual void read_in_epoch(std::int64_t index, std::int64_t /*epoch*/,
                              std::span<std::byte> to) const {
     read(index, to);

@@ -12,37 +12,46 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Named Tensors in a fixed order: weights, gradients, moments, counters, a position in a training.
-/// A value; its Tensors share memory as Tensors do.
+/// Holds named Tensors in a fixed order: weights, gradients, moments, counters, a position in a
+/// training. A value, whose Tensors share memory as Tensors do. `const` functions may be called
+/// from several threads at once.
+///   for (const auto& [name, tensor] : model.weights()) ...
 class State {
  public:
+  /// Holds one Tensor and its name.
   struct Entry {
-    std::string name;
-    Tensor value;
+    std::string name;  ///< unique within a State, e.g. "conv2d_1.weight"
+    Tensor value;      ///< of any type and shape
   };
 
+  /// Makes a State without entries.
   State() = default;
-  /// Throws Error for a name that is there twice.
+  /// Makes a State of these entries, in this order. Throws Error for a name that occurs twice.
   explicit State(std::vector<Entry> entries);
 
-  /// Throws Error for an unknown name.
+  /// Returns the Tensor of this name. Throws Error for an unknown name.
   const Tensor& operator[](std::string_view name) const;
-  /// Returns null for an unknown name.
+  /// Returns the Tensor of this name, or null for an unknown name. The pointer is valid until set()
+  /// is called.
   const Tensor* find(std::string_view name) const;
-  /// Adds an entry, or replaces the one of that name.
+  /// Adds an entry at the end, or replaces the Tensor of the entry of that name.
   void set(std::string name, Tensor value);
-  /// The entries whose names begin so, without that beginning.
+  /// Returns the entries whose names begin with `prefix`, named without it.
   State part(std::string_view prefix) const;
 
+  /// Returns the number of entries.
   std::size_t size() const { return entries_.size(); }
+  /// Returns the first entry's iterator.
   std::vector<Entry>::const_iterator begin() const { return entries_.begin(); }
+  /// Returns the iterator after the last entry.
   std::vector<Entry>::const_iterator end() const { return entries_.end(); }
 
  private:
   std::vector<Entry> entries_;
 };
 
-/// Whether both have the same names in the same order, with Tensors of the same bits.
+/// Returns whether both have the same names in the same order, with Tensors of the same bits.
+/// Throws Error unless all are in host memory.
 bool same_bits(const State& a, const State& b);
 
 }  // namespace linnet

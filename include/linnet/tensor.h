@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-/// Of <dlpack/dlpack.h> (https://dmlc.github.io/dlpack), whose versions agree on it.
+/// The struct that <dlpack/dlpack.h> declares (https://dmlc.github.io/dlpack); equal in all
+/// versions of DLPack before 1.0's versioned struct.
 struct DLManagedTensor;
 
 namespace linnet {
@@ -26,24 +27,27 @@ class TensorMemory;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Where memory lies.
+/// Says which device's memory a Tensor lies in.
 struct Device {
+  /// Names the kind of a device: the host's memory, or that of an NVIDIA GPU.
   enum class Kind : std::uint8_t { cpu, cuda };
-  Kind kind = Kind::cpu;
-  int index = 0;  ///< among the devices of its kind
+  Kind kind = Kind::cpu;  ///< kind of the device
+  int index = 0;          ///< number among the devices of its kind, from 0
 
+  /// Returns whether both are the same device.
   bool operator==(const Device&) const = default;
 };
-/// "cpu", "cuda:0"
+/// Returns "cpu", or for a GPU a text such as "cuda:0".
 std::string to_string(Device device);
 
-/// The C++ types that a Tensor's elements can be read as. f16 and bf16 have none in C++20: see
-/// Tensor::bytes() and Tensor::to().
+/// Holds for the C++ types that a Tensor's elements can be read as. C++20 has no type for f16 and
+/// bf16: use Tensor::bytes() or Tensor::to().
 template <class T>
 concept Element =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> ||
     std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> || std::same_as<T, bool>;
 
+/// Returns the element type of a C++ type, e.g. DType::f32 for float.
 template <Element T>
 constexpr DType dtype_of() {
   if constexpr (std::same_as<T, float>) return DType::f32;
@@ -54,17 +58,23 @@ constexpr DType dtype_of() {
   return DType::boolean;
 }
 
-/// A dense row-major array: an element type, a shape, and memory that it shares with its copies or
-/// borrows from the caller. Copying a Tensor copies the handle; clone() copies the memory. It does
-/// no arithmetic. Different threads may read one Tensor at the same time.
+/// Holds a dense row-major array: an element type, a shape, and memory that it shares with its
+/// copies or borrows from the caller. Copying a Tensor copies the handle; clone() copies the
+/// memory. It does no arithmetic.
+///
+/// `const` functions may be called from several threads at once. What writes elements needs the
+/// caller's synchronisation, since all copies see it.
 class Tensor {
  public:
-  /// Holds no elements: f32 of shape (0).
+  /// Makes a Tensor without elements: f32 of shape (0). Allocates nothing.
   Tensor() = default;
+  /// Copies the handle; both share the memory. Allocates nothing.
   Tensor(const Tensor&) = default;
+  /// Copies the handle; both share the memory. Allocates nothing.
   Tensor& operator=(const Tensor&) = default;
-  /// The other one holds no elements then.
+  /// Moves the handle; `other` holds no elements afterwards.
   Tensor(Tensor&& other) noexcept { swap(other); }
+  /// Moves the handle; `other` holds no elements afterwards.
   Tensor& operator=(Tensor&& other) noexcept {
     Tensor moved(std::move(other));
     swap(moved);
@@ -72,31 +82,33 @@ class Tensor {
   }
   ~Tensor() = default;
 
-  /// Zeros, in host memory of its own.
+  /// Allocates host memory and fills it with zeros. Throws OutOfMemory.
   Tensor(DType dtype, const Shape& shape);
-  /// Takes the vector's memory over. Throws Error unless it holds shape.elements() elements.
+  /// Takes over the vector's memory, without a copy. Throws Error unless it holds shape.elements()
+  /// elements.
   template <Element T>
   requires(!std::same_as<T, bool>) Tensor(std::vector<T> values, const Shape& shape) {
     auto owner = std::make_shared<std::vector<T>>(std::move(values));
     const std::span<T> elements(*owner);
     *this = own(dtype_of<T>(), shape, std::as_writable_bytes(elements), std::move(owner));
   }
-  /// The same, of shape (N).
+  /// Takes over the vector's memory as a Tensor of shape (N).
   template <Element T>
   requires(!std::same_as<T, bool>) explicit Tensor(std::vector<T> values) {
     const auto count = static_cast<std::int64_t>(values.size());
     *this = Tensor(std::move(values), Shape{count});
   }
-  /// Copies `values`. Throws Error unless they are shape.elements().
+  /// Returns a copy of `values` in host memory. Throws Error unless they are shape.elements(), and
+  /// OutOfMemory.
   template <Element T>
   static Tensor copy(std::span<const T> values, const Shape& shape) {
     return borrow(dtype_of<T>(), shape, std::as_bytes(values)).clone();
   }
 
-  /// Refers to the caller's memory, which must outlive every copy of the Tensor: contiguous ranges
-  /// that are no temporaries (std::vector, std::array, std::span, arrays). Read-only where the
-  /// range's elements are const. Allocates nothing. Throws Error unless the range holds
-  /// shape.elements() elements.
+  /// Returns a Tensor that refers to the caller's memory, which must outlive every copy of the
+  /// Tensor. Takes contiguous ranges that are no temporaries (std::vector, std::array, std::span,
+  /// arrays). The Tensor is read-only where the range's elements are const. Allocates nothing.
+  /// Throws Error unless the range holds shape.elements() elements.
   template <std::ranges::contiguous_range R>
   requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
       Element<std::ranges::range_value_t<R>>
@@ -109,70 +121,83 @@ class Tensor {
       return borrow_writable(kType, shape, std::as_writable_bytes(elements));
     }
   }
-  /// The same for memory of any type and device; read-only. `owner` is kept for as long as a copy
-  /// of the Tensor lives. Throws Error also for an address that the type can't have.
+  /// Returns a read-only Tensor that refers to memory of any type and device. `owner` is kept for
+  /// as long as a copy of the Tensor lives; without it the memory must outlive every copy. Throws
+  /// Error unless `bytes` is as long as type and shape say, and for an address that is not aligned
+  /// for the type.
   static Tensor borrow(DType dtype, const Shape& shape, std::span<const std::byte> bytes,
                        std::shared_ptr<const void> owner = {}, Device device = {});
+  /// Returns a Tensor that refers to memory as borrow() does, and may be written.
   static Tensor borrow_writable(DType dtype, const Shape& shape, std::span<std::byte> bytes,
                                 std::shared_ptr<const void> owner = {}, Device device = {});
 
+  /// Returns the element type.
   DType dtype() const { return dtype_; }
+  /// Returns the dims.
   const Shape& shape() const { return shape_; }
+  /// Returns the device whose memory the elements lie in.
   Device device() const { return device_; }
+  /// Returns the number of elements.
   std::int64_t elements() const { return shape_.elements(); }
+  /// Returns whether writing the elements is refused.
   bool read_only() const { return read_only_; }
-  /// Whether the memory stays good by itself; false for memory of the caller's.
+  /// Returns whether the Tensor keeps its memory alive; false for memory that the caller must keep.
   bool owns_memory() const { return memory_ != nullptr || size_ == 0; }
 
-  /// Returns the elements, row-major. Throws Error for another element type, and for memory of a
-  /// GPU, which to_host() copies. A bool's byte must be 0 or 1, which holds unless the memory was
-  /// borrowed.
+  /// Returns the elements, row-major, as long as the memory lives. Throws Error for another element
+  /// type, and for memory of a GPU, which to_host() copies. The byte of a bool must be 0 or 1,
+  /// which only borrowed memory can violate.
   template <Element T>
   std::span<const T> as() const {
     const std::span<const std::byte> bytes = host_bytes(dtype_of<T>());
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
-  /// The same to be written, which all copies of the Tensor see. Throws Error also for a read-only
-  /// Tensor.
+  /// Returns the elements for writing, which all copies of the Tensor see. Throws Error as as()
+  /// does, and for a read-only Tensor.
   template <Element T>
   std::span<T> as_writable() {
     require_writable();
     const std::span<const T> elements = as<T>();
     return {const_cast<T*>(elements.data()), elements.size()};
   }
-  /// Returns the only element. Throws Error as as() does, and where there are more or none.
+  /// Returns the only element. Throws Error as as() does, and unless there is exactly one.
   template <Element T>
   T item() const {
     require_single();
     return as<T>()[0];
   }
-  /// Returns the memory, which the host can read only where device() is the CPU.
+  /// Returns the memory. The host can read it only where device() is the CPU.
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  /// Throws Error for a read-only Tensor.
+  /// Returns the memory for writing. Throws Error for a read-only Tensor.
   std::span<std::byte> writable_bytes();
 
-  /// Rows [begin, end) of the first axis, in the same memory. Throws Error for rows that are not
-  /// there.
+  /// Returns the rows [begin, end) of the first axis, in the same memory. Allocates nothing. Throws
+  /// Error for rows that the Tensor lacks.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// The same memory in another shape of as many elements; throws Error for any other.
+  /// Returns the same memory in another shape. Allocates nothing. Throws Error for a shape of
+  /// another number of elements.
   Tensor reshaped(const Shape& shape) const;
 
-  /// A copy in host memory of its own. Waits for a device. Throws Error for a GPU's memory that
-  /// came from another library (from_dlpack()), which alone knows how to read it.
+  /// Returns a copy in newly allocated host memory. Waits for a GPU. Throws OutOfMemory, and Error
+  /// for a GPU's memory that came from another library (from_dlpack()), which alone can read it.
   Tensor clone() const;
-  /// The Tensor itself where its memory is the host's, else clone().
+  /// Returns the Tensor itself where its memory is the host's, else clone(). Waits for a GPU.
   Tensor to_host() const;
-  /// Until all that was enqueued on the device of memory that the library allocated is done.
+  /// Waits until everything that was enqueued on the device of this memory is done. Does nothing
+  /// for host memory, and for memory that the library did not allocate.
   void wait() const;
-  /// The elements in another type: the Tensor itself where it has it, else a copy in host memory.
-  /// Rounds once, to the nearest and of two the even one; what a float type can't hold becomes
-  /// infinite. Integers of floats are cut towards zero, bool is whether a number is not 0. Throws
-  /// Error naming the first number that an integer type can't hold.
+  /// Returns the elements in another type: the Tensor itself where it has that type, else a copy in
+  /// host memory. Rounds once, to nearest, ties to even; what a float type cannot hold becomes
+  /// infinite. Floats are truncated towards zero to integers; a bool is whether the number is not
+  /// 0. Waits for a GPU. Throws Error naming the first number that an integer type cannot hold, and
+  /// OutOfMemory.
   Tensor to(DType dtype) const;
 
-  /// Of memory that the library allocated, on any device.
+  /// @cond
+  // For the library: a Tensor over memory that the library allocated, on any device.
   Tensor(DType dtype, const Shape& shape, std::shared_ptr<TensorMemory> memory, std::size_t offset,
          bool read_only);
+  /// @endcond
 
  private:
   void swap(Tensor& other) noexcept;
@@ -191,26 +216,28 @@ class Tensor {
   bool read_only_ = false;
 };
 
-/// "f32 (2, 3) [[1, 2, 3], [4, 5, 6]]"; of long axes the middle is left out.
+/// Returns a text such as "f32 (2, 3) [[1, 2, 3], [4, 5, 6]]", without the middle of long axes.
+/// Waits for a GPU.
 std::string to_string(const Tensor& tensor);
-/// Whether types, shapes and all bits are equal. Throws Error unless both are in host memory.
+/// Returns whether types, shapes and all bits are equal. Throws Error unless both are in host
+/// memory.
 bool same_bits(const Tensor& a, const Tensor& b);
 
-/// Reads NumPy's .npy (numpy.lib.format, versions 1.0 to 3.0): f4, f8, f2, u1, i4, i8 and b1,
-/// little-endian, in C order. Throws Error "cannot read 'x': ..." for any other, and for a file
-/// that is cut, damaged or has bytes left over.
+/// Reads a NumPy file .npy (numpy.lib.format, versions 1.0 to 3.0) of f4, f8, f2, u1, i4, i8 or b1,
+/// little-endian, in C order. Throws DataError "cannot read 'x': ..." for any other file, and for a
+/// file that is cut, is damaged or has bytes left over; OutOfMemory for one that does not fit.
 Tensor read_npy(const std::filesystem::path& path);
-/// Writes version 1.0, whole or not at all. Throws Error for bf16, which NumPy lacks, and where the
-/// file can't be written.
+/// Writes a NumPy file .npy of version 1.0, whole or not at all. Waits for a GPU. Throws Error for
+/// bf16, which NumPy lacks, and where the file cannot be written.
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
-/// Takes a DLPack tensor over, without a copy: dense row-major, of a type that DType has, in memory
-/// of the CPU or of a CUDA device. Its deleter runs when the last copy of the Tensor goes. Throws
-/// Error for any other one, which then stays the caller's.
+/// Takes over a DLPack tensor without a copy. It must be dense and row-major, of a type that DType
+/// has, in memory of the CPU or of a CUDA device. Its deleter runs when the last copy of the Tensor
+/// goes. Throws Error for any other tensor, which then stays the caller's.
 Tensor from_dlpack(DLManagedTensor* tensor);
-/// Hands the memory over without a copy: whoever gets it calls tensor->deleter(tensor) once, on any
-/// thread. Memory of the Tensor's lives until then. Waits for a device, as Tensor::wait() does.
-/// Throws Error for a read-only Tensor, which the format can't say: clone() it.
+/// Hands the memory over without a copy. The receiver calls tensor->deleter(tensor) once, on any
+/// thread; the memory lives until then. Waits for a device, as Tensor::wait() does. Throws Error
+/// for a read-only Tensor, which the format cannot express: clone() it.
 DLManagedTensor* to_dlpack(const Tensor& tensor);
 
 }  // namespace linnet

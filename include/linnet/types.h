@@ -14,38 +14,52 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Element types. Sums are accumulated in f32 unless an operator says otherwise. f16, i64 and
-/// boolean (a byte, 0 or 1) are types of Tensors alone: no operator computes in them.
+/// Names an element type. Sums are accumulated in f32 unless an operator says otherwise. f64, f16,
+/// i64 and boolean (a byte, 0 or 1) exist in Tensors only: no operator computes in them.
 enum class DType : std::uint8_t { f32, f64, bf16, u8, i32, f16, i64, boolean };
 
+/// Returns the bytes of one element.
 std::size_t size_of(DType dtype);
+/// Returns the type's name, e.g. "f32"; boolean is "bool".
 std::string_view to_string(DType dtype);
-/// Throws Error for a name that is none of "f32", "f64", "bf16", "u8", "i32", "f16", "i64", "bool".
+/// Returns the type that has this name. Throws Error unless it is "f32", "f64", "bf16", "u8",
+/// "i32", "f16", "i64" or "bool".
 DType dtype_from_string(std::string_view name);
 
-/// The dimensions of a dense row-major array; the last one is contiguous. Images are (N, H, W, C).
-/// A value without memory of its own.
+/// Holds the dims of a dense row-major array; the last one is contiguous. Images are (N, H, W, C).
+/// A value: it allocates nothing. `const` functions may be called from several threads at once.
 class Shape {
  public:
+  /// Number of dims that a shape holds at most.
   static constexpr std::size_t kMostAxes = 8;
 
+  /// Makes the shape () of a single element.
   Shape() = default;
-  /// Throws Error for more than kMostAxes dimensions.
+  /// Makes a shape of these dims, e.g. {28, 28, 1}. Throws Error for more than kMostAxes.
   Shape(std::initializer_list<std::int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
+  /// Makes a shape of these dims. Throws Error for more than kMostAxes.
   explicit Shape(std::span<const std::int64_t> dims);
 
+  /// Returns the number of dims.
   std::size_t rank() const { return rank_; }
-  /// Negative indices count from the end: shape[-1] is the last dimension.
+  /// Returns one dim. Negative indices count from the end: shape[-1] is the last dim. Throws
+  /// InternalError for an axis that the shape lacks.
   std::int64_t operator[](int axis) const;
+  /// Returns the product of the dims; 1 for the shape (). Throws Error where it exceeds 2^63 - 1.
   std::int64_t elements() const;
+  /// Returns all dims, which live as long as the shape.
   std::span<const std::int64_t> dims() const { return {dims_.data(), rank_}; }
 
-  /// The same shape with its first dimension replaced (the batch).
+  /// Returns the same shape with its first dim replaced by `batch`. Throws InternalError for the
+  /// shape ().
   Shape with_batch(std::int64_t batch) const;
-  /// The shape without its first dimension (one sample), and one with a dimension put before it.
+  /// Returns the shape without its first dim: the shape of one sample of a batch. Throws
+  /// InternalError for the shape ().
   Shape sample() const;
+  /// Returns the shape with `batch` put before its dims.
   Shape batched(std::int64_t batch) const;
 
+  /// Returns whether both have the same dims.
   bool operator==(const Shape&) const = default;
 
  private:
@@ -53,7 +67,7 @@ class Shape {
   std::size_t rank_ = 0;
 };
 
-/// "(128, 28, 28, 1)"
+/// Returns a text such as "(128, 28, 28, 1)".
 std::string to_string(const Shape& shape);
 
 }  // namespace linnet

@@ -5,20 +5,23 @@
 
 #include <string_view>
 
-// The version of these headers, for the preprocessor: MAJOR.MINOR.PATCH of Semantic Versioning.
-// CMake reads the project's version here.
+// docs/versions.md says what a version promises. CMake reads the project's version here.
+
+/// States the major version of these headers (Semantic Versioning).
 #define LINNET_VERSION_MAJOR 0
+/// States the minor version of these headers.
 #define LINNET_VERSION_MINOR 1
+/// States the patch version of these headers.
 #define LINNET_VERSION_PATCH 0
 
-/// 10000 major + 100 minor + patch: `#if LINNET_VERSION >= 200` means 0.2.0 or newer.
+/// States 10000 major + 100 minor + patch: `#if LINNET_VERSION >= 200` asks for 0.2.0 or newer.
 #define LINNET_VERSION \
   (LINNET_VERSION_MAJOR * 10000 + LINNET_VERSION_MINOR * 100 + LINNET_VERSION_PATCH)
 
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Returns the version of the library that the program runs with, e.g. "0.1.0". It may be a newer
+/// Returns the version of the library that the program runs with, e.g. "0.1.0". It may be another
 /// patch than that of the headers, never another minor version: the SONAME keeps them apart.
 std::string_view version() noexcept;
 

@@ -21,13 +21,14 @@ void require(bool condition, fmt::format_string<Args...> format, Args&&... args)
   if (!condition) fail<E>(format, std::forward<Args>(args)...);
 }
 
-/// Throws `error` again with another sentence, which usually holds its own: OutOfMemory as what it
-/// is, anything else as E.
+/// Throws `error` again with another sentence, which usually holds its own: OutOfMemory and
+/// DeviceError as what they are, anything else as E.
 template <class E = Error>
 [[noreturn]] void fail_again(const Error& error, const std::string& sentence) {
   if (const auto* memory = dynamic_cast<const OutOfMemory*>(&error)) {
     throw OutOfMemory(sentence, memory->wanted, memory->free);
   }
+  if (dynamic_cast<const DeviceError*>(&error) != nullptr) throw DeviceError(sentence);
   throw E(sentence);
 }
 

@@ -84,7 +84,7 @@ Tensor uninitialized_tensor(DType dtype, const Shape& shape) {
   try {
     return {dtype, shape, std::make_shared<HostMemory>(bytes), 0, false};
   } catch (const std::bad_alloc&) {
-    fail("a tensor of {} {} does not fit into memory", to_string(dtype), to_string(shape));
+    fail<OutOfMemory>("a tensor of {} {} does not fit into memory", to_string(dtype), to_string(shape));
   }
 }
 
