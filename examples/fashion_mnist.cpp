@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block of the README. Prints what `./dev demo` prints at its end.
+// The program of the README and of the tutorial's first page. Prints what `./dev demo` prints at
+// its end.
 #include <linnet/linnet.h>
 
 #include <cstdio>

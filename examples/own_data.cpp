@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data sets of a program's own arrays. docs/data.md explains it, block by block.
+// Data sets of a program's own arrays. Page 2 of the tutorial and docs/data.md explain it.
 #include <linnet/linnet.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 using namespace linnet;
 
-/// Images that are drawn when a batch needs them: brightness 0 to 255, by number.
+/// Makes an image when a batch needs it: image i has brightness i, from 0 to 255.
 class GreyImages : public RecordSource {
  public:
   std::int64_t size() const override { return 256; }
@@ -24,7 +24,7 @@ class GreyImages : public RecordSource {
 };
 
 int main() {
-  // 1,000 images of 8 x 8 grey pixels; those of class 1 are brighter.
+  // 1,000 images of 8 x 8 grey pixels; images of class 1 are brighter.
   std::vector<std::uint8_t> pixels(1000 * 8 * 8);
   std::vector<std::int32_t> labels(1000);
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -34,6 +34,7 @@ int main() {
     }
   }
 
+  // A data set reads the arrays in place.
   Dataset data({{"image", Tensor::borrow(pixels, {1000, 8, 8, 1})}},
                {{"label", Tensor::borrow(labels, {1000})}});
   data.set_classes({"dark", "bright"});
@@ -49,9 +50,11 @@ int main() {
   std::printf("first image: %s %.2f, %s %.2f\n", data.classes()[0].c_str(), first[0],
               data.classes()[1].c_str(), first[1]);
 
+  // NumPy files.
   write_npy("images.npy", data.column("image").data);
   const Tensor images = read_npy("images.npy");  // u8 (1000, 8, 8, 1)
 
+  // Two targets, a label and a value, for a network of two outputs.
   std::vector<float> means;
   for (std::int64_t i = 0; i < images.shape()[0]; ++i) {
     const std::span<const std::uint8_t> image = images.rows(i, i + 1).as<std::uint8_t>();
@@ -70,6 +73,7 @@ int main() {
     std::printf("%s %s\n", output.name.c_str(), to_string(output.data.shape()).c_str());
   }
 
+  // Records that a function makes from others when a batch needs them.
   const Dataset centred = data.map(
       "image", {.record = {8, 8, 1}}, [](const Tensor& from, Tensor& to, const RecordPlace&) {
         const std::span<const std::uint8_t> image = from.as<std::uint8_t>();
@@ -79,6 +83,7 @@ int main() {
       });
   std::printf("mapped images: %s\n", to_string(centred.column("image").record()).c_str());
 
+  // Records from a source.
   const Dataset drawn({{.name = "image", .source = std::make_shared<GreyImages>()}});
   std::printf("predictions of drawn images: %s\n", to_string(model.predict(drawn).shape()).c_str());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of two inputs and two outputs, with a layer and a loss of one's own. Gradients, fusion
-// and every device come from the operators that the expressions are made of.
+// A network of two inputs and two outputs, with an own layer and an own loss. Page 3 of the
+// tutorial explains it.
 #include <linnet/linnet.h>
 
 #include <cstdio>
@@ -11,20 +11,20 @@
 
 using namespace linnet;
 
-/// x sigmoid(s x) with a trained s for each feature (Ramachandran et al., 2017).
+/// Computes x sigmoid(s x) with a trained s for each feature (Ramachandran et al., 2017).
 Layer scaled_swish() {
   return CustomLayer{"scaled_swish", [](const Expression& x, LayerWeights& weights) {
                        return x * sigmoid(x * weights.add("scale", {x.shape()[-1]}, kOnes));
                      }};
 }
 
-/// Squares where the error is small, its absolute value where it is large.
+/// Grows as the square of a small error, and as the absolute value of a large one.
 Expression pseudo_huber(const Expression& y, const Expression& target) {
   return sqrt(1 + square(y - target)) - 1;
 }
 
-/// What digit an image shows, and how much ink it has. Half of the images come with a hint: whether
-/// the digit is odd (+1) or even (-1); the others have none (0).
+/// Returns images with two targets: the digit, and how much ink it has. Half of the images have a
+/// hint, whether the digit is odd (+1) or even (-1); the others have none (0).
 Dataset with_hints(const Dataset& digits) {
   const Tensor images = digits.column("image").data;
   const Tensor labels = digits.column("label").data;
@@ -46,6 +46,7 @@ int main() {
   const Dataset training = with_hints(digits.train);
   const Dataset test = with_hints(digits.test);
 
+  // Two inputs, two outputs.
   FunctionalNetwork functional;
   const Expression image = functional.input("image", {28, 28, 1});
   const Expression hint = functional.input("hint", {1});
@@ -55,6 +56,7 @@ int main() {
   const Network network = functional.build(
       {{"digit", both | Dense{.units = 10}}, {"ink", features | Dense{.units = 1}}});
 
+  // The digit has the automatic loss, cross-entropy; the ink has its own.
   Model model(network);
   TrainingOptions options{.epochs = 4, .batch = 64};
   options.output_losses = {{.output = "ink", .weight = 0.5, .custom = pseudo_huber}};
