@@ -2,7 +2,7 @@
 #include "graph/differentiate.h"
 
 #include "base/check.h"
-#include "graph/sum.h"
+#include "graph/add.h"
 
 namespace linnet {
 
@@ -62,7 +62,7 @@ std::vector<Value> differentiate(Graph& graph, std::span<const Value> outputs,
       LINNET_ASSERT(graph.type(input_gradients[k]) == graph.type(node.inputs[k]));
       Value& total = gradients[static_cast<std::size_t>(node.inputs[k].id)];
       total =
-          total ? add_gradients(graph, total, input_gradients[k], node.name) : input_gradients[k];
+          total ? graph.emit(AddOp(), {total, input_gradients[k]}, node.name) : input_gradients[k];
     }
   }
 

@@ -17,6 +17,11 @@ namespace linnet {
 class Graph;
 struct Node;
 
+/// The places of operands in helpers that serve several operators. An operator names its own:
+/// `args.in(BatchNormOp::In::gamma)`.
+inline constexpr std::size_t kFirst = 0;
+inline constexpr std::size_t kSecond = 1;
+
 /// Arithmetic and least memory traffic of one execution.
 struct Cost {
   double flops = 0;
@@ -53,7 +58,8 @@ struct GradientArgs {
 };
 
 /// An operator with its attributes: immutable, shared by the nodes that use it. One folder of
-/// src/ops/ defines one operator; backends add their kernels by name.
+/// src/ops/ defines one operator; backends add their kernels by name. Its class names the places of
+/// its operands and results once, in `enum In` and `enum Out`, for all of its files.
 class Op {
  public:
   virtual ~Op() = default;

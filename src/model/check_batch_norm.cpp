@@ -20,8 +20,9 @@ void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, s
                        const std::vector<bool>& trains) {
   for (const Node& node : network.graph.nodes()) {
     if (op_as<BatchNormOp>(&node) == nullptr || is_frozen(network, node, trains)) continue;
-    const Shape x = network.graph.shape(node.inputs[0]).sample().batched(1);
-    if (network.graph.shape(node.inputs[0]).elements() != kTemplateBatch * x[-1]) continue;
+    const Shape x = network.graph.shape(node.inputs[BatchNormOp::In::x]).sample().batched(1);
+    if (network.graph.shape(node.inputs[BatchNormOp::In::x]).elements() != kTemplateBatch * x[-1])
+      continue;
     constexpr std::string_view kExpected = "expected more than 1 value per channel when training";
     require(samples > 1, "[batch_norm '{}'] {}; there is 1 training sample", node.name, kExpected);
     require(batch > 1,

@@ -32,7 +32,7 @@ Value read_from(const Graph& graph, Value ids) {
   for (const Node* node = graph.producer(ids);
        op_as<ReshapeOp>(node) != nullptr || op_as<CopyOp>(node) != nullptr;
        node = graph.producer(ids)) {
-    ids = node->inputs[0];
+    ids = node->inputs.front();
   }
   return ids;
 }
@@ -42,8 +42,8 @@ std::optional<Reader> embedding_of(const NetworkDefinition& network, const Netwo
   std::optional<Reader> smallest;
   for (const Node& node : network.graph.nodes()) {
     if (node.op->name() != GatherOp::kName) continue;
-    if (read_from(network.graph, node.inputs[1]) != input.value) continue;
-    const std::int64_t rows = network.graph.shape(node.inputs[0])[0];
+    if (read_from(network.graph, node.inputs[GatherOp::In::indices]) != input.value) continue;
+    const std::int64_t rows = network.graph.shape(node.inputs[GatherOp::In::table])[0];
     if (!smallest || rows < smallest->rows) smallest = {node.name, rows};
   }
   return smallest;

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/check.h"
-#include "graph/sum.h"
+#include "graph/add.h"
 #include "model/loss_weights.h"
 #include "nn/expression_scope.h"
 #include "ops/activation/activation.h"
@@ -51,7 +51,7 @@ class LossGraph {
     const Expression t = targets();
     const Expression entropy = sum(t * log(clip(t, kLeastShare, 1)), {last_axis()});
     const Value cross = element(ElementLoss::cross_entropy, log_p(), target_, LossMean::rows);
-    return emit(SumOp(), {cross, mean_of(entropy)});
+    return emit(AddOp(), {cross, mean_of(entropy)});
   }
   Value hinge() {
     if (labels()) return emit(RowLossOp({.kind = RowLoss::hinge}), {y_, label_targets()});
@@ -132,13 +132,13 @@ class LossGraph {
     const Node* last = graph_.producer(y_);
     if (op_as<LogSoftmaxOp>(last) != nullptr) return y_;
     const bool probabilities = op_as<SoftmaxOp>(last) != nullptr;
-    return emit(LogSoftmaxOp(), {probabilities ? last->inputs[0] : y_});
+    return emit(LogSoftmaxOp(), {probabilities ? last->inputs[SoftmaxOp::In::x] : y_});
   }
   Value before_sigmoid() const {
     const Node* last = graph_.producer(y_);
     const auto* activation = op_as<ActivationOp>(last);
     const bool sigmoid = activation != nullptr && activation->attrs().kind == Activation::sigmoid;
-    return sigmoid ? last->inputs[0] : y_;
+    return sigmoid ? last->inputs[ActivationOp::In::x] : y_;
   }
 
   Value label_targets() {
@@ -187,7 +187,7 @@ class LossGraph {
     const Value of_positive = term(y, yes, of_yes, alpha < 0 ? 1 : alpha);
     const Value negated = emit(ScaleOp({.alpha = -1}), {y});
     const Value of_negative = term(negated, no, options_.class_weights, alpha < 0 ? 1 : 1 - alpha);
-    return emit(SumOp(), {of_positive, of_negative});
+    return emit(AddOp(), {of_positive, of_negative});
   }
   Value multiply(Value a, Value b) {
     return emit(ArithmeticOp({.kind = Arithmetic::multiply}), {a, b});
@@ -231,7 +231,7 @@ Value add_penalties(Graph& graph, double l1, double l2, std::span<const Value> w
         graph.emit(ElementLossOp(
                        {.kind = kind, .parameter = 0, .mean = LossMean::none, .scale = scale}),
                    {weight}, "penalty");
-    sum = sum ? graph.emit(SumOp(), {sum, penalty}, "penalty") : penalty;
+    sum = sum ? graph.emit(AddOp(), {sum, penalty}, "penalty") : penalty;
   };
   for (Value weight : weights) {
     if (graph.shape(weight).rank() < 2) continue;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "graph/add.h"
 #include "graph/differentiate.h"
-#include "graph/sum.h"
 #include "model/augment_graph.h"
 #include "model/custom_loss.h"
 #include "model/custom_metrics.h"
@@ -99,7 +99,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     if (target.how.weight != 1) {
       loss = graph.emit(ScaleOp({.alpha = target.how.weight}), {loss}, "loss");
     }
-    forward.loss = i == 0 ? loss : graph.emit(SumOp(), {forward.loss, loss}, "loss");
+    forward.loss = i == 0 ? loss : graph.emit(AddOp(), {forward.loss, loss}, "loss");
     forward.losses.push_back(loss);
   }
   return forward;
@@ -109,7 +109,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
 Value before_softmax(const Graph& graph, Value output) {
   const LastLayer last = last_layer(graph, output);
   const bool softmax = last == LastLayer::softmax || last == LastLayer::log_softmax;
-  return softmax ? graph.producer(output)->inputs[0] : output;
+  return softmax ? graph.producer(output)->inputs.front() : output;
 }
 
 void add_metrics(Graph& graph, const StepData& data, const Forward& forward, Value counters,
@@ -164,7 +164,7 @@ Value share_losses(Graph& graph, const StepData& data, const Forward& forward, V
   const auto add = [&](Value loss, std::size_t share) {
     const ShareAttrs attrs{.index = static_cast<std::int64_t>(share)};
     loss = graph.emit(ShareOp(attrs), {loss}, "loss");
-    sum = sum ? graph.emit(SumOp(), {sum, loss}, "loss") : loss;
+    sum = sum ? graph.emit(AddOp(), {sum, loss}, "loss") : loss;
   };
   for (std::size_t i = 0; i < forward.losses.size(); ++i) {
     add(forward.losses[i], share_of(data, i));
@@ -196,7 +196,7 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
     specs.push_back(&network.parameters[i]);
   }
   const Value penalty = add_penalties(graph, data.l1, data.l2, trainable);
-  if (penalty) forward.loss = graph.emit(SumOp(), {forward.loss, penalty}, "penalty");
+  if (penalty) forward.loss = graph.emit(AddOp(), {forward.loss, penalty}, "penalty");
   const LeafLayout layout(network);
   const bool whole = rows == Rows::whole;
   const Value counters = whole ? add_training_counters(graph)
@@ -270,7 +270,7 @@ Value in_form(Graph& graph, Value output, OutputForm form) {
   const LastLayer last = last_layer(graph, output);
   const bool probabilities = last == LastLayer::softmax || last == LastLayer::sigmoid;
   if (form == OutputForm::logits && last != LastLayer::other) {
-    return graph.producer(output)->inputs[0];
+    return graph.producer(output)->inputs.front();
   }
   if (form == OutputForm::softmax && !probabilities) {
     return graph.emit(SoftmaxOp(), {output}, "probabilities");

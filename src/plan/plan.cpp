@@ -54,7 +54,7 @@ bool in_arena(const Graph& graph, Value value) {
 /// Whether output 0 of the node is input `i`'s memory from here on.
 bool can_take_over(const Graph& graph, const AliasGroups& groups, std::size_t n, Value input) {
   const Node& node = graph.nodes()[n];
-  const Value output = node.outputs[0];
+  const Value output = node.outputs.front();
   if (!in_arena(graph, output) || !in_arena(graph, input)) return false;
   const Value root{static_cast<int>(groups.root(input))};
   if (!in_arena(graph, root) || groups.last_use(input) != n) return false;
@@ -71,14 +71,15 @@ void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& g
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     if (node.op->is_view()) {
-      if (in_arena(graph, node.outputs[0])) groups.join(node.outputs[0], node.inputs[0]);
+      if (in_arena(graph, node.outputs.front()))
+        groups.join(node.outputs.front(), node.inputs.front());
       continue;
     }
     if (!options.in_place) continue;
     for (int i : node.op->in_place()) {
       const Value input = node.inputs[static_cast<std::size_t>(i)];
       if (can_take_over(graph, groups, n, input)) {
-        groups.join(node.outputs[0], input);
+        groups.join(node.outputs.front(), input);
         break;
       }
     }
@@ -90,7 +91,7 @@ void join_aliases(const Graph& graph, const PlanOptions& options, AliasGroups& g
 bool Plan::runs(std::size_t node) const {
   const Node& n = graph.nodes()[node];
   // A view into memory of its own (a parameter's gradient) is a copy.
-  return !n.op->is_view() || values[index_of(n.outputs[0])].root == n.outputs[0].id;
+  return !n.op->is_view() || values[index_of(n.outputs.front())].root == n.outputs.front().id;
 }
 
 std::size_t Plan::total_bytes() const {

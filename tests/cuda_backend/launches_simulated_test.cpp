@@ -253,9 +253,9 @@ TEST(FuseSmallCnn, HandsScoresAndLabelsToTheMetrics) {
   EXPECT_EQ(fused.inputs, (std::vector<Value>{logits.samples, logits.targets, logits.w, logits.b,
                                               logits.v, logits.c}));
   const std::vector<Value>& read = logits.graph.nodes()[1].inputs;
-  EXPECT_EQ(read[1], fused.outputs[SmallCnnOp::kLoss]);
-  EXPECT_EQ(read[2], fused.outputs[SmallCnnOp::kScores]);
-  EXPECT_EQ(read[3], fused.outputs[SmallCnnOp::kLabels]);
+  EXPECT_EQ(read[1], fused.outputs[SmallCnnOp::Out::loss]);
+  EXPECT_EQ(read[2], fused.outputs[SmallCnnOp::Out::scores]);
+  EXPECT_EQ(read[3], fused.outputs[SmallCnnOp::Out::labels]);
 
   Forward probabilities;
   probabilities.add_metrics(probabilities.probabilities);

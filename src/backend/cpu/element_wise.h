@@ -22,8 +22,8 @@ Kernel element_wise(std::int64_t elements, double cost_each, F f) {
 template <class F>
 Kernel map(std::int64_t elements, double cost_each, F f) {
   return element_wise(elements, cost_each, [f](const Args& args, Range range) {
-    const float* x = args.in(0);
-    float* y = args.out(0);
+    const float* x = args.in(kFirst);
+    float* y = args.out(kFirst);
     for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(x[i]);
   });
 }
@@ -32,9 +32,9 @@ Kernel map(std::int64_t elements, double cost_each, F f) {
 template <class F>
 Kernel zip(std::int64_t elements, double cost_each, F f) {
   return element_wise(elements, cost_each, [f](const Args& args, Range range) {
-    const float* a = args.in(0);
-    const float* b = args.in(1);
-    float* y = args.out(0);
+    const float* a = args.in(kFirst);
+    const float* b = args.in(kSecond);
+    float* y = args.out(kFirst);
     for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(a[i], b[i]);
   });
 }
@@ -44,10 +44,10 @@ template <class F>
 Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) {
   return element_wise(rows, cost_each * static_cast<double>(columns),
                       [=](const Args& args, Range range) {
-                        const float* b = args.in(1);
+                        const float* b = args.in(kSecond);
                         for (std::int64_t r = range.begin; r < range.end; ++r) {
-                          const float* a = args.in(0) + r * columns;
-                          float* y = args.out(0) + r * columns;
+                          const float* a = args.in(kFirst) + r * columns;
+                          float* y = args.out(kFirst) + r * columns;
                           for (std::int64_t c = 0; c < columns; ++c) y[c] = f(a[c], b[c]);
                         }
                       });

@@ -91,7 +91,7 @@ std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
     return entry.prepare(node, choose);
   }
   if (entry.in_bf16 == InBf16::none) return std::nullopt;
-  static const std::vector<std::size_t> factors{0, 1};
+  static const std::vector<std::size_t> factors{kFirst, kSecond};
   NodeView rounded = node;  // in each run: what is derived from the rounded weights can't be kept
   rounded.input_fixed.clear();
   std::optional<Kernel> kernel;

@@ -29,12 +29,11 @@ Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std:
   return kernel;
 }
 
-/// row_sum() of a matrix that is input `input` itself.
-inline Kernel plain_row_sum(std::int64_t rows, std::int64_t columns, std::size_t input,
-                            std::size_t output) {
-  return row_sum(rows, columns, 0.3 * static_cast<double>(columns), output,
+/// row_sum() of the first input itself into the first output.
+inline Kernel plain_row_sum(std::int64_t rows, std::int64_t columns) {
+  return row_sum(rows, columns, 0.3 * static_cast<double>(columns), kFirst,
                  [=](const Args& args, Range range, float* sums) {
-                   add_rows(args.in(input) + range.begin * columns, range.size(), columns, sums);
+                   add_rows(args.in(kFirst) + range.begin * columns, range.size(), columns, sums);
                  });
 }
 

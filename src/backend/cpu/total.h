@@ -14,9 +14,10 @@ Kernel total(std::int64_t items, double cost_each, double factor, F f) {
   const int tasks = tasks_for(items, cost_each);
   Kernel kernel;
   if (tasks == 1) {
-    kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                               *args.out(0) = static_cast<float>(factor * f(args, Range{0, items}));
-                             }});
+    kernel.stages.push_back(
+        {1, [=](const Args& args, const Task&) {
+           *args.out(kFirst) = static_cast<float>(factor * f(args, Range{0, items}));
+         }});
     return kernel;
   }
   kernel.workspace_bytes = sizeof(double) * static_cast<std::size_t>(tasks);
@@ -27,7 +28,7 @@ Kernel total(std::int64_t items, double cost_each, double factor, F f) {
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
                              double sum = 0;
                              for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
-                             *args.out(0) = static_cast<float>(factor * sum);
+                             *args.out(kFirst) = static_cast<float>(factor * sum);
                            }});
   return kernel;
 }

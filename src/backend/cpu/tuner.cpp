@@ -74,7 +74,7 @@ std::string Tuner::key(const NodeView& node) const {
   };
   return fmt::format("{}: {} {} {} -> {}{}", machine_, node.op.name(),
                      linnet::to_string(node.op.attributes()), types(node.inputs),
-                     types(node.outputs), node.fixed(1) ? ", fixed weights" : "");
+                     types(node.outputs), node.fixed(kSecond) ? ", fixed weights" : "");
 }
 
 std::optional<Kernel> Tuner::choose(const NodeView& node,

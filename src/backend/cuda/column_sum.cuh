@@ -112,10 +112,10 @@ inline void column_sum(cudaStream_t stream, const char* name, const float* x, st
   if (chunks > 1) stage(partial, chunks, 1, out);
 }
 
-/// A node's kernel: out(0)[c] = the sum over r of in(0)[r, c].
+/// A node's kernel: y[c] = the sum over r of x[r, c].
 inline Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
   const auto enqueue = [=](const Args& args) {
-    column_sum(args.stream, name, args.in(0), rows, columns, args.out(0), args.workspace);
+    column_sum(args.stream, name, args.in(kFirst), rows, columns, args.out(kFirst), args.workspace);
   };
   return {.enqueue = enqueue, .workspace_bytes = column_sum_workspace(rows, columns)};
 }

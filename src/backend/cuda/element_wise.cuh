@@ -38,19 +38,20 @@ void map_elements(cudaStream_t stream, const char* name, F f, std::int64_t eleme
          y, x...);
 }
 
-/// out(0)[i] = f(in(0)[i])
+/// y[i] = f(x[i]), y the first output and x the first input
 template <class F>
 Kernel map(const char* name, std::int64_t elements, F f) {
   return {.enqueue = [=](const Args& args) {
-    map_elements(args.stream, name, f, elements, args.out(0), args.in(0));
+    map_elements(args.stream, name, f, elements, args.out(kFirst), args.in(kFirst));
   }};
 }
 
-/// out(0)[i] = f(in(0)[i], in(1)[i])
+/// y[i] = f(x[i], b[i])
 template <class F>
 Kernel zip(const char* name, std::int64_t elements, F f) {
   return {.enqueue = [=](const Args& args) {
-    map_elements(args.stream, name, f, elements, args.out(0), args.in(0), args.in(1));
+    map_elements(args.stream, name, f, elements, args.out(kFirst), args.in(kFirst),
+                 args.in(kSecond));
   }};
 }
 
@@ -73,7 +74,7 @@ __global__ void zip_rows_kernel(F f, std::int64_t elements, std::int64_t columns
   }
 }
 
-/// out(0)[r, c] = f(in(0)[r, c], in(1)[c])
+/// y[r, c] = f(x[r, c], b[c])
 template <class F>
 Kernel zip_rows(const char* name, std::int64_t rows, std::int64_t columns, F f) {
   const std::int64_t elements = rows * columns;
@@ -82,8 +83,8 @@ Kernel zip_rows(const char* name, std::int64_t rows, std::int64_t columns, F f) 
     const int vector = columns % 4 == 0 ? 4 : 1;
     launch(args.stream, name, for_items(elements / vector),
            vector == 4 ? zip_rows_kernel<4, F> : zip_rows_kernel<1, F>, f, elements, columns,
-           vector_aligned(args.in(0), args.in(1), args.out(0)), args.out(0), args.in(0),
-           args.in(1));
+           vector_aligned(args.in(kFirst), args.in(kSecond), args.out(kFirst)), args.out(kFirst),
+           args.in(kFirst), args.in(kSecond));
   }};
 }
 

@@ -40,7 +40,7 @@ Kernel total(const char* name, std::int64_t items, double factor, Make make) {
     return {.enqueue = [=](const Args& args) {
       const auto f = make(args);
       launch(args.stream, name, {.block = block}, total_kernel<decltype(make(args)), float>, f,
-             items, factor, args.out(0));
+             items, factor, args.out(kFirst));
     }};
   }
   const auto blocks = static_cast<unsigned>(
@@ -50,7 +50,7 @@ Kernel total(const char* name, std::int64_t items, double factor, Make make) {
     launch(args.stream, name, {.grid = blocks, .block = kBlock},
            total_kernel<decltype(make(args)), double>, make(args), items, 1.0, sums);
     launch(args.stream, name, {.block = kBlock}, total_kernel<PartialTotal, float>,
-           PartialTotal{sums}, static_cast<std::int64_t>(blocks), factor, args.out(0));
+           PartialTotal{sums}, static_cast<std::int64_t>(blocks), factor, args.out(kFirst));
   };
   return {.enqueue = enqueue, .workspace_bytes = sizeof(double) * blocks};
 }

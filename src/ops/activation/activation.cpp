@@ -35,38 +35,40 @@ double activation_slope_from_output(Activation kind, double y) {
 }
 
 std::vector<ValueType> ActivationOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
-          to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {inputs[0]};
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32,
+          "expected one f32 operand; got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {inputs[In::x]};
 }
 
 std::vector<Value> ActivationOp::gradient(const GradientArgs& args) const {
-  const Value dy = args.output_gradients[0];
+  const Value dy = args.output_gradients[Out::y];
   if (attrs().kind == Activation::none) return {dy};
-  const Value saved = slope_from_output(attrs().kind) ? args.node.outputs[0] : args.node.inputs[0];
+  const Value saved =
+      slope_from_output(attrs().kind) ? args.node.outputs[Out::y] : args.node.inputs[In::x];
   return {args.graph.emit(ActivationGradOp(attrs()), {dy, saved}, args.node.name)};
 }
 
 void ActivationOp::reference(const ReferenceArgs& args) const {
-  for (std::size_t i = 0; i < args.in(0).data.size(); ++i) {
-    args.out(0).data[i] = activate(attrs().kind, args.in(0).data[i]);
+  for (std::size_t i = 0; i < args.in(In::x).data.size(); ++i) {
+    args.out(Out::y).data[i] = activate(attrs().kind, args.in(In::x).data[i]);
   }
 }
 
 std::vector<ValueType> ActivationGradOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 2 && inputs[0] == inputs[1], "expected two operands of one type; got {}",
+  require(inputs.size() == 2 && inputs[In::dy] == inputs[In::saved],
+          "expected two operands of one type; got {}",
           to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
   require_f32(inputs);
-  return {inputs[0]};
+  return {inputs[In::dy]};
 }
 
 void ActivationGradOp::reference(const ReferenceArgs& args) const {
-  for (std::size_t i = 0; i < args.in(0).data.size(); ++i) {
-    const double saved = args.in(1).data[i];
-    args.out(0).data[i] =
-        args.in(0).data[i] * (slope_from_output(attrs().kind)
-                                  ? activation_slope_from_output(attrs().kind, saved)
-                                  : activation_slope(attrs().kind, saved));
+  for (std::size_t i = 0; i < args.in(In::dy).data.size(); ++i) {
+    const double saved = args.in(In::saved).data[i];
+    args.out(Out::dx).data[i] =
+        args.in(In::dy).data[i] * (slope_from_output(attrs().kind)
+                                       ? activation_slope_from_output(attrs().kind, saved)
+                                       : activation_slope(attrs().kind, saved));
   }
 }
 

@@ -37,21 +37,25 @@ class ActivationOp final : public OpBase<ActivationOp, ActivationAttrs> {
  public:
   static constexpr std::string_view kName = "activation";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 /// dx = dy * f'(·) from (dy, y), or from (dy, x) for gelu. Any shape, f32.
 class ActivationGradOp final : public OpBase<ActivationGradOp, ActivationAttrs> {
  public:
   static constexpr std::string_view kName = "activation_grad";
+  enum In : std::uint8_t { dy, saved };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0, 1}; }
+  std::vector<int> in_place() const override { return {In::dy, In::saved}; }
 };
 
 /// The gradient by an activation's input where `y` = f(·) (for kinds whose slope follows from the

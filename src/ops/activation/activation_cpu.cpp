@@ -14,14 +14,14 @@ constexpr double gradient_cost(Activation kind) { return kind == Activation::gel
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
-    return map(node.out(0).elements(), forward_cost(kKind),
+    return map(node.out(ActivationOp::Out::y).elements(), forward_cost(kKind),
                [](float x) { return activate<kKind>(x); });
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
-    return zip(node.out(0).elements(), gradient_cost(kKind),
+    return zip(node.out(ActivationGradOp::Out::dx).elements(), gradient_cost(kKind),
                [](float dy, float saved) { return activation_gradient<kKind>(dy, saved); });
   });
 }

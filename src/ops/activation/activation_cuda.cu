@@ -19,13 +19,14 @@ struct Gradient {
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationOp>().kind, [&]<Activation kKind>() {
-    return map("activation", node.out(0).elements(), Forward<kKind>{});
+    return map("activation", node.out(ActivationOp::Out::y).elements(), Forward<kKind>{});
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   return with_activation(node.attrs<ActivationGradOp>().kind, [&]<Activation kKind>() {
-    return zip("activation_grad", node.out(0).elements(), Gradient<kKind>{});
+    return zip("activation_grad", node.out(ActivationGradOp::Out::dx).elements(),
+               Gradient<kKind>{});
   });
 }
 

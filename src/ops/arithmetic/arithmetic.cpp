@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/dims.h"
+#include "graph/add.h"
 #include "graph/registry.h"
-#include "graph/sum.h"
 #include "ops/arithmetic/broadcast.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
@@ -51,19 +51,20 @@ Value sum_to(Graph& graph, Value d, Shape b, const std::string& name) {  // addi
 
 std::vector<ValueType> ArithmeticOp::infer(std::span<const ValueType> inputs) const {
   require(
-      inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::f32 &&
-          broadcast(inputs[0].shape, inputs[1].shape).has_value(),
+      inputs.size() == 2 && inputs[In::a].dtype == DType::f32 &&
+          inputs[In::b].dtype == DType::f32 &&
+          broadcast(inputs[In::a].shape, inputs[In::b].shape).has_value(),
       "expected b of a's shape, or with extents of 1 or fewer axes where it is repeated; got {}",
       to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
-  return {inputs[0]};
+  return {inputs[In::a]};
 }
 
 std::vector<Value> ArithmeticOp::gradient(const GradientArgs& args) const {
   Graph& graph = args.graph;
   const std::string& name = args.node.name;
-  const Value a = args.node.inputs[0];
-  const Value b = args.node.inputs[1];
-  const Value dy = args.output_gradients[0];
+  const Value a = args.node.inputs[In::a];
+  const Value b = args.node.inputs[In::b];
+  const Value dy = args.output_gradients[Out::y];
   const auto arithmetic = [&](Arithmetic kind, Value left, Value right) {
     return graph.emit(ArithmeticOp({kind}), {left, right}, name);
   };
@@ -73,16 +74,16 @@ std::vector<Value> ArithmeticOp::gradient(const GradientArgs& args) const {
   switch (attrs().kind) {
     case Arithmetic::add: break;
     case Arithmetic::subtract:
-      if (args.needed[1]) db = negative(dy);
+      if (args.needed[In::b]) db = negative(dy);
       break;
     case Arithmetic::multiply:
-      if (args.needed[0]) da = arithmetic(Arithmetic::multiply, dy, b);
-      if (args.needed[1]) db = arithmetic(Arithmetic::multiply, dy, a);
+      if (args.needed[In::a]) da = arithmetic(Arithmetic::multiply, dy, b);
+      if (args.needed[In::b]) db = arithmetic(Arithmetic::multiply, dy, a);
       break;
     case Arithmetic::divide:
       da = arithmetic(Arithmetic::divide, dy, b);
-      if (args.needed[1]) {
-        db = negative(arithmetic(Arithmetic::multiply, da, args.node.outputs[0]));
+      if (args.needed[In::b]) {
+        db = negative(arithmetic(Arithmetic::multiply, da, args.node.outputs[Out::y]));
       }
       break;
     case Arithmetic::maximum:
@@ -97,13 +98,13 @@ std::vector<Value> ArithmeticOp::gradient(const GradientArgs& args) const {
     }
     case Arithmetic::exceeds: return {Value{}, Value{}};
   }
-  if (args.needed[1]) db = sum_to(graph, db, graph.shape(b), name);
-  return {args.needed[0] ? da : Value{}, args.needed[1] ? db : Value{}};
+  if (args.needed[In::b]) db = sum_to(graph, db, graph.shape(b), name);
+  return {args.needed[In::a] ? da : Value{}, args.needed[In::b] ? db : Value{}};
 }
 
 void ArithmeticOp::reference(const ReferenceArgs& args) const {
-  const Shape& a = args.in(0).shape;
-  const Shape& b = args.in(1).shape;
+  const Shape& a = args.in(In::a).shape;
+  const Shape& b = args.in(In::b).shape;
   for (std::int64_t i = 0; i < a.elements(); ++i) {
     std::int64_t place = 0;
     std::int64_t stride = 1;
@@ -115,41 +116,41 @@ void ArithmeticOp::reference(const ReferenceArgs& args) const {
       }
       left /= a.dims()[axis];
     }
-    args.out(0)[i] = combine(attrs().kind, args.in(0)[i], args.in(1)[place]);
+    args.out(Out::y)[i] = combine(attrs().kind, args.in(In::a)[i], args.in(In::b)[place]);
   }
 }
 
 std::vector<ValueType> SumLeadingOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && attrs().axes >= 1 &&
-              static_cast<std::size_t>(attrs().axes) <= inputs[0].shape.rank(),
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 && attrs().axes >= 1 &&
+              static_cast<std::size_t>(attrs().axes) <= inputs[In::x].shape.rank(),
           "expected an f32 operand with at least {} axes; got {}", attrs().axes,
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  const std::span<const std::int64_t> dims = inputs[0].shape.dims();
+  const std::span<const std::int64_t> dims = inputs[In::x].shape.dims();
   return {{DType::f32, Shape(dims.subspan(static_cast<std::size_t>(attrs().axes)))}};
 }
 
 void SumLeadingOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t columns = args.out(0).shape.elements();
-  for (double& sum : args.out(0).data) sum = 0;
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    args.out(0)[i % columns] += args.in(0)[i];
+  const std::int64_t columns = args.out(Out::y).shape.elements();
+  for (double& sum : args.out(Out::y).data) sum = 0;
+  for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
+    args.out(Out::y)[i % columns] += args.in(In::x)[i];
   }
 }
 
 std::vector<ValueType> ScaleOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
-          to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {inputs[0]};
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32,
+          "expected one f32 operand; got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
+  return {inputs[In::x]};
 }
 
 std::vector<Value> ScaleOp::gradient(const GradientArgs& args) const {
-  return {args.graph.emit(ScaleOp({.alpha = attrs().alpha}), {args.output_gradients[0]},
+  return {args.graph.emit(ScaleOp({.alpha = attrs().alpha}), {args.output_gradients[Out::y]},
                           args.node.name)};
 }
 
 void ScaleOp::reference(const ReferenceArgs& args) const {
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    args.out(0)[i] = attrs().alpha * args.in(0)[i] + attrs().beta;
+  for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
+    args.out(Out::y)[i] = attrs().alpha * args.in(In::x)[i] + attrs().beta;
   }
 }
 
@@ -157,7 +158,7 @@ void register_arithmetic(OpRegistry& registry) {
   registry.add<ArithmeticOp>();
   registry.add<SumLeadingOp>();
   registry.add<ScaleOp>();
-  registry.add<SumOp>();
+  registry.add<AddOp>();
 }
 
 }  // namespace linnet

@@ -38,11 +38,13 @@ class ArithmeticOp final : public OpBase<ArithmeticOp, ArithmeticAttrs> {
  public:
   static constexpr std::string_view kName = "arithmetic";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { a, b };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::a}; }
 };
 
 struct SumLeadingAttrs {
@@ -58,6 +60,8 @@ struct SumLeadingAttrs {
 class SumLeadingOp final : public OpBase<SumLeadingOp, SumLeadingAttrs> {
  public:
   static constexpr std::string_view kName = "sum_leading";
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -79,11 +83,13 @@ class ScaleOp final : public OpBase<ScaleOp, ScaleAttrs> {
  public:
   static constexpr std::string_view kName = "scale";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 }  // namespace linnet

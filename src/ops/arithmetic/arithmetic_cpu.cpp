@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cpu/element_wise.h"
 #include "backend/cpu/row_sum.h"
-#include "graph/sum.h"
+#include "graph/add.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/arithmetic/broadcast.h"
 
@@ -11,13 +11,15 @@ namespace {
 /// y = f(a, b) where b (own) stands for `repeat` neighbouring elements each.
 template <class F>
 Kernel zip_runs(std::int64_t elements, std::int64_t own, std::int64_t repeat, F f) {
+  using In = ArithmeticOp::In;
+  using Out = ArithmeticOp::Out;
   return element_wise(elements, 0.4, [=](const Args& args, Range range) {
     for (std::int64_t i = range.begin; i < range.end;) {
       const std::int64_t run = i / repeat;
       const std::int64_t end = std::min(range.end, (run + 1) * repeat);
-      const float b = args.in(1)[run % own];
-      const float* a = args.in(0);
-      float* y = args.out(0);
+      const float b = args.in(In::b)[run % own];
+      const float* a = args.in(In::a);
+      float* y = args.out(Out::y);
       for (; i < end; ++i) y[i] = f(a[i], b);
     }
   });
@@ -26,12 +28,14 @@ Kernel zip_runs(std::int64_t elements, std::int64_t own, std::int64_t repeat, F 
 /// y = f(a, b) on the rows of a (outer, own, repeat, inner).
 template <class F>
 Kernel zip_repeated_rows(const Broadcast& s, F f) {
+  using In = ArithmeticOp::In;
+  using Out = ArithmeticOp::Out;
   const std::int64_t rows = s.outer * s.own * s.repeat;
   return element_wise(rows, 0.4 * static_cast<double>(s.inner), [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const float* a = args.in(0) + r * s.inner;
-      const float* b = args.in(1) + r / s.repeat % s.own * s.inner;
-      float* y = args.out(0) + r * s.inner;
+      const float* a = args.in(In::a) + r * s.inner;
+      const float* b = args.in(In::b) + r / s.repeat % s.own * s.inner;
+      float* y = args.out(Out::y) + r * s.inner;
       for (std::int64_t c = 0; c < s.inner; ++c) y[c] = f(a[c], b[c]);
     }
   });
@@ -39,9 +43,10 @@ Kernel zip_repeated_rows(const Broadcast& s, F f) {
 
 template <class F>
 Kernel combine(const NodeView& node, F f) {
-  const std::int64_t elements = node.in(0).elements();
-  if (elements == 0 || node.in(1).elements() == elements) return zip(elements, 0.4, f);
-  const Broadcast s = *broadcast(node.in(0), node.in(1));
+  using In = ArithmeticOp::In;
+  const std::int64_t elements = node.in(In::a).elements();
+  if (elements == 0 || node.in(In::b).elements() == elements) return zip(elements, 0.4, f);
+  const Broadcast s = *broadcast(node.in(In::a), node.in(In::b));
   if (s.repeat == 1) return zip_rows(s.outer, s.own * s.inner, 0.4, f);
   if (s.inner == 1) return zip_runs(elements, s.own, s.repeat, f);
   return zip_repeated_rows(s, f);
@@ -66,19 +71,19 @@ std::optional<Kernel> prepare_arithmetic(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_sum_leading(const NodeView& node) {
-  const std::int64_t columns = node.out(0).elements();
-  const std::int64_t rows = columns == 0 ? 0 : node.in(0).elements() / columns;
-  return plain_row_sum(rows, columns, 0, 0);
+  const std::int64_t columns = node.out(SumLeadingOp::Out::y).elements();
+  const std::int64_t rows = columns == 0 ? 0 : node.in(SumLeadingOp::In::x).elements() / columns;
+  return plain_row_sum(rows, columns);
 }
 
 std::optional<Kernel> prepare_scale(const NodeView& node) {
   const auto alpha = static_cast<float>(node.attrs<ScaleOp>().alpha);
   const auto beta = static_cast<float>(node.attrs<ScaleOp>().beta);
-  return map(node.in(0).elements(), 0.3, [=](float x) { return alpha * x + beta; });
+  return map(node.in(ScaleOp::In::x).elements(), 0.3, [=](float x) { return alpha * x + beta; });
 }
 
-std::optional<Kernel> prepare_sum(const NodeView& node) {
-  return zip(node.in(0).elements(), 0.4, [](float a, float b) { return a + b; });
+std::optional<Kernel> prepare_add(const NodeView& node) {
+  return zip(node.in(AddOp::In::a).elements(), 0.4, [](float a, float b) { return a + b; });
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ void register_arithmetic(Registry& registry) {
   registry.add(ArithmeticOp::kName, prepare_arithmetic);
   registry.add(SumLeadingOp::kName, prepare_sum_leading);
   registry.add(ScaleOp::kName, prepare_scale);
-  registry.add(SumOp::kName, prepare_sum);
+  registry.add(AddOp::kName, prepare_add);
 }
 
 }  // namespace linnet::cpu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/column_sum.cuh"
 #include "backend/cuda/element_wise.cuh"
-#include "graph/sum.h"
+#include "graph/add.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/arithmetic/broadcast.h"
 
@@ -62,21 +62,24 @@ __global__ void zip_repeated_kernel(F f, std::int64_t elements, Index own, Index
 
 template <class Index, class F>
 Kernel zip_repeated(std::int64_t elements, const Broadcast& s, F f) {
+  using In = ArithmeticOp::In;
+  using Out = ArithmeticOp::Out;
   const int vector = (s.inner == 1 ? s.repeat : s.inner) % 4 == 0 ? 4 : 1;
   return {.enqueue = [=](const Args& args) {
     launch(args.stream, "arithmetic", for_items(elements / vector),
            vector == 4 ? zip_repeated_kernel<4, Index, F> : zip_repeated_kernel<1, Index, F>, f,
            elements, static_cast<Index>(s.own), static_cast<Index>(s.repeat),
-           static_cast<Index>(s.inner), vector_aligned(args.in(0), args.out(0)), args.out(0),
-           args.in(0), args.in(1));
+           static_cast<Index>(s.inner), vector_aligned(args.in(In::a), args.out(Out::y)),
+           args.out(Out::y), args.in(In::a), args.in(In::b));
   }};
 }
 
 template <class F>
 Kernel combine(const NodeView& node, F f) {
-  const std::int64_t elements = node.in(0).elements();
-  if (elements == 0 || node.in(1).elements() == elements) return zip("arithmetic", elements, f);
-  const Broadcast s = *broadcast(node.in(0), node.in(1));
+  using In = ArithmeticOp::In;
+  const std::int64_t elements = node.in(In::a).elements();
+  if (elements == 0 || node.in(In::b).elements() == elements) return zip("arithmetic", elements, f);
+  const Broadcast s = *broadcast(node.in(In::a), node.in(In::b));
   if (s.repeat == 1) return zip_rows("arithmetic", s.outer, s.own * s.inner, f);
   constexpr std::int64_t kMost32 = std::int64_t{1} << 32;
   return elements < kMost32 ? zip_repeated<std::uint32_t>(elements, s, f)
@@ -97,19 +100,19 @@ std::optional<Kernel> prepare_arithmetic(const NodeView& node, const Context& /*
 }
 
 std::optional<Kernel> prepare_sum_leading(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t columns = node.out(0).elements();
-  const std::int64_t rows = columns == 0 ? 0 : node.in(0).elements() / columns;
+  const std::int64_t columns = node.out(SumLeadingOp::Out::y).elements();
+  const std::int64_t rows = columns == 0 ? 0 : node.in(SumLeadingOp::In::x).elements() / columns;
   return column_sum_of_input("sum_leading", rows, columns);
 }
 
 std::optional<Kernel> prepare_scale(const NodeView& node, const Context& /*context*/) {
   const auto alpha = static_cast<float>(node.attrs<ScaleOp>().alpha);
   const auto beta = static_cast<float>(node.attrs<ScaleOp>().beta);
-  return map("scale", node.in(0).elements(), Scale{alpha, beta});
+  return map("scale", node.in(ScaleOp::In::x).elements(), Scale{alpha, beta});
 }
 
-std::optional<Kernel> prepare_sum(const NodeView& node, const Context& /*context*/) {
-  return zip("sum", node.in(0).elements(), Add{});
+std::optional<Kernel> prepare_add(const NodeView& node, const Context& /*context*/) {
+  return zip("add", node.in(AddOp::In::a).elements(), Add{});
 }
 
 }  // namespace
@@ -118,7 +121,7 @@ void register_arithmetic(Registry& registry) {
   registry.add(ArithmeticOp::kName, prepare_arithmetic);
   registry.add(SumLeadingOp::kName, prepare_sum_leading);
   registry.add(ScaleOp::kName, prepare_scale);
-  registry.add(SumOp::kName, prepare_sum);
+  registry.add(AddOp::kName, prepare_add);
 }
 
 }  // namespace linnet::cuda

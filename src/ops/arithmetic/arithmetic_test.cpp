@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "graph/sum.h"
+#include "graph/add.h"
 #include "op_harness.h"
 #include "ops/arithmetic/unaligned_cuda_test.h"
 
@@ -113,10 +113,10 @@ TEST(Scale, AgreesWithTheReference) {
          false});
 }
 
-TEST(Sum, AgreesWithTheReference) {
-  check({"sum", make_op(SumOp()), {f32({3, 5}), f32({3, 5})}});
-  check({"sum empty", make_op(SumOp()), {f32({0, 5}), f32({0, 5})}, {}, false});
-  check({"sum many tasks", make_op(SumOp()), {f32({256, 333}), f32({256, 333})}, {}, false});
+TEST(Add, AgreesWithTheReference) {
+  check({"add", make_op(AddOp()), {f32({3, 5}), f32({3, 5})}});
+  check({"add empty", make_op(AddOp()), {f32({0, 5}), f32({0, 5})}, {}, false});
+  check({"add many tasks", make_op(AddOp()), {f32({256, 333}), f32({256, 333})}, {}, false});
 }
 
 }  // namespace

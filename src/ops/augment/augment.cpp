@@ -31,11 +31,12 @@ void check_rule(const AugmentRule& r, std::int64_t h, std::int64_t w) {
 }  // namespace
 
 std::vector<ValueType> AugmentOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].shape.rank() == 4 && inputs[0].shape[0] == 1 &&
-              (inputs[0].dtype == DType::u8 || inputs[0].dtype == DType::f32),
+  require(inputs.size() == 1 && inputs[In::data].shape.rank() == 4 &&
+              inputs[In::data].shape[0] == 1 &&
+              (inputs[In::data].dtype == DType::u8 || inputs[In::data].dtype == DType::f32),
           "expected pictures (1, H, W, C) in u8 or f32; got {}",
           to_string({"data"}, {inputs.begin(), inputs.end()}));
-  const Shape record = inputs[0].shape.sample();
+  const Shape record = inputs[In::data].shape.sample();
   require(record.elements() > 0 && record[2] <= kMostChannels,
           "expected pictures of at least a pixel and at most {} channels; got {}", kMostChannels,
           to_string(record));
@@ -51,17 +52,17 @@ std::vector<ValueType> AugmentOp::infer(std::span<const ValueType> inputs) const
 
 void AugmentOp::reference(const ReferenceArgs& args) const {
   const AugmentRule& rule = attrs().rule;
-  const Shape record = args.in(0).shape.sample();
+  const Shape record = args.in(In::data).shape.sample();
   const std::int64_t channels = record[2];
   const RecordIndex index(args.step, attrs().shuffle);
   const std::int64_t size = rule.height * rule.width * channels;
   for (std::int64_t i = 0; i < attrs().batch; ++i) {
     const AugmentSample s = draw_augment(rule, record[0], record[1], args.step, i);
-    const AugmentPixels<double, double> from{args.in(0).data.data() +
+    const AugmentPixels<double, double> from{args.in(In::data).data.data() +
                                                  static_cast<std::int64_t>(index(i)) *
                                                      record.elements(),
                                              record[0], record[1], channels, rule.reflect};
-    double* out = args.out(0).data.data() + i * size;
+    double* out = args.out(Out::y).data.data() + i * size;
     for (std::int64_t k = 0; k < size; ++k) {
       const std::int64_t x = k / channels % rule.width;
       out[k] =

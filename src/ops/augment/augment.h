@@ -79,6 +79,8 @@ class AugmentOp final : public OpBase<AugmentOp, AugmentAttrs> {
  public:
   static constexpr std::string_view kName = "augment";
   static constexpr std::int64_t kMostChannels = 16;
+  enum In : std::uint8_t { data };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -78,11 +78,13 @@ void finish(const AugmentTask& task, const AugmentSample& s, float* out) {
 
 template <class From>
 Kernel augment(const NodeView& node) {
+  using In = AugmentOp::In;
+  using Out = AugmentOp::Out;
   const AugmentAttrs attrs = node.attrs<AugmentOp>();
-  const Shape record = node.in(0).sample();
+  const Shape record = node.in(In::data).sample();
   const AugmentTask work(attrs, record);
   const std::int64_t in_size = record.elements();
-  const std::int64_t out_size = node.out(0).sample().elements();
+  const std::int64_t out_size = node.out(Out::y).sample().elements();
   const int tasks = tasks_for(attrs.batch, 4.0 * static_cast<double>(out_size) + 500);
   Kernel kernel;
   kernel.scratch_bytes = sizeof(AugmentPlace<float>) * static_cast<std::size_t>(work.rule.width);
@@ -92,8 +94,8 @@ Kernel augment(const NodeView& node) {
          const Range range = split(attrs.batch, tasks, task.index);
          for (std::int64_t i = range.begin; i < range.end; ++i) {
            const AugmentSample s = draw_augment(work.rule, work.h, work.w, *task.step, i);
-           float* out = args.out(0) + i * out_size;
-           crop(work, s, args.in<From>(0) + static_cast<std::int64_t>(index(i)) * in_size,
+           float* out = args.out(Out::y) + i * out_size;
+           crop(work, s, args.in<From>(In::data) + static_cast<std::int64_t>(index(i)) * in_size,
                 reinterpret_cast<AugmentPlace<float>*>(task.scratch), out);
            jitter(work, s, out);
            finish(work, s, out);
@@ -103,7 +105,7 @@ Kernel augment(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare(const NodeView& node) {
-  switch (node.inputs[0].dtype) {
+  switch (node.inputs[AugmentOp::In::data].dtype) {
     case DType::u8: return augment<std::uint8_t>(node);
     case DType::f32: return augment<float>(node);
     default: return std::nullopt;

@@ -72,8 +72,10 @@ __global__ void __launch_bounds__(kLargestBlock)
 
 template <class From>
 Kernel augment(const NodeView& node) {
+  using In = AugmentOp::In;
+  using Out = AugmentOp::Out;
   const AugmentAttrs attrs = node.attrs<AugmentOp>();
-  const AugmentTask task(attrs, node.in(0).sample());
+  const AugmentTask task(attrs, node.in(In::data).sample());
   const std::int64_t pixels = attrs.rule.height * attrs.rule.width;
   return {.enqueue = [=](const Args& args) {
     if (attrs.batch == 0) return;
@@ -85,12 +87,12 @@ Kernel augment(const NodeView& node) {
                                      static_cast<unsigned>(std::min<std::int64_t>(parts, 65535))),
                             .block = threads};
     launch(args.stream, "augment", shape, augment_kernel<From>, task, attrs.shuffle, args.step,
-           args.in<From>(0), args.out(0));
+           args.in<From>(In::data), args.out(Out::y));
   }};
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
-  switch (node.inputs[0].dtype) {
+  switch (node.inputs[AugmentOp::In::data].dtype) {
     case DType::u8: return augment<std::uint8_t>(node);
     case DType::f32: return augment<float>(node);
     default: return std::nullopt;

@@ -18,25 +18,26 @@ void require_fusable(Activation activation) {
 }
 
 std::vector<ValueType> infer_norm(const BatchNormAttrs& attrs, std::span<const ValueType> inputs) {
+  using In = BatchNormOp::In;
   const std::string got =
       to_string({"x", "gamma", "beta", "running_mean", "running_var", "residual"},
                 {inputs.begin(), inputs.end()});
-  require(inputs.size() == (attrs.residual ? 6U : 5U) && inputs[0].dtype == DType::f32 &&
-              inputs[0].shape.rank() >= 2,
+  require(inputs.size() == (attrs.residual ? 6U : 5U) && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() >= 2,
           "expected x (..., C) and four statistics (C){}; got {}",
           attrs.residual ? " and a residual" : "", got);
-  const std::int64_t channels = inputs[0].shape[-1];
+  const std::int64_t channels = inputs[In::x].shape[-1];
   for (const ValueType& statistic : inputs.subspan(1, 4)) {
     require(statistic == ValueType{DType::f32, Shape{channels}},
             "expected statistics of {} channels; got {}", channels, got);
   }
-  require(!attrs.residual || inputs[5] == inputs[0], "expected a residual of x's shape; got {}",
-          got);
+  require(!attrs.residual || inputs[In::residual] == inputs[In::x],
+          "expected a residual of x's shape; got {}", got);
   require_fusable(attrs.activation);
   require(attrs.epsilon > 0 && attrs.momentum >= 0 && attrs.momentum <= 1,
           "expected epsilon > 0 and momentum in [0, 1]; got {} and {}", attrs.epsilon,
           attrs.momentum);
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 /// Sums f(element, channel) over the rows, by channel.
@@ -53,34 +54,36 @@ std::vector<double> sum_rows(const Shape& x, F f) {
 
 /// What follows the norm of element i.
 double finish(const BatchNormAttrs& attrs, const ReferenceArgs& args, std::int64_t i, double norm) {
-  return activate(attrs.activation, attrs.residual ? norm + args.in(5)[i] : norm);
+  return activate(attrs.activation,
+                  attrs.residual ? norm + args.in(BatchNormOp::In::residual)[i] : norm);
 }
 
 }  // namespace
 
 std::vector<ValueType> BatchNormOp::infer(std::span<const ValueType> inputs) const {
   const ValueType y = infer_norm(attrs(), inputs)[0];
-  return {y, inputs[1], inputs[1]};
+  return {y, inputs[In::gamma], inputs[In::gamma]};
 }
 
 std::vector<Value> BatchNormOp::gradient(const GradientArgs& args) const {
   const Node& node = args.node;
-  const Value dy = args.output_gradients[0];
+  const Value dy = args.output_gradients[Out::y];
   const bool masked = attrs().activation == Activation::relu;
-  const bool residual = attrs().residual && args.needed[5];
-  std::vector<Value> operands{dy, node.inputs[0], node.inputs[1], node.outputs[1], node.outputs[2]};
-  if (masked) operands.push_back(node.outputs[0]);
+  const bool residual = attrs().residual && args.needed[In::residual];
+  std::vector<Value> operands{dy, node.inputs[In::x], node.inputs[In::gamma],
+                              node.outputs[Out::mean], node.outputs[Out::inv_std]};
+  if (masked) operands.push_back(node.outputs[Out::y]);
   const BatchNormGradAttrs grad{.residual = residual && masked, .activation = attrs().activation};
   const std::vector<Value> made =
       args.graph.add(std::make_shared<BatchNormGradOp>(grad), std::move(operands), node.name);
   std::vector<Value> gradients(node.inputs.size());
   std::copy_n(made.begin(), 3, gradients.begin());
-  if (residual) gradients[5] = masked ? made[3] : dy;
+  if (residual) gradients[In::residual] = masked ? made[BatchNormGradOp::Out::dresidual] : dy;
   return gradients;
 }
 
 void BatchNormOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& x = args.in(0);
+  const ReferenceTensor& x = args.in(In::x);
   const std::int64_t channels = x.shape[-1];
   const std::int64_t elements = x.shape.elements();
   const std::int64_t rows = channels > 0 ? elements / channels : 0;
@@ -88,24 +91,28 @@ void BatchNormOp::reference(const ReferenceArgs& args) const {
   const std::vector<double> sums =
       sum_rows(x.shape, [&](std::int64_t i, std::int64_t) { return x[i]; });
   for (std::int64_t c = 0; c < channels; ++c) {
-    args.out(1)[c] = sums[static_cast<std::size_t>(c)] / count;
+    args.out(Out::mean)[c] = sums[static_cast<std::size_t>(c)] / count;
   }
   const std::vector<double> squares = sum_rows(x.shape, [&](std::int64_t i, std::int64_t c) {
-    const double d = x[i] - args.out(1)[c];
+    const double d = x[i] - args.out(Out::mean)[c];
     return d * d;
   });
   for (std::int64_t c = 0; c < channels; ++c) {
     const double sum = squares[static_cast<std::size_t>(c)];
-    args.out(2)[c] = 1 / std::sqrt(sum / count + attrs().epsilon);
+    args.out(Out::inv_std)[c] = 1 / std::sqrt(sum / count + attrs().epsilon);
     if (rows == 0) continue;
     const double m = attrs().momentum;
-    args.in(3)[c] = (1 - m) * args.in(3)[c] + m * args.out(1)[c];
-    args.in(4)[c] = (1 - m) * args.in(4)[c] + m * sum / std::max(count - 1, 1.0);
+    args.in(In::running_mean)[c] =
+        (1 - m) * args.in(In::running_mean)[c] + m * args.out(Out::mean)[c];
+    args.in(In::running_var)[c] =
+        (1 - m) * args.in(In::running_var)[c] + m * sum / std::max(count - 1, 1.0);
   }
   for (std::int64_t i = 0; i < elements; ++i) {
     const std::int64_t c = i % channels;
-    const double norm = (x[i] - args.out(1)[c]) * args.out(2)[c] * args.in(1)[c] + args.in(2)[c];
-    args.out(0)[i] = finish(attrs(), args, i, norm);
+    const double norm =
+        (x[i] - args.out(Out::mean)[c]) * args.out(Out::inv_std)[c] * args.in(In::gamma)[c] +
+        args.in(In::beta)[c];
+    args.out(Out::y)[i] = finish(attrs(), args, i, norm);
   }
 }
 
@@ -113,12 +120,12 @@ Cost BatchNormOp::cost(std::span<const ValueType> inputs,
                        std::span<const ValueType> /*outputs*/) const {
   const double added =
       (attrs().residual ? 1 : 0) + (attrs().activation == Activation::none ? 0 : 1);
-  return {.flops = (8.0 + added) * static_cast<double>(inputs[0].shape.elements()),
-          .bytes = (attrs().residual ? 4.0 : 3.0) * static_cast<double>(inputs[0].bytes())};
+  return {.flops = (8.0 + added) * static_cast<double>(inputs[In::x].shape.elements()),
+          .bytes = (attrs().residual ? 4.0 : 3.0) * static_cast<double>(inputs[In::x].bytes())};
 }
 
 std::vector<int> BatchNormOp::in_place() const {
-  return attrs().residual ? std::vector<int>{5} : std::vector<int>{};
+  return attrs().residual ? std::vector<int>{In::residual} : std::vector<int>{};
 }
 
 std::shared_ptr<const Op> BatchNormOp::at_inference(std::shared_ptr<const Op> /*self*/) const {
@@ -137,84 +144,89 @@ std::vector<Value> BatchNormInferenceOp::gradient(const GradientArgs& args) cons
   }
   std::vector<Value> gradients(node.inputs.size());
   const Value dz =
-      activation_gradient_from_output(args.graph, attrs().activation, args.output_gradients[0],
-                                      node.outputs[0], node.name);
-  if (args.needed[0]) {
+      activation_gradient_from_output(args.graph, attrs().activation, args.output_gradients[Out::y],
+                                      node.outputs[Out::y], node.name);
+  if (args.needed[In::x]) {
     const auto emit = [&](auto op, std::vector<Value> operands) {
       return args.graph.emit(std::move(op), std::move(operands), node.name);
     };
-    const Value variance = emit(ScaleOp({.alpha = 1, .beta = attrs().epsilon}), {node.inputs[4]});
+    const Value variance =
+        emit(ScaleOp({.alpha = 1, .beta = attrs().epsilon}), {node.inputs[In::running_var]});
     const Value inv_std = emit(UnaryOp({.kind = Unary::rsqrt}), {variance});
     const ArithmeticOp multiply({.kind = Arithmetic::multiply});
-    gradients[0] = emit(multiply, {dz, emit(multiply, {inv_std, node.inputs[1]})});
+    gradients[In::x] = emit(multiply, {dz, emit(multiply, {inv_std, node.inputs[In::gamma]})});
   }
-  if (attrs().residual && args.needed[5]) gradients[5] = dz;
+  if (attrs().residual && args.needed[In::residual]) gradients[In::residual] = dz;
   return gradients;
 }
 
 void BatchNormInferenceOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t channels = args.in(0).shape[-1];
-  const std::int64_t elements = args.in(0).shape.elements();
+  const std::int64_t channels = args.in(In::x).shape[-1];
+  const std::int64_t elements = args.in(In::x).shape.elements();
   for (std::int64_t i = 0; i < elements; ++i) {
     const std::int64_t c = i % channels;
-    const double inv_std = 1 / std::sqrt(args.in(4)[c] + attrs().epsilon);
-    const double norm = (args.in(0)[i] - args.in(3)[c]) * inv_std * args.in(1)[c] + args.in(2)[c];
-    args.out(0)[i] = finish(attrs(), args, i, norm);
+    const double inv_std = 1 / std::sqrt(args.in(In::running_var)[c] + attrs().epsilon);
+    const double norm =
+        (args.in(In::x)[i] - args.in(In::running_mean)[c]) * inv_std * args.in(In::gamma)[c] +
+        args.in(In::beta)[c];
+    args.out(Out::y)[i] = finish(attrs(), args, i, norm);
   }
 }
 
 std::vector<int> BatchNormInferenceOp::in_place() const {
-  return attrs().residual ? std::vector<int>{0, 5} : std::vector<int>{0};
+  return attrs().residual ? std::vector<int>{In::x, In::residual} : std::vector<int>{In::x};
 }
 
 std::vector<ValueType> BatchNormGradOp::infer(std::span<const ValueType> inputs) const {
   const bool masked = attrs().activation == Activation::relu;
   require_fusable(attrs().activation);
   require(masked || !attrs().residual, "expected a residual's gradient behind a relu alone");
-  require(inputs.size() == (masked ? 6U : 5U) && inputs[0] == inputs[1] &&
-              (!masked || inputs[5] == inputs[1]) && inputs[0].shape.rank() >= 2,
+  require(inputs.size() == (masked ? 6U : 5U) && inputs[In::dy] == inputs[In::x] &&
+              (!masked || inputs[In::y] == inputs[In::x]) && inputs[In::dy].shape.rank() >= 2,
           "expected dy, x, gamma, mean{} inv_std{}; got {}", masked ? "," : " and",
           masked ? " and y" : "",
           to_string({"dy", "x", "gamma", "mean", "inv_std", "y"}, {inputs.begin(), inputs.end()}));
   for (const ValueType& statistic : inputs.subspan(2, 3)) {
-    require(statistic == ValueType{DType::f32, Shape{inputs[0].shape[-1]}},
-            "expected statistics of {} channels; got {}", inputs[0].shape[-1],
+    require(statistic == ValueType{DType::f32, Shape{inputs[In::dy].shape[-1]}},
+            "expected statistics of {} channels; got {}", inputs[In::dy].shape[-1],
             to_string(statistic));
   }
   require_f32(inputs);
-  std::vector<ValueType> outputs{inputs[0], inputs[2], inputs[2]};
-  if (attrs().residual) outputs.push_back(inputs[0]);
+  std::vector<ValueType> outputs{inputs[In::dy], inputs[In::gamma], inputs[In::gamma]};
+  if (attrs().residual) outputs.push_back(inputs[In::dy]);
   return outputs;
 }
 
 void BatchNormGradOp::reference(const ReferenceArgs& args) const {
-  const Shape& shape = args.in(0).shape;
+  const Shape& shape = args.in(In::dy).shape;
   const std::int64_t channels = shape[-1];
   const std::int64_t elements = shape.elements();
   const std::int64_t rows = channels > 0 ? elements / channels : 0;
   const auto dz = [&](std::int64_t i) {
-    return attrs().activation == Activation::relu && !(args.in(5)[i] > 0) ? 0 : args.in(0)[i];
+    return attrs().activation == Activation::relu && !(args.in(In::y)[i] > 0) ? 0
+                                                                              : args.in(In::dy)[i];
   };
   const auto normal = [&](std::int64_t i, std::int64_t c) {
-    return (args.in(1)[i] - args.in(3)[c]) * args.in(4)[c];
+    return (args.in(In::x)[i] - args.in(In::mean)[c]) * args.in(In::inv_std)[c];
   };
-  args.out(1).data =
+  args.out(Out::dgamma).data =
       sum_rows(shape, [&](std::int64_t i, std::int64_t c) { return dz(i) * normal(i, c); });
-  args.out(2).data = sum_rows(shape, [&](std::int64_t i, std::int64_t) { return dz(i); });
+  args.out(Out::dbeta).data = sum_rows(shape, [&](std::int64_t i, std::int64_t) { return dz(i); });
   for (std::int64_t i = 0; i < elements; ++i) {
     const std::int64_t c = i % channels;
     const double centred =
-        dz(i) - (args.out(2)[c] + normal(i, c) * args.out(1)[c]) / static_cast<double>(rows);
-    args.out(0)[i] = args.in(2)[c] * args.in(4)[c] * centred;
-    if (attrs().residual) args.out(3)[i] = dz(i);
+        dz(i) - (args.out(Out::dbeta)[c] + normal(i, c) * args.out(Out::dgamma)[c]) /
+                    static_cast<double>(rows);
+    args.out(Out::dx)[i] = args.in(In::gamma)[c] * args.in(In::inv_std)[c] * centred;
+    if (attrs().residual) args.out(Out::dresidual)[i] = dz(i);
   }
 }
 
 Cost BatchNormGradOp::cost(std::span<const ValueType> inputs,
                            std::span<const ValueType> outputs) const {
   const double each = attrs().activation == Activation::none ? 11.0 : 12.0;
-  Cost cost{.flops = each * static_cast<double>(inputs[0].shape.elements()),
-            .bytes = 2.0 * static_cast<double>(inputs[1].bytes())};  // dy and x are read twice
+  Cost cost{.flops = each * static_cast<double>(inputs[In::dy].shape.elements()),
+            .bytes = 2.0 * static_cast<double>(inputs[In::x].bytes())};  // dy and x are read twice
   for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
   for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
   return cost;
@@ -223,8 +235,8 @@ Cost BatchNormGradOp::cost(std::span<const ValueType> inputs,
 /// Each element of dy, x and y is read for the last time right before the same one of dx is
 /// written: y not at all by then where the masked dy is kept.
 std::vector<int> BatchNormGradOp::in_place() const {
-  return attrs().activation == Activation::relu ? std::vector<int>{0, 1, 5}
-                                                : std::vector<int>{0, 1};
+  return attrs().activation == Activation::relu ? std::vector<int>{In::dy, In::x, In::y}
+                                                : std::vector<int>{In::dy, In::x};
 }
 
 void register_batch_norm(OpRegistry& registry) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/activation/activation.h"
 
 namespace linnet {
@@ -31,12 +33,16 @@ class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, gamma, beta, running_mean, running_var, residual };
+  enum Out : std::uint8_t { y, mean, inv_std };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  bool mutates(std::size_t input) const override { return input == 3 || input == 4; }
+  bool mutates(std::size_t input) const override {
+    return input == In::running_mean || input == In::running_var;
+  }
   std::vector<int> in_place() const override;
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
@@ -46,6 +52,8 @@ class BatchNormOp final : public OpBase<BatchNormOp, BatchNormAttrs> {
 class BatchNormInferenceOp final : public OpBase<BatchNormInferenceOp, BatchNormAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_inference";
+  using In = BatchNormOp::In;
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -69,6 +77,8 @@ struct BatchNormGradAttrs {
 class BatchNormGradOp final : public OpBase<BatchNormGradOp, BatchNormGradAttrs> {
  public:
   static constexpr std::string_view kName = "batch_norm_grad";
+  enum In : std::uint8_t { dy, x, gamma, mean, inv_std, y };
+  enum Out : std::uint8_t { dx, dgamma, dbeta, dresidual };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

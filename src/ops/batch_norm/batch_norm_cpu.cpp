@@ -54,7 +54,7 @@ void moments_of_range(const Args& args, const Rows& s, Range range, const Moment
   for (std::int64_t r = range.begin; r < range.end; r += at_once) {
     const std::int64_t rows = std::min(at_once, range.end - r);
     const bool first = r == range.begin;
-    moments_of(args.in(0) + r * s.channels, rows, s.channels, first ? to : block);
+    moments_of(args.in(BatchNormOp::In::x) + r * s.channels, rows, s.channels, first ? to : block);
     if (!first) merge_moments(block, rows, s.channels, to, r - range.begin);
   }
 }
@@ -62,19 +62,24 @@ void moments_of_range(const Args& args, const Rows& s, Range range, const Moment
 /// `mean_input`: the operand that holds the mean; 0 where the node itself computes it.
 Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t mean_input,
                       std::int64_t scale_at) {
+  using In = BatchNormOp::In;
+  using Out = BatchNormOp::Out;
   return by_rows_reversed(s, 0.5, [=](const Args& args, Range range) {
     const std::int64_t begin = range.begin * s.channels;
-    const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(1);
-    normalize_rows({mean, args.work() + scale_at, args.in(2), attrs.activation == Activation::relu},
-                   args.in(0) + begin, attrs.residual ? args.in(5) + begin : nullptr, range.size(),
-                   s.channels, args.out(0) + begin);
+    const float* mean = mean_input > 0 ? args.in(mean_input) : args.out(Out::mean);
+    normalize_rows({mean, args.work() + scale_at, args.in(In::beta),
+                    attrs.activation == Activation::relu},
+                   args.in(In::x) + begin, attrs.residual ? args.in(In::residual) + begin : nullptr,
+                   range.size(), s.channels, args.out(Out::y) + begin);
   });
 }
 
 /// Mean and squared deviations from it block by block: no cancellation however far the mean is from
 /// 0. The workspace has the moments of the tasks, then scales.
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const Rows s = rows_of(node.in(0));
+  using In = BatchNormOp::In;
+  using Out = BatchNormOp::Out;
+  const Rows s = rows_of(node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
   const auto count = static_cast<float>(std::max<std::int64_t>(s.rows, 1));
   const auto momentum = static_cast<float>(attrs.momentum);
@@ -105,12 +110,12 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
          for (std::int64_t c = 0; c < s.channels; ++c) {
            const float sum = all.squares[c];
            const float inv_std = 1.0F / std::sqrt(sum / count + epsilon);
-           args.out(1)[c] = all.mean[c];
-           args.out(2)[c] = inv_std;
-           args.work()[scale_at + c] = inv_std * args.in(1)[c];
+           args.out(Out::mean)[c] = all.mean[c];
+           args.out(Out::inv_std)[c] = inv_std;
+           args.work()[scale_at + c] = inv_std * args.in(In::gamma)[c];
            if (s.rows == 0) continue;
-           float& mean = args.in_out(3)[c];
-           float& variance = args.in_out(4)[c];
+           float& mean = args.in_out(In::running_mean)[c];
+           float& variance = args.in_out(In::running_var)[c];
            mean = (1 - momentum) * mean + momentum * all.mean[c];
            variance = (1 - momentum) * variance + momentum * (sum / std::max(count - 1.0F, 1.0F));
          }
@@ -120,16 +125,17 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node) {
-  const Rows s = rows_of(node.in(0));
+  using In = BatchNormInferenceOp::In;
+  const Rows s = rows_of(node.in(In::x));
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
   const auto epsilon = static_cast<float>(attrs.epsilon);
   Kernel kernel;
   kernel.workspace_bytes = s.bytes_of_channels(1);
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             const float* variance = args.in(4);
+                             const float* variance = args.in(In::running_var);
                              for (std::int64_t c = 0; c < s.channels; ++c) {
                                args.work()[c] =
-                                   1.0F / std::sqrt(variance[c] + epsilon) * args.in(1)[c];
+                                   1.0F / std::sqrt(variance[c] + epsilon) * args.in(In::gamma)[c];
                              }
                            }});
   kernel.stages.push_back(normalize_stage(s, attrs, 3, 0));
@@ -138,15 +144,18 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
 
 /// A range of rows of the gradient; y is null without an activation.
 GradientRows gradient_rows(const Args& args, std::int64_t channels, Range range) {
+  using In = BatchNormGradOp::In;
   const std::int64_t begin = range.begin * channels;
-  return {args.in(0) + begin, args.in(1) + begin,
-          args.inputs.size() > 5 ? args.in(5) + begin : nullptr, range.size()};
+  return {args.in(In::dy) + begin, args.in(In::x) + begin,
+          args.inputs.size() > 5 ? args.in(In::y) + begin : nullptr, range.size()};
 }
 
 /// Both sums by task, then all of them and what follows for a channel, then dx. The workspace has
 /// the products of the tasks, their sums, then the lines by which dx follows.
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const Rows s = rows_of(node.in(0));
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
+  const Rows s = rows_of(node.in(In::dy));
   const bool residual = node.attrs<BatchNormGradOp>().residual;
   const float part = s.rows > 0 ? 1.0F / static_cast<float>(s.rows) : 0.0F;
   const int tasks = s.summing_tasks(0.6);
@@ -159,25 +168,26 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                              std::fill_n(products, s.channels, 0.0F);
                              std::fill_n(sums, s.channels, 0.0F);
                              const Range range = split(s.rows, tasks, task.index);
-                             float* dz =
-                                 residual ? args.out(3) + range.begin * s.channels : nullptr;
+                             float* dz = residual
+                                             ? args.out(Out::dresidual) + range.begin * s.channels
+                                             : nullptr;
                              add_gradient_sums(gradient_rows(args, s.channels, range), s.channels,
-                                               args.in(3), products, sums, dz);
+                                               args.in(In::mean), products, sums, dz);
                            }});
   const int adders = tasks_for(s.channels, 0.4 * tasks);
   kernel.stages.push_back({adders, [=](const Args& args, const Task& task) {
                              const Range range = split(s.channels, adders, task.index);
-                             float* dgamma = args.out(1);
-                             float* dbeta = args.out(2);
+                             float* dgamma = args.out(Out::dgamma);
+                             float* dbeta = args.out(Out::dbeta);
                              add_partials(args.work(), tasks, s.channels, range, dgamma);
                              add_partials(args.work() + of_tasks, tasks, s.channels, range, dbeta);
                              float* scale = args.work() + 2 * of_tasks;
                              float* slope = scale + s.channels;
                              float* shift = slope + s.channels;
                              for (std::int64_t c = range.begin; c < range.end; ++c) {
-                               const float inv_std = args.in(4)[c];
+                               const float inv_std = args.in(In::inv_std)[c];
                                dgamma[c] *= inv_std;
-                               scale[c] = args.in(2)[c] * inv_std;
+                               scale[c] = args.in(In::gamma)[c] * inv_std;
                                slope[c] = scale[c] * part * inv_std * dgamma[c];
                                shift[c] = scale[c] * part * dbeta[c];
                              }
@@ -185,12 +195,13 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
     GradientRows of = gradient_rows(args, s.channels, range);
     if (residual) {  // which has been masked
-      of.dy = args.out(3) + range.begin * s.channels;
+      of.dy = args.out(Out::dresidual) + range.begin * s.channels;
       of.y = nullptr;
     }
     const float* scale = args.work() + 2 * of_tasks;
-    write_gradient(of, s.channels, {args.in(3), scale, scale + s.channels, scale + 2 * s.channels},
-                   args.out(0) + range.begin * s.channels);
+    write_gradient(of, s.channels,
+                   {args.in(In::mean), scale, scale + s.channels, scale + 2 * s.channels},
+                   args.out(Out::dx) + range.begin * s.channels);
   }));
   return kernel;
 }

@@ -188,13 +188,15 @@ __global__ void normalize_kernel(Norm n, NormTiles t, bool variances) {
 }
 
 Norm norm_of(const Args& args, const BatchNormAttrs& attrs) {
-  Norm n{.x = args.in(0),
-         .gamma = args.in(1),
-         .beta = args.in(2),
-         .residual = attrs.residual ? args.in(5) : nullptr,
-         .running_mean = args.in_out(3),
-         .running_var = args.in_out(4),
-         .y = args.out(0),
+  using In = BatchNormOp::In;
+  using Out = BatchNormOp::Out;
+  Norm n{.x = args.in(In::x),
+         .gamma = args.in(In::gamma),
+         .beta = args.in(In::beta),
+         .residual = attrs.residual ? args.in(In::residual) : nullptr,
+         .running_mean = args.in_out(In::running_mean),
+         .running_var = args.in_out(In::running_var),
+         .y = args.out(Out::y),
          .epsilon = static_cast<float>(attrs.epsilon),
          .momentum = static_cast<float>(attrs.momentum),
          .relu = attrs.activation == Activation::relu};
@@ -203,8 +205,9 @@ Norm norm_of(const Args& args, const BatchNormAttrs& attrs) {
 }
 
 std::optional<Kernel> prepare_inference(const NodeView& node, const Context& /*context*/) {
+  using In = BatchNormInferenceOp::In;
   const BatchNormAttrs attrs = node.attrs<BatchNormInferenceOp>();
-  const NormTiles map = tiles_of_map(node.in(0), rows_of(node.in(0)));
+  const NormTiles map = tiles_of_map(node.in(In::x), rows_of(node.in(In::x)));
   return Kernel{.enqueue = [=](const Args& args) {
     if (map.rows * map.channels == 0) return;
     Norm n = norm_of(args, attrs);
@@ -350,16 +353,18 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
 }  // namespace
 
 Kernel own_batch_norm(const NodeView& node) {
+  using In = BatchNormOp::In;
+  using Out = BatchNormOp::Out;
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
-  const std::int64_t rows = rows_of(node.in(0));
-  const NormTiles sums = tiles_of_sums(node.in(0), rows);
-  const NormTiles map = tiles_of_map(node.in(0), rows);
+  const std::int64_t rows = rows_of(node.in(In::x));
+  const NormTiles sums = tiles_of_sums(node.in(In::x), rows);
+  const NormTiles map = tiles_of_map(node.in(In::x), rows);
   const bool fours = sums.vector == 4;
   const auto enqueue = [=](const Args& args) {
     if (sums.channels == 0) return;
     Norm n = norm_of(args, attrs);
-    n.mean = args.out(1);
-    n.inv_std = args.out(2);
+    n.mean = args.out(Out::mean);
+    n.inv_std = args.out(Out::inv_std);
     n.aligned = n.aligned && vector_aligned(n.mean, n.inv_std, args.workspace);
     if (sums.chunks == 1) {
       launch(args.stream, "batch_norm", sums.shape(),
@@ -377,24 +382,26 @@ Kernel own_batch_norm(const NodeView& node) {
 }
 
 Kernel own_batch_norm_gradient(const NodeView& node) {
+  using In = BatchNormGradOp::In;
+  using Out = BatchNormGradOp::Out;
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
-  const std::int64_t rows = rows_of(node.in(0));
-  const NormTiles sums = tiles_of_sums(node.in(0), rows);
-  const NormTiles map = tiles_of_map(node.in(0), rows);
+  const std::int64_t rows = rows_of(node.in(In::dy));
+  const NormTiles sums = tiles_of_sums(node.in(In::dy), rows);
+  const NormTiles map = tiles_of_map(node.in(In::dy), rows);
   const bool fours = sums.vector == 4;
-  const bool dx_read = node.output_read.empty() || node.output_read[0];
+  const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
   const auto enqueue = [=](const Args& args) {
     if (sums.channels == 0) return;
-    NormGrad g{.dy = args.in(0),
-               .x = args.in(1),
-               .y = attrs.activation == Activation::relu ? args.in(5) : nullptr,
-               .gamma = args.in(2),
-               .mean = args.in(3),
-               .inv_std = args.in(4),
-               .dx = dx_read ? args.out(0) : nullptr,
-               .dgamma = args.out(1),
-               .dbeta = args.out(2),
-               .dresidual = attrs.residual ? args.out(3) : nullptr};
+    NormGrad g{.dy = args.in(In::dy),
+               .x = args.in(In::x),
+               .y = attrs.activation == Activation::relu ? args.in(In::y) : nullptr,
+               .gamma = args.in(In::gamma),
+               .mean = args.in(In::mean),
+               .inv_std = args.in(In::inv_std),
+               .dx = dx_read ? args.out(Out::dx) : nullptr,
+               .dgamma = args.out(Out::dgamma),
+               .dbeta = args.out(Out::dbeta),
+               .dresidual = attrs.residual ? args.out(Out::dresidual) : nullptr};
     g.aligned = vector_aligned(g.dy, g.x, g.y, g.gamma, g.mean, g.inv_std, g.dx, g.dgamma, g.dbeta,
                                g.dresidual, args.workspace);
     const bool one = sums.chunks == 1;
@@ -413,8 +420,9 @@ Kernel own_batch_norm_gradient(const NodeView& node) {
 
 void enqueue_running_statistics(const Args& args, const float* mean, const float* var,
                                 std::int64_t channels) {
+  using In = BatchNormOp::In;
   launch(args.stream, "batch_norm running", for_items(channels), copy_statistics, mean, var,
-         args.in_out(3), args.in_out(4), channels);
+         args.in_out(In::running_mean), args.in_out(In::running_var), channels);
 }
 
 void register_batch_norm(Registry& registry) {

@@ -59,7 +59,7 @@ Kernel gradient(const PlanPtr& plan) {
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
   const BatchNormAttrs attrs = node.attrs<BatchNormOp>();
-  CudnnBatchNorm norm = norm_of(node.in(0));
+  CudnnBatchNorm norm = norm_of(node.in(BatchNormOp::In::x));
   norm.residual = attrs.residual;
   norm.relu = attrs.activation == Activation::relu;
   norm.epsilon = attrs.epsilon;
@@ -71,11 +71,11 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& context) {
   const BatchNormGradAttrs attrs = node.attrs<BatchNormGradOp>();
-  CudnnBatchNorm norm = norm_of(node.in(0));
+  CudnnBatchNorm norm = norm_of(node.in(BatchNormGradOp::In::dy));
   norm.direction = CudnnBatchNorm::Direction::gradient;
   norm.residual = attrs.residual;
   norm.relu = attrs.activation == Activation::relu;
-  const bool dx_read = node.output_read.empty() || node.output_read[0];
+  const bool dx_read = node.output_read.empty() || node.output_read[BatchNormGradOp::Out::dx];
   if (!dx_read || !asked(context, norm)) return std::nullopt;
   return context.cudnn->kernel_if_faster(norm, node, own_batch_norm_gradient(node), gradient,
                                          context.tuning);

@@ -112,7 +112,7 @@ TEST(BatchNorm, ResultsMayTakeOverOperands) {
   }
   std::vector<Value> outputs;
   for (const Node& node : graph.nodes()) {
-    if (node.name == "last") outputs.push_back(node.outputs[0]);
+    if (node.name == "last") outputs.push_back(node.outputs.front());
   }
   compare_with_reference(graph, inputs, data, outputs);
 }

@@ -7,17 +7,17 @@ namespace linnet::cpu {
 namespace {
 
 std::int64_t rows_of(const NodeView& node, std::int64_t channels) {
-  return node.in(0).elements() / std::max<std::int64_t>(channels, 1);
+  return node.in(kFirst).elements() / std::max<std::int64_t>(channels, 1);
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const std::int64_t channels = node.in(1)[0];
+  const std::int64_t channels = node.in(BiasAddOp::In::b)[0];
   return zip_rows(rows_of(node, channels), channels, 0.3, [](float x, float b) { return x + b; });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const std::int64_t channels = node.out(0)[0];
-  return plain_row_sum(rows_of(node, channels), channels, 0, 0);
+  const std::int64_t channels = node.out(BiasGradOp::Out::db)[0];
+  return plain_row_sum(rows_of(node, channels), channels);
 }
 
 }  // namespace

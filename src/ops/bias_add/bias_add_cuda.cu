@@ -11,16 +11,16 @@ struct AddBias {
 };
 
 std::int64_t rows_of(const NodeView& node, std::int64_t channels) {
-  return node.in(0).elements() / std::max<std::int64_t>(channels, 1);
+  return node.in(kFirst).elements() / std::max<std::int64_t>(channels, 1);
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t channels = node.in(1)[0];
+  const std::int64_t channels = node.in(BiasAddOp::In::b)[0];
   return zip_rows("bias_add", rows_of(node, channels), channels, AddBias{});
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t channels = node.out(0)[0];
+  const std::int64_t channels = node.out(BiasGradOp::Out::db)[0];
   return column_sum_of_input("bias_grad", rows_of(node, channels), channels);
 }
 

@@ -56,41 +56,43 @@ BinShape bin_shape(const BinMean2dGradAttrs& attrs, const Shape& dy) {
 }
 
 std::vector<ValueType> BinMean2dOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4,
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() == 4,
           "expected images (N, H, W, C); got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
-  const BinShape s = bin_shape(attrs(), inputs[0].shape);
+  const BinShape s = bin_shape(attrs(), inputs[In::x].shape);
   return {{DType::f32, Shape{s.n, s.rows.count, s.columns.count, s.c}}};
 }
 
 std::vector<Value> BinMean2dOp::gradient(const GradientArgs& args) const {
-  const Shape x = args.graph.shape(args.node.inputs[0]);
-  return {args.graph.emit(BinMean2dGradOp({attrs(), x[1], x[2]}), {args.output_gradients[0]},
+  const Shape x = args.graph.shape(args.node.inputs[In::x]);
+  return {args.graph.emit(BinMean2dGradOp({attrs(), x[1], x[2]}), {args.output_gradients[Out::y]},
                           args.node.name)};
 }
 
 void BinMean2dOp::reference(const ReferenceArgs& args) const {
-  for (double& y : args.out(0).data) y = 0;
-  for_pixels(bin_shape(attrs(), args.in(0).shape),
+  for (double& y : args.out(Out::y).data) y = 0;
+  for_pixels(bin_shape(attrs(), args.in(In::x).shape),
              [&](std::int64_t out, std::int64_t in, double pixels) {
-               args.out(0)[out] += args.in(0)[in] / pixels;
+               args.out(Out::y)[out] += args.in(In::x)[in] / pixels;
              });
 }
 
 std::vector<ValueType> BinMean2dGradOp::infer(std::span<const ValueType> inputs) const {
   const std::string got = to_string({"dy"}, {inputs.begin(), inputs.end()});
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4,
+  require(inputs.size() == 1 && inputs[In::dy].dtype == DType::f32 &&
+              inputs[In::dy].shape.rank() == 4,
           "expected dy (N, OH, OW, C); got {}", got);
-  const BinShape s = bin_shape(attrs(), inputs[0].shape);
+  const BinShape s = bin_shape(attrs(), inputs[In::dy].shape);
   const Shape dy{s.n, s.rows.count, s.columns.count, s.c};
-  require(inputs[0].shape == dy, "expected dy={}; got {}", to_string(dy), got);
+  require(inputs[In::dy].shape == dy, "expected dy={}; got {}", to_string(dy), got);
   return {{DType::f32, Shape{s.n, s.rows.extent, s.columns.extent, s.c}}};
 }
 
 void BinMean2dGradOp::reference(const ReferenceArgs& args) const {
-  for (double& dx : args.out(0).data) dx = 0;
-  for_pixels(bin_shape(attrs(), args.in(0).shape),
+  for (double& dx : args.out(Out::dx).data) dx = 0;
+  for_pixels(bin_shape(attrs(), args.in(In::dy).shape),
              [&](std::int64_t out, std::int64_t in, double pixels) {
-               args.out(0)[in] += args.in(0)[out] / pixels;
+               args.out(Out::dx)[in] += args.in(In::dy)[out] / pixels;
              });
 }
 

@@ -27,16 +27,18 @@ Kernel over_rows(const BinShape& s, std::int64_t rows, F f) {
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const BinShape s = bin_shape(node.attrs<BinMean2dOp>(), node.in(0));
+  using In = BinMean2dOp::In;
+  using Out = BinMean2dOp::Out;
+  const BinShape s = bin_shape(node.attrs<BinMean2dOp>(), node.in(In::x));
   return over_rows(s, s.rows.count, [s](const Args& args, std::int64_t n, std::int64_t i) {
     const BinRange rows = s.rows.pixels(i);
-    float* y = args.out(0) + (n * s.rows.count + i) * s.columns.count * s.c;
+    float* y = args.out(Out::y) + (n * s.rows.count + i) * s.columns.count * s.c;
     for (std::int64_t j = 0; j < s.columns.count; ++j, y += s.c) {
       const BinRange columns = s.columns.pixels(j);
       std::fill_n(y, s.c, 0.0F);
       for (std::int64_t h = rows.begin; h < rows.end; ++h) {
         for (std::int64_t w = columns.begin; w < columns.end; ++w) {
-          const float* x = args.in(0) + ((n * s.rows.extent + h) * s.columns.extent + w) * s.c;
+          const float* x = args.in(In::x) + ((n * s.rows.extent + h) * s.columns.extent + w) * s.c;
           for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[c];
         }
       }
@@ -47,16 +49,18 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(0));
+  using In = BinMean2dGradOp::In;
+  using Out = BinMean2dGradOp::Out;
+  const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(In::dy));
   return over_rows(s, s.rows.extent, [s](const Args& args, std::int64_t n, std::int64_t h) {
     const BinRange rows = s.rows.over(h);
-    float* dx = args.out(0) + (n * s.rows.extent + h) * s.columns.extent * s.c;
+    float* dx = args.out(Out::dx) + (n * s.rows.extent + h) * s.columns.extent * s.c;
     for (std::int64_t w = 0; w < s.columns.extent; ++w, dx += s.c) {
       const BinRange columns = s.columns.over(w);
       std::fill_n(dx, s.c, 0.0F);
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         for (std::int64_t j = columns.begin; j < columns.end; ++j) {
-          const float* dy = args.in(0) + ((n * s.rows.count + i) * s.columns.count + j) * s.c;
+          const float* dy = args.in(In::dy) + ((n * s.rows.count + i) * s.columns.count + j) * s.c;
           const float part = part_of(s.rows.pixels(i), s.columns.pixels(j));
           for (std::int64_t c = 0; c < s.c; ++c) dx[c] += dy[c] * part;
         }

@@ -57,20 +57,24 @@ __global__ void gradient_kernel(BinShape s, const float* dy, float* dx) {
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const BinShape s = bin_shape(node.attrs<BinMean2dOp>(), node.in(0));
+  using In = BinMean2dOp::In;
+  using Out = BinMean2dOp::Out;
+  const BinShape s = bin_shape(node.attrs<BinMean2dOp>(), node.in(In::x));
   return Kernel{.enqueue = [s](const Args& args) {
     if (s.outputs() == 0) return;
-    launch(args.stream, "bin_mean2d", for_items(s.outputs()), mean_kernel, s, args.in(0),
-           args.out(0));
+    launch(args.stream, "bin_mean2d", for_items(s.outputs()), mean_kernel, s, args.in(In::x),
+           args.out(Out::y));
   }};
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(0));
+  using In = BinMean2dGradOp::In;
+  using Out = BinMean2dGradOp::Out;
+  const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(In::dy));
   return Kernel{.enqueue = [s](const Args& args) {
     if (s.inputs() == 0) return;
-    launch(args.stream, "bin_mean2d_grad", for_items(s.inputs()), gradient_kernel, s, args.in(0),
-           args.out(0));
+    launch(args.stream, "bin_mean2d_grad", for_items(s.inputs()), gradient_kernel, s,
+           args.in(In::dy), args.out(Out::dx));
   }};
 }
 

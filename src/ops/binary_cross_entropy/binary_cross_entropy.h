@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 
 namespace linnet {
@@ -11,6 +13,8 @@ namespace linnet {
 class BceWithLogitsOp final : public OpBase<BceWithLogitsOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "bce_with_logits";
+  enum In : std::uint8_t { logits, target };
+  enum Out : std::uint8_t { loss };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   /// By the logits alone: targets are data.
@@ -22,10 +26,12 @@ class BceWithLogitsOp final : public OpBase<BceWithLogitsOp, NoAttributes> {
 class BceWithLogitsGradOp final : public OpBase<BceWithLogitsGradOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "bce_with_logits_grad";
+  enum In : std::uint8_t { logits, target, dloss };
+  enum Out : std::uint8_t { dlogits };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::logits}; }
 };
 
 }  // namespace linnet

@@ -11,10 +11,11 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const std::int64_t n = node.in(0).elements();
+  using In = BceWithLogitsOp::In;
+  const std::int64_t n = node.in(In::logits).elements();
   return total(n, 12, mean_factor(n), [](const Args& args, Range range) {
-    const float* logits = args.in(0);
-    const float* t = args.in(1);
+    const float* logits = args.in(In::logits);
+    const float* t = args.in(In::target);
     double sum = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const float z = logits[i];
@@ -27,13 +28,15 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const std::int64_t n = node.in(0).elements();
+  using In = BceWithLogitsGradOp::In;
+  using Out = BceWithLogitsGradOp::Out;
+  const std::int64_t n = node.in(In::logits).elements();
   const auto factor = static_cast<float>(mean_factor(n));
   return element_wise(n, 3, [=](const Args& args, Range range) {
-    const float* logits = args.in(0);
-    const float* t = args.in(1);
-    const float scale = factor * *args.in(2);
-    float* dz = args.out(0);
+    const float* logits = args.in(In::logits);
+    const float* t = args.in(In::target);
+    const float scale = factor * *args.in(In::dloss);
+    float* dz = args.out(Out::dlogits);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const float z = logits[i];
       const float e = exp_nonpositive(-std::abs(z));

@@ -30,18 +30,21 @@ struct LossGradient {
 };
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(0).elements();
+  using In = BceWithLogitsOp::In;
+  const std::int64_t n = node.in(In::logits).elements();
   return total("bce_with_logits", n, mean_factor(n), [](const Args& args) {
-    return Loss{args.in(0), args.in(1)};
+    return Loss{args.in(In::logits), args.in(In::target)};
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(0).elements();
+  using In = BceWithLogitsGradOp::In;
+  using Out = BceWithLogitsGradOp::Out;
+  const std::int64_t n = node.in(In::logits).elements();
   const auto factor = static_cast<float>(mean_factor(n));
   return Kernel{.enqueue = [=](const Args& args) {
-    map_elements(args.stream, "bce_with_logits_grad", LossGradient{factor, args.in(2)}, n,
-                 args.out(0), args.in(0), args.in(1));
+    map_elements(args.stream, "bce_with_logits_grad", LossGradient{factor, args.in(In::dloss)}, n,
+                 args.out(Out::dlogits), args.in(In::logits), args.in(In::target));
   }};
 }
 

@@ -7,11 +7,12 @@ namespace linnet {
 
 std::vector<ValueType> BlendOp::infer(std::span<const ValueType> inputs) const {
   const std::size_t expected = attrs().guarded ? 3 : 2;
-  require(inputs.size() == expected && inputs[0].dtype == DType::f32 && inputs[1] == inputs[0] &&
-              (!attrs().guarded || inputs[2] == ValueType{DType::f64, Shape{}}),
+  require(inputs.size() == expected && inputs[In::target].dtype == DType::f32 &&
+              inputs[In::source] == inputs[In::target] &&
+              (!attrs().guarded || inputs[In::stopped] == ValueType{DType::f64, Shape{}}),
           "expected two f32 arrays of one shape{}; got {}", attrs().guarded ? " and f64 ()" : "",
           to_string({"target", "source", "stopped"}, {inputs.begin(), inputs.end()}));
-  const std::int64_t length = inputs[0].shape.elements();
+  const std::int64_t length = inputs[In::target].shape.elements();
   if (attrs().kind == Blend::average) {
     require(attrs().decay > 0 && attrs().decay < 1, "expected a decay in (0, 1); got {}",
             attrs().decay);
@@ -42,14 +43,14 @@ std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length) 
 }
 
 void BlendOp::reference(const ReferenceArgs& args) const {
-  if (attrs().guarded && args.in(2)[0] != 0) return;
+  if (attrs().guarded && args.in(In::stopped)[0] != 0) return;
   const BlendRule rule{attrs().kind, attrs().decay, attrs().warmup};
-  for (const BlendRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
+  for (const BlendRange& range : ranges_of(attrs(), args.in(In::target).shape.elements())) {
     const BlendFactors by = blend_factors(rule, range.weight, args.step);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const double keep = by.moves ? 1 - double{by.take} : double{by.keep};
-      const double kept = keep == 0 ? 0 : keep * args.in(0)[i];
-      args.in(0)[i] = kept + by.take * args.in(1)[i];
+      const double kept = keep == 0 ? 0 : keep * args.in(In::target)[i];
+      args.in(In::target)[i] = kept + by.take * args.in(In::source)[i];
     }
   }
 }

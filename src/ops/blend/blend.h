@@ -47,10 +47,11 @@ struct BlendAttrs {
 class BlendOp final : public OpBase<BlendOp, BlendAttrs> {
  public:
   static constexpr std::string_view kName = "blend";
+  enum In : std::uint8_t { target, source, stopped };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  bool mutates(std::size_t input) const override { return input == 0; }
+  bool mutates(std::size_t input) const override { return input == In::target; }
 };
 
 /// t becomes keep * t + take * s, or if it moves t + take * (s - t).

@@ -8,8 +8,9 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  using In = BlendOp::In;
   const BlendAttrs& attrs = node.attrs<BlendOp>();
-  const std::int64_t length = node.in(0).elements();
+  const std::int64_t length = node.in(In::target).elements();
   const std::vector<BlendRange> ranges = ranges_of(attrs, length);
   const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
   const bool guarded = attrs.guarded;
@@ -17,10 +18,10 @@ std::optional<Kernel> prepare(const NodeView& node) {
   Kernel kernel;
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
-         if (guarded && args.in<double>(2)[0] != 0) return;
+         if (guarded && args.in<double>(In::stopped)[0] != 0) return;
          const Range part = split(length, tasks, task.index);
-         float* to = args.in_out(0);
-         const float* from = args.in(1);
+         float* to = args.in_out(In::target);
+         const float* from = args.in(In::source);
          for (const BlendRange& range : ranges) {
            const BlendFactors by = blend_factors(rule, range.weight, *task.step);
            const std::int64_t end = std::min(range.end, part.end);

@@ -25,17 +25,18 @@ __global__ void blend_kernel(BlendRule rule, float weight, const StepInfo* step,
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using In = BlendOp::In;
   const BlendAttrs& attrs = node.attrs<BlendOp>();
-  const std::vector<BlendRange> ranges = ranges_of(attrs, node.in(0).elements());
+  const std::vector<BlendRange> ranges = ranges_of(attrs, node.in(In::target).elements());
   const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
   const bool guarded = attrs.guarded;
   return Kernel{.enqueue = [=](const Args& args) {
-    const double* stopped = guarded ? args.in<double>(2) : nullptr;
+    const double* stopped = guarded ? args.in<double>(In::stopped) : nullptr;
     for (const BlendRange& range : ranges) {
       const std::int64_t count = range.end - range.begin;
       if (count == 0) continue;
-      float* to = args.in_out(0) + range.begin;
-      const float* from = args.in(1) + range.begin;
+      float* to = args.in_out(In::target) + range.begin;
+      const float* from = args.in(In::source) + range.begin;
       launch(args.stream, "blend", for_items((count + 3) / 4), blend_kernel, rule, range.weight,
              args.step, stopped, count, vector_aligned(to, from), to, from);
     }

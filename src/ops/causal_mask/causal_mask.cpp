@@ -6,22 +6,24 @@
 namespace linnet {
 
 std::vector<ValueType> CausalMaskOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() >= 3,
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() >= 3,
           "expected f32 scores (N, ..., queries, keys); got {}",
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 std::vector<Value> CausalMaskOp::gradient(const GradientArgs& args) const {
-  return {args.graph.emit(CausalMaskOp({.fill = 0}), {args.output_gradients[0]}, args.node.name)};
+  return {
+      args.graph.emit(CausalMaskOp({.fill = 0}), {args.output_gradients[Out::y]}, args.node.name)};
 }
 
 void CausalMaskOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t queries = args.in(0).shape[-2];
-  const std::int64_t keys = args.in(0).shape[-1];
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
+  const std::int64_t queries = args.in(In::x).shape[-2];
+  const std::int64_t keys = args.in(In::x).shape[-1];
+  for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
     const bool seen = i % keys <= i / keys % queries;
-    args.out(0)[i] = seen ? args.in(0)[i] : attrs().fill;
+    args.out(Out::y)[i] = seen ? args.in(In::x)[i] : attrs().fill;
   }
 }
 

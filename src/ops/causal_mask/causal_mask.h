@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 
 namespace linnet {
@@ -21,11 +23,13 @@ class CausalMaskOp final : public OpBase<CausalMaskOp, CausalMaskAttrs> {
  public:
   static constexpr std::string_view kName = "causal_mask";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 }  // namespace linnet

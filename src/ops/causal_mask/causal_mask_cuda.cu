@@ -14,14 +14,16 @@ __global__ void causal_mask_kernel(float* y, const float* x, std::int64_t elemen
 }
 
 std::optional<Kernel> prepare_causal_mask(const NodeView& node, const Context& /*context*/) {
+  using In = CausalMaskOp::In;
+  using Out = CausalMaskOp::Out;
   const auto fill = static_cast<float>(node.attrs<CausalMaskOp>().fill);
-  const std::int64_t queries = node.in(0)[-2];
-  const std::int64_t keys = node.in(0)[-1];
-  const std::int64_t elements = node.in(0).elements();
+  const std::int64_t queries = node.in(In::x)[-2];
+  const std::int64_t keys = node.in(In::x)[-1];
+  const std::int64_t elements = node.in(In::x).elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
-    launch(args.stream, "causal_mask", for_items(elements), causal_mask_kernel, args.out(0),
-           args.in(0), elements, queries, keys, fill);
+    launch(args.stream, "causal_mask", for_items(elements), causal_mask_kernel, args.out(Out::y),
+           args.in(In::x), elements, queries, keys, fill);
   }};
 }
 

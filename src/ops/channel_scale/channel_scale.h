@@ -26,11 +26,13 @@ class ChannelScaleOp final : public OpBase<ChannelScaleOp, ChannelScaleAttrs> {
   static constexpr std::string_view kName = "channel_scale";
   static constexpr bool kInNetworks = true;
   static constexpr std::int64_t kMostChannels = 16;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 /// The attributes as a kernel keeps them.

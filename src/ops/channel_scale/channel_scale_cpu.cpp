@@ -27,14 +27,16 @@ struct Pattern {
 };
 
 std::optional<Kernel> prepare_channel_scale(const NodeView& node) {
+  using In = ChannelScaleOp::In;
+  using Out = ChannelScaleOp::Out;
   const Pattern pattern{ChannelFactors(node.attrs<ChannelScaleOp>())};
-  const std::int64_t elements = node.in(0).elements();
+  const std::int64_t elements = node.in(In::x).elements();
   const std::int64_t period = std::max<std::int64_t>(pattern.period, 1);
   return element_wise((elements + period - 1) / period, 0.4 * static_cast<double>(period),
                       [=](const Args& args, Range range) {
                         for (std::int64_t r = range.begin; r < range.end; ++r) {
-                          const float* x = args.in(0) + r * period;
-                          float* y = args.out(0) + r * period;
+                          const float* x = args.in(In::x) + r * period;
+                          float* y = args.out(Out::y) + r * period;
                           const std::int64_t count = std::min(period, elements - r * period);
                           for (std::int64_t i = 0; i < count; ++i) {
                             y[i] = pattern.scale[static_cast<std::size_t>(i)] * x[i] +

@@ -15,12 +15,14 @@ __global__ void channel_scale_kernel(ChannelFactors factors, std::int64_t elemen
 }
 
 std::optional<Kernel> prepare_channel_scale(const NodeView& node, const Context& /*context*/) {
+  using In = ChannelScaleOp::In;
+  using Out = ChannelScaleOp::Out;
   const ChannelFactors factors(node.attrs<ChannelScaleOp>());
-  const std::int64_t elements = node.in(0).elements();
+  const std::int64_t elements = node.in(In::x).elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
     launch(args.stream, "channel_scale", for_items(elements), channel_scale_kernel, factors,
-           elements, args.out(0), args.in(0));
+           elements, args.out(Out::y), args.in(In::x));
   }};
 }
 

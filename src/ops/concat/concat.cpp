@@ -11,18 +11,19 @@ namespace linnet {
 
 std::vector<ValueType> ConcatOp::infer(std::span<const ValueType> inputs) const {
   const int axis = attrs().axis;
-  bool fits = !inputs.empty() && is_sample_axis(inputs[0].shape, axis);
+  bool fits = !inputs.empty() && is_sample_axis(inputs[In::first].shape, axis);
   std::vector<std::string> names;
   std::int64_t extent = 0;
   for (const ValueType& type : inputs) {
     names.push_back(fmt::format("x{}", names.size()));
-    fits = fits && type.dtype == DType::f32 && type.shape.rank() == inputs[0].shape.rank() &&
-           with_extent(type.shape, axis, 0) == with_extent(inputs[0].shape, axis, 0);
+    fits = fits && type.dtype == DType::f32 &&
+           type.shape.rank() == inputs[In::first].shape.rank() &&
+           with_extent(type.shape, axis, 0) == with_extent(inputs[In::first].shape, axis, 0);
     if (fits) extent += type.shape[axis];
   }
   require(fits, "expected f32 operands that differ in axis {} (behind the batch) alone; got {}",
           axis, to_string(names, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[0].shape, axis, extent)}};
+  return {{DType::f32, with_extent(inputs[In::first].shape, axis, extent)}};
 }
 
 std::vector<Value> ConcatOp::gradient(const GradientArgs& args) const {
@@ -33,7 +34,7 @@ std::vector<Value> ConcatOp::gradient(const GradientArgs& args) const {
     gradients.push_back(
         args.needed[i]
             ? args.graph.emit(SliceOp({.axis = attrs().axis, .begin = begin, .end = end}),
-                              {args.output_gradients[0]}, args.node.name)
+                              {args.output_gradients[Out::y]}, args.node.name)
             : Value{});
     begin = end;
   }
@@ -41,13 +42,13 @@ std::vector<Value> ConcatOp::gradient(const GradientArgs& args) const {
 }
 
 void ConcatOp::reference(const ReferenceArgs& args) const {
-  const AxisView to = axis_view(args.out(0).shape, attrs().axis);
+  const AxisView to = axis_view(args.out(Out::y).shape, attrs().axis);
   std::int64_t first = 0;
   for (const ReferenceTensor* x : args.inputs) {
     const AxisView from = axis_view(x->shape, attrs().axis);
     for (std::int64_t o = 0; o < from.outer; ++o) {
       for (std::int64_t k = 0; k < from.row(); ++k) {
-        args.out(0)[o * to.row() + first + k] = (*x)[o * from.row() + k];
+        args.out(Out::y)[o * to.row() + first + k] = (*x)[o * from.row() + k];
       }
     }
     first += from.row();

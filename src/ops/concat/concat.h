@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 
 namespace linnet {
@@ -21,6 +23,8 @@ class ConcatOp final : public OpBase<ConcatOp, ConcatAttrs> {
  public:
   static constexpr std::string_view kName = "concat";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { first };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -15,8 +15,9 @@ struct Part {
 
 /// Rows are written once and in order, each from all operands: the result streams to memory.
 std::optional<Kernel> prepare(const NodeView& node) {
+  using Out = ConcatOp::Out;
   const int axis = node.attrs<ConcatOp>().axis;
-  const AxisView y = axis_view(node.out(0), axis);
+  const AxisView y = axis_view(node.out(Out::y), axis);
   const std::int64_t size = y.row();
   std::vector<Part> parts;
   std::int64_t begin = 0;
@@ -29,7 +30,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const double cost = kMoveCost + 3 * calls / static_cast<double>(std::max<std::int64_t>(size, 1));
   return for_rows(y.outer, size, cost,
                   [=](const Args& args, std::int64_t row, std::int64_t first, std::int64_t last) {
-                    float* to = args.out(0) + row * size;
+                    float* to = args.out(Out::y) + row * size;
                     for (const Part& part : parts) {
                       const std::int64_t low = std::max(part.begin, first);
                       const std::int64_t high = std::min(part.end, last);

@@ -8,15 +8,16 @@ namespace linnet::cuda {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using Out = ConcatOp::Out;
   const int axis = node.attrs<ConcatOp>().axis;
-  const AxisView y = axis_view(node.out(0), axis);
+  const AxisView y = axis_view(node.out(Out::y), axis);
   std::vector<std::int64_t> sizes;  // of each operand's rows
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     sizes.push_back(axis_view(node.in(i), axis).row());
   }
   return Kernel{.enqueue = [=](const Args& args) {
     std::vector<RowsCopy> copies;
-    float* to = args.out(0);
+    float* to = args.out(Out::y);
     for (std::size_t i = 0; i < sizes.size(); to += sizes[i++]) {
       if (sizes[i] > 0) copies.push_back({args.in(i), to, sizes[i], y.row(), sizes[i]});
     }

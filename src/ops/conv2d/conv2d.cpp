@@ -16,7 +16,8 @@ std::string operands(std::vector<std::string> names, std::span<const ValueType> 
 }
 
 bool images(std::span<const ValueType> inputs) {
-  return inputs.size() >= 2 && inputs[0].shape.rank() == 4 && inputs[1].shape.rank() == 4;
+  return inputs.size() >= 2 && inputs[kFirst].shape.rank() == 4 &&
+         inputs[kSecond].shape.rank() == 4;
 }
 
 Cost conv_cost(const ConvShape& s, std::span<const ValueType> inputs,
@@ -76,9 +77,9 @@ ConvShape conv_shape(const Conv2dAttrs& a, const Shape& x, const Shape& w,
 std::vector<ValueType> Conv2dOp::infer(std::span<const ValueType> inputs) const {
   const std::string got = operands({"x", "w", "b"}, inputs);
   require(images(inputs), "expected x (N, H, W, C) and w (C_out, KH, KW, C/groups); got {}", got);
-  const ConvShape s = conv_shape(attrs(), inputs[0].shape, inputs[1].shape, got);
+  const ConvShape s = conv_shape(attrs(), inputs[In::x].shape, inputs[In::w].shape, got);
   require(inputs.size() == (attrs().bias ? 3U : 2U) &&
-              (!attrs().bias || inputs[2].shape == Shape{s.co}),
+              (!attrs().bias || inputs[In::b].shape == Shape{s.co}),
           "expected {} of {} channels; got {}", attrs().bias ? "a bias" : "no bias", s.co, got);
   require_f32(inputs);
   return {{DType::f32, Shape{s.n, s.oh, s.ow, s.co}}};
@@ -87,27 +88,29 @@ std::vector<ValueType> Conv2dOp::infer(std::span<const ValueType> inputs) const 
 std::vector<Value> Conv2dOp::gradient(const GradientArgs& args) const {
   Graph& graph = args.graph;
   const Node& node = args.node;
-  const Shape x = graph.shape(node.inputs[0]);
-  const Shape w = graph.shape(node.inputs[1]);
+  const Shape x = graph.shape(node.inputs[In::x]);
+  const Shape w = graph.shape(node.inputs[In::w]);
   const Value dz =
-      activation_gradient_from_output(graph, attrs().activation, args.output_gradients[0],
-                                      node.outputs[0], node.name);
+      activation_gradient_from_output(graph, attrs().activation, args.output_gradients[Out::y],
+                                      node.outputs[Out::y], node.name);
   const Conv2dAttrs plain = attrs().plain();
   std::vector<Value> gradients(node.inputs.size());
-  if (attrs().bias && args.needed[2]) gradients[2] = graph.emit(BiasGradOp(), {dz}, node.name);
-  if (args.needed[1]) {
-    gradients[1] =
-        graph.emit(Conv2dGradWeightOp({plain, w[1], w[2]}), {node.inputs[0], dz}, node.name);
+  if (attrs().bias && args.needed[In::b])
+    gradients[In::b] = graph.emit(BiasGradOp(), {dz}, node.name);
+  if (args.needed[In::w]) {
+    gradients[In::w] =
+        graph.emit(Conv2dGradWeightOp({plain, w[1], w[2]}), {node.inputs[In::x], dz}, node.name);
   }
-  if (args.needed[0]) {
-    gradients[0] =
-        graph.emit(Conv2dGradInputOp({plain, x[1], x[2]}), {dz, node.inputs[1]}, node.name);
+  if (args.needed[In::x]) {
+    gradients[In::x] =
+        graph.emit(Conv2dGradInputOp({plain, x[1], x[2]}), {dz, node.inputs[In::w]}, node.name);
   }
   return gradients;
 }
 
 Cost Conv2dOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
-  return conv_cost(conv_shape(attrs(), inputs[0].shape, inputs[1].shape, ""), inputs, outputs);
+  return conv_cost(conv_shape(attrs(), inputs[In::x].shape, inputs[In::w].shape, ""), inputs,
+                   outputs);
 }
 
 ConvShape Conv2dGradInputOp::shape(const Shape& dz, const Shape& w) const {
@@ -123,8 +126,8 @@ std::vector<ValueType> Conv2dGradInputOp::infer(std::span<const ValueType> input
   const std::string got = operands({"dz", "w"}, inputs);
   require(images(inputs) && inputs.size() == 2,
           "expected dz (N, OH, OW, C_out) and w (C_out, KH, KW, C/groups); got {}", got);
-  const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
-  require(inputs[0].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
+  const ConvShape s = shape(inputs[In::dz].shape, inputs[In::w].shape);
+  require(inputs[In::dz].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
           to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
   require_f32(inputs);
   return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
@@ -132,7 +135,7 @@ std::vector<ValueType> Conv2dGradInputOp::infer(std::span<const ValueType> input
 
 Cost Conv2dGradInputOp::cost(std::span<const ValueType> inputs,
                              std::span<const ValueType> outputs) const {
-  return conv_cost(shape(inputs[0].shape, inputs[1].shape), inputs, outputs);
+  return conv_cost(shape(inputs[In::dz].shape, inputs[In::w].shape), inputs, outputs);
 }
 
 ConvShape Conv2dGradWeightOp::shape(const Shape& x, const Shape& dz) const {
@@ -146,8 +149,8 @@ std::vector<ValueType> Conv2dGradWeightOp::infer(std::span<const ValueType> inpu
   const std::string got = operands({"x", "dz"}, inputs);
   require(images(inputs) && inputs.size() == 2,
           "expected x (N, H, W, C) and dz (N, OH, OW, C_out); got {}", got);
-  const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
-  require(inputs[1].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
+  const ConvShape s = shape(inputs[In::x].shape, inputs[In::dz].shape);
+  require(inputs[In::dz].shape == Shape{s.n, s.oh, s.ow, s.co}, "expected dz={}; got {}",
           to_string(Shape{s.n, s.oh, s.ow, s.co}), got);
   require_f32(inputs);
   return {{DType::f32, Shape{s.co, s.kh, s.kw, s.group_in()}}};
@@ -155,7 +158,7 @@ std::vector<ValueType> Conv2dGradWeightOp::infer(std::span<const ValueType> inpu
 
 Cost Conv2dGradWeightOp::cost(std::span<const ValueType> inputs,
                               std::span<const ValueType> outputs) const {
-  return conv_cost(shape(inputs[0].shape, inputs[1].shape), inputs, outputs);
+  return conv_cost(shape(inputs[In::x].shape, inputs[In::dz].shape), inputs, outputs);
 }
 
 void register_conv2d(OpRegistry& registry) {

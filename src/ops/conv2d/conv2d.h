@@ -86,6 +86,8 @@ class Conv2dOp final : public OpBase<Conv2dOp, Conv2dAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, w, b };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -110,6 +112,8 @@ struct Conv2dGradInputAttrs {
 class Conv2dGradInputOp final : public OpBase<Conv2dGradInputOp, Conv2dGradInputAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_grad_input";
+  enum In : std::uint8_t { dz, w };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -136,6 +140,8 @@ struct Conv2dGradWeightAttrs {
 class Conv2dGradWeightOp final : public OpBase<Conv2dGradWeightOp, Conv2dGradWeightAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_grad_weight";
+  enum In : std::uint8_t { x, dz };
+  enum Out : std::uint8_t { dw };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -50,44 +50,51 @@ std::vector<Candidate> candidates(Engines first, Prepare prepare) {
 }
 
 std::optional<Kernel> native_forward(const NodeView& node) {
+  using In = Conv2dOp::In;
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
-  return onednn_bf16_engine().forward(conv_shape(attrs, node.in(0), node.in(1), ""),
+  return onednn_bf16_engine().forward(conv_shape(attrs, node.in(In::x), node.in(In::w), ""),
                                       {attrs.bias, attrs.activation});
 }
 
 std::optional<Kernel> native_grad_input(const NodeView& node) {
+  using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
-  return onednn_bf16_engine().grad_input(op.shape(node.in(0), node.in(1)));
+  return onednn_bf16_engine().grad_input(op.shape(node.in(In::dz), node.in(In::w)));
 }
 
 std::optional<Kernel> native_grad_weight(const NodeView& node) {
+  using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
   if (!many_pixels(s)) return std::nullopt;  // three to ten times the time of fp32's engines
   return onednn_bf16_engine().grad_weight(s);
 }
 
 std::vector<Candidate> forward(const NodeView& node) {
+  using In = Conv2dOp::In;
   const Conv2dAttrs& attrs = node.attrs<Conv2dOp>();
-  const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
-  return forward_candidates(s, node.fixed(1), [=](const ConvEngine& engine, bool keeps_weights) {
-    return engine.forward(s, {.bias = attrs.bias,
-                              .activation = attrs.activation,
-                              .keeps_weights = keeps_weights});
-  });
+  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
+  return forward_candidates(s, node.fixed(In::w),
+                            [=](const ConvEngine& engine, bool keeps_weights) {
+                              return engine.forward(s, {.bias = attrs.bias,
+                                                        .activation = attrs.activation,
+                                                        .keeps_weights = keeps_weights});
+                            });
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {
+  using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
   constexpr std::int64_t kVector = 8;
   return candidates(s.attrs.groups > 1 || s.c < kVector ? thin_first() : Engines{},
                     [=](const ConvEngine& engine) { return engine.grad_input(s); });
 }
 
 std::vector<Candidate> grad_weight(const NodeView& node) {
+  using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
   return candidates(many_pixels(s) && thin(s) ? thin_first() : Engines{&pointwise_engine()},
                     [=](const ConvEngine& engine) { return engine.grad_weight(s); });
 }

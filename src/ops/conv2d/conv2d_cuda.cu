@@ -67,29 +67,33 @@ LaunchShape direct_launch(const ConvShape& s, std::int64_t pixels, int tile, boo
 
 template <bool kDepthwise>
 Kernel forward_direct(const ConvShape& s, const Conv2dAttrs& attrs) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   return launching(
       [=, g = geometry(s)](const Args& args) {
         if (g.out_total == 0) return;
-        const ConvEpilogue tail{attrs.bias ? args.in(2) : nullptr, attrs.activation};
-        const bool vectors = in_fours(s) && vector_aligned(args.in(0), args.out(0));
+        const ConvEpilogue tail{attrs.bias ? args.in(In::b) : nullptr, attrs.activation};
+        const bool vectors = in_fours(s) && vector_aligned(args.in(In::x), args.out(Out::y));
         const int tile = direct_tile(s, vectors);
         launch(args.stream, "conv2d direct", direct_launch(s, g.out_total, tile, vectors),
-               vectors ? conv_direct<4, kDepthwise> : conv_direct<1, kDepthwise>, g, args.in(0),
-               args.in(1), args.out(0), tail, tile);
+               vectors ? conv_direct<4, kDepthwise> : conv_direct<1, kDepthwise>, g, args.in(In::x),
+               args.in(In::w), args.out(Out::y), tail, tile);
       },
       kDepthwise ? "depthwise" : "direct");
 }
 
 Kernel grad_input_depthwise(const ConvShape& s) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
   return launching(
       [=, g = geometry(s)](const Args& args) {
         if (g.in_total == 0) return;
-        const bool vectors = in_fours(s) && vector_aligned(args.in(0), args.out(0));
+        const bool vectors = in_fours(s) && vector_aligned(args.in(In::dz), args.out(Out::dx));
         const int tile = direct_tile(s, vectors);
         launch(args.stream, "conv2d_grad_input depthwise",
                direct_launch(s, g.in_total, tile, vectors),
-               vectors ? depthwise_grad_input<4> : depthwise_grad_input<1>, g, args.in(0),
-               args.in(1), args.out(0), tile);
+               vectors ? depthwise_grad_input<4> : depthwise_grad_input<1>, g, args.in(In::dz),
+               args.in(In::w), args.out(Out::dx), tile);
       },
       "depthwise");
 }
@@ -120,12 +124,12 @@ std::int64_t partial_floats(const ConvShape& s, const Parts& parts) {
 
 /// Where the parts' sums go first, and what makes dw of them.
 float* partials(const Args& args, const Parts& parts) {
-  return parts.count > 1 ? args.work() : args.out(0);
+  return parts.count > 1 ? args.work() : args.out(Conv2dGradWeightOp::Out::dw);
 }
 void add_partials(const Args& args, const ConvShape& s, const Parts& parts) {
   if (parts.count == 1) return;
   add_parts(args.stream, "conv2d_grad_weight sums", args.work(), parts.count, s.weights(),
-            {.first = args.out(0), .first_count = s.weights()});
+            {.first = args.out(Conv2dGradWeightOp::Out::dw), .first_count = s.weights()});
 }
 
 bool direct_grad_weight(const ConvShape& s) {
@@ -134,6 +138,7 @@ bool direct_grad_weight(const ConvShape& s) {
 
 template <bool kDepthwise>
 Kernel grad_weight_direct(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
   const int each = in_fours(s) ? 4 : 1;
   const auto lanes = static_cast<int>(
       std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(s.co / each)),
@@ -143,14 +148,14 @@ Kernel grad_weight_direct(const ConvShape& s) {
                           8 * std::int64_t{kBlock} / lanes);
   return launching(
       [=, g = geometry(s)](const Args& args) {
-        const bool vectors = each == 4 && vector_aligned(args.in(0), args.in(1));
+        const bool vectors = each == 4 && vector_aligned(args.in(In::x), args.in(In::dz));
         dim3 grid = channels_and_taps;
         grid.x = static_cast<unsigned>(parts.count);
         if (!vectors) grid.y = ceil_div(s.co, lanes);
         launch(args.stream, "conv2d_grad_weight direct", {.grid = grid, .block = kBlock},
                vectors ? conv_direct_grad_weight<4, kDepthwise>
                        : conv_direct_grad_weight<1, kDepthwise>,
-               g, args.in(0), args.in(1), partials(args, parts), lanes, parts.pixels);
+               g, args.in(In::x), args.in(In::dz), partials(args, parts), lanes, parts.pixels);
         add_partials(args, s, parts);
       },
       (kDepthwise ? "depthwise, pixels in " : "direct, pixels in ") + std::to_string(parts.count),
@@ -201,46 +206,52 @@ void enqueue_product(cudaStream_t stream, const char* name, TileKind kind, const
 }
 
 Kernel forward_product(const ConvShape& s, const Conv2dAttrs& attrs) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   const TileKind kind = tile_kind(s.n * s.out_pixels(), s.group_out(), attrs.groups);
   return launching(
       [=, g = geometry(s)](const Args& args) {
         const auto run = [&]<bool kVector>() {
           const ForwardProblem<kVector> problem{g,
-                                                args.in(0),
-                                                args.in(1),
-                                                args.out(0),
-                                                {attrs.bias ? args.in(2) : nullptr,
+                                                args.in(In::x),
+                                                args.in(In::w),
+                                                args.out(Out::y),
+                                                {attrs.bias ? args.in(In::b) : nullptr,
                                                  attrs.activation},
                                                 s.group_out() % 4 == 0 &&
-                                                    vector_aligned(args.out(0))};
+                                                    vector_aligned(args.out(Out::y))};
           enqueue_product(args.stream, "conv2d", kind, problem, g.out_total, s.group_out(),
                           attrs.groups);
         };
-        const bool vectors = s.group_in() % 4 == 0 && vector_aligned(args.in(0), args.in(1));
+        const bool vectors =
+            s.group_in() % 4 == 0 && vector_aligned(args.in(In::x), args.in(In::w));
         vectors ? run.template operator()<true>() : run.template operator()<false>();
       },
       name(kind));
 }
 
 Kernel grad_input_product(const ConvShape& s) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
   const TileKind kind = tile_kind(s.n * s.in_pixels(), s.group_in(), s.attrs.groups);
   return launching(
       [=, g = geometry(s)](const Args& args) {
-        const bool vector_store = s.group_in() % 4 == 0 && vector_aligned(args.out(0));
+        const bool vector_store = s.group_in() % 4 == 0 && vector_aligned(args.out(Out::dx));
         const auto run = [&]<bool kVector>() {
-          const GradInputProblem<kVector> problem{g, args.in(0), args.in(1), args.out(0),
-                                                  vector_store};
+          const GradInputProblem<kVector> problem{g, args.in(In::dz), args.in(In::w),
+                                                  args.out(Out::dx), vector_store};
           enqueue_product(args.stream, "conv2d_grad_input", kind, problem, g.in_total, s.group_in(),
                           s.attrs.groups);
         };
         const bool vectors = s.group_in() % 4 == 0 && s.group_out() % 4 == 0 &&
-                             vector_aligned(args.in(0), args.in(1));
+                             vector_aligned(args.in(In::dz), args.in(In::w));
         vectors ? run.template operator()<true>() : run.template operator()<false>();
       },
       name(kind));
 }
 
 Kernel grad_weight_product(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
   const std::int64_t groups = s.attrs.groups;
   const TileKind kind = tile_kind(s.group_out(), s.taps(), groups * kBlocks);
   const std::int64_t side = kind == TileKind::large ? 128 : 64;
@@ -254,13 +265,14 @@ Kernel grad_weight_product(const ConvShape& s) {
         const bool vector_store = s.taps() % 4 == 0 && vector_aligned(sums);
         const auto run = [&]<bool kVector>() {
           const GradWeightProblem<kVector> problem{
-              g,           args.in(0), args.in(1), sums, static_cast<int>(groups), parts.pixels,
+              g,           args.in(In::x),           args.in(In::dz),
+              sums,        static_cast<int>(groups), parts.pixels,
               vector_store};
           enqueue_product(args.stream, "conv2d_grad_weight", kind, problem, s.group_out(), s.taps(),
                           groups * parts.count);
         };
         const bool vectors = s.group_in() % 4 == 0 && s.group_out() % 4 == 0 &&
-                             vector_aligned(args.in(0), args.in(1));
+                             vector_aligned(args.in(In::x), args.in(In::dz));
         vectors ? run.template operator()<true>() : run.template operator()<false>();
         add_partials(args, s, parts);
       },
@@ -283,7 +295,7 @@ Kernel pointwise_product(const MatrixProduct& product, std::size_t a, std::size_
   const MatmulPlan plan = plan_matmul(product);
   Kernel kernel;
   kernel.enqueue = [=](const Args& args) {
-    enqueue_matmul(plan, {args.in(a), args.in(b), args.out(0), args.workspace, args.stream},
+    enqueue_matmul(plan, {args.in(a), args.in(b), args.out(kFirst), args.workspace, args.stream},
                    tail_of(args));
   };
   kernel.workspace_bytes = plan.workspace_bytes;
@@ -296,14 +308,15 @@ ConvTail no_tail(const Args&) { return {}; }
 // ---- which
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
+  using In = Conv2dOp::In;
   const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
-  const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
+  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   if (!takes(s)) return std::nullopt;
   if (pointwise(s)) {
     return pointwise_product(
-        {.m = s.n * s.out_pixels(), .n = s.co, .k = s.c, .transpose_b = true}, 0, 1,
+        {.m = s.n * s.out_pixels(), .n = s.co, .k = s.c, .transpose_b = true}, In::x, In::w,
         [=](const Args& args) {
-          return ConvTail{{attrs.bias ? args.in(2) : nullptr, attrs.activation}};
+          return ConvTail{{attrs.bias ? args.in(In::b) : nullptr, attrs.activation}};
         });
   }
   if (!direct_forward(s)) return forward_product(s, attrs);
@@ -311,20 +324,25 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
 }
 
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context&) {
-  const ConvShape s = static_cast<const Conv2dGradInputOp&>(node.op).shape(node.in(0), node.in(1));
+  using In = Conv2dGradInputOp::In;
+  const ConvShape s =
+      static_cast<const Conv2dGradInputOp&>(node.op).shape(node.in(In::dz), node.in(In::w));
   if (!takes(s)) return std::nullopt;
   if (pointwise(s)) {
-    return pointwise_product({.m = s.n * s.out_pixels(), .n = s.c, .k = s.co}, 0, 1, no_tail);
+    return pointwise_product({.m = s.n * s.out_pixels(), .n = s.c, .k = s.co}, In::dz, In::w,
+                             no_tail);
   }
   return depthwise(s) && direct_forward(s) ? grad_input_depthwise(s) : grad_input_product(s);
 }
 
 std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context&) {
-  const ConvShape s = static_cast<const Conv2dGradWeightOp&>(node.op).shape(node.in(0), node.in(1));
+  using In = Conv2dGradWeightOp::In;
+  const ConvShape s =
+      static_cast<const Conv2dGradWeightOp&>(node.op).shape(node.in(In::x), node.in(In::dz));
   if (!takes(s)) return std::nullopt;
   if (pointwise(s)) {
     return pointwise_product({.m = s.co, .n = s.c, .k = s.n * s.out_pixels(), .transpose_a = true},
-                             1, 0, no_tail);
+                             In::dz, In::x, no_tail);
   }
   if (!direct_grad_weight(s)) return grad_weight_product(s);
   return depthwise(s) ? grad_weight_direct<true>(s) : grad_weight_direct<false>(s);

@@ -77,8 +77,8 @@ bool asked(const ConvShape& s, const Context& context) {
 
 void enqueue_tail(const Args& args, const ConvShape& s, const Conv2dAttrs& attrs) {
   if (!attrs.bias && attrs.activation == Activation::none) return;
-  enqueue_bias_activation(args.stream, args.out(0), s.n * s.out_pixels(), s.co,
-                          attrs.bias ? args.in(2) : nullptr, attrs.activation);
+  enqueue_bias_activation(args.stream, args.out(Conv2dOp::Out::y), s.n * s.out_pixels(), s.co,
+                          attrs.bias ? args.in(Conv2dOp::In::b) : nullptr, attrs.activation);
 }
 
 /// A plan on the first `inputs` operands as they are; `tail` is what the plan leaves out.
@@ -88,7 +88,7 @@ Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
               [plan, inputs, tail](const Args& args) {
                 std::array<void*, 4> operands{};
                 std::copy_n(args.inputs.begin(), inputs, operands.begin());
-                operands.at(inputs) = args.outputs[0];
+                operands.at(inputs) = args.outputs[kFirst];
                 plan->execute(args.stream, std::span(operands).first(inputs + 1), args.workspace);
                 tail(args);
               },
@@ -132,7 +132,7 @@ Kernel through_bf16(const PlanPtr& plan, const CudnnConvolution& conv, F tail) {
                   operands[i] = args.workspace + layout.starts[i];
                 }
                 plan->execute(args.stream, operands, args.workspace + layout.end);
-                enqueue_widening(args.stream, operands[2], args.out(0), layout.elements[2]);
+                enqueue_widening(args.stream, operands[2], args.out(kFirst), layout.elements[2]);
                 tail(args);
               },
           .workspace_bytes = layout.end + plan->workspace_bytes(),
@@ -156,8 +156,9 @@ std::optional<Kernel> plain(CudnnConvolution conv, const Context& context, F tai
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
+  using In = Conv2dOp::In;
   const Conv2dAttrs attrs = node.attrs<Conv2dOp>();
-  const ConvShape s = conv_shape(attrs, node.in(0), node.in(1), "");
+  const ConvShape s = conv_shape(attrs, node.in(In::x), node.in(In::w), "");
   if (!asked(s, context)) return std::nullopt;
   CudnnConvolution conv = convolution(Direction::forward, s, math_of(context));
   const bool tail = attrs.bias || attrs.activation != Activation::none;
@@ -175,15 +176,17 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context& conte
 }
 
 std::optional<Kernel> prepare_grad_input(const NodeView& node, const Context& context) {
+  using In = Conv2dGradInputOp::In;
   const auto& op = static_cast<const Conv2dGradInputOp&>(node.op);
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::dz), node.in(In::w));
   if (!asked(s, context)) return std::nullopt;
   return plain(convolution(Direction::grad_input, s, math_of(context)), context, no_tail);
 }
 
 std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& context) {
+  using In = Conv2dGradWeightOp::In;
   const auto& op = static_cast<const Conv2dGradWeightOp&>(node.op);
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::x), node.in(In::dz));
   if (!asked(s, context)) return std::nullopt;
   return plain(convolution(Direction::grad_weight, s, math_of(context)), context, no_tail);
 }

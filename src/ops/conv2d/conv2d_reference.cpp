@@ -38,12 +38,12 @@ void for_each_product(const ConvShape& s, F f) {
 }  // namespace
 
 void Conv2dOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& x = args.in(0);
-  const ReferenceTensor& w = args.in(1);
-  ReferenceTensor& y = args.out(0);
+  const ReferenceTensor& x = args.in(In::x);
+  const ReferenceTensor& w = args.in(In::w);
+  ReferenceTensor& y = args.out(Out::y);
   const ConvShape s = conv_shape(attrs(), x.shape, w.shape, "");
   for (std::int64_t i = 0; i < y.shape.elements(); ++i) {
-    y[i] = attrs().bias ? args.in(2)[i % s.co] : 0.0;
+    y[i] = attrs().bias ? args.in(In::b)[i % s.co] : 0.0;
   }
   for_each_product(s, [&](std::int64_t xi, std::int64_t wi, std::int64_t yi) {
     y[yi] += x[xi] * w[wi];
@@ -52,18 +52,18 @@ void Conv2dOp::reference(const ReferenceArgs& args) const {
 }
 
 void Conv2dGradInputOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& dz = args.in(0);
-  const ReferenceTensor& w = args.in(1);
-  ReferenceTensor& dx = args.out(0);
+  const ReferenceTensor& dz = args.in(In::dz);
+  const ReferenceTensor& w = args.in(In::w);
+  ReferenceTensor& dx = args.out(Out::dx);
   std::fill(dx.data.begin(), dx.data.end(), 0.0);
   for_each_product(shape(dz.shape, w.shape), [&](std::int64_t xi, std::int64_t wi,
                                                  std::int64_t yi) { dx[xi] += dz[yi] * w[wi]; });
 }
 
 void Conv2dGradWeightOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& x = args.in(0);
-  const ReferenceTensor& dz = args.in(1);
-  ReferenceTensor& dw = args.out(0);
+  const ReferenceTensor& x = args.in(In::x);
+  const ReferenceTensor& dz = args.in(In::dz);
+  ReferenceTensor& dw = args.out(Out::dw);
   std::fill(dw.data.begin(), dw.data.end(), 0.0);
   for_each_product(shape(x.shape, dz.shape), [&](std::int64_t xi, std::int64_t wi,
                                                  std::int64_t yi) { dw[wi] += dz[yi] * x[xi]; });

@@ -35,10 +35,10 @@ inline void multiply_add(const float* a, const float* b, float* sums, std::int64
 }
 
 /// A stage that puts w (C, taps) as (taps, C) into the workspace, where channels are vectors.
-Stage transpose_weights(const ConvShape& s, std::size_t operand) {
+Stage transpose_weights(const ConvShape& s) {
   const std::int64_t taps = s.kh * s.kw;
   return {1, [=](const Args& args, const Task&) {
-            const float* w = args.in(operand);
+            const float* w = args.in(Conv2dOp::In::w);
             for (std::int64_t c = 0; c < s.c; ++c) {
               for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.c + c] = w[c * taps + t];
             }
@@ -53,13 +53,13 @@ Kernel by_samples(const ConvShape& s, std::int64_t from_pixels, std::int64_t to_
   const int tasks = tasks_for(s.n, sample_cost(s));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
-  kernel.stages.push_back(transpose_weights(s, 1));
+  kernel.stages.push_back(transpose_weights(s));
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const Range samples = split(s.n, tasks, task.index);
                              for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-                               float* to = args.out(0) + n * to_pixels * s.c;
+                               float* to = args.out(kFirst) + n * to_pixels * s.c;
                                std::fill_n(to, to_pixels * s.c, 0.0F);
-                               add(args.in(0) + n * from_pixels * s.c, args.work(), to);
+                               add(args.in(kFirst) + n * from_pixels * s.c, args.work(), to);
                                finish(args, to);
                              }
                            }});
@@ -76,8 +76,8 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
         });
       },
       [=](const Args& args, float* y) {
-        add_bias_and_activate(y, s.out_pixels(), s.c, tail.bias ? args.in(2) : nullptr,
-                              tail.activation);
+        add_bias_and_activate(y, s.out_pixels(), s.c,
+                              tail.bias ? args.in(Conv2dOp::In::b) : nullptr, tail.activation);
       });
 }
 
@@ -94,6 +94,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 }
 
 std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
   if (!takes(s)) return std::nullopt;
   const int tasks = partial_gradients(s, s.n, sample_cost(s));
   const std::int64_t taps = s.kh * s.kw;
@@ -106,8 +107,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
          std::fill_n(sums, s.weights(), 0.0F);
          const Range samples = split(s.n, tasks, task.index);
          for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           const float* x = args.in(0) + n * s.in_pixels() * s.c;
-           const float* dz = args.in(1) + n * s.out_pixels() * s.c;
+           const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
+           const float* dz = args.in(In::dz) + n * s.out_pixels() * s.c;
            for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
              multiply_add(x + in * s.c, dz + out * s.c, sums + tap * s.c, s.c);
            });
@@ -117,7 +118,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
            for (std::int64_t t = 0; t < taps; ++t) dw[c * taps + t] = sums[t * s.c + c];
          }
        }});
-  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), 0));
+  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }
 

@@ -31,6 +31,8 @@ CorrelationAxis phase(std::int64_t first, std::int64_t in, std::int64_t out, std
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   if (!takes(s)) return std::nullopt;
   const Correlation all = forward_correlation(s);
   if (all.taps() == 0) return std::nullopt;
@@ -38,7 +40,7 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const int packers = tasks_for(all.taps(), 1.5 * static_cast<double>(s.co));
   Kernel kernel;
   kernel.packed_bytes = sizeof(float) * product.panels();
-  kernel.packed_operands = {1};
+  kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = product.scratch_bytes();
   kernel.packing.push_back(
       {packers, [=](const Args& args, const Task& task) {
@@ -47,15 +49,16 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
          for (std::int64_t t = terms.begin; t < terms.end;) {  // segment by segment
            const std::int64_t k = t / segment;
            const std::int64_t end = std::min((k + 1) * segment, terms.end);
-           const float* w = args.in(1) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
+           const float* w = args.in(In::w) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
            product.pack({w + t % segment, 1, s.taps()}, t, end, args.pack());
            t = end;
          }
        }});
   kernel.stages.push_back({product.tasks(), [=](const Args& args, const Task& task) {
-                             product.run(args.in(0), args.pack(), tail.bias ? args.in(2) : nullptr,
-                                         args.out(0), task.index, task.scratch, tail.activation,
-                                         tail.residual ? args.in(3) : nullptr);
+                             product.run(args.in(In::x), args.pack(),
+                                         tail.bias ? args.in(In::b) : nullptr, args.out(Out::y),
+                                         task.index, task.scratch, tail.activation,
+                                         tail.residual ? args.in(kResidual) : nullptr);
                            }});
   return kernel;
 }
@@ -79,6 +82,8 @@ void pack_phase(const ConvShape& s, const PatchProduct& product, Range taps, con
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
   if (!takes(s)) return std::nullopt;
   const Conv2dAttrs& a = s.attrs;
   Kernel kernel;
@@ -107,7 +112,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                                const Range samples = split(s.n, tasks, task.index);
-                               std::fill_n(args.out(0) + samples.begin * image,
+                               std::fill_n(args.out(Out::dx) + samples.begin * image,
                                            samples.size() * image, 0.0F);
                              }});
   }
@@ -117,13 +122,14 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     const int packers = tasks_for(taps, 1.0 * static_cast<double>(s.co * s.c));
     kernel.stages.push_back({packers, [=](const Args& args, const Task& task) {
                                pack_phase(s, phase.product, split(taps, packers, task.index),
-                                          args.in(1), args.work() + phase.panels_at);
+                                          args.in(In::w), args.work() + phase.panels_at);
                              }});
   }
   for (const InputPhase& phase : phases) {
     kernel.stages.push_back({phase.product.tasks(), [=](const Args& args, const Task& task) {
-                               phase.product.run(args.in(0), args.work() + phase.panels_at, nullptr,
-                                                 args.out(0), task.index, task.scratch);
+                               phase.product.run(args.in(In::dz), args.work() + phase.panels_at,
+                                                 nullptr, args.out(Out::dx), task.index,
+                                                 task.scratch);
                              }});
   }
   return kernel;
@@ -135,6 +141,8 @@ bool cropped(const ConvShape& s, const Correlation& all) { return all.taps() < s
 /// Few sums of many pixels: tasks take lines, and their sums are added. Otherwise tasks take
 /// columns of dw.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
+  using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
   const WeightGradient gradient(s);
   const Correlation& all = gradient.correlation();
@@ -153,12 +161,13 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
       const int clearers = tasks_for(s.weights(), 0.1);
       kernel.stages.push_back({clearers, [=](const Args& args, const Task& task) {
                                  const Range weights = split(s.weights(), clearers, task.index);
-                                 std::fill_n(args.out(0) + weights.begin, weights.size(), 0.0F);
+                                 std::fill_n(args.out(Out::dw) + weights.begin, weights.size(),
+                                             0.0F);
                                }});
     }
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               gradient.run(args.in(0), args.in(1), {0, all.lines()},
-                                            split(parts, tasks, task.index), args.out(0),
+                               gradient.run(args.in(In::x), args.in(In::dz), {0, all.lines()},
+                                            split(parts, tasks, task.index), args.out(Out::dw),
                                             task.scratch);
                              }});
     return kernel;
@@ -171,11 +180,11 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
                              if (cropped(s, gradient.correlation())) {
                                std::fill_n(dw, s.weights(), 0.0F);
                              }
-                             gradient.run(args.in(0), args.in(1),
+                             gradient.run(args.in(In::x), args.in(In::dz),
                                           split(all.lines(), tasks, task.index),
                                           {0, gradient.part_count()}, dw, task.scratch);
                            }});
-  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), 0));
+  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }
 

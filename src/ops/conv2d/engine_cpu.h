@@ -12,9 +12,12 @@ namespace linnet::cpu {
 struct ConvTail {
   bool bias = false;
   Activation activation = Activation::none;
-  bool residual = false;       ///< whether operand 3, of y's shape, is added before the activation
+  bool residual = false;       ///< whether kResidual, of y's shape, is added before the activation
   bool keeps_weights = false;  ///< their packing costs nothing: it is done once, not in each run
 };
+
+/// The operand that ConvTail::residual adds, after Conv2dOp's own.
+inline constexpr std::size_t kResidual = Conv2dOp::In::b + 1;
 
 /// One way to compute convolutions. Operands are those of Conv2dOp (x, w, [b] -> y),
 /// Conv2dGradInputOp (dz, w -> dx) and Conv2dGradWeightOp (x, dz -> dw). Each function is null

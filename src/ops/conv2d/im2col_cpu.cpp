@@ -44,6 +44,8 @@ void for_each_block(Range range, std::int64_t size, F f) {
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   const int tasks = tasks_for(lines(s), line_cost(s));
   const std::int64_t size = block_lines(s, lines(s));
   const std::int64_t k = s.taps();
@@ -57,13 +59,13 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
          for_each_block(split(lines(s), tasks, task.index), size,
                         [&](std::int64_t l0, std::int64_t l1) {
                           const std::int64_t rows = (l1 - l0) * s.ow;
-                          float* y = args.out(0) + l0 * s.ow * s.co;
+                          float* y = args.out(Out::y) + l0 * s.ow * s.co;
                           for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-                            gather_patches(s, g, l0, l1, args.in(0), patches);
-                            gemm({rows, co, k}, {patches, k}, {args.in(1) + g * co * k, k, true},
-                                 y + g * co, s.co, packed);
+                            gather_patches(s, g, l0, l1, args.in(In::x), patches);
+                            gemm({rows, co, k}, {patches, k},
+                                 {args.in(In::w) + g * co * k, k, true}, y + g * co, s.co, packed);
                           }
-                          add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(2) : nullptr,
+                          add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(In::b) : nullptr,
                                                 tail.activation);
                         });
        }});
@@ -72,6 +74,8 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
 
 /// Samples are the tasks' own: patches of one overlap.
 std::optional<Kernel> grad_input(const ConvShape& s) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
   const int tasks = tasks_for(s.n, conv_cost(s.flops_per_sample()));
   const std::int64_t size = block_lines(s, s.oh);
   const std::int64_t k = s.taps();
@@ -85,12 +89,12 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
          const std::int64_t sample = s.in_pixels() * s.c;
          const Range samples = split(s.n, tasks, task.index);
          for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           std::fill_n(args.out(0) + n * sample, sample, 0.0F);
+           std::fill_n(args.out(Out::dx) + n * sample, sample, 0.0F);
            for_each_block({n * s.oh, (n + 1) * s.oh}, size, [&](std::int64_t l0, std::int64_t l1) {
              for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-               gemm({(l1 - l0) * s.ow, k, co}, {args.in(0) + l0 * s.ow * s.co + g * co, s.co},
-                    {args.in(1) + g * co * k, k}, patches, k, packed);
-               scatter_patches(s, g, l0, l1, patches, args.out(0));
+               gemm({(l1 - l0) * s.ow, k, co}, {args.in(In::dz) + l0 * s.ow * s.co + g * co, s.co},
+                    {args.in(In::w) + g * co * k, k}, patches, k, packed);
+               scatter_patches(s, g, l0, l1, patches, args.out(Out::dx));
              }
            });
          }
@@ -100,6 +104,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 
 /// Each task sums over its own lines, then the partial sums are added.
 Kernel grad_weight_by_lines(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
   const int tasks = partial_gradients(s, lines(s), line_cost(s));
   const std::int64_t size = block_lines(s, lines(s));
   const std::int64_t k = s.taps();
@@ -116,19 +121,21 @@ Kernel grad_weight_by_lines(const ConvShape& s) {
          for_each_block(split(lines(s), tasks, task.index), size,
                         [&](std::int64_t l0, std::int64_t l1) {
                           for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-                            gather_patches(s, g, l0, l1, args.in(0), patches);
+                            gather_patches(s, g, l0, l1, args.in(In::x), patches);
                             gemm({co, k, (l1 - l0) * s.ow},
-                                 {args.in(1) + l0 * s.ow * s.co + g * co, s.co, true}, {patches, k},
-                                 dw + g * co * k, k, packed, true);
+                                 {args.in(In::dz) + l0 * s.ow * s.co + g * co, s.co, true},
+                                 {patches, k}, dw + g * co * k, k, packed, true);
                           }
                         });
        }});
-  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), 0));
+  kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }
 
 /// Small images: the patches of the whole batch are few, so one product a block of dw's columns.
 Kernel grad_weight_whole(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
+  using Out = Conv2dGradWeightOp::Out;
   const std::int64_t k = s.taps();
   const std::int64_t rows = lines(s) * s.ow;
   const int gatherers = tasks_for(lines(s), 0.3 * static_cast<double>(line_floats(s)));
@@ -138,16 +145,16 @@ Kernel grad_weight_whole(const ConvShape& s) {
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back({gatherers, [=](const Args& args, const Task& task) {
                              const Range range = split(lines(s), gatherers, task.index);
-                             gather_patches(s, 0, range.begin, range.end, args.in(0),
+                             gather_patches(s, 0, range.begin, range.end, args.in(In::x),
                                             args.work() + range.begin * line_floats(s));
                            }});
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [part, columns] = tasks.block(task.index);
-                             gemm({part.size(), columns.size(), rows},
-                                  {args.in(1) + part.begin, s.co, true},
-                                  {args.work() + columns.begin, k},
-                                  args.out(0) + part.begin * k + columns.begin, k, task.scratch);
-                           }});
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [part, columns] = tasks.block(task.index);
+         gemm({part.size(), columns.size(), rows}, {args.in(In::dz) + part.begin, s.co, true},
+              {args.work() + columns.begin, k}, args.out(Out::dw) + part.begin * k + columns.begin,
+              k, task.scratch);
+       }});
   return kernel;
 }
 

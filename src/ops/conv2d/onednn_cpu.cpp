@@ -121,7 +121,7 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
   state->reorder = dnnl::reorder(state->plain, state->own);
   return {1, [state, stream = dnnl::stream(state->engine)](const Args& args, const Task&) {
             const SequentialOpenMp sequential;
-            state->plain.set_data_handle(args.inputs[1]);
+            state->plain.set_data_handle(args.inputs[Conv2dOp::In::w]);
             state->own.set_data_handle(args.packed);
             const std::array<dnnl_exec_arg_t, 2> arguments{
                 {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
@@ -134,7 +134,7 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
 Kernel with_packed_weights(const std::shared_ptr<State>& state) {
   Kernel kernel;
   kernel.packed_bytes = state->weights.get_size();
-  kernel.packed_operands = {1};
+  kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = state->scratchpad_bytes;
   kernel.packing.push_back(reorder_weights(state));
   return kernel;
@@ -142,6 +142,8 @@ Kernel with_packed_weights(const std::shared_ptr<State>& state) {
 
 template <class T>
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   if (s.n == 0) return std::nullopt;
   const Blocks blocks(s, tasks_for(s.n, conv_cost(s.flops_per_sample())));
   const auto state = make_state(s, ConvDirection::forward, blocks, tail.bias, kTypeOf<T>);
@@ -158,11 +160,12 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
                              BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-                             float* y = args.out(0) + samples.begin * s.out_pixels() * s.co;
-                             b.image_in.set_data_handle(const_cast<T*>(args.in<T>(0)) +
+                             float* y = args.out(Out::y) + samples.begin * s.out_pixels() * s.co;
+                             b.image_in.set_data_handle(const_cast<T*>(args.in<T>(In::x)) +
                                                         samples.begin * s.in_pixels() * s.c);
                              b.image_out.set_data_handle(y);
-                             if (tail.bias) b.bias.set_data_handle(const_cast<float*>(args.in(2)));
+                             if (tail.bias)
+                               b.bias.set_data_handle(const_cast<float*>(args.in(In::b)));
                              b.scratchpad.set_data_handle(task.scratch);
                              b.call->execute();
                              // Not oneDNN's own: its ReLU turns NaN into 0.
@@ -191,9 +194,10 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
                              const SequentialOpenMp sequential;
                              const Range samples = blocks.samples(s.n, task.index);
                              BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-                             b.image_out.set_data_handle(const_cast<T*>(args.in<T>(0)) +
-                                                         samples.begin * s.out_pixels() * s.co);
-                             b.image_in.set_data_handle(args.out(0) +
+                             b.image_out.set_data_handle(
+                                 const_cast<T*>(args.in<T>(Conv2dGradInputOp::In::dz)) +
+                                 samples.begin * s.out_pixels() * s.co);
+                             b.image_in.set_data_handle(args.out(Conv2dGradInputOp::Out::dx) +
                                                         samples.begin * s.in_pixels() * s.c);
                              b.scratchpad.set_data_handle(task.scratch);
                              b.call->execute();
@@ -205,6 +209,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
 /// in Linnet's; a second stage adds them.
 template <class T>
 std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
   if (s.n == 0) return std::nullopt;
   const Blocks blocks(s, partial_gradients(s, s.n, conv_cost(s.flops_per_sample())));
   const auto state = make_state(s, ConvDirection::grad_weight, blocks, false, kTypeOf<T>);
@@ -231,9 +236,9 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
          const auto index = static_cast<std::size_t>(task.index);
          const Range samples = blocks.samples(s.n, task.index);
          BlockOperands& b = state->blocks[index];
-         b.image_in.set_data_handle(const_cast<T*>(args.in<T>(0)) +
+         b.image_in.set_data_handle(const_cast<T*>(args.in<T>(In::x)) +
                                     samples.begin * s.in_pixels() * s.c);
-         b.image_out.set_data_handle(const_cast<T*>(args.in<T>(1)) +
+         b.image_out.set_data_handle(const_cast<T*>(args.in<T>(In::dz)) +
                                      samples.begin * s.out_pixels() * s.co);
          b.weights.set_data_handle(task.scratch);
          b.scratchpad.set_data_handle(task.scratch + own_bytes);
@@ -244,7 +249,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
          check_status(dnnl_primitive_execute(state->reorder.get(), streams[index].get(), 2,
                                              arguments.data()));
        }});
-  kernel.stages.push_back(add_partials_stage(blocks.count, s.weights(), 0));
+  kernel.stages.push_back(
+      add_partials_stage(blocks.count, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }
 

@@ -19,6 +19,8 @@ double cost(std::int64_t a, std::int64_t b) {
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   if (!takes(s)) return std::nullopt;
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
@@ -29,36 +31,41 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
       {tasks.count(), [=](const Args& args, const Task& task) {
          const auto [rows, columns] = tasks.block(task.index);
          const std::int64_t first = rows.begin * co + columns.begin;
-         float* y = args.out(0) + first;
-         gemm({rows.size(), columns.size(), c}, {args.in(0) + rows.begin * c, c},
-              {args.in(1) + columns.begin * c, c, true}, y, co, task.scratch);
+         float* y = args.out(Out::y) + first;
+         gemm({rows.size(), columns.size(), c}, {args.in(In::x) + rows.begin * c, c},
+              {args.in(In::w) + columns.begin * c, c, true}, y, co, task.scratch);
          add_bias_and_activate(y, rows.size(), columns.size(),
-                               tail.bias ? args.in(2) + columns.begin : nullptr, tail.activation,
-                               co, tail.residual ? args.in(3) + first : nullptr);
+                               tail.bias ? args.in(In::b) + columns.begin : nullptr,
+                               tail.activation, co,
+                               tail.residual ? args.in(kResidual) + first : nullptr);
        }});
   return kernel;
 }
 
 std::optional<Kernel> grad_input(const ConvShape& s) {
+  using In = Conv2dGradInputOp::In;
+  using Out = Conv2dGradInputOp::Out;
   if (!takes(s)) return std::nullopt;
   const std::int64_t c = s.c;
   const std::int64_t co = s.co;
   const ProductTasks tasks({s.n * s.in_pixels(), c, co});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm({rows.size(), columns.size(), co},
-                                  {args.in(0) + rows.begin * co, co},
-                                  {args.in(1) + columns.begin, c},
-                                  args.out(0) + rows.begin * c + columns.begin, c, task.scratch);
-                           }});
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         gemm({rows.size(), columns.size(), co}, {args.in(In::dz) + rows.begin * co, co},
+              {args.in(In::w) + columns.begin, c},
+              args.out(Out::dx) + rows.begin * c + columns.begin, c, task.scratch);
+       }});
   return kernel;
 }
 
 /// Long and thin: partial products of ranges of pixels, added up. Otherwise tasks take blocks of dw
 /// and sum over all pixels themselves.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
+  using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
   const std::int64_t pixels = s.n * s.in_pixels();
   const std::int64_t c = s.c;
@@ -70,22 +77,23 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     kernel.scratch_bytes = gemm_scratch_bytes({co, c, pixels});
     kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                                const Range rows = split(pixels, tasks, task.index);
-                               gemm({co, c, rows.size()}, {args.in(1) + rows.begin * co, co, true},
-                                    {args.in(0) + rows.begin * c, c},
+                               gemm({co, c, rows.size()},
+                                    {args.in(In::dz) + rows.begin * co, co, true},
+                                    {args.in(In::x) + rows.begin * c, c},
                                     args.work() + task.index * co * c, c, task.scratch);
                              }});
-    kernel.stages.push_back(add_partials_stage(tasks, co * c, 0));
+    kernel.stages.push_back(add_partials_stage(tasks, co * c, Conv2dGradWeightOp::Out::dw));
     return kernel;
   }
   const ProductTasks tasks({co, c, pixels}, true);
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm({rows.size(), columns.size(), pixels},
-                                  {args.in(1) + rows.begin, co, true},
-                                  {args.in(0) + columns.begin, c},
-                                  args.out(0) + rows.begin * c + columns.begin, c, task.scratch);
-                           }});
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         gemm({rows.size(), columns.size(), pixels}, {args.in(In::dz) + rows.begin, co, true},
+              {args.in(In::x) + columns.begin, c},
+              args.out(Out::dw) + rows.begin * c + columns.begin, c, task.scratch);
+       }});
   return kernel;
 }
 

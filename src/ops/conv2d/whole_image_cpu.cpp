@@ -61,6 +61,7 @@ bool takes(const ConvShape& s) {
 
 /// Packs w spread out, and b, where there is one, behind.
 Stage spread_stage(const Spread& spread, bool bias) {
+  using In = Conv2dOp::In;
   const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));
   return {tasks, [=](const Args& args, const Task& task) {
             const ConvShape& s = spread.s;
@@ -69,14 +70,14 @@ Stage spread_stage(const Spread& spread, bool bias) {
             for (std::int64_t row = rows.begin; row < rows.end; ++row) {
               const std::int64_t p = row / s.co;
               const std::int64_t o = row % s.co;
-              if (bias) biases[row] = args.in(2)[o];
+              if (bias) biases[row] = args.in(In::b)[o];
               float* to = args.pack() + row * spread.inputs;
               for (std::int64_t q = 0; q < s.in_pixels(); ++q, to += s.c) {
                 const std::int64_t tap = spread.tap(p, q);
                 if (tap < 0) {
                   std::fill_n(to, s.c, 0.0F);
                 } else {
-                  std::copy_n(args.in(1) + o * s.taps() + tap * s.c, s.c, to);
+                  std::copy_n(args.in(In::w) + o * s.taps() + tap * s.c, s.c, to);
                 }
               }
             }
@@ -92,14 +93,14 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
       spread.bytes() + sizeof(float) * static_cast<std::size_t>(tail.bias ? spread.outputs : 0);
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.packing.push_back(spread_stage(spread, tail.bias));
-  kernel.packed_operands = {1};
-  if (tail.bias) kernel.packed_operands.push_back(2);
+  kernel.packed_operands = {Conv2dOp::In::w};
+  if (tail.bias) kernel.packed_operands.push_back(Conv2dOp::In::b);
   kernel.stages.push_back(
       {tasks.count(), [=](const Args& args, const Task& task) {
          const auto [rows, columns] = tasks.block(task.index);
-         float* y = args.out(0) + rows.begin * spread.outputs + columns.begin;
+         float* y = args.out(Conv2dOp::Out::y) + rows.begin * spread.outputs + columns.begin;
          gemm({rows.size(), columns.size(), spread.inputs},
-              {args.in(0) + rows.begin * spread.inputs, spread.inputs},
+              {args.in(Conv2dOp::In::x) + rows.begin * spread.inputs, spread.inputs},
               {args.pack() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
               task.scratch);
          add_bias_and_activate(y, rows.size(), columns.size(),
@@ -117,20 +118,23 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   kernel.packed_bytes = spread.bytes();
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.packing.push_back(spread_stage(spread, false));
-  kernel.packed_operands = {1};
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm({rows.size(), columns.size(), spread.outputs},
-                                  {args.in(0) + rows.begin * spread.outputs, spread.outputs},
-                                  {args.pack() + columns.begin, spread.inputs},
-                                  args.out(0) + rows.begin * spread.inputs + columns.begin,
-                                  spread.inputs, task.scratch);
-                           }});
+  kernel.packed_operands = {Conv2dOp::In::w};
+  kernel.stages.push_back(
+      {tasks.count(), [=](const Args& args, const Task& task) {
+         const auto [rows, columns] = tasks.block(task.index);
+         gemm({rows.size(), columns.size(), spread.outputs},
+              {args.in(Conv2dGradInputOp::In::dz) + rows.begin * spread.outputs, spread.outputs},
+              {args.pack() + columns.begin, spread.inputs},
+              args.out(Conv2dGradInputOp::Out::dx) + rows.begin * spread.inputs + columns.begin,
+              spread.inputs, task.scratch);
+       }});
   return kernel;
 }
 
 /// The gradient of the spread weights, then of every tap the sum of its places.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
+  using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
   const Spread spread(s);
   const ProductTasks tasks({spread.outputs, spread.inputs, s.n}, true);
@@ -141,8 +145,8 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
                              const auto [rows, columns] = tasks.block(task.index);
                              gemm({rows.size(), columns.size(), spread.s.n},
-                                  {args.in(1) + rows.begin, spread.outputs, true},
-                                  {args.in(0) + columns.begin, spread.inputs},
+                                  {args.in(In::dz) + rows.begin, spread.outputs, true},
+                                  {args.in(In::x) + columns.begin, spread.inputs},
                                   args.work() + rows.begin * spread.inputs + columns.begin,
                                   spread.inputs, task.scratch);
                            }});
@@ -150,7 +154,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
                              const ConvShape& s = spread.s;
                              const Range channels = split(s.co, folders, task.index);
                              for (std::int64_t o = channels.begin; o < channels.end; ++o) {
-                               float* dw = args.out(0) + o * s.taps();
+                               float* dw = args.out(Out::dw) + o * s.taps();
                                std::fill_n(dw, s.taps(), 0.0F);
                                for (std::int64_t p = 0; p < s.out_pixels(); ++p) {
                                  const float* from = args.work() + (p * s.co + o) * spread.inputs;

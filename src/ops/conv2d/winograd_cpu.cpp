@@ -224,15 +224,17 @@ class Products {
 /// The workspace holds the transformed weights until they are packed.
 Kernel products_kernel(const ConvShape& s, const Products& products, bool turned,
                        const ConvTail& tail) {
+  using In = Conv2dOp::In;
+  using Out = Conv2dOp::Out;
   const auto points = align_up(static_cast<std::size_t>(s.co * channel_points(s)));
   const int transformers = tasks_for(s.co, 6.0 * static_cast<double>(s.c));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * points;
   kernel.packed_bytes = sizeof(float) * products.panels();
-  kernel.packed_operands = {1};
+  kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = products.scratch_bytes();
   kernel.packing.push_back({transformers, [=](const Args& args, const Task& task) {
-                              transform_weights(s, args.in(1), turned,
+                              transform_weights(s, args.in(In::w), turned,
                                                 split(s.co, transformers, task.index), args.work());
                             }});
   kernel.packing.push_back({static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
@@ -243,9 +245,9 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
                               products.pack(task.index, b, args.pack());
                             }});
   kernel.stages.push_back({products.tasks(), [=](const Args& args, const Task& task) {
-                             products.run(args.in(0), args.pack(), tail,
-                                          tail.bias ? args.in(2) : nullptr, args.out(0), task.index,
-                                          task.scratch);
+                             products.run(args.in(In::x), args.pack(), tail,
+                                          tail.bias ? args.in(In::b) : nullptr, args.out(Out::y),
+                                          task.index, task.scratch);
                            }});
   return kernel;
 }
@@ -326,6 +328,8 @@ class WeightPoints {
 };
 
 std::optional<Kernel> grad_weight(const ConvShape& s) {
+  using In = Conv2dGradWeightOp::In;
+  using Out = Conv2dGradWeightOp::Out;
   if (!takes(s)) return std::nullopt;
   const WeightPoints points(s);
   constexpr std::int64_t kMostFloats = std::int64_t{4} << 20;  // of all tasks' points
@@ -338,7 +342,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   kernel.scratch_bytes =
       std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(kPoints * s.c));
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             points.run(args.in(0), args.in(1),
+                             points.run(args.in(In::x), args.in(In::dz),
                                         split(points.tiles(), tasks, task.index),
                                         args.work() + task.index * points.floats(), task.scratch);
                            }});
@@ -353,7 +357,7 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
                                std::array<float*, kTaps> taps;
                                for (std::int64_t k = 0; k < kTaps; ++k) {
                                  taps[static_cast<std::size_t>(k)] =
-                                     args.out(0) + (o * kTaps + k) * s.c;
+                                     args.out(Out::dw) + (o * kTaps + k) * s.c;
                                }
                                winograd_weights_transposed(sums, s.c, s.c, taps.data());
                              }

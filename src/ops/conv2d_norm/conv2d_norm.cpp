@@ -18,7 +18,7 @@ std::vector<ValueType> Conv2dNormOp::infer(std::span<const ValueType> inputs) co
 }
 
 void Conv2dNormOp::reference(const ReferenceArgs& args) const {
-  ReferenceTensor z = args.out(0);
+  ReferenceTensor z = args.out(Out::y);
   std::vector<ReferenceTensor*> outputs{&z};
   Conv2dOp(attrs().conv).reference({args.inputs.first(conv_operands()), outputs, args.step});
   std::vector<ReferenceTensor*> norm{&z};

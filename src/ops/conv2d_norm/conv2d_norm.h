@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/batch_norm/batch_norm.h"
 #include "ops/conv2d/conv2d.h"
 
@@ -24,12 +26,18 @@ struct Conv2dNormAttrs {
 class Conv2dNormOp final : public OpBase<Conv2dNormOp, Conv2dNormAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_norm";
+  using In = Conv2dOp::In;
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
   /// Of the convolution: x, w, [b]; the norm's follow.
-  std::size_t conv_operands() const { return attrs().conv.bias ? 3 : 2; }
+  std::size_t conv_operands() const { return attrs().conv.bias ? In::b + 1 : In::w + 1; }
+  /// The place of an operand of the norm, other than its x.
+  std::size_t norm_input(BatchNormInferenceOp::In of_norm) const {
+    return conv_operands() + of_norm - BatchNormInferenceOp::In::gamma;
+  }
 };
 
 }  // namespace linnet

@@ -11,6 +11,9 @@
 namespace linnet::cpu {
 namespace {
 
+using In = Conv2dNormOp::In;
+using Norm = BatchNormInferenceOp::In;
+
 /// Folded weights and bias. The bias is packed, behind what the engine packs; the weights are in
 /// the workspace, behind the engine's own, until it has packed them, or else packed as they are.
 struct Folding {
@@ -34,18 +37,20 @@ struct Folding {
     return packed_at + (repacked ? 0 : weights_bytes()) +
            align_up(sizeof(float) * static_cast<std::size_t>(shape.co));
   }
-  /// The norm's first operand behind its x.
-  std::size_t gamma() const { return attrs.conv.bias ? 3 : 2; }
 
   /// w gamma / std and beta + (b - mean) gamma / std, of output channels `channels`.
   void fold(const Args& args, Range channels) const {
     const auto epsilon = static_cast<float>(attrs.norm.epsilon);
+    const Conv2dNormOp op(attrs);
+    const float* gamma = args.in(op.norm_input(Norm::gamma));
+    const float* beta = args.in(op.norm_input(Norm::beta));
+    const float* mean = args.in(op.norm_input(Norm::running_mean));
+    const float* var = args.in(op.norm_input(Norm::running_var));
     for (std::int64_t o = channels.begin; o < channels.end; ++o) {
-      const std::size_t g = gamma();
-      const float factor = args.in(g)[o] / std::sqrt(args.in(g + 3)[o] + epsilon);
-      const float before = attrs.conv.bias ? args.in(2)[o] : 0.0F;
-      bias(args)[o] = args.in(g + 1)[o] + (before - args.in(g + 2)[o]) * factor;
-      const float* w = args.in(1) + o * shape.taps();
+      const float factor = gamma[o] / std::sqrt(var[o] + epsilon);
+      const float before = attrs.conv.bias ? args.in(In::b)[o] : 0.0F;
+      bias(args)[o] = beta[o] + (before - mean[o]) * factor;
+      const float* w = args.in(In::w) + o * shape.taps();
       float* folded = weights(args) + o * shape.taps();
       for (std::int64_t t = 0; t < shape.taps(); ++t) folded[t] = w[t] * factor;
     }
@@ -55,7 +60,7 @@ struct Folding {
   Stage on_folded(Stage stage) const {
     return {stage.tasks,
             [run = std::move(stage.run), folding = *this](const Args& args, const Task& task) {
-              const std::array<void*, 4> inputs{args.inputs[0], folding.weights(args),
+              const std::array<void*, 4> inputs{args.inputs[In::x], folding.weights(args),
                                                 folding.bias(args), args.inputs.back()};
               run({inputs, args.outputs, args.workspace, args.packed}, task);
             }};
@@ -68,8 +73,8 @@ Stage add_residual(const ConvShape& s, Activation activation) {
   const int tasks = tasks_for(pixels, 0.3 * static_cast<double>(s.co));
   return {tasks, [=](const Args& args, const Task& task) {
             const Range rows = split(pixels, tasks, task.index);
-            add_bias_and_activate(args.out(0) + rows.begin * s.co, rows.size(), s.co, nullptr,
-                                  activation, s.co,
+            add_bias_and_activate(args.out(Conv2dNormOp::Out::y) + rows.begin * s.co, rows.size(),
+                                  s.co, nullptr, activation, s.co,
                                   static_cast<const float*>(args.inputs.back()) +
                                       rows.begin * s.co);
           }};
@@ -94,9 +99,11 @@ std::optional<Kernel> folded_kernel(Folding folding, const ConvEngine& engine, b
   folding.packed_at = align_up(conv->packed_bytes);
   kernel.workspace_bytes = folding.workspace_end();
   kernel.packed_bytes = folding.packed_end();
-  kernel.packed_operands = {1};
-  if (folding.attrs.conv.bias) kernel.packed_operands.push_back(2);
-  for (std::size_t i = 0; i < 4; ++i) kernel.packed_operands.push_back(folding.gamma() + i);
+  kernel.packed_operands = {In::w};
+  if (folding.attrs.conv.bias) kernel.packed_operands.push_back(In::b);
+  for (const Norm operand : {Norm::gamma, Norm::beta, Norm::running_mean, Norm::running_var}) {
+    kernel.packed_operands.push_back(Conv2dNormOp(folding.attrs).norm_input(operand));
+  }
   kernel.packing.push_back({folders, [=](const Args& args, const Task& task) {
                               folding.fold(args, split(s.co, folders, task.index));
                             }});
@@ -108,8 +115,8 @@ std::optional<Kernel> folded_kernel(Folding folding, const ConvEngine& engine, b
 
 std::vector<Candidate> candidates(const NodeView& node) {
   const Conv2dNormAttrs& attrs = node.attrs<Conv2dNormOp>();
-  const Folding folding{conv_shape(attrs.conv, node.in(0), node.in(1), ""), attrs};
-  return forward_candidates(folding.shape, node.fixed(1),
+  const Folding folding{conv_shape(attrs.conv, node.in(In::x), node.in(In::w), ""), attrs};
+  return forward_candidates(folding.shape, node.fixed(In::w),
                             [=](const ConvEngine& engine, bool keeps_weights) {
                               return folded_kernel(folding, engine, keeps_weights);
                             });

@@ -33,20 +33,20 @@ std::vector<Value> Conv2dPoolOp::gradient(const GradientArgs& args) const {
   Graph& graph = args.graph;
   const Node& node = args.node;
   const Conv2dAttrs& conv = attrs().conv;
-  const Value dy = args.output_gradients[0];
-  const Value y = node.outputs[0];
-  const Value winner = node.outputs[1];
-  const Value x = node.inputs[0];
-  const Value w = node.inputs[1];
+  const Value dy = args.output_gradients[Out::y];
+  const Value y = node.outputs[Out::y];
+  const Value winner = node.outputs[Out::winner];
+  const Value x = node.inputs[In::x];
+  const Value w = node.inputs[In::w];
   const Shape kernel = graph.shape(w);
   std::vector<Value> gradients(node.inputs.size());
-  if (!args.needed[0] && conv.groups == 1) {
+  if (!args.needed[In::x] && conv.groups == 1) {
     const std::vector<Value> results =
         graph.add(std::make_shared<Conv2dPoolGradOp>(
                       Conv2dPoolGradAttrs{attrs(), kernel[1], kernel[2]}),
                   {x, dy, y, winner}, node.name);
-    gradients[1] = results[0];
-    if (conv.bias) gradients[2] = results[1];
+    gradients[In::w] = results[Conv2dPoolGradOp::Out::dw];
+    if (conv.bias) gradients[In::b] = results[Conv2dPoolGradOp::Out::db];
     return gradients;
   }
   const Shape image = graph.shape(x);
@@ -56,14 +56,15 @@ std::vector<Value> Conv2dPoolOp::gradient(const GradientArgs& args) const {
   const Value dz =
       graph.emit(MaxPool2dGradOp({attrs().pool, before[1], before[2]}), {dp, winner}, node.name);
   const Conv2dAttrs plain = conv.plain();
-  if (args.needed[0]) {
-    gradients[0] = graph.emit(Conv2dGradInputOp({plain, image[1], image[2]}), {dz, w}, node.name);
+  if (args.needed[In::x]) {
+    gradients[In::x] =
+        graph.emit(Conv2dGradInputOp({plain, image[1], image[2]}), {dz, w}, node.name);
   }
-  if (args.needed[1]) {
-    gradients[1] =
+  if (args.needed[In::w]) {
+    gradients[In::w] =
         graph.emit(Conv2dGradWeightOp({plain, kernel[1], kernel[2]}), {x, dz}, node.name);
   }
-  if (conv.bias && args.needed[2]) gradients[2] = graph.emit(BiasGradOp(), {dz}, node.name);
+  if (conv.bias && args.needed[In::b]) gradients[In::b] = graph.emit(BiasGradOp(), {dz}, node.name);
   return gradients;
 }
 
@@ -74,16 +75,16 @@ void Conv2dPoolOp::reference(const ReferenceArgs& args) const {
   ReferenceTensor z = evaluate(Conv2dOp(attrs().conv), operands, types, args.step)[0];
   std::vector<ReferenceTensor> pooled =
       evaluate(MaxPool2dOp(attrs().pool), {&z}, {f32(z)}, args.step);
-  args.out(0).data = std::move(pooled[0].data);
-  args.out(1).data = std::move(pooled[1].data);
+  args.out(Out::y).data = std::move(pooled[0].data);
+  args.out(Out::winner).data = std::move(pooled[1].data);
 }
 
 Cost Conv2dPoolOp::cost(std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const {
-  const ConvShape s = conv_shape(attrs().conv, inputs[0].shape, inputs[1].shape, "");
+  const ConvShape s = conv_shape(attrs().conv, inputs[In::x].shape, inputs[In::w].shape, "");
   return {.flops = static_cast<double>(s.n) * s.flops_per_sample(),
-          .bytes = static_cast<double>(inputs[0].bytes() + inputs[1].bytes() + outputs[0].bytes() +
-                                       outputs[1].bytes())};
+          .bytes = static_cast<double>(inputs[In::x].bytes() + inputs[In::w].bytes() +
+                                       outputs[Out::y].bytes() + outputs[Out::winner].bytes())};
 }
 
 ConvShape Conv2dPoolGradOp::shape(const Shape& x, const Shape& dy) const {
@@ -94,41 +95,41 @@ ConvShape Conv2dPoolGradOp::shape(const Shape& x, const Shape& dy) const {
 
 std::vector<ValueType> Conv2dPoolGradOp::infer(std::span<const ValueType> inputs) const {
   const std::string got = to_string({"x", "dy", "y", "winner"}, {inputs.begin(), inputs.end()});
-  require(inputs.size() == 4 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4 &&
-              inputs[1].shape.rank() == 4 && inputs[1] == inputs[2] &&
-              attrs().forward.conv.groups == 1,
+  require(inputs.size() == 4 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() == 4 && inputs[In::dy].shape.rank() == 4 &&
+              inputs[In::dy] == inputs[In::y] && attrs().forward.conv.groups == 1,
           "expected x (N, H, W, C) and dy, y, winner (N, PH, PW, C_out); got {}", got);
-  const ConvShape s = shape(inputs[0].shape, inputs[1].shape);
+  const ConvShape s = shape(inputs[In::x].shape, inputs[In::dy].shape);
   const PoolShape p = pool_shape(attrs().forward.pool, {s.n, s.oh, s.ow, s.co});
-  require(inputs[1].shape == Shape{p.n, p.oh, p.ow, p.c} &&
-              inputs[3] == ValueType{winner_type(p.attrs), inputs[1].shape},
+  require(inputs[In::dy].shape == Shape{p.n, p.oh, p.ow, p.c} &&
+              inputs[In::winner] == ValueType{winner_type(p.attrs), inputs[In::dy].shape},
           "expected dy={}; got {}", to_string(Shape{p.n, p.oh, p.ow, p.c}), got);
   return {{DType::f32, Shape{s.co, s.kh, s.kw, s.c}}, {DType::f32, Shape{s.co}}};
 }
 
 void Conv2dPoolGradOp::reference(const ReferenceArgs& args) const {
   const Conv2dAttrs& conv = attrs().forward.conv;
-  const ConvShape s = shape(args.in(0).shape, args.in(1).shape);
-  ReferenceTensor dp = args.in(1);
+  const ConvShape s = shape(args.in(In::x).shape, args.in(In::dy).shape);
+  ReferenceTensor dp = args.in(In::dy);
   for (std::size_t i = 0; i < dp.data.size(); ++i) {
-    dp.data[i] *= activation_slope_from_output(conv.activation, args.in(2).data[i]);
+    dp.data[i] *= activation_slope_from_output(conv.activation, args.in(In::y).data[i]);
   }
-  ReferenceTensor& winner = args.in(3);
+  ReferenceTensor& winner = args.in(In::winner);
   const Pool2dAttrs& pool = attrs().forward.pool;
   ReferenceTensor dz = evaluate(MaxPool2dGradOp({pool, s.oh, s.ow}), {&dp, &winner},
                                 {f32(dp), {winner_type(pool), winner.shape}}, args.step)[0];
   const Conv2dGradWeightOp grad_weight({conv.plain(), s.kh, s.kw});
-  ReferenceTensor& x = args.in(0);
-  args.out(0).data = evaluate(grad_weight, {&x, &dz}, {f32(x), f32(dz)}, args.step)[0].data;
-  args.out(1).data = evaluate(BiasGradOp(), {&dz}, {f32(dz)}, args.step)[0].data;
+  ReferenceTensor& x = args.in(In::x);
+  args.out(Out::dw).data = evaluate(grad_weight, {&x, &dz}, {f32(x), f32(dz)}, args.step)[0].data;
+  args.out(Out::db).data = evaluate(BiasGradOp(), {&dz}, {f32(dz)}, args.step)[0].data;
 }
 
 Cost Conv2dPoolGradOp::cost(std::span<const ValueType> inputs,
                             std::span<const ValueType> outputs) const {
   // Only winners carry a gradient.
   const double products =
-      static_cast<double>(inputs[1].shape.elements()) *
-      static_cast<double>(attrs().kernel_h * attrs().kernel_w * inputs[0].shape[3]);
+      static_cast<double>(inputs[In::dy].shape.elements()) *
+      static_cast<double>(attrs().kernel_h * attrs().kernel_w * inputs[In::x].shape[3]);
   Cost cost{.flops = 2.0 * products};
   for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
   for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());

@@ -25,6 +25,8 @@ struct Conv2dPoolAttrs {
 class Conv2dPoolOp final : public OpBase<Conv2dPoolOp, Conv2dPoolAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_pool";
+  using In = Conv2dOp::In;
+  enum Out : std::uint8_t { y, winner };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   /// By (w, b) alone in one operator, which is what a network's first layer needs; by x as well
@@ -51,6 +53,8 @@ struct Conv2dPoolGradAttrs {
 class Conv2dPoolGradOp final : public OpBase<Conv2dPoolGradOp, Conv2dPoolGradAttrs> {
  public:
   static constexpr std::string_view kName = "conv2d_pool_grad";
+  enum In : std::uint8_t { x, dy, y, winner };
+  enum Out : std::uint8_t { dw, db };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -50,8 +50,10 @@ void pad(const Conv2dPoolAttrs& attrs, const ConvShape& s, const Images& images,
 double sample_cost(const ConvShape& s) { return s.flops_per_sample() / 60.0; }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
+  using In = Conv2dPoolOp::In;
+  using Out = Conv2dPoolOp::Out;
   const Conv2dPoolAttrs attrs = node.attrs<Conv2dPoolOp>();
-  const ConvShape s = conv_shape(attrs.conv, node.in(0), node.in(1), "");
+  const ConvShape s = conv_shape(attrs.conv, node.in(In::x), node.in(In::w), "");
   if (!takes(attrs, s)) return std::nullopt;
   const Images images = padded_images(attrs, s);
   const std::int64_t taps = images.sample.taps();
@@ -60,15 +62,15 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   Kernel kernel;
   // Weights as (taps, C_out), then the bias.
   kernel.packed_bytes = sizeof(float) * static_cast<std::size_t>((taps + 1) * s.co);
-  kernel.packed_operands = {1};
-  if (attrs.conv.bias) kernel.packed_operands.push_back(2);
+  kernel.packed_operands = {Conv2dPoolOp::In::w};
+  if (attrs.conv.bias) kernel.packed_operands.push_back(Conv2dPoolOp::In::b);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
   kernel.packing.push_back({1, [=](const Args& args, const Task&) {
                               for (std::int64_t o = 0; o < s.co; ++o) {
                                 for (std::int64_t t = 0; t < taps; ++t)
-                                  args.pack()[t * s.co + o] = args.in(1)[o * taps + t];
+                                  args.pack()[t * s.co + o] = args.in(In::w)[o * taps + t];
                                 args.pack()[taps * s.co + o] =
-                                    attrs.conv.bias ? args.in(2)[o] : 0.0F;
+                                    attrs.conv.bias ? args.in(In::b)[o] : 0.0F;
                               }
                             }});
   kernel.stages.push_back(
@@ -76,18 +78,21 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
          auto* image = reinterpret_cast<float*>(task.scratch);
          const Range samples = split(s.n, tasks, task.index);
          for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
+           pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
            conv_pool_forward(images.sample, image, args.pack(), args.pack() + taps * s.co,
-                             args.out(0) + n * outputs, args.out<std::uint8_t>(1) + n * outputs);
+                             args.out(Out::y) + n * outputs,
+                             args.out<std::uint8_t>(Out::winner) + n * outputs);
          }
        }});
   return kernel;
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  using In = Conv2dPoolGradOp::In;
+  using Out = Conv2dPoolGradOp::Out;
   const auto& op = static_cast<const Conv2dPoolGradOp&>(node.op);
   const Conv2dPoolAttrs attrs = op.attrs().forward;
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::x), node.in(In::dy));
   if (!takes(attrs, s)) return std::nullopt;
   const Images images = padded_images(attrs, s);
   const std::int64_t taps = images.sample.taps();
@@ -97,19 +102,20 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * sums);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats + kConvPoolSlack);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             auto* image = reinterpret_cast<float*>(task.scratch);
-                             float* dw = args.work() + task.index * sums;
-                             std::fill_n(dw, sums, 0.0F);
-                             const Range samples = split(s.n, tasks, task.index);
-                             for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-                               pad(attrs, s, images, args.in(0) + n * s.in_pixels() * s.c, image);
-                               conv_pool_backward(images.sample, image, args.in(1) + n * outputs,
-                                                  args.in(2) + n * outputs,
-                                                  args.in<std::uint8_t>(3) + n * outputs, dw,
-                                                  dw + taps * s.co);
-                             }
-                           }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         auto* image = reinterpret_cast<float*>(task.scratch);
+         float* dw = args.work() + task.index * sums;
+         std::fill_n(dw, sums, 0.0F);
+         const Range samples = split(s.n, tasks, task.index);
+         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+           pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
+           conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
+                              args.in(In::y) + n * outputs,
+                              args.in<std::uint8_t>(In::winner) + n * outputs, dw,
+                              dw + taps * s.co);
+         }
+       }});
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
                              float* total = args.work();
                              for (int t = 1; t < tasks; ++t) {
@@ -118,9 +124,9 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
                              }
                              for (std::int64_t o = 0; o < s.co; ++o) {
                                for (std::int64_t t = 0; t < taps; ++t)
-                                 args.out(0)[o * taps + t] = total[t * s.co + o];
+                                 args.out(Out::dw)[o * taps + t] = total[t * s.co + o];
                              }
-                             std::copy_n(total + taps * s.co, s.co, args.out(1));
+                             std::copy_n(total + taps * s.co, s.co, args.out(Out::db));
                            }});
   return kernel;
 }

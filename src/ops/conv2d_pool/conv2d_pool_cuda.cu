@@ -78,8 +78,10 @@ Kernels kernels_for(const ConvPoolBands& s) {
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
+  using In = Conv2dPoolOp::In;
+  using Out = Conv2dPoolOp::Out;
   const Conv2dPoolAttrs attrs = node.attrs<Conv2dPoolOp>();
-  const ConvShape s = conv_shape(attrs.conv, node.in(0), node.in(1), "");
+  const ConvShape s = conv_shape(attrs.conv, node.in(In::x), node.in(In::w), "");
   const std::optional<ConvPoolBands> taken = bands_of(attrs, s);
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
@@ -92,18 +94,21 @@ std::optional<Kernel> prepare_forward(const NodeView& node, const Context&) {
   kernel.engine = std::to_string(bands.rows) + " pooled rows a block";
   kernel.enqueue = [=, kernels = kernels_for(bands)](const Args& args) {
     if (bands.items == 0) return;
-    auto* winner = args.out<std::uint8_t>(1);
-    const bool aligned = vector_aligned(args.out(0)) &&
+    auto* winner = args.out<std::uint8_t>(Out::winner);
+    const bool aligned = vector_aligned(args.out(Out::y)) &&
                          reinterpret_cast<std::uintptr_t>(winner) % sizeof(unsigned) == 0;
-    launch(args.stream, "conv2d_pool", shape, kernels.forward, bands, args.in(0), args.in(1),
-           attrs.conv.bias ? args.in(2) : nullptr, args.out(0), winner, aligned);
+    launch(args.stream, "conv2d_pool", shape, kernels.forward, bands, args.in(In::x),
+           args.in(In::w), attrs.conv.bias ? args.in(In::b) : nullptr, args.out(Out::y), winner,
+           aligned);
   };
   return kernel;
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
+  using In = Conv2dPoolGradOp::In;
+  using Out = Conv2dPoolGradOp::Out;
   const auto& op = static_cast<const Conv2dPoolGradOp&>(node.op);
-  const ConvShape s = op.shape(node.in(0), node.in(1));
+  const ConvShape s = op.shape(node.in(In::x), node.in(In::dy));
   const std::optional<ConvPoolBands> taken = bands_of(op.attrs().forward, s);
   if (!taken) return std::nullopt;
   const ConvPoolBands bands = *taken;
@@ -120,10 +125,12 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context&) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(blocks * sums);
   kernel.engine = std::to_string(blocks) + " blocks";
   kernel.enqueue = [=](const Args& args) {
-    launch(args.stream, "conv2d_pool_grad", shape, kernels.gradient, bands, args.in(0), args.in(1),
-           args.in(2), args.in<std::uint8_t>(3), args.work());
+    launch(args.stream, "conv2d_pool_grad", shape, kernels.gradient, bands, args.in(In::x),
+           args.in(In::dy), args.in(In::y), args.in<std::uint8_t>(In::winner), args.work());
     add_parts(args.stream, "conv2d_pool_grad sums", args.work(), blocks, sums,
-              {.first = args.out(0), .first_count = s.weights(), .second = args.out(1)});
+              {.first = args.out(Out::dw),
+               .first_count = s.weights(),
+               .second = args.out(Out::db)});
   };
   return kernel;
 }

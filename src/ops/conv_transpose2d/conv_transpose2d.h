@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/conv2d/conv2d.h"
 
 namespace linnet {
@@ -15,6 +17,8 @@ class ConvTranspose2dOp final : public OpBase<ConvTranspose2dOp, Conv2dGradInput
  public:
   static constexpr std::string_view kName = "conv_transpose2d";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, w };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

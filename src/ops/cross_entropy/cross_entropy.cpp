@@ -17,51 +17,53 @@ void require_scores_and_labels(const ValueType& scores, const ValueType& labels)
 
 std::vector<ValueType> CrossEntropyOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 2, "expected scores and labels; got {} operands", inputs.size());
-  require_scores_and_labels(inputs[0], inputs[1]);
+  require_scores_and_labels(inputs[In::scores], inputs[In::labels]);
   return {{DType::f32, Shape{}}};
 }
 
 std::vector<Value> CrossEntropyOp::gradient(const GradientArgs& args) const {
   return {args.graph.emit(CrossEntropyGradOp(attrs()),
-                          {args.output_gradients[0], args.node.inputs[0], args.node.inputs[1]},
+                          {args.output_gradients[Out::loss], args.node.inputs[In::scores],
+                           args.node.inputs[In::labels]},
                           args.node.name),
           Value{}};
 }
 
 void CrossEntropyOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t n = args.in(0).shape[0];
-  const std::int64_t classes = args.in(0).shape[1];
+  const std::int64_t n = args.in(In::scores).shape[0];
+  const std::int64_t classes = args.in(In::scores).shape[1];
   double sum = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto label = static_cast<std::int64_t>(args.in(1)[i]);
+    const auto label = static_cast<std::int64_t>(args.in(In::labels)[i]);
     if (!is_class(label, classes)) {
       sum = std::numeric_limits<double>::quiet_NaN();
       continue;
     }
-    const double score = args.in(0)[i * classes + label];
+    const double score = args.in(In::scores)[i * classes + label];
     sum -= attrs().input == CrossEntropyInput::probabilities ? std::log(score) : score;
   }
-  args.out(0)[0] = n > 0 ? sum / static_cast<double>(n) : 0;
+  args.out(Out::loss)[0] = n > 0 ? sum / static_cast<double>(n) : 0;
 }
 
 std::vector<ValueType> CrossEntropyGradOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 3 && inputs[0] == ValueType{DType::f32, Shape{}},
+  require(inputs.size() == 3 && inputs[In::dloss] == ValueType{DType::f32, Shape{}},
           "expected dloss (), scores and labels; got {}",
           to_string({"dloss", "scores", "labels"}, {inputs.begin(), inputs.end()}));
-  require_scores_and_labels(inputs[1], inputs[2]);
-  return {inputs[1]};
+  require_scores_and_labels(inputs[In::scores], inputs[In::labels]);
+  return {inputs[In::scores]};
 }
 
 void CrossEntropyGradOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t n = args.in(1).shape[0];
-  const std::int64_t classes = args.in(1).shape[1];
-  for (double& g : args.out(0).data) g = 0;
+  const std::int64_t n = args.in(In::scores).shape[0];
+  const std::int64_t classes = args.in(In::scores).shape[1];
+  for (double& g : args.out(Out::dscores).data) g = 0;
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto label = static_cast<std::int64_t>(args.in(2)[i]);
+    const auto label = static_cast<std::int64_t>(args.in(In::labels)[i]);
     if (!is_class(label, classes)) continue;
     const std::int64_t at = i * classes + label;
-    const double slope = attrs().input == CrossEntropyInput::probabilities ? 1 / args.in(1)[at] : 1;
-    args.out(0)[at] = -args.in(0)[0] * slope / static_cast<double>(n);
+    const double slope =
+        attrs().input == CrossEntropyInput::probabilities ? 1 / args.in(In::scores)[at] : 1;
+    args.out(Out::dscores)[at] = -args.in(In::dloss)[0] * slope / static_cast<double>(n);
   }
 }
 

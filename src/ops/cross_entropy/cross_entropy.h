@@ -28,6 +28,8 @@ struct CrossEntropyAttrs {
 class CrossEntropyOp final : public OpBase<CrossEntropyOp, CrossEntropyAttrs> {
  public:
   static constexpr std::string_view kName = "cross_entropy";
+  enum In : std::uint8_t { scores, labels };
+  enum Out : std::uint8_t { loss };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -38,6 +40,8 @@ class CrossEntropyOp final : public OpBase<CrossEntropyOp, CrossEntropyAttrs> {
 class CrossEntropyGradOp final : public OpBase<CrossEntropyGradOp, CrossEntropyAttrs> {
  public:
   static constexpr std::string_view kName = "cross_entropy_grad";
+  enum In : std::uint8_t { dloss, scores, labels };
+  enum Out : std::uint8_t { dscores };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

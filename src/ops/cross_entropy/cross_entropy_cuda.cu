@@ -23,8 +23,9 @@ struct Loss {
 
 template <bool kLogarithm>
 Kernel loss(std::int64_t n, std::int64_t classes) {
+  using In = CrossEntropyOp::In;
   return total("cross_entropy", n, mean_factor(n), [=](const Args& args) {
-    return Loss<kLogarithm>{args.in(0), args.in<std::int32_t>(1), classes};
+    return Loss<kLogarithm>{args.in(In::scores), args.in<std::int32_t>(In::labels), classes};
   });
 }
 
@@ -43,22 +44,26 @@ __global__ void loss_gradient(const float* dloss, const float* scores, const std
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  using In = CrossEntropyOp::In;
   const bool logarithm = node.attrs<CrossEntropyOp>().input == CrossEntropyInput::probabilities;
-  return logarithm ? loss<true>(node.in(0)[0], node.in(0)[1])
-                   : loss<false>(node.in(0)[0], node.in(0)[1]);
+  return logarithm ? loss<true>(node.in(In::scores)[0], node.in(In::scores)[1])
+                   : loss<false>(node.in(In::scores)[0], node.in(In::scores)[1]);
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(1)[0];
-  const std::int64_t classes = node.in(1)[1];
+  using In = CrossEntropyGradOp::In;
+  using Out = CrossEntropyGradOp::Out;
+  const std::int64_t n = node.in(In::scores)[0];
+  const std::int64_t classes = node.in(In::scores)[1];
   if (n == 0) return Kernel{.enqueue = [](const Args&) {}};
   const bool logarithm = node.attrs<CrossEntropyGradOp>().input == CrossEntropyInput::probabilities;
   const auto factor = static_cast<float>(-mean_factor(n));
   return with_team(classes, [&](auto team) {
     using Team = decltype(team);
     return Kernel{.enqueue = [=](const Args& args) {
-      launch(args.stream, "cross_entropy_grad", for_rows<Team>(n), loss_gradient<Team>, args.in(0),
-             args.in(1), args.in<std::int32_t>(2), n, classes, factor, logarithm, args.out(0));
+      launch(args.stream, "cross_entropy_grad", for_rows<Team>(n), loss_gradient<Team>,
+             args.in(In::dloss), args.in(In::scores), args.in<std::int32_t>(In::labels), n, classes,
+             factor, logarithm, args.out(Out::dscores));
     }};
   });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/activation/activation.h"
 
 namespace linnet {
@@ -22,6 +24,8 @@ class DenseOp final : public OpBase<DenseOp, DenseAttrs> {
  public:
   static constexpr std::string_view kName = "dense";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, w, b };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -33,6 +37,8 @@ class DenseOp final : public OpBase<DenseOp, DenseAttrs> {
 class DenseGradInputOp final : public OpBase<DenseGradInputOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "dense_grad_input";
+  enum In : std::uint8_t { dz, w };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -43,6 +49,8 @@ class DenseGradInputOp final : public OpBase<DenseGradInputOp, NoAttributes> {
 class DenseGradWeightOp final : public OpBase<DenseGradWeightOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "dense_grad_weight";
+  enum In : std::uint8_t { dz, x };
+  enum Out : std::uint8_t { dw };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -47,11 +47,11 @@ std::optional<Kernel> by_rows(const Product& p, Finish finish) {
   }
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const Range rows = split(p.m, tasks, task.index);
-                             const auto* a = args.in<std::uint16_t>(0);
-                             float* c = args.out(0) + rows.begin * p.n;
+                             const auto* a = args.in<std::uint16_t>(kFirst);
+                             float* c = args.out(kFirst) + rows.begin * p.n;
                              (*products)[static_cast<std::size_t>(task.index)].run(
                                  a + rows.begin * (p.transpose_a ? 1 : p.k),
-                                 args.in<std::uint16_t>(1), c, task.scratch);
+                                 args.in<std::uint16_t>(kSecond), c, task.scratch);
                              finish(args, c, rows.size());
                            }});
   return kernel;
@@ -62,21 +62,28 @@ void nothing(const Args& /*args*/, float* /*c*/, std::int64_t /*rows*/) {}
 }  // namespace
 
 std::optional<Kernel> prepare_dense_bf16(const NodeView& node) {
+  using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
-  const std::int64_t units = node.in(1)[0];
-  return by_rows({.m = node.in(0)[0], .n = units, .k = node.in(0)[1], .transpose_b = true},
+  const std::int64_t units = node.in(In::w)[0];
+  return by_rows({.m = node.in(In::x)[0], .n = units, .k = node.in(In::x)[1], .transpose_b = true},
                  [=](const Args& args, float* y, std::int64_t rows) {
-                   add_bias_and_activate(y, rows, units, attrs.bias ? args.in(2) : nullptr,
+                   add_bias_and_activate(y, rows, units, attrs.bias ? args.in(In::b) : nullptr,
                                          attrs.activation);
                  });
 }
 
 std::optional<Kernel> prepare_dense_grad_input_bf16(const NodeView& node) {
-  return by_rows({.m = node.in(0)[0], .n = node.in(1)[1], .k = node.in(0)[1]}, nothing);
+  using In = DenseGradInputOp::In;
+  return by_rows({.m = node.in(In::dz)[0], .n = node.in(In::w)[1], .k = node.in(In::dz)[1]},
+                 nothing);
 }
 
 std::optional<Kernel> prepare_dense_grad_weight_bf16(const NodeView& node) {
-  return by_rows({.m = node.in(0)[1], .n = node.in(1)[1], .k = node.in(0)[0], .transpose_a = true},
+  using In = DenseGradWeightOp::In;
+  return by_rows({.m = node.in(In::dz)[1],
+                  .n = node.in(In::x)[1],
+                  .k = node.in(In::dz)[0],
+                  .transpose_a = true},
                  nothing);
 }
 

@@ -21,33 +21,37 @@ struct Extents {
 };
 
 Kernel thin_forward_kernel(const Extents& e, const DenseAttrs& attrs) {
+  using In = DenseOp::In;
+  using Out = DenseOp::Out;
   const int tasks = tasks_for(e.n, row_cost(e.units, e.features));
   Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range rows = split(e.n, tasks, task.index);
-                             float* y = args.out(0) + rows.begin * e.units;
-                             thin_forward({rows.size(), e.features, e.units},
-                                          args.in(0) + rows.begin * e.features, args.in(1), y);
-                             add_bias_and_activate(y, rows.size(), e.units,
-                                                   attrs.bias ? args.in(2) : nullptr,
-                                                   attrs.activation);
-                           }});
+  kernel.stages.push_back(
+      {tasks, [=](const Args& args, const Task& task) {
+         const Range rows = split(e.n, tasks, task.index);
+         float* y = args.out(Out::y) + rows.begin * e.units;
+         thin_forward({rows.size(), e.features, e.units}, args.in(In::x) + rows.begin * e.features,
+                      args.in(In::w), y);
+         add_bias_and_activate(y, rows.size(), e.units, attrs.bias ? args.in(In::b) : nullptr,
+                               attrs.activation);
+       }});
   return kernel;
 }
 
 Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
+  using In = DenseOp::In;
+  using Out = DenseOp::Out;
   const ProductTasks tasks({e.n, e.units, e.features});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
                              const auto [rows, columns] = tasks.block(task.index);
-                             float* y = args.out(0) + rows.begin * e.units + columns.begin;
+                             float* y = args.out(Out::y) + rows.begin * e.units + columns.begin;
                              gemm({rows.size(), columns.size(), e.features},
-                                  {args.in(0) + rows.begin * e.features, e.features},
-                                  {args.in(1) + columns.begin * e.features, e.features, true}, y,
-                                  e.units, task.scratch);
+                                  {args.in(In::x) + rows.begin * e.features, e.features},
+                                  {args.in(In::w) + columns.begin * e.features, e.features, true},
+                                  y, e.units, task.scratch);
                              add_bias_and_activate(y, rows.size(), columns.size(),
-                                                   attrs.bias ? args.in(2) + columns.begin
+                                                   attrs.bias ? args.in(In::b) + columns.begin
                                                               : nullptr,
                                                    attrs.activation, e.units);
                            }});
@@ -55,54 +59,64 @@ Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
 }
 
 Kernel thin_grad_input_kernel(const Extents& e) {
+  using In = DenseGradInputOp::In;
+  using Out = DenseGradInputOp::Out;
   const int tasks = tasks_for(e.n, row_cost(e.units, e.features));
   Kernel kernel;
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const Range rows = split(e.n, tasks, task.index);
                              thin_grad_input({rows.size(), e.features, e.units},
-                                             args.in(0) + rows.begin * e.units, args.in(1),
-                                             args.out(0) + rows.begin * e.features);
+                                             args.in(In::dz) + rows.begin * e.units, args.in(In::w),
+                                             args.out(Out::dx) + rows.begin * e.features);
                            }});
   return kernel;
 }
 
 Kernel grad_input_kernel(const Extents& e) {
+  using In = DenseGradInputOp::In;
+  using Out = DenseGradInputOp::Out;
   const ProductTasks tasks({e.n, e.features, e.units});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm({rows.size(), columns.size(), e.units}, {args.in(0) + rows.begin * e.units, e.units},
-              {args.in(1) + columns.begin, e.features},
-              args.out(0) + rows.begin * e.features + columns.begin, e.features, task.scratch);
-       }});
+  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
+                             const auto [rows, columns] = tasks.block(task.index);
+                             gemm({rows.size(), columns.size(), e.units},
+                                  {args.in(In::dz) + rows.begin * e.units, e.units},
+                                  {args.in(In::w) + columns.begin, e.features},
+                                  args.out(Out::dx) + rows.begin * e.features + columns.begin,
+                                  e.features, task.scratch);
+                           }});
   return kernel;
 }
 
 Kernel thin_grad_weight_kernel(const Extents& e) {
+  using In = DenseGradWeightOp::In;
+  using Out = DenseGradWeightOp::Out;
   const int tasks = tasks_for(e.features, row_cost(e.units, e.n));
   Kernel kernel;
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const Range columns = column_lines(e.features, tasks, task.index);
-                             thin_grad_weight({e.n, e.features, e.units}, args.in(0), args.in(1),
-                                              columns.begin, columns.end, args.out(0));
+                             thin_grad_weight({e.n, e.features, e.units}, args.in(In::dz),
+                                              args.in(In::x), columns.begin, columns.end,
+                                              args.out(Out::dw));
                            }});
   return kernel;
 }
 
 /// Each task sums its block of dw over the whole batch, so nothing is left to add up.
 Kernel grad_weight_kernel(const Extents& e, RowSums sums) {
+  using In = DenseGradWeightOp::In;
+  using Out = DenseGradWeightOp::Out;
   const ProductTasks tasks({e.units, e.features, e.n}, true);
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
                              const auto [rows, columns] = tasks.block(task.index);
                              gemm({rows.size(), columns.size(), e.n},
-                                  {args.in(0) + rows.begin, e.units, true},
-                                  {args.in(1) + columns.begin, e.features},
-                                  args.out(0) + rows.begin * e.features + columns.begin, e.features,
-                                  task.scratch, false, sums);
+                                  {args.in(In::dz) + rows.begin, e.units, true},
+                                  {args.in(In::x) + columns.begin, e.features},
+                                  args.out(Out::dw) + rows.begin * e.features + columns.begin,
+                                  e.features, task.scratch, false, sums);
                            }});
   return kernel;
 }
@@ -117,20 +131,23 @@ std::vector<Candidate> thin_or(const Extents& e, const std::function<Kernel()>& 
 }
 
 std::vector<Candidate> forward(const NodeView& node) {
+  using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
-  const Extents e{node.in(0)[0], node.in(0)[1], node.in(1)[0]};
+  const Extents e{node.in(In::x)[0], node.in(In::x)[1], node.in(In::w)[0]};
   return thin_or(e, [=] { return thin_forward_kernel(e, attrs); },
                  {{"onednn", [=] { return forward_kernel(e, attrs); }}});
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {
-  const Extents e{node.in(0)[0], node.in(1)[1], node.in(0)[1]};
+  using In = DenseGradInputOp::In;
+  const Extents e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
   return thin_or(e, [=] { return thin_grad_input_kernel(e); },
                  {{"onednn", [=] { return grad_input_kernel(e); }}});
 }
 
 std::vector<Candidate> grad_weight(const NodeView& node) {
-  const Extents e{node.in(0)[0], node.in(1)[1], node.in(0)[1]};
+  using In = DenseGradWeightOp::In;
+  const Extents e{node.in(In::dz)[0], node.in(In::x)[1], node.in(In::dz)[1]};
   std::vector<Candidate> products{{"tiles", [=] { return grad_weight_kernel(e, RowSums::tiles); }},
                                   {"onednn",
                                    [=] { return grad_weight_kernel(e, RowSums::onednn); }}};

@@ -52,15 +52,15 @@ Kernel make_kernel(const LtMatmul& matmul, const MatrixProduct& product, const T
                    bool pass) {
   return {.enqueue =
               [=](const Args& args) {
-                const float* bias = tail.bias ? args.in(2) : nullptr;
-                matmul.enqueue({.a = args.in(0),
-                                .b = args.in(1),
+                const float* bias = tail.bias ? args.in(DenseOp::In::b) : nullptr;
+                matmul.enqueue({.a = args.in(kFirst),
+                                .b = args.in(kSecond),
                                 .bias = pass ? nullptr : bias,
-                                .c = args.out(0),
+                                .c = args.out(kFirst),
                                 .workspace = args.workspace,
                                 .stream = args.stream});
                 if (pass) {
-                  enqueue_bias_activation(args.stream, args.out(0), product.m, product.n, bias,
+                  enqueue_bias_activation(args.stream, args.out(kFirst), product.m, product.n, bias,
                                           tail.activation);
                 }
               },
@@ -73,12 +73,13 @@ Kernel with_bf16_operands(Kernel kernel, const Bf16Operands& operands) {
   kernel.enqueue = [inner, operands](const Args& args) {
     Bf16Copy a = operands.a;
     Bf16Copy b = operands.b;
-    a.from = args.in(0);
-    b.from = args.in(1);
+    a.from = args.in(kFirst);
+    b.from = args.in(kSecond);
     a.to = args.workspace;
     b.to = args.workspace + operands.b_offset;
     enqueue_bf16_copies(args.stream, a, b);
-    std::array<void*, 3> inputs{a.to, b.to, args.inputs.size() > 2 ? args.inputs[2] : nullptr};
+    std::array<void*, 3> inputs{a.to, b.to,
+                                args.inputs.size() > 2 ? args.inputs[DenseOp::In::b] : nullptr};
     Args rounded = args;
     rounded.inputs = std::span<void* const>(inputs).first(args.inputs.size());
     rounded.workspace = args.workspace + operands.bytes;

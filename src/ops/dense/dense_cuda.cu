@@ -14,9 +14,9 @@ Kernel plain_product(const MatrixProduct& product) {
   return {.enqueue =
               [plan](const Args& args) {
                 enqueue_matmul(plan,
-                               {.a = args.in(0),
-                                .b = args.in(1),
-                                .c = args.out(0),
+                               {.a = args.in(kFirst),
+                                .b = args.in(kSecond),
+                                .c = args.out(kFirst),
                                 .workspace = args.workspace,
                                 .stream = args.stream},
                                PlainSum{});
@@ -26,18 +26,21 @@ Kernel plain_product(const MatrixProduct& product) {
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  using In = DenseOp::In;
+  using Out = DenseOp::Out;
   const DenseAttrs attrs = node.attrs<DenseOp>();
   const MatmulPlan plan = plan_matmul(dense_product(node));
   if (!attrs.bias && attrs.activation == Activation::none) return plain_product(plan.product);
   return Kernel{.enqueue =
                     [plan, attrs](const Args& args) {
                       enqueue_matmul(plan,
-                                     {.a = args.in(0),
-                                      .b = args.in(1),
-                                      .c = args.out(0),
+                                     {.a = args.in(In::x),
+                                      .b = args.in(In::w),
+                                      .c = args.out(Out::y),
                                       .workspace = args.workspace,
                                       .stream = args.stream},
-                                     BiasAndActivation{.bias = attrs.bias ? args.in(2) : nullptr,
+                                     BiasAndActivation{.bias =
+                                                           attrs.bias ? args.in(In::b) : nullptr,
                                                        .activation = attrs.activation});
                     },
                 .workspace_bytes = plan.workspace_bytes,

@@ -11,17 +11,26 @@ namespace linnet::cuda {
 
 /// y (N, units) = x (N, features) wᵀ
 inline MatrixProduct dense_product(const NodeView& node) {
-  return {.m = node.in(0)[0], .n = node.in(1)[0], .k = node.in(0)[1], .transpose_b = true};
+  using In = DenseOp::In;
+  return {.m = node.in(In::x)[0],
+          .n = node.in(In::w)[0],
+          .k = node.in(In::x)[1],
+          .transpose_b = true};
 }
 
 /// dx (N, features) = dz (N, units) w
 inline MatrixProduct dense_grad_input_product(const NodeView& node) {
-  return {.m = node.in(0)[0], .n = node.in(1)[1], .k = node.in(0)[1]};
+  using In = DenseGradInputOp::In;
+  return {.m = node.in(In::dz)[0], .n = node.in(In::w)[1], .k = node.in(In::dz)[1]};
 }
 
 /// dw (units, features) = dzᵀ x, a sum over the batch
 inline MatrixProduct dense_grad_weight_product(const NodeView& node) {
-  return {.m = node.in(0)[1], .n = node.in(1)[1], .k = node.in(0)[0], .transpose_a = true};
+  using In = DenseGradWeightOp::In;
+  return {.m = node.in(In::dz)[1],
+          .n = node.in(In::x)[1],
+          .k = node.in(In::dz)[0],
+          .transpose_a = true};
 }
 
 }  // namespace linnet::cuda

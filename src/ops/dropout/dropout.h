@@ -27,11 +27,13 @@ class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
  public:
   static constexpr std::string_view kName = "dropout";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 

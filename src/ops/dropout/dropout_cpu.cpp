@@ -9,8 +9,10 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  using In = DropoutOp::In;
+  using Out = DropoutOp::Out;
   const DropoutAttrs attrs = node.attrs<DropoutOp>();
-  const Shape shape = node.in(0);
+  const Shape shape = node.in(In::x);
   const std::int64_t elements = shape.elements();
   const std::int64_t blocks = (elements + 3) / 4;
   const int tasks = tasks_for(blocks, 3);
@@ -22,7 +24,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
                              const std::uint64_t first = first_element(*task.step, shape);
                              drop_elements(dropout_mask(attrs, *task.step),
                                            first + static_cast<std::uint64_t>(begin), end - begin,
-                                           args.in(0) + begin, args.out(0) + begin);
+                                           args.in(In::x) + begin, args.out(Out::y) + begin);
                            }});
   return kernel;
 }

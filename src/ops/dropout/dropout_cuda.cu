@@ -33,13 +33,16 @@ __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::in
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using In = DropoutOp::In;
+  using Out = DropoutOp::Out;
   const DropoutAttrs attrs = node.attrs<DropoutOp>();
-  const std::int64_t elements = node.in(0).elements();
-  const std::int64_t row = node.in(0).rank() > 0 ? node.in(0).sample().elements() : 0;
+  const std::int64_t elements = node.in(In::x).elements();
+  const std::int64_t row = node.in(In::x).rank() > 0 ? node.in(In::x).sample().elements() : 0;
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
     launch(args.stream, "dropout", for_items((elements + 3) / 4), dropout_kernel, attrs, args.step,
-           elements, row, vector_aligned(args.in(0), args.out(0)), args.in(0), args.out(0));
+           elements, row, vector_aligned(args.in(In::x), args.out(Out::y)), args.in(In::x),
+           args.out(Out::y));
   }};
 }
 

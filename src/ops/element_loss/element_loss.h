@@ -57,6 +57,8 @@ double loss_factor(const ElementLossAttrs& attrs, const Shape& shape);
 class ElementLossOp final : public OpBase<ElementLossOp, ElementLossAttrs> {
  public:
   static constexpr std::string_view kName = "element_loss";
+  enum In : std::uint8_t { y, target };
+  enum Out : std::uint8_t { loss };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   /// By y alone: targets are data.
@@ -68,10 +70,12 @@ class ElementLossOp final : public OpBase<ElementLossOp, ElementLossAttrs> {
 class ElementLossGradOp final : public OpBase<ElementLossGradOp, ElementLossAttrs> {
  public:
   static constexpr std::string_view kName = "element_loss_grad";
+  enum In : std::uint8_t { dloss, y, target };
+  enum Out : std::uint8_t { dy };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {1}; }
+  std::vector<int> in_place() const override { return {In::y}; }
 };
 
 }  // namespace linnet

@@ -16,13 +16,14 @@ double cost_of(ElementLoss kind) {
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
+  using In = ElementLossOp::In;
   const ElementLossAttrs attrs = node.attrs<ElementLossOp>();
-  const Shape& shape = node.in(0);
+  const Shape& shape = node.in(In::y);
   const std::size_t targets = node.inputs.size() - 1;  // y stands for targets that there are not
   return with_element_loss(attrs.kind, [&]<ElementLoss kKind>() {
     return total(shape.elements(), cost_of(kKind), loss_factor(attrs, shape),
                  [=](const Args& args, Range range) {
-                   const float* y = args.in(0);
+                   const float* y = args.in(In::y);
                    const float* t = args.in(targets);
                    double sum = 0;
                    for (std::int64_t i = range.begin; i < range.end; ++i) {
@@ -34,19 +35,23 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  using In = ElementLossGradOp::In;
+  using Out = ElementLossGradOp::Out;
   const ElementLossAttrs attrs = node.attrs<ElementLossGradOp>();
-  const double factor = loss_factor(attrs, node.in(1));
+  const double factor = loss_factor(attrs, node.in(In::y));
   const std::size_t targets = node.inputs.size() - 1;
   return with_element_loss(attrs.kind, [&]<ElementLoss kKind>() {
-    return element_wise(node.in(1).elements(), cost_of(kKind), [=](const Args& args, Range range) {
-      const float* y = args.in(1);
-      const float* t = args.in(targets);
-      const double slope = factor * *args.in(0);
-      float* dy = args.out(0);
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        dy[i] = static_cast<float>(slope * element_slope<kKind>(y[i], t[i], attrs.parameter));
-      }
-    });
+    return element_wise(node.in(In::y).elements(), cost_of(kKind),
+                        [=](const Args& args, Range range) {
+                          const float* y = args.in(In::y);
+                          const float* t = args.in(targets);
+                          const double slope = factor * *args.in(In::dloss);
+                          float* dy = args.out(Out::dy);
+                          for (std::int64_t i = range.begin; i < range.end; ++i) {
+                            dy[i] = static_cast<float>(
+                                slope * element_slope<kKind>(y[i], t[i], attrs.parameter));
+                          }
+                        });
   });
 }
 

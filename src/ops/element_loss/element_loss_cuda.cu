@@ -28,24 +28,27 @@ struct Slope {
 
 template <ElementLoss kKind>
 Kernel forward(const NodeView& node) {
+  using In = ElementLossOp::In;
   const ElementLossAttrs attrs = node.attrs<ElementLossOp>();
-  const Shape& shape = node.in(0);
+  const Shape& shape = node.in(In::y);
   const std::size_t targets = node.inputs.size() - 1;  // y stands for targets that there are not
   return total("element_loss", shape.elements(), loss_factor(attrs, shape), [=](const Args& args) {
-    return Loss<kKind>{args.in(0), args.in(targets), attrs.parameter};
+    return Loss<kKind>{args.in(In::y), args.in(targets), attrs.parameter};
   });
 }
 
 template <ElementLoss kKind>
 Kernel gradient(const NodeView& node) {
+  using In = ElementLossGradOp::In;
+  using Out = ElementLossGradOp::Out;
   const ElementLossAttrs attrs = node.attrs<ElementLossGradOp>();
-  const std::int64_t elements = node.in(1).elements();
-  const double factor = loss_factor(attrs, node.in(1));
+  const std::int64_t elements = node.in(In::y).elements();
+  const double factor = loss_factor(attrs, node.in(In::y));
   const std::size_t targets = node.inputs.size() - 1;
   return {.enqueue = [=](const Args& args) {
     map_elements(args.stream, "element_loss_grad",
-                 Slope<kKind>{args.in(0), factor, attrs.parameter}, elements, args.out(0),
-                 args.in(1), args.in(targets));
+                 Slope<kKind>{args.in(In::dloss), factor, attrs.parameter}, elements,
+                 args.out(Out::dy), args.in(In::y), args.in(targets));
   }};
 }
 

@@ -10,8 +10,9 @@ namespace linnet {
 
 std::vector<ValueType> FiniteCheckOp::infer(std::span<const ValueType> inputs) const {
   require((inputs.size() == 2 || inputs.size() == 3) &&
-              inputs[0] == ValueType{DType::f64, Shape{}} && inputs[1].dtype == DType::f32 &&
-              (inputs.size() == 2 || inputs[2] == ValueType{DType::f32, Shape{}}),
+              inputs[In::stopped] == ValueType{DType::f64, Shape{}} &&
+              inputs[In::x].dtype == DType::f32 &&
+              (inputs.size() == 2 || inputs[In::loss] == ValueType{DType::f32, Shape{}}),
           "expected f64 (), an f32 array and perhaps a loss f32 (); got {}",
           to_string({"stopped", "x", "loss"}, {inputs.begin(), inputs.end()}));
   return {};
@@ -23,7 +24,7 @@ void FiniteCheckOp::reference(const ReferenceArgs& args) const {
     finite =
         finite && std::ranges::all_of(x->data, [](double value) { return std::isfinite(value); });
   }
-  if (!finite) args.in(0)[0] = stop_at(args.in(0)[0], args.step);
+  if (!finite) args.in(In::stopped)[0] = stop_at(args.in(In::stopped)[0], args.step);
 }
 
 void register_finite_check(OpRegistry& registry) { registry.add<FiniteCheckOp>(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 #include "graph/step.h"
 
@@ -13,10 +15,11 @@ namespace linnet {
 class FiniteCheckOp final : public OpBase<FiniteCheckOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "finite_check";
+  enum In : std::uint8_t { stopped, x, loss };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  bool mutates(std::size_t input) const override { return input == 0; }
+  bool mutates(std::size_t input) const override { return input == In::stopped; }
 };
 
 /// What `stopped` becomes in a step that is not finite.

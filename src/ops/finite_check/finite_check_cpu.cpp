@@ -15,13 +15,14 @@ constexpr std::uint32_t kInfinity = 0x7F800000;
 
 /// The largest magnitude's bits of each task, which vector instructions find, then of all.
 std::optional<Kernel> prepare(const NodeView& node) {
-  const std::int64_t elements = node.in(1).elements();
+  using In = FiniteCheckOp::In;
+  const std::int64_t elements = node.in(In::x).elements();
   const int tasks = tasks_for(elements, 0.15);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(tasks);
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const Range range = split(elements, tasks, task.index);
-                             const float* x = args.in(1);
+                             const float* x = args.in(In::x);
                              std::uint32_t most = 0;
                              for (std::int64_t i = range.begin; i < range.end; ++i) {
                                most =
@@ -32,10 +33,10 @@ std::optional<Kernel> prepare(const NodeView& node) {
   kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
                              const auto* most = args.work<std::uint32_t>();
                              const bool finite =
-                                 args.inputs.size() < 3 || std::isfinite(args.in(2)[0]);
+                                 args.inputs.size() < 3 || std::isfinite(args.in(In::loss)[0]);
                              if (finite && *std::max_element(most, most + tasks) < kInfinity)
                                return;
-                             double& stopped = *args.in_out<double>(0);
+                             double& stopped = *args.in_out<double>(In::stopped);
                              stopped = stop_at(stopped, *task.step);
                            }});
   return kernel;

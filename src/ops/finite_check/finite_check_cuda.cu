@@ -31,14 +31,15 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
-  const std::int64_t elements = node.in(1).elements();
+  using In = FiniteCheckOp::In;
+  const std::int64_t elements = node.in(In::x).elements();
   const unsigned most_blocks = 4U * static_cast<unsigned>(context.multiprocessors);
   return Kernel{.enqueue = [=](const Args& args) {
     LaunchShape shape = for_items((elements + 3) / 4);
     shape.grid.x = std::clamp(shape.grid.x, 1U, most_blocks);
-    const float* loss = args.inputs.size() > 2 ? args.in(2) : nullptr;
+    const float* loss = args.inputs.size() > 2 ? args.in(In::loss) : nullptr;
     launch(args.stream, "finite_check", shape, check_finite, args.step, elements,
-           vector_aligned(args.in(1)), args.in(1), loss, args.in_out<double>(0));
+           vector_aligned(args.in(In::x)), args.in(In::x), loss, args.in_out<double>(In::stopped));
   }};
 }
 

@@ -10,47 +10,52 @@
 namespace linnet {
 
 std::vector<ValueType> GatherOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::i32 &&
-              inputs[0].shape.rank() >= 1 && inputs[1].shape.rank() >= 1,
+  require(inputs.size() == 2 && inputs[In::table].dtype == DType::f32 &&
+              inputs[In::indices].dtype == DType::i32 && inputs[In::table].shape.rank() >= 1 &&
+              inputs[In::indices].shape.rank() >= 1,
           "expected an f32 table (V, ...) and i32 indices (N, ...); got {}",
           to_string({"table", "indices"}, {inputs.begin(), inputs.end()}));
-  std::vector<std::int64_t> dims = dims_of(inputs[1].shape);
-  const std::span<const std::int64_t> table = inputs[0].shape.dims();
+  std::vector<std::int64_t> dims = dims_of(inputs[In::indices].shape);
+  const std::span<const std::int64_t> table = inputs[In::table].shape.dims();
   dims.insert(dims.end(), table.begin() + 1, table.end());
   return {{DType::f32, Shape(dims)}};
 }
 
 std::vector<Value> GatherOp::gradient(const GradientArgs& args) const {
-  const std::int64_t rows = args.graph.shape(args.node.inputs[0])[0];
+  const std::int64_t rows = args.graph.shape(args.node.inputs[In::table])[0];
   return {args.graph.emit(GatherGradOp({.rows = rows}),
-                          {args.output_gradients[0], args.node.inputs[1]}, args.node.name),
+                          {args.output_gradients[Out::y], args.node.inputs[In::indices]},
+                          args.node.name),
           Value{}};
 }
 
 void GatherOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t size = args.in(0).shape.sample().elements();
-  for (std::int64_t i = 0; i < args.in(1).shape.elements(); ++i) {
-    const double row = args.in(1)[i];
-    const bool inside = row >= 0 && row < static_cast<double>(args.in(0).shape[0]);
+  const std::int64_t size = args.in(In::table).shape.sample().elements();
+  for (std::int64_t i = 0; i < args.in(In::indices).shape.elements(); ++i) {
+    const double row = args.in(In::indices)[i];
+    const bool inside = row >= 0 && row < static_cast<double>(args.in(In::table).shape[0]);
     for (std::int64_t k = 0; k < size; ++k) {
-      args.out(0)[i * size + k] = inside ? args.in(0)[static_cast<std::int64_t>(row) * size + k]
-                                         : std::numeric_limits<double>::quiet_NaN();
+      args.out(Out::y)[i * size + k] =
+          inside ? args.in(In::table)[static_cast<std::int64_t>(row) * size + k]
+                 : std::numeric_limits<double>::quiet_NaN();
     }
   }
 }
 
 Cost GatherOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
   // Of the table only the rows that are asked for.
-  return {.flops = 0, .bytes = static_cast<double>(inputs[1].bytes() + 2 * outputs[0].bytes())};
+  return {.flops = 0,
+          .bytes = static_cast<double>(inputs[In::indices].bytes() + 2 * outputs[Out::y].bytes())};
 }
 
 std::vector<ValueType> GatherGradOp::infer(std::span<const ValueType> inputs) const {
   require(attrs().rows >= 0, "expected 0 rows or more; got {}", attrs().rows);
-  bool fits = inputs.size() == 2 && inputs[0].dtype == DType::f32 && inputs[1].dtype == DType::i32;
+  bool fits = inputs.size() == 2 && inputs[In::dy].dtype == DType::f32 &&
+              inputs[In::indices].dtype == DType::i32;
   std::vector<std::int64_t> dims = {attrs().rows};
   if (fits) {
-    const std::span<const std::int64_t> dy = inputs[0].shape.dims();
-    const std::span<const std::int64_t> indices = inputs[1].shape.dims();
+    const std::span<const std::int64_t> dy = inputs[In::dy].shape.dims();
+    const std::span<const std::int64_t> indices = inputs[In::indices].shape.dims();
     fits = !indices.empty() && indices.size() <= dy.size() &&
            std::equal(indices.begin(), indices.end(), dy.begin());
     if (fits) {
@@ -63,13 +68,14 @@ std::vector<ValueType> GatherGradOp::infer(std::span<const ValueType> inputs) co
 }
 
 void GatherGradOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t size = args.out(0).shape.sample().elements();
-  for (double& sum : args.out(0).data) sum = 0;
-  for (std::int64_t i = 0; i < args.in(1).shape.elements(); ++i) {
-    const double row = args.in(1)[i];
+  const std::int64_t size = args.out(Out::dtable).shape.sample().elements();
+  for (double& sum : args.out(Out::dtable).data) sum = 0;
+  for (std::int64_t i = 0; i < args.in(In::indices).shape.elements(); ++i) {
+    const double row = args.in(In::indices)[i];
     if (!(row >= 0 && row < static_cast<double>(attrs().rows))) continue;
     for (std::int64_t k = 0; k < size; ++k) {
-      args.out(0)[static_cast<std::int64_t>(row) * size + k] += args.in(0)[i * size + k];
+      args.out(Out::dtable)[static_cast<std::int64_t>(row) * size + k] +=
+          args.in(In::dy)[i * size + k];
     }
   }
 }

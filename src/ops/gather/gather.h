@@ -14,6 +14,8 @@ class GatherOp final : public OpBase<GatherOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "gather";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { table, indices };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -37,6 +39,8 @@ struct GatherGradAttrs {
 class GatherGradOp final : public OpBase<GatherGradOp, GatherGradAttrs> {
  public:
   static constexpr std::string_view kName = "gather_grad";
+  enum In : std::uint8_t { dy, indices };
+  enum Out : std::uint8_t { dtable };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -11,15 +11,17 @@ namespace {
 constexpr std::int64_t kLine = 16;  // floats of a cache line: the narrowest part of a row
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
-  const std::int64_t rows = node.in(0)[0];
-  const std::int64_t size = node.in(0).sample().elements();
+  using In = GatherOp::In;
+  using Out = GatherOp::Out;
+  const std::int64_t rows = node.in(In::table)[0];
+  const std::int64_t size = node.in(In::table).sample().elements();
   const double cost = kMoveCost + 5.0 / static_cast<double>(std::max<std::int64_t>(size, 1));
-  return for_rows(node.in(1).elements(), size, cost,
+  return for_rows(node.in(In::indices).elements(), size, cost,
                   [=](const Args& args, std::int64_t i, std::int64_t begin, std::int64_t end) {
-                    const std::int32_t row = args.in<std::int32_t>(1)[i];
-                    float* to = args.out(0) + i * size;
+                    const std::int32_t row = args.in<std::int32_t>(In::indices)[i];
+                    float* to = args.out(Out::y) + i * size;
                     if (row >= 0 && row < rows) {
-                      copy_floats(args.in(0) + row * size + begin, to + begin, end - begin);
+                      copy_floats(args.in(In::table) + row * size + begin, to + begin, end - begin);
                     } else {
                       std::fill(to + begin, to + end, std::numeric_limits<float>::quiet_NaN());
                     }
@@ -29,9 +31,11 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 /// A task owns a range of the table's rows and of their columns, and looks at all indices: each row
 /// is added up in the order of the indices, whatever the tasks.
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const std::int64_t rows = node.out(0)[0];
-  const std::int64_t size = node.out(0).sample().elements();
-  const std::int64_t count = node.in(1).elements();
+  using In = GatherGradOp::In;
+  using Out = GatherGradOp::Out;
+  const std::int64_t rows = node.out(Out::dtable)[0];
+  const std::int64_t size = node.out(Out::dtable).sample().elements();
+  const std::int64_t count = node.in(In::indices).elements();
   // Half as much for a row that is zeroed alone. More tasks would not pay: each reads every index.
   const int wanted =
       std::min(tasks_for(2 * count + rows, 0.5 * kMoveCost * static_cast<double>(size)), 16);
@@ -43,15 +47,15 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       {row_parts * column_parts, [=](const Args& args, const Task& task) {
          const Range own = split(rows, row_parts, task.index / column_parts);
          const Range columns = split(size, column_parts, task.index % column_parts);
-         float* table = args.out(0);
+         float* table = args.out(Out::dtable);
          for (std::int64_t row = own.begin; row < own.end; ++row) {
            std::fill(table + row * size + columns.begin, table + row * size + columns.end, 0.0F);
          }
-         const std::int32_t* indices = args.in<std::int32_t>(1);
+         const std::int32_t* indices = args.in<std::int32_t>(In::indices);
          for (std::int64_t i = 0; i < count; ++i) {
            const std::int32_t row = indices[i];
            if (row < own.begin || row >= own.end) continue;
-           const float* dy = args.in(0) + i * size;
+           const float* dy = args.in(In::dy) + i * size;
            float* sums = table + row * size;
            for (std::int64_t c = columns.begin; c < columns.end; ++c) sums[c] += dy[c];
          }

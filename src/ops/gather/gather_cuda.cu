@@ -28,15 +28,18 @@ __global__ void gather_kernel(const float* table, std::int64_t rows, const std::
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t rows = node.in(0)[0];
-  const std::int64_t size = node.in(0).sample().elements();
-  const std::int64_t count = node.in(1).elements();
+  using In = GatherOp::In;
+  using Out = GatherOp::Out;
+  const std::int64_t rows = node.in(In::table)[0];
+  const std::int64_t size = node.in(In::table).sample().elements();
+  const std::int64_t count = node.in(In::indices).elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (count * size == 0) return;
     const bool wide = size % 4 == 0;
     launch(args.stream, "gather", for_items(count * size / (wide ? 4 : 1)),
-           wide ? gather_kernel<4> : gather_kernel<1>, args.in(0), rows, args.in<std::int32_t>(1),
-           count, size, vector_aligned(args.in(0), args.out(0)), args.out(0));
+           wide ? gather_kernel<4> : gather_kernel<1>, args.in(In::table), rows,
+           args.in<std::int32_t>(In::indices), count, size,
+           vector_aligned(args.in(In::table), args.out(Out::y)), args.out(Out::y));
   }};
 }
 
@@ -171,25 +174,28 @@ __global__ void scatter_kernel(const float* dy, const std::int32_t* indices, std
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t rows = node.out(0)[0];
-  const std::int64_t size = node.out(0).sample().elements();
-  const std::int64_t count = node.in(1).elements();
+  using In = GatherGradOp::In;
+  using Out = GatherGradOp::Out;
+  const std::int64_t rows = node.out(Out::dtable)[0];
+  const std::int64_t size = node.out(Out::dtable).sample().elements();
+  const std::int64_t count = node.in(In::indices).elements();
   const ScatterShape shape = scatter_shape(rows, size, count);
   const std::size_t shared =
       sizeof(float) * kWarps * static_cast<std::size_t>(shape.rows * shape.tile);
   Kernel kernel;
   kernel.enqueue = [=](const Args& args) {
     if (rows * size == 0) return;
-    float* table = shape.segments == 1 ? args.out(0) : args.work();
+    float* table = shape.segments == 1 ? args.out(Out::dtable) : args.work();
     launch(args.stream, "gather_grad",
            {.grid = dim3(shape.tiles * shape.groups, shape.segments),
             .block = kWarps * kWarp,
             .shared_bytes = shared},
-           shape.vector == 4 ? scatter_kernel<4> : scatter_kernel<1>, args.in(0),
-           args.in<std::int32_t>(1), count, rows, size, shape.tile, shape.rows, shape.tiles,
-           vector_aligned(args.in(0)), table);
+           shape.vector == 4 ? scatter_kernel<4> : scatter_kernel<1>, args.in(In::dy),
+           args.in<std::int32_t>(In::indices), count, rows, size, shape.tile, shape.rows,
+           shape.tiles, vector_aligned(args.in(In::dy)), table);
     if (shape.segments == 1) return;
-    column_sum(args.stream, "gather_grad", args.work(), shape.segments, rows * size, args.out(0),
+    column_sum(args.stream, "gather_grad", args.work(), shape.segments, rows * size,
+               args.out(Out::dtable),
                nullptr);  // so few rows need one launch and no workspace
   };
   if (shape.segments > 1) {

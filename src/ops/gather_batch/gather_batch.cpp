@@ -7,22 +7,24 @@
 namespace linnet {
 
 std::vector<ValueType> GatherBatchOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].shape.rank() >= 1 && inputs[0].shape[0] == 1,
+  require(inputs.size() == 1 && inputs[In::data].shape.rank() >= 1 &&
+              inputs[In::data].shape[0] == 1,
           "expected records as (1, ...); got {}",
           to_string({"data"}, {inputs.begin(), inputs.end()}));
-  const bool labels = inputs[0].dtype == DType::i32;
-  require(labels || inputs[0].dtype == DType::u8 || inputs[0].dtype == DType::f32,
-          "expected u8, f32 or i32 records; got {}", to_string(inputs[0]));
-  return {{labels ? DType::i32 : DType::f32, inputs[0].shape.with_batch(attrs().batch)}};
+  const bool labels = inputs[In::data].dtype == DType::i32;
+  require(labels || inputs[In::data].dtype == DType::u8 || inputs[In::data].dtype == DType::f32,
+          "expected u8, f32 or i32 records; got {}", to_string(inputs[In::data]));
+  return {{labels ? DType::i32 : DType::f32, inputs[In::data].shape.with_batch(attrs().batch)}};
 }
 
 void GatherBatchOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t size = args.out(0).shape.sample().elements();
+  const std::int64_t size = args.out(Out::y).shape.sample().elements();
   const RecordIndex index(args.step, attrs().shuffle);
   for (std::int64_t i = 0; i < attrs().batch; ++i) {
     const auto record = static_cast<std::int64_t>(index(i));
     for (std::int64_t k = 0; k < size; ++k) {
-      args.out(0)[i * size + k] = args.in(0)[record * size + k] * attrs().scale + attrs().shift;
+      args.out(Out::y)[i * size + k] =
+          args.in(In::data)[record * size + k] * attrs().scale + attrs().shift;
     }
   }
 }

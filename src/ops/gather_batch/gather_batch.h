@@ -30,6 +30,8 @@ struct GatherBatchAttrs {
 class GatherBatchOp final : public OpBase<GatherBatchOp, GatherBatchAttrs> {
  public:
   static constexpr std::string_view kName = "gather_batch";
+  enum In : std::uint8_t { data };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -37,12 +37,15 @@ Convert converter(DType dtype) {
 }
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  using In = GatherBatchOp::In;
+  using Out = GatherBatchOp::Out;
   const GatherBatchAttrs attrs = node.attrs<GatherBatchOp>();
-  const Convert convert = converter(node.inputs[0].dtype);
+  const Convert convert = converter(node.inputs[In::data].dtype);
   if (convert == nullptr) return std::nullopt;
-  const std::int64_t size = node.out(0).sample().elements();
-  const std::size_t record_bytes = node.inputs[0].bytes();
-  const std::size_t out_bytes = size_of(node.outputs[0].dtype) * static_cast<std::size_t>(size);
+  const std::int64_t size = node.out(Out::y).sample().elements();
+  const std::size_t record_bytes = node.inputs[In::data].bytes();
+  const std::size_t out_bytes =
+      size_of(node.outputs[Out::y].dtype) * static_cast<std::size_t>(size);
   const auto scale = static_cast<float>(attrs.scale);
   const auto shift = static_cast<float>(attrs.shift);
   const int tasks = tasks_for(attrs.batch, 0.4 * static_cast<double>(size) + 20);
@@ -51,8 +54,8 @@ std::optional<Kernel> prepare(const NodeView& node) {
                              const RecordIndex index(*task.step, attrs.shuffle);
                              const Range range = split(attrs.batch, tasks, task.index);
                              for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               convert(args.in<std::byte>(0) + index(i) * record_bytes,
-                                       args.out<std::byte>(0) +
+                               convert(args.in<std::byte>(In::data) + index(i) * record_bytes,
+                                       args.out<std::byte>(Out::y) +
                                            static_cast<std::size_t>(i) * out_bytes,
                                        size, scale, shift);
                              }

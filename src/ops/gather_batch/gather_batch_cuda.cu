@@ -76,16 +76,18 @@ Kernel gather(const GatherBatchAttrs& attrs, std::int64_t record_size) {
   if (attrs.batch == 0 || record_size == 0) return {.enqueue = [](const Args&) {}};
   return {.enqueue = [=](const Args& args) {
     const bool packed =
-        record_size % 4 == 0 && aligned_for_packs(args.in<From>(0), args.out<To>(0));
+        record_size % 4 == 0 && aligned_for_packs(args.in<From>(GatherBatchOp::In::data),
+                                                  args.out<To>(GatherBatchOp::Out::y));
     packed ? launch_gather<From, To, 4>(args, attrs, record_size)
            : launch_gather<From, To, 1>(args, attrs, record_size);
   }};
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context&) {
+  using In = GatherBatchOp::In;
   const GatherBatchAttrs& attrs = node.attrs<GatherBatchOp>();
-  const std::int64_t size = node.in(0).elements();
-  switch (node.inputs[0].dtype) {
+  const std::int64_t size = node.in(In::data).elements();
+  switch (node.inputs[In::data].dtype) {
     case DType::u8: return gather<std::uint8_t, float>(attrs, size);
     case DType::f32: return gather<float, float>(attrs, size);
     case DType::i32: return gather<std::int32_t, std::int32_t>(attrs, size);

@@ -9,25 +9,29 @@ namespace linnet {
 namespace {
 
 Shape infer_channels(std::span<const ValueType> inputs) {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4 &&
-              inputs[0].shape[1] >= 1 && inputs[0].shape[2] >= 1,
+  using In = GlobalAvgPoolOp::In;
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() == 4 && inputs[In::x].shape[1] >= 1 &&
+              inputs[In::x].shape[2] >= 1,
           "expected images (N, H, W, C) with pixels; got {}",
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {inputs[0].shape[0], inputs[0].shape[3]};
+  return {inputs[In::x].shape[0], inputs[In::x].shape[3]};
 }
 
 std::vector<ValueType> infer_images(const GlobalPoolGradAttrs& attrs,
                                     std::span<const ValueType> inputs, std::size_t operands) {
-  require(inputs.size() == operands && inputs[0].dtype == DType::f32 &&
-              inputs[0].shape.rank() == 2 && attrs.in_h >= 1 && attrs.in_w >= 1 &&
-              (operands < 2 || inputs[1] == ValueType{DType::i32, inputs[0].shape}),
+  using In = GlobalMaxPoolGradOp::In;
+  require(inputs.size() == operands && inputs[In::dy].dtype == DType::f32 &&
+              inputs[In::dy].shape.rank() == 2 && attrs.in_h >= 1 && attrs.in_w >= 1 &&
+              (operands < 2 || inputs[In::winner] == ValueType{DType::i32, inputs[In::dy].shape}),
           "expected dy (N, C); got {}",
           to_string({"dy", "winner"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, Shape{inputs[0].shape[0], attrs.in_h, attrs.in_w, inputs[0].shape[1]}}};
+  return {{DType::f32,
+           Shape{inputs[In::dy].shape[0], attrs.in_h, attrs.in_w, inputs[In::dy].shape[1]}}};
 }
 
 GlobalPoolGradAttrs gradient_attributes(const GradientArgs& args) {
-  const Shape& x = args.graph.shape(args.node.inputs[0]);
+  const Shape& x = args.graph.shape(args.node.inputs[GlobalAvgPoolOp::In::x]);
   return {x[1], x[2]};
 }
 
@@ -53,14 +57,14 @@ std::vector<ValueType> GlobalAvgPoolOp::infer(std::span<const ValueType> inputs)
 
 std::vector<Value> GlobalAvgPoolOp::gradient(const GradientArgs& args) const {
   return {args.graph.emit(GlobalAvgPoolGradOp(gradient_attributes(args)),
-                          {args.output_gradients[0]}, args.node.name)};
+                          {args.output_gradients[Out::y]}, args.node.name)};
 }
 
 void GlobalAvgPoolOp::reference(const ReferenceArgs& args) const {
-  const Shape& x = args.in(0).shape;
-  for (double& y : args.out(0).data) y = 0;
+  const Shape& x = args.in(In::x).shape;
+  for (double& y : args.out(Out::y).data) y = 0;
   for_elements(x, [&](std::int64_t out, std::int64_t in, std::int64_t) {
-    args.out(0)[out] += args.in(0)[in] / static_cast<double>(x[1] * x[2]);
+    args.out(Out::y)[out] += args.in(In::x)[in] / static_cast<double>(x[1] * x[2]);
   });
 }
 
@@ -71,16 +75,17 @@ std::vector<ValueType> GlobalMaxPoolOp::infer(std::span<const ValueType> inputs)
 
 std::vector<Value> GlobalMaxPoolOp::gradient(const GradientArgs& args) const {
   return {args.graph.emit(GlobalMaxPoolGradOp(gradient_attributes(args)),
-                          {args.output_gradients[0], args.node.outputs[1]}, args.node.name)};
+                          {args.output_gradients[Out::y], args.node.outputs[Out::winner]},
+                          args.node.name)};
 }
 
 void GlobalMaxPoolOp::reference(const ReferenceArgs& args) const {
-  for_elements(args.in(0).shape, [&](std::int64_t out, std::int64_t in, std::int64_t pixel) {
-    const double x = args.in(0)[in];
-    const double best = args.out(0)[out];
+  for_elements(args.in(In::x).shape, [&](std::int64_t out, std::int64_t in, std::int64_t pixel) {
+    const double x = args.in(In::x)[in];
+    const double best = args.out(Out::y)[out];
     if (pixel > 0 && !(x > best) && !(std::isnan(x) && !std::isnan(best))) return;
-    args.out(0)[out] = x;
-    args.out(1)[out] = static_cast<double>(pixel);
+    args.out(Out::y)[out] = x;
+    args.out(Out::winner)[out] = static_cast<double>(pixel);
   });
 }
 
@@ -89,9 +94,9 @@ std::vector<ValueType> GlobalAvgPoolGradOp::infer(std::span<const ValueType> inp
 }
 
 void GlobalAvgPoolGradOp::reference(const ReferenceArgs& args) const {
-  const Shape& x = args.out(0).shape;
+  const Shape& x = args.out(Out::dx).shape;
   for_elements(x, [&](std::int64_t out, std::int64_t in, std::int64_t) {
-    args.out(0)[in] = args.in(0)[out] / static_cast<double>(x[1] * x[2]);
+    args.out(Out::dx)[in] = args.in(In::dy)[out] / static_cast<double>(x[1] * x[2]);
   });
 }
 
@@ -100,9 +105,9 @@ std::vector<ValueType> GlobalMaxPoolGradOp::infer(std::span<const ValueType> inp
 }
 
 void GlobalMaxPoolGradOp::reference(const ReferenceArgs& args) const {
-  for_elements(args.out(0).shape, [&](std::int64_t out, std::int64_t in, std::int64_t pixel) {
-    const bool won = args.in(1)[out] == static_cast<double>(pixel);
-    args.out(0)[in] = won ? args.in(0)[out] : 0;
+  for_elements(args.out(Out::dx).shape, [&](std::int64_t out, std::int64_t in, std::int64_t pixel) {
+    const bool won = args.in(In::winner)[out] == static_cast<double>(pixel);
+    args.out(Out::dx)[in] = won ? args.in(In::dy)[out] : 0;
   });
 }
 

@@ -12,6 +12,8 @@ class GlobalAvgPoolOp final : public OpBase<GlobalAvgPoolOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "global_avg_pool";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -24,6 +26,8 @@ class GlobalMaxPoolOp final : public OpBase<GlobalMaxPoolOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "global_max_pool";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y, winner };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -45,6 +49,8 @@ struct GlobalPoolGradAttrs {
 class GlobalAvgPoolGradOp final : public OpBase<GlobalAvgPoolGradOp, GlobalPoolGradAttrs> {
  public:
   static constexpr std::string_view kName = "global_avg_pool_grad";
+  enum In : std::uint8_t { dy };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -54,6 +60,8 @@ class GlobalAvgPoolGradOp final : public OpBase<GlobalAvgPoolGradOp, GlobalPoolG
 class GlobalMaxPoolGradOp final : public OpBase<GlobalMaxPoolGradOp, GlobalPoolGradAttrs> {
  public:
   static constexpr std::string_view kName = "global_max_pool_grad";
+  enum In : std::uint8_t { dy, winner };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

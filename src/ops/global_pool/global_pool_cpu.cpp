@@ -23,12 +23,14 @@ PoolShape whole(const Shape& images) {
 double pixels_of(const PoolShape& s) { return static_cast<double>(s.in_pixels() * s.c); }
 
 std::optional<Kernel> prepare_average(const NodeView& node) {
-  const PoolShape s = whole(node.in(0));
+  using In = GlobalAvgPoolOp::In;
+  using Out = GlobalAvgPoolOp::Out;
+  const PoolShape s = whole(node.in(In::x));
   const float factor = 1.0F / static_cast<float>(s.in_pixels());
   return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
     for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-      const float* x = args.in(0) + n * s.in_pixels() * s.c;
-      float* y = args.out(0) + n * s.c;
+      const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
+      float* y = args.out(Out::y) + n * s.c;
       std::copy_n(x, s.c, y);
       for (std::int64_t p = 1; p < s.in_pixels(); ++p) {
         for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[p * s.c + c];
@@ -39,25 +41,32 @@ std::optional<Kernel> prepare_average(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node) {
-  const PoolShape s = whole(node.in(0));
+  using In = GlobalMaxPoolOp::In;
+  using Out = GlobalMaxPoolOp::Out;
+  const PoolShape s = whole(node.in(In::x));
   return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
-    max_pool(s, samples, args.in(0), args.out(0), args.out<std::int32_t>(1));
+    max_pool(s, samples, args.in(In::x), args.out(Out::y), args.out<std::int32_t>(Out::winner));
   });
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node) {
-  const PoolShape s = whole(node.out(0));
+  using In = GlobalAvgPoolGradOp::In;
+  using Out = GlobalAvgPoolGradOp::Out;
+  const PoolShape s = whole(node.out(Out::dx));
   const float factor = 1.0F / static_cast<float>(s.in_pixels());
   return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
-    average_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, factor, args.in(0), args.out(0));
+    average_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, factor, args.in(In::dy),
+                      args.out(Out::dx));
   });
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node) {
-  const PoolShape s = whole(node.out(0));
+  using In = GlobalMaxPoolGradOp::In;
+  using Out = GlobalMaxPoolGradOp::Out;
+  const PoolShape s = whole(node.out(Out::dx));
   return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
-    max_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, args.in(0), args.in<std::int32_t>(1),
-                  args.out(0));
+    max_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, args.in(In::dy),
+                  args.in<std::int32_t>(In::winner), args.out(Out::dx));
   });
 }
 

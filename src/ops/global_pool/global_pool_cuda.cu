@@ -16,7 +16,9 @@ std::vector<ReduceGroup> groups_of(const Shape& images) {
 float factor_of(const Shape& images) { return 1.0F / static_cast<float>(images[1] * images[2]); }
 
 std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
-  return fold_of_input<fold::Sum>("global_avg_pool", groups_of(node.in(0)), factor_of(node.in(0)));
+  using In = GlobalAvgPoolOp::In;
+  return fold_of_input<fold::Sum>("global_avg_pool", groups_of(node.in(In::x)),
+                                  factor_of(node.in(In::x)));
 }
 
 /// The largest pixel, the first of equal ones, whatever the order in which threads meet them.
@@ -48,16 +50,18 @@ struct FindWinner {
 };
 
 std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
-  const Shape& x = node.in(0);
+  using In = GlobalMaxPoolOp::In;
+  using Out = GlobalMaxPoolOp::Out;
+  const Shape& x = node.in(In::x);
   const std::int64_t pixels = x[1] * x[2];
   const std::int64_t channels = x[3];
-  const bool winner_read = node.output_read[1];
+  const bool winner_read = node.output_read[Out::winner];
   const std::optional<FoldLayout> layout = fold_layout(groups_of(x));
   if (!layout) return std::nullopt;
   return Kernel{.enqueue = [=](const Args& args) {
-    auto* winner = winner_read ? args.out<std::int32_t>(1) : nullptr;
-    launch_fold(args.stream, "global_max_pool", FindWinner{args.out(0), winner, pixels, channels},
-                args.in(0), *layout);
+    auto* winner = winner_read ? args.out<std::int32_t>(Out::winner) : nullptr;
+    launch_fold(args.stream, "global_max_pool",
+                FindWinner{args.out(Out::y), winner, pixels, channels}, args.in(In::x), *layout);
   }};
 }
 
@@ -71,11 +75,14 @@ struct Share {
 };
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
-  const float factor = factor_of(node.out(0));
-  const std::optional<Spread> spread = Spread::of(groups_of(node.out(0)));
+  using In = GlobalAvgPoolGradOp::In;
+  using Out = GlobalAvgPoolGradOp::Out;
+  const float factor = factor_of(node.out(Out::dx));
+  const std::optional<Spread> spread = Spread::of(groups_of(node.out(Out::dx)));
   if (!spread) return std::nullopt;
   return Kernel{.enqueue = [=](const Args& args) {
-    spread->launch(args.stream, "global_avg_pool_grad", Share{args.in(0), factor}, args.out(0));
+    spread->launch(args.stream, "global_avg_pool_grad", Share{args.in(In::dy), factor},
+                   args.out(Out::dx));
   }};
 }
 
@@ -93,14 +100,16 @@ struct ToWinner {
 };
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
-  const Shape& dx = node.out(0);
+  using In = GlobalMaxPoolGradOp::In;
+  using Out = GlobalMaxPoolGradOp::Out;
+  const Shape& dx = node.out(Out::dx);
   const std::int64_t pixels = dx[1] * dx[2];
   const std::int64_t channels = dx[3];
   const std::optional<Spread> spread = Spread::of(groups_of(dx));
   if (!spread) return std::nullopt;
   return Kernel{.enqueue = [=](const Args& args) {
-    const ToWinner f{args.in(0), args.in<std::int32_t>(1), pixels, channels};
-    spread->launch(args.stream, "global_max_pool_grad", f, args.out(0));
+    const ToWinner f{args.in(In::dy), args.in<std::int32_t>(In::winner), pixels, channels};
+    spread->launch(args.stream, "global_max_pool_grad", f, args.out(Out::dx));
   }};
 }
 

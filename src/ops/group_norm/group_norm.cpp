@@ -26,7 +26,7 @@ Shape statistics_shape(const GroupNormAttrs& attrs, const Shape& x) {
 
 Cost element_cost(double flops, std::span<const ValueType> inputs,
                   std::span<const ValueType> outputs) {
-  Cost cost{.flops = flops * static_cast<double>(inputs[0].shape.elements())};
+  Cost cost{.flops = flops * static_cast<double>(inputs[kFirst].shape.elements())};
   for (const ValueType& type : inputs) cost.bytes += static_cast<double>(type.bytes());
   for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());
   return cost;
@@ -63,43 +63,44 @@ GroupNormShape group_norm_shape(const GroupNormAttrs& attrs, const Shape& x) {
 
 std::vector<ValueType> GroupNormOp::infer(std::span<const ValueType> inputs) const {
   const std::string got = to_string({"x", "weight", "bias"}, {inputs.begin(), inputs.end()});
-  require(inputs.size() == 3 && inputs[0].dtype == DType::f32,
+  require(inputs.size() == 3 && inputs[In::x].dtype == DType::f32,
           "expected x, weight and bias of f32; got {}", got);
   require(attrs().epsilon > 0, "expected an epsilon above 0; got {}", attrs().epsilon);
-  const Shape& x = inputs[0].shape;
+  const Shape& x = inputs[In::x].shape;
   group_norm_shape(attrs(), x);
   const ValueType channels{DType::f32, channel_shape(attrs(), x)};
-  require(inputs[1] == channels && inputs[2] == channels,
+  require(inputs[In::weight] == channels && inputs[In::bias] == channels,
           "expected a weight and a bias of {}; got {}", to_string(channels.shape), got);
   const ValueType statistics{DType::f32, statistics_shape(attrs(), x)};
-  return {inputs[0], statistics, statistics};
+  return {inputs[In::x], statistics, statistics};
 }
 
 std::vector<Value> GroupNormOp::gradient(const GradientArgs& args) const {
   const Node& node = args.node;
   return args.graph.add(std::make_shared<GroupNormGradOp>(GroupNormGradAttrs{attrs()}),
-                        {args.output_gradients[0], node.inputs[0], node.inputs[1], node.outputs[1],
-                         node.outputs[2]},
+                        {args.output_gradients[Out::y], node.inputs[In::x], node.inputs[In::weight],
+                         node.outputs[Out::mean], node.outputs[Out::inv_std]},
                         node.name);
 }
 
 void GroupNormOp::reference(const ReferenceArgs& args) const {
-  const GroupNormShape s = group_norm_shape(attrs(), args.in(0).shape);
+  const GroupNormShape s = group_norm_shape(attrs(), args.in(In::x).shape);
   const auto count = static_cast<double>(s.count());
-  ReferenceTensor& mean = args.out(1);
-  ReferenceTensor& inv_std = args.out(2);
+  ReferenceTensor& mean = args.out(Out::mean);
+  ReferenceTensor& inv_std = args.out(Out::inv_std);
   for (double& value : mean.data) value = 0;
   for (double& value : inv_std.data) value = 0;
   for_elements(s, [&](std::int64_t g, std::int64_t /*c*/, std::int64_t i) {
-    mean[g] += args.in(0)[i] / count;
+    mean[g] += args.in(In::x)[i] / count;
   });
   for_elements(s, [&](std::int64_t g, std::int64_t /*c*/, std::int64_t i) {
-    const double from_mean = args.in(0)[i] - mean[g];
+    const double from_mean = args.in(In::x)[i] - mean[g];
     inv_std[g] += from_mean * from_mean / count;
   });
   for (double& value : inv_std.data) value = 1 / std::sqrt(value + attrs().epsilon);
   for_elements(s, [&](std::int64_t g, std::int64_t c, std::int64_t i) {
-    args.out(0)[i] = (args.in(0)[i] - mean[g]) * inv_std[g] * args.in(1)[c] + args.in(2)[c];
+    args.out(Out::y)[i] =
+        (args.in(In::x)[i] - mean[g]) * inv_std[g] * args.in(In::weight)[c] + args.in(In::bias)[c];
   });
 }
 
@@ -111,41 +112,44 @@ Cost GroupNormOp::cost(std::span<const ValueType> inputs,
 std::vector<ValueType> GroupNormGradOp::infer(std::span<const ValueType> inputs) const {
   const std::string got =
       to_string({"dy", "x", "weight", "mean", "inv_std"}, {inputs.begin(), inputs.end()});
-  require(inputs.size() == 5 && inputs[0] == inputs[1] && inputs[0].dtype == DType::f32,
+  require(inputs.size() == 5 && inputs[In::dy] == inputs[In::x] &&
+              inputs[In::dy].dtype == DType::f32,
           "expected dy and x of one shape, weight, mean and inv_std; got {}", got);
-  const Shape& x = inputs[1].shape;
+  const Shape& x = inputs[In::x].shape;
   group_norm_shape(attrs().norm, x);
   const ValueType channels{DType::f32, channel_shape(attrs().norm, x)};
   const ValueType statistics{DType::f32, statistics_shape(attrs().norm, x)};
-  require(inputs[2] == channels && inputs[3] == statistics && inputs[4] == statistics,
+  require(inputs[In::weight] == channels && inputs[In::mean] == statistics &&
+              inputs[In::inv_std] == statistics,
           "expected weight={}, mean and inv_std={}; got {}", to_string(channels.shape),
           to_string(statistics.shape), got);
-  return {inputs[0], channels, channels};
+  return {inputs[In::dy], channels, channels};
 }
 
 void GroupNormGradOp::reference(const ReferenceArgs& args) const {
-  const GroupNormShape s = group_norm_shape(attrs().norm, args.in(1).shape);
+  const GroupNormShape s = group_norm_shape(attrs().norm, args.in(In::x).shape);
   const auto count = static_cast<double>(s.count());
-  for (std::size_t output : {1, 2}) {
+  for (std::size_t output : {Out::dweight, Out::dbias}) {
     for (double& sum : args.out(output).data) sum = 0;
   }
   const auto groups = static_cast<std::size_t>(s.rows * s.groups);
   std::vector<double> sums(groups);      // of dy * weight
   std::vector<double> products(groups);  // of dy * weight * x's normalised value
   const auto normalised = [&](std::int64_t g, std::int64_t i) {
-    return (args.in(1)[i] - args.in(3)[g]) * args.in(4)[g];
+    return (args.in(In::x)[i] - args.in(In::mean)[g]) * args.in(In::inv_std)[g];
   };
   for_elements(s, [&](std::int64_t g, std::int64_t c, std::int64_t i) {
-    const double dy = args.in(0)[i];
-    args.out(1)[c] += dy * normalised(g, i);
-    args.out(2)[c] += dy;
-    sums[static_cast<std::size_t>(g)] += dy * args.in(2)[c];
-    products[static_cast<std::size_t>(g)] += dy * args.in(2)[c] * normalised(g, i);
+    const double dy = args.in(In::dy)[i];
+    args.out(Out::dweight)[c] += dy * normalised(g, i);
+    args.out(Out::dbias)[c] += dy;
+    sums[static_cast<std::size_t>(g)] += dy * args.in(In::weight)[c];
+    products[static_cast<std::size_t>(g)] += dy * args.in(In::weight)[c] * normalised(g, i);
   });
   for_elements(s, [&](std::int64_t g, std::int64_t c, std::int64_t i) {
     const auto at = static_cast<std::size_t>(g);
-    args.out(0)[i] = args.in(4)[g] * (args.in(0)[i] * args.in(2)[c] - sums[at] / count -
-                                      normalised(g, i) * products[at] / count);
+    args.out(Out::dx)[i] =
+        args.in(In::inv_std)[g] * (args.in(In::dy)[i] * args.in(In::weight)[c] - sums[at] / count -
+                                   normalised(g, i) * products[at] / count);
   });
 }
 

@@ -52,12 +52,14 @@ class GroupNormOp final : public OpBase<GroupNormOp, GroupNormAttrs> {
  public:
   static constexpr std::string_view kName = "group_norm";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, weight, bias };
+  enum Out : std::uint8_t { y, mean, inv_std };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 struct GroupNormGradAttrs {
@@ -73,11 +75,13 @@ struct GroupNormGradAttrs {
 class GroupNormGradOp final : public OpBase<GroupNormGradOp, GroupNormGradAttrs> {
  public:
   static constexpr std::string_view kName = "group_norm_grad";
+  enum In : std::uint8_t { dy, x, weight, mean, inv_std };
+  enum Out : std::uint8_t { dx, dweight, dbias };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  std::vector<int> in_place() const override { return {0, 1}; }
+  std::vector<int> in_place() const override { return {In::dy, In::x}; }
 };
 
 }  // namespace linnet

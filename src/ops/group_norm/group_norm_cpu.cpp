@@ -81,8 +81,10 @@ void row_statistics(const GroupNormShape& s, double epsilon, const float* x, Scr
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
+  using In = GroupNormOp::In;
+  using Out = GroupNormOp::Out;
   const GroupNormAttrs attrs = node.attrs<GroupNormOp>();
-  const GroupNormShape s = group_norm_shape(attrs, node.in(0));
+  const GroupNormShape s = group_norm_shape(attrs, node.in(In::x));
   const int tasks = tasks_for(s.rows, row_cost(s, kForwardCost));
   Kernel kernel;
   // First the groups' doubles, so that they are aligned.
@@ -94,14 +96,14 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
          const Scratch scratch{reinterpret_cast<float*>(task.scratch + group_bytes), s.channels};
          const float* means = scratch[1];
          float* scales = scratch[2];
-         const float* weight = args.in(1);
-         const float* bias = args.in(2);
+         const float* weight = args.in(In::weight);
+         const float* bias = args.in(In::bias);
          const Range rows = split(s.rows, tasks, task.index);
          for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-           const float* x = args.in(0) + r * s.pixels * s.channels;
-           float* y = args.out(0) + r * s.pixels * s.channels;
-           float* inv_std = args.out(2) + r * s.groups;
-           row_statistics(s, attrs.epsilon, x, scratch, totals, args.out(1) + r * s.groups,
+           const float* x = args.in(In::x) + r * s.pixels * s.channels;
+           float* y = args.out(Out::y) + r * s.pixels * s.channels;
+           float* inv_std = args.out(Out::inv_std) + r * s.groups;
+           row_statistics(s, attrs.epsilon, x, scratch, totals, args.out(Out::mean) + r * s.groups,
                           inv_std);
            spread(s, inv_std, scales);
            for (std::int64_t c = 0; c < s.channels; ++c) scales[c] *= weight[c];
@@ -152,10 +154,12 @@ void group_means(const GroupNormShape& s, const float* weight, const float* sums
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
-  const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(1));
+  using In = GroupNormGradOp::In;
+  using Out = GroupNormGradOp::Out;
+  const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
   const int tasks =
       std::min(tasks_for(s.rows, row_cost(s, kGradientCost)), s.channels <= 4096 ? kMaxTasks : 16);
-  const bool wants_dx = node.output_read[0];
+  const bool wants_dx = node.output_read[Out::dx];
   Kernel kernel;
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(6 * s.channels);
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(2 * tasks * s.channels);
@@ -166,7 +170,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
          float* inv_stds = scratch[3];
          float* dy_sums = scratch[4];
          float* products = scratch[5];
-         const float* weight = args.in(2);
+         const float* weight = args.in(In::weight);
          float* weight_sums = args.work() + task.index * s.channels;
          float* bias_sums = args.work() + (tasks + task.index) * s.channels;
          std::fill_n(weight_sums, s.channels, 0.0F);
@@ -174,11 +178,11 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
          const Range rows = split(s.rows, tasks, task.index);
          for (std::int64_t r = rows.begin; r < rows.end; ++r) {
            const std::int64_t first = r * s.pixels * s.channels;
-           const float* dy = args.in(0) + first;
-           const float* x = args.in(1) + first;
-           float* dx = args.out(0) + first;
-           spread(s, args.in(3) + r * s.groups, means);
-           spread(s, args.in(4) + r * s.groups, inv_stds);
+           const float* dy = args.in(In::dy) + first;
+           const float* x = args.in(In::x) + first;
+           float* dx = args.out(Out::dx) + first;
+           spread(s, args.in(In::mean) + r * s.groups, means);
+           spread(s, args.in(In::inv_std) + r * s.groups, inv_stds);
            add_row(s, dy, x, means, inv_stds, scratch, dy_sums, products);
            for (std::int64_t c = 0; c < s.channels; ++c) {
              weight_sums[c] += products[c];
@@ -200,9 +204,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
        }});
   kernel.stages.push_back({1, [=](const Args& args, const Task& /*task*/) {
                              const Range all{0, s.channels};
-                             add_partials(args.work(), tasks, s.channels, all, args.out(1));
+                             add_partials(args.work(), tasks, s.channels, all,
+                                          args.out(Out::dweight));
                              add_partials(args.work() + tasks * s.channels, tasks, s.channels, all,
-                                          args.out(2));
+                                          args.out(Out::dbias));
                            }});
   return kernel;
 }

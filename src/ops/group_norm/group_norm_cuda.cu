@@ -147,42 +147,48 @@ __global__ void add_chunks_kernel(std::int64_t channels, unsigned chunks, const 
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  using In = GroupNormOp::In;
+  using Out = GroupNormOp::Out;
   const GroupNormAttrs attrs = node.attrs<GroupNormOp>();
-  const GroupNormShape s = group_norm_shape(attrs, node.in(0));
+  const GroupNormShape s = group_norm_shape(attrs, node.in(In::x));
   const auto epsilon = static_cast<float>(attrs.epsilon);
   if (s.rows == 0) return Kernel{.enqueue = [](const Args& /*args*/) {}};
   return with_team(s.count(), [&]<class Team>(Team /*team*/) {
     return Kernel{.enqueue = [=](const Args& args) {
       launch(args.stream, "group_norm", for_rows<Team>(s.rows * s.groups),
              s.pixels == 1 ? forward_kernel<Team, true> : forward_kernel<Team, false>, s, epsilon,
-             args.in(0), args.in(1), args.in(2), args.out(0), args.out(1), args.out(2));
+             args.in(In::x), args.in(In::weight), args.in(In::bias), args.out(Out::y),
+             args.out(Out::mean), args.out(Out::inv_std));
     }};
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(1));
+  using In = GroupNormGradOp::In;
+  using Out = GroupNormGradOp::Out;
+  const GroupNormShape s = group_norm_shape(node.attrs<GroupNormGradOp>().norm, node.in(In::x));
   const auto chunks = static_cast<unsigned>(
       std::clamp<std::int64_t>(s.rows * s.pixels / (kLanes * kRowsOfLane), 1, kMostChunks));
   const auto tiles = static_cast<unsigned>((s.channels + kColumns - 1) / kColumns);
-  const bool wants_dx = node.output_read[0] && s.rows > 0;
+  const bool wants_dx = node.output_read[Out::dx] && s.rows > 0;
   const auto workspace = sizeof(float) * chunks * static_cast<std::size_t>(2 * s.channels);
   return with_team(s.count(), [&]<class Team>(Team /*team*/) {
     const auto enqueue = [=](const Args& args) {
-      float* weight_sums = chunks == 1 ? args.out(1) : args.work();
-      float* bias_sums = chunks == 1 ? args.out(2) : args.work() + chunks * s.channels;
+      float* weight_sums = chunks == 1 ? args.out(Out::dweight) : args.work();
+      float* bias_sums = chunks == 1 ? args.out(Out::dbias) : args.work() + chunks * s.channels;
       launch(args.stream, "group_norm_grad", {.grid = dim3(tiles, chunks), .block = kBlock},
-             weight_sums_kernel, s, args.in(0), args.in(1), args.in(3), args.in(4), weight_sums,
-             bias_sums);
+             weight_sums_kernel, s, args.in(In::dy), args.in(In::x), args.in(In::mean),
+             args.in(In::inv_std), weight_sums, bias_sums);
       if (chunks > 1) {
         launch(args.stream, "group_norm_grad", for_items(s.channels), add_chunks_kernel, s.channels,
-               chunks, weight_sums, bias_sums, args.out(1), args.out(2));
+               chunks, weight_sums, bias_sums, args.out(Out::dweight), args.out(Out::dbias));
       }
       // Last, since dx may take the place of dy or x.
       if (!wants_dx) return;
       launch(args.stream, "group_norm_grad", for_rows<Team>(s.rows * s.groups),
-             s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, args.in(0),
-             args.in(1), args.in(2), args.in(3), args.in(4), args.out(0));
+             s.pixels == 1 ? dx_kernel<Team, true> : dx_kernel<Team, false>, s, args.in(In::dy),
+             args.in(In::x), args.in(In::weight), args.in(In::mean), args.in(In::inv_std),
+             args.out(Out::dx));
     };
     return Kernel{.enqueue = enqueue, .workspace_bytes = chunks == 1 ? 0 : workspace};
   });

@@ -27,6 +27,8 @@ struct LabelTargetsAttrs {
 class LabelTargetsOp final : public OpBase<LabelTargetsOp, LabelTargetsAttrs> {
  public:
   static constexpr std::string_view kName = "label_targets";
+  enum In : std::uint8_t { labels, weights };
+  enum Out : std::uint8_t { t };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

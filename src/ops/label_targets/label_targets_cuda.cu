@@ -30,17 +30,20 @@ __global__ void write_targets(LabelTargets f, const std::int32_t* labels, const 
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using In = LabelTargetsOp::In;
+  using Out = LabelTargetsOp::Out;
   const LabelTargetsAttrs attrs = node.attrs<LabelTargetsOp>();
-  const std::int64_t rows = node.in(0).elements();
-  const std::int64_t classes = node.in(1)[0];
+  const std::int64_t rows = node.in(In::labels).elements();
+  const std::int64_t classes = node.in(In::weights)[0];
   const LabelTargets f{classes, attrs.smoothing, attrs.ignores, attrs.ignore_index};
   const auto enqueue = [=](const Args& args) {
     if (rows == 0) return;
     auto* total = args.work<double>();
     launch(args.stream, "label_targets", {.block = kSumBlock}, sum_weights, f,
-           args.in<std::int32_t>(0), args.in(1), rows, total);
+           args.in<std::int32_t>(In::labels), args.in(In::weights), rows, total);
     launch(args.stream, "label_targets", for_items(rows * classes), write_targets, f,
-           args.in<std::int32_t>(0), args.in(1), rows * classes, total, args.out(0));
+           args.in<std::int32_t>(In::labels), args.in(In::weights), rows * classes, total,
+           args.out(Out::t));
   };
   return Kernel{.enqueue = enqueue, .workspace_bytes = sizeof(double)};
 }

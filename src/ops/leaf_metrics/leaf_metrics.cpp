@@ -7,17 +7,18 @@ namespace linnet {
 
 std::vector<ValueType> LeafMetricsOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 3 && attrs().history >= 0 &&
-              inputs[0] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
-              inputs[1] == ValueType{DType::f64, Shape{kCounters}} &&
-              inputs[2] == ValueType{DType::f64, Shape{}},
+              inputs[In::counters] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
+              inputs[In::leaves] == ValueType{DType::f64, Shape{kCounters}} &&
+              inputs[In::stopped] == ValueType{DType::f64, Shape{}},
           "expected f64 counters ({}) and ({}), and f64 (); got {}", kCounters + attrs().history,
           kCounters, to_string({"counters", "leaves", "stopped"}, {inputs.begin(), inputs.end()}));
   return {};
 }
 
 void LeafMetricsOp::reference(const ReferenceArgs& args) const {
-  add_leaf_metrics(args.in(0).data.data(), args.in(1).data.data(), args.in(2).data.data(),
-                   static_cast<std::uint64_t>(attrs().history), args.step);
+  add_leaf_metrics(args.in(In::counters).data.data(), args.in(In::leaves).data.data(),
+                   args.in(In::stopped).data.data(), static_cast<std::uint64_t>(attrs().history),
+                   args.step);
 }
 
 void register_leaf_metrics(OpRegistry& registry) { registry.add<LeafMetricsOp>(); }

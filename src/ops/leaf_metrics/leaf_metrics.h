@@ -27,6 +27,7 @@ struct LeafMetricsAttrs {
 class LeafMetricsOp final : public OpBase<LeafMetricsOp, LeafMetricsAttrs> {
  public:
   static constexpr std::string_view kName = "leaf_metrics";
+  enum In : std::uint8_t { counters, leaves, stopped };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -12,10 +12,12 @@ __global__ void leaf_metrics_kernel(double* counters, double* leaves, double* st
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using In = LeafMetricsOp::In;
   const auto history = static_cast<std::uint64_t>(node.attrs<LeafMetricsOp>().history);
   return Kernel{.enqueue = [=](const Args& args) {
-    launch(args.stream, "leaf_metrics", {.block = 1}, leaf_metrics_kernel, args.in_out<double>(0),
-           args.in_out<double>(1), args.in_out<double>(2), history, args.step);
+    launch(args.stream, "leaf_metrics", {.block = 1}, leaf_metrics_kernel,
+           args.in_out<double>(In::counters), args.in_out<double>(In::leaves),
+           args.in_out<double>(In::stopped), history, args.step);
   }};
 }
 

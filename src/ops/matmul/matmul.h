@@ -25,6 +25,8 @@ class MatmulOp final : public OpBase<MatmulOp, MatmulAttrs> {
  public:
   static constexpr std::string_view kName = "matmul";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { a, b };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

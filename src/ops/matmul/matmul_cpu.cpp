@@ -12,8 +12,10 @@ constexpr std::int64_t kBandRows = 64;
 constexpr std::int64_t kManyProducts = 16;
 
 std::optional<Kernel> prepare_matmul(const NodeView& node) {
+  using In = MatmulOp::In;
+  using Out = MatmulOp::Out;
   const MatmulAttrs attrs = node.attrs<MatmulOp>();
-  const MatmulExtents e(attrs, node.in(0), node.in(1));
+  const MatmulExtents e(attrs, node.in(In::a), node.in(In::b));
   const std::int64_t band = e.products < kManyProducts ? kBandRows : std::max<std::int64_t>(e.m, 1);
   const std::int64_t bands = (e.m + band - 1) / band;
   const std::int64_t items = e.products * bands;
@@ -30,9 +32,9 @@ std::optional<Kernel> prepare_matmul(const NodeView& node) {
            const std::int64_t product = i / bands;
            const std::int64_t row = i % bands * band;
            const std::int64_t rows = std::min(band, e.m - row);
-           const float* a = args.in(0) + product * e.m * e.k;
-           const float* b = args.in(1) + product * e.k * e.n;
-           float* y = args.out(0) + (product * e.m + row) * e.n;
+           const float* a = args.in(In::a) + product * e.m * e.k;
+           const float* b = args.in(In::b) + product * e.k * e.n;
+           float* y = args.out(Out::y) + (product * e.m + row) * e.n;
            const Matrix left =
                attrs.transpose_a ? Matrix{a + row, e.m, true} : Matrix{a + row * e.k, e.k, false};
            const Matrix right{b, attrs.transpose_b ? e.k : e.n, attrs.transpose_b};

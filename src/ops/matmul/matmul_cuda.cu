@@ -48,14 +48,16 @@ TileSource source(const float* data, std::int64_t lines, std::int64_t terms, boo
 
 template <int kTile>
 Kernel tiles(const MatmulAttrs& attrs, const MatmulExtents& e) {
+  using In = MatmulOp::In;
+  using Out = MatmulOp::Out;
   const std::int64_t column_tiles = (e.n + kTile - 1) / kTile;
   const std::int64_t each = (e.m + kTile - 1) / kTile * column_tiles;
   return {.enqueue =
               [=](const Args& args) {
                 if (each * e.products == 0) return;
-                const BatchArgs batch{.a = source(args.in(0), e.m, e.k, !attrs.transpose_a),
-                                      .b = source(args.in(1), e.n, e.k, attrs.transpose_b),
-                                      .y = args.out(0),
+                const BatchArgs batch{.a = source(args.in(In::a), e.m, e.k, !attrs.transpose_a),
+                                      .b = source(args.in(In::b), e.n, e.k, attrs.transpose_b),
+                                      .y = args.out(Out::y),
                                       .rows = e.m,
                                       .columns = e.n,
                                       .terms = e.k,
@@ -69,8 +71,9 @@ Kernel tiles(const MatmulAttrs& attrs, const MatmulExtents& e) {
 }
 
 std::optional<Kernel> prepare_matmul(const NodeView& node, const Context& /*context*/) {
+  using In = MatmulOp::In;
   const MatmulAttrs attrs = node.attrs<MatmulOp>();
-  const MatmulExtents e(attrs, node.in(0), node.in(1));
+  const MatmulExtents e(attrs, node.in(In::a), node.in(In::b));
   if (std::min(e.m, e.n) > 32) return tiles<64>(attrs, e);
   return tiles<32>(attrs, e);
 }

@@ -13,28 +13,29 @@ std::vector<ValueType> MetricsOp::infer(std::span<const ValueType> inputs) const
   const std::size_t weights = weights_input(inputs.size());
   const std::size_t operands = (attrs().classification ? 4U : 2U) + (weights > 0 ? 1U : 0U);
   require(inputs.size() == operands && attrs().history >= 0 &&
-              inputs[0] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
-              inputs[1] == ValueType{DType::f32, Shape{}},
+              inputs[In::counters] == ValueType{DType::f64, Shape{kCounters + attrs().history}} &&
+              inputs[In::loss] == ValueType{DType::f32, Shape{}},
           "expected counters ({}) and a scalar loss; got {}", kCounters + attrs().history,
           to_string({"counters", "loss", "scores", "labels"}, types));
   require(!attrs().classification ||
-              (inputs[2].dtype == DType::f32 && inputs[2].shape.rank() == 2 &&
-               inputs[3] == ValueType{DType::i32, Shape{inputs[2].shape[0]}}),
+              (inputs[In::scores].dtype == DType::f32 && inputs[In::scores].shape.rank() == 2 &&
+               inputs[In::labels] == ValueType{DType::i32, Shape{inputs[In::scores].shape[0]}}),
           "expected scores (N, C) and labels (N); got {}",
           to_string({"counters", "loss", "scores", "labels"}, types));
-  require(weights == 0 || (inputs[weights].dtype == DType::f32 &&
-                           (!attrs().classification || inputs[weights].shape == inputs[3].shape)),
+  require(weights == 0 ||
+              (inputs[weights].dtype == DType::f32 &&
+               (!attrs().classification || inputs[weights].shape == inputs[In::labels].shape)),
           "expected f32 weights{}; got {}", attrs().classification ? " (N)" : "",
           to_string(types.back()));
   return {};
 }
 
 void MetricsOp::reference(const ReferenceArgs& args) const {
-  ReferenceTensor& counters = args.in(0);
+  ReferenceTensor& counters = args.in(In::counters);
   const auto count = [&](Counter c) -> double& {
     return counters.data[static_cast<std::size_t>(c)];
   };
-  const double loss = args.in(1)[0];
+  const double loss = args.in(In::loss)[0];
   const auto batch = static_cast<double>(attrs().batch);
   count(Counter::last_loss) = attrs().leaf ? count(Counter::last_loss) + loss : loss;
   if (attrs().history > 0) {
@@ -55,11 +56,12 @@ void MetricsOp::reference(const ReferenceArgs& args) const {
     count(Counter::not_finite) += 1;
   }
   if (!attrs().classification) return;
-  const std::int64_t classes = args.in(2).shape[1];
-  for (std::int64_t n = 0; n < args.in(2).shape[0]; ++n) {
-    const double* row = args.in(2).data.data() + n * classes;
+  const std::int64_t classes = args.in(In::scores).shape[1];
+  for (std::int64_t n = 0; n < args.in(In::scores).shape[0]; ++n) {
+    const double* row = args.in(In::scores).data.data() + n * classes;
     const auto best = std::max_element(row, row + classes) - row;
-    count(Counter::correct) += static_cast<double>(best) == args.in(3)[n] ? weight_of(n) : 0;
+    count(Counter::correct) +=
+        static_cast<double>(best) == args.in(In::labels)[n] ? weight_of(n) : 0;
   }
 }
 

@@ -43,14 +43,15 @@ struct MetricsAttrs {
 class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
  public:
   static constexpr std::string_view kName = "metrics";
+  enum In : std::uint8_t { counters, loss, scores, labels };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  bool mutates(std::size_t input) const override { return input == 0; }
+  bool mutates(std::size_t input) const override { return input == In::counters; }
 
   /// The place of the weights among so many operands; 0: there are none.
   std::size_t weights_input(std::size_t operands) const {
-    const std::size_t last = attrs().classification ? 4 : 2;
+    const std::size_t last = attrs().classification ? In::labels + 1 : In::loss + 1;
     return operands > last ? last : 0;
   }
 };

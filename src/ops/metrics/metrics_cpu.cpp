@@ -9,19 +9,20 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  using In = MetricsOp::In;
   const MetricsAttrs attrs = node.attrs<MetricsOp>();
-  const std::int64_t rows = attrs.classification ? node.in(2)[0] : 0;
-  const std::int64_t classes = attrs.classification ? node.in(2)[1] : 0;
+  const std::int64_t rows = attrs.classification ? node.in(In::scores)[0] : 0;
+  const std::int64_t classes = attrs.classification ? node.in(In::scores)[1] : 0;
   const std::size_t place =
       static_cast<const MetricsOp&>(node.op).weights_input(node.inputs.size());
   const std::int64_t weighed = place > 0 ? node.in(place).elements() : 0;
   Kernel kernel;
   kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
-                             auto* counters = args.in_out<double>(0);
+                             auto* counters = args.in_out<double>(In::counters);
                              const auto count = [&](Counter c) -> double& {
                                return counters[static_cast<std::size_t>(c)];
                              };
-                             const double loss = args.in(1)[0];
+                             const double loss = args.in(In::loss)[0];
                              const auto batch = static_cast<double>(attrs.batch);
                              count(Counter::last_loss) =
                                  attrs.leaf ? count(Counter::last_loss) + loss : loss;
@@ -41,9 +42,9 @@ std::optional<Kernel> prepare(const NodeView& node) {
                              }
                              double correct = 0;
                              for (std::int64_t n = 0; n < rows; ++n) {
-                               const float* row = args.in(2) + n * classes;
+                               const float* row = args.in(In::scores) + n * classes;
                                const bool right = std::max_element(row, row + classes) - row ==
-                                                  args.in<std::int32_t>(3)[n];
+                                                  args.in<std::int32_t>(In::labels)[n];
                                if (right) correct += weights != nullptr ? weights[n] : 1;
                              }
                              count(Counter::correct) += correct;

@@ -97,11 +97,12 @@ struct Weights {
 };
 
 Batch batch_of(const Args& args, const MetricsAttrs& attrs, const Weights& weights) {
-  return {args.in_out<double>(0),
+  using In = MetricsOp::In;
+  return {args.in_out<double>(In::counters),
           args.step,
           static_cast<std::uint64_t>(attrs.history),
           attrs.leaf,
-          args.in(1),
+          args.in(In::loss),
           static_cast<double>(attrs.batch),
           weights.place > 0 ? args.in(weights.place) : nullptr,
           weights.count};
@@ -110,24 +111,27 @@ Batch batch_of(const Args& args, const MetricsAttrs& attrs, const Weights& weigh
 template <class Team>
 Kernel classification(const MetricsAttrs& attrs, const Weights& weights, std::int64_t rows,
                       std::int64_t classes) {
+  using In = MetricsOp::In;
   const LaunchShape shape = for_row_sums<Team>(rows, classes);
   if (shape.grid.x == 1) {
     return {.enqueue = [=](const Args& args) {
-      launch(args.stream, "metrics", shape, count_correct<Team, true>, args.in(2),
-             args.in<std::int32_t>(3), rows, classes, nullptr, batch_of(args, attrs, weights));
+      launch(args.stream, "metrics", shape, count_correct<Team, true>, args.in(In::scores),
+             args.in<std::int32_t>(In::labels), rows, classes, nullptr,
+             batch_of(args, attrs, weights));
     }};
   }
   const auto enqueue = [=](const Args& args) {
     auto* sums = args.work<double>();
     const Batch batch = batch_of(args, attrs, weights);
-    launch(args.stream, "metrics", shape, count_correct<Team, false>, args.in(2),
-           args.in<std::int32_t>(3), rows, classes, sums, batch);
+    launch(args.stream, "metrics", shape, count_correct<Team, false>, args.in(In::scores),
+           args.in<std::int32_t>(In::labels), rows, classes, sums, batch);
     launch(args.stream, "metrics", {.block = kBlock}, add_sums, sums, shape.grid.x, batch);
   };
   return {.enqueue = enqueue, .workspace_bytes = sizeof(double) * shape.grid.x};
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using In = MetricsOp::In;
   const MetricsAttrs attrs = node.attrs<MetricsOp>();
   const std::size_t place =
       static_cast<const MetricsOp&>(node.op).weights_input(node.inputs.size());
@@ -138,8 +142,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
       launch(args.stream, "metrics", shape, add_sums, nullptr, 0U, batch_of(args, attrs, weights));
     }};
   }
-  const std::int64_t rows = node.in(2)[0];
-  const std::int64_t classes = node.in(2)[1];
+  const std::int64_t rows = node.in(In::scores)[0];
+  const std::int64_t classes = node.in(In::scores)[1];
   return with_team(classes, [&](auto team) {
     return classification<decltype(team)>(attrs, weights, rows, classes);
   });

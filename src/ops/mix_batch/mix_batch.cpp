@@ -20,53 +20,55 @@ void check_rule(const MixRule& rule) {
 }  // namespace
 
 std::vector<ValueType> MixBatchOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() >= 1,
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() >= 1,
           "expected one f32 operand (N, ...); got {}",
           to_string({"x"}, {inputs.begin(), inputs.end()}));
   check_rule(attrs());
-  const Shape& x = inputs[0].shape;
+  const Shape& x = inputs[In::x].shape;
   require(attrs().cutmix <= 0 || (x.rank() == 4 && x[1] == attrs().height && x[2] == attrs().width),
           "expected pictures (N, {}, {}, C); got {}", attrs().height, attrs().width,
-          to_string(inputs[0]));
-  return {inputs[0]};
+          to_string(inputs[In::x]));
+  return {inputs[In::x]};
 }
 
 void MixBatchOp::reference(const ReferenceArgs& args) const {
-  const Shape& shape = args.in(0).shape;
+  const Shape& shape = args.in(In::x).shape;
   const std::int64_t size = shape.sample().elements();
   const std::int64_t channels = attrs().cutmix > 0 ? shape[3] : 1;
   const MixDraw draw = draw_mix(attrs(), args.step);
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     const std::int64_t other = draw.partner(i, shape[0]);
     for (std::int64_t k = 0; k < size; ++k) {
-      args.out(0)[i * size + k] = draw.mixed(args.in(0)[i * size + k], args.in(0)[other * size + k],
-                                             k, attrs().width, channels);
+      args.out(Out::y)[i * size + k] =
+          draw.mixed(args.in(In::x)[i * size + k], args.in(In::x)[other * size + k], k,
+                     attrs().width, channels);
     }
   }
 }
 
 std::vector<ValueType> MixTargetsOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].shape.rank() >= 1 &&
-              (inputs[0].dtype == DType::f32 ||
-               (inputs[0].dtype == DType::i32 && inputs[0].shape.rank() == 1)),
+  require(inputs.size() == 1 && inputs[In::targets].shape.rank() >= 1 &&
+              (inputs[In::targets].dtype == DType::f32 ||
+               (inputs[In::targets].dtype == DType::i32 && inputs[In::targets].shape.rank() == 1)),
           "expected i32 labels (N) or f32 values (N, ...); got {}",
           to_string({"targets"}, {inputs.begin(), inputs.end()}));
   check_rule(attrs().rule);
   require(attrs().classes >= 1, "expected at least one class; got {}", attrs().classes);
-  if (inputs[0].dtype == DType::f32) return {inputs[0]};
-  return {{DType::f32, Shape{inputs[0].shape[0], attrs().classes}}};
+  if (inputs[In::targets].dtype == DType::f32) return {inputs[In::targets]};
+  return {{DType::f32, Shape{inputs[In::targets].shape[0], attrs().classes}}};
 }
 
 void MixTargetsOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& targets = args.in(0);
+  const ReferenceTensor& targets = args.in(In::targets);
   const std::int64_t batch = targets.shape[0];
   const MixDraw draw = draw_mix(attrs().rule, args.step);
-  const bool labels = args.out(0).shape != targets.shape;
-  const std::int64_t size = args.out(0).shape.sample().elements();
+  const bool labels = args.out(Out::y).shape != targets.shape;
+  const std::int64_t size = args.out(Out::y).shape.sample().elements();
   for (std::int64_t i = 0; i < batch; ++i) {
     const std::int64_t other = draw.partner(i, batch);
     for (std::int64_t k = 0; k < size; ++k) {
-      args.out(0)[i * size + k] =
+      args.out(Out::y)[i * size + k] =
           labels
               ? mixed_label(draw, static_cast<std::int64_t>(targets[i]),
                             static_cast<std::int64_t>(targets[other]), k, attrs().classes)

@@ -33,6 +33,8 @@ struct MixRule {
 class MixBatchOp final : public OpBase<MixBatchOp, MixRule> {
  public:
   static constexpr std::string_view kName = "mix_batch";
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -55,6 +57,8 @@ struct MixTargetsAttrs {
 class MixTargetsOp final : public OpBase<MixTargetsOp, MixTargetsAttrs> {
  public:
   static constexpr std::string_view kName = "mix_targets";
+  enum In : std::uint8_t { targets };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

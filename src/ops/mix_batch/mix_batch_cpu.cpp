@@ -23,14 +23,16 @@ Kernel mix_rows(const MixRule& rule, std::int64_t batch, std::int64_t size, Row 
 }
 
 std::optional<Kernel> prepare_batch(const NodeView& node) {
+  using In = MixBatchOp::In;
+  using Out = MixBatchOp::Out;
   const MixRule rule = node.attrs<MixBatchOp>();
-  const std::int64_t size = node.in(0).sample().elements();
-  const std::int64_t channels = rule.cutmix > 0 ? node.in(0)[3] : 1;
-  return mix_rows(rule, node.in(0)[0], size,
+  const std::int64_t size = node.in(In::x).sample().elements();
+  const std::int64_t channels = rule.cutmix > 0 ? node.in(In::x)[3] : 1;
+  return mix_rows(rule, node.in(In::x)[0], size,
                   [=](const Args& args, const MixDraw& draw, std::int64_t i, std::int64_t other) {
-                    const float* x = args.in(0) + i * size;
-                    const float* from = args.in(0) + other * size;
-                    float* y = args.out(0) + i * size;
+                    const float* x = args.in(In::x) + i * size;
+                    const float* from = args.in(In::x) + other * size;
+                    float* y = args.out(Out::y) + i * size;
                     if (!draw.cut) {
                       const auto own = static_cast<float>(draw.share);
                       const auto rest = static_cast<float>(1 - draw.share);
@@ -44,25 +46,27 @@ std::optional<Kernel> prepare_batch(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_targets(const NodeView& node) {
+  using In = MixTargetsOp::In;
+  using Out = MixTargetsOp::Out;
   const MixTargetsAttrs attrs = node.attrs<MixTargetsOp>();
-  const std::int64_t size = node.out(0).sample().elements();
-  if (node.inputs[0].dtype == DType::i32) {
-    return mix_rows(attrs.rule, node.in(0)[0], size,
+  const std::int64_t size = node.out(Out::y).sample().elements();
+  if (node.inputs[In::targets].dtype == DType::i32) {
+    return mix_rows(attrs.rule, node.in(In::targets)[0], size,
                     [=](const Args& args, const MixDraw& draw, std::int64_t i, std::int64_t other) {
-                      const auto* labels = args.in<std::int32_t>(0);
+                      const auto* labels = args.in<std::int32_t>(In::targets);
                       for (std::int64_t c = 0; c < size; ++c) {
-                        args.out(0)[i * size + c] = static_cast<float>(
+                        args.out(Out::y)[i * size + c] = static_cast<float>(
                             mixed_label(draw, labels[i], labels[other], c, size));
                       }
                     });
   }
-  return mix_rows(attrs.rule, node.in(0)[0], size,
+  return mix_rows(attrs.rule, node.in(In::targets)[0], size,
                   [=](const Args& args, const MixDraw& draw, std::int64_t i, std::int64_t other) {
                     const auto own = static_cast<float>(draw.share);
                     const auto rest = static_cast<float>(1 - draw.share);
-                    const float* t = args.in(0);
+                    const float* t = args.in(In::targets);
                     for (std::int64_t k = 0; k < size; ++k) {
-                      args.out(0)[i * size + k] =
+                      args.out(Out::y)[i * size + k] =
                           own * t[i * size + k] + rest * t[other * size + k];
                     }
                   });

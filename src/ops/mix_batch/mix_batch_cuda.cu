@@ -74,30 +74,34 @@ LaunchShape shape_for(std::int64_t batch, std::int64_t size) {
 }
 
 std::optional<Kernel> prepare_batch(const NodeView& node, const Context& /*context*/) {
+  using In = MixBatchOp::In;
+  using Out = MixBatchOp::Out;
   const MixRule rule = node.attrs<MixBatchOp>();
-  const std::int64_t batch = node.in(0)[0];
-  const std::int64_t size = node.in(0).sample().elements();
-  const std::int64_t channels = rule.cutmix > 0 ? node.in(0)[3] : 1;
+  const std::int64_t batch = node.in(In::x)[0];
+  const std::int64_t size = node.in(In::x).sample().elements();
+  const std::int64_t channels = rule.cutmix > 0 ? node.in(In::x)[3] : 1;
   return Kernel{.enqueue = [=](const Args& args) {
     if (batch * size == 0) return;
     launch(args.stream, "mix_batch", shape_for(batch, size), mix_batch_kernel, rule, args.step,
-           size, channels, args.in(0), args.out(0));
+           size, channels, args.in(In::x), args.out(Out::y));
   }};
 }
 
 std::optional<Kernel> prepare_targets(const NodeView& node, const Context& /*context*/) {
+  using In = MixTargetsOp::In;
+  using Out = MixTargetsOp::Out;
   const MixRule rule = node.attrs<MixTargetsOp>().rule;
-  const bool labels = node.inputs[0].dtype == DType::i32;
-  const std::int64_t batch = node.in(0)[0];
-  const std::int64_t size = node.out(0).sample().elements();
+  const bool labels = node.inputs[In::targets].dtype == DType::i32;
+  const std::int64_t batch = node.in(In::targets)[0];
+  const std::int64_t size = node.out(Out::y).sample().elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (batch * size == 0) return;
     if (labels) {
       launch(args.stream, "mix_targets", shape_for(batch, size), mix_labels_kernel, rule, args.step,
-             size, args.in<std::int32_t>(0), args.out(0));
+             size, args.in<std::int32_t>(In::targets), args.out(Out::y));
     } else {
       launch(args.stream, "mix_targets", shape_for(batch, size), mix_values_kernel, rule, args.step,
-             size, args.in(0), args.out(0));
+             size, args.in(In::targets), args.out(Out::y));
     }
   }};
 }

@@ -68,18 +68,18 @@ UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& 
 }
 
 std::vector<ValueType> OptimizerUpdateOp::infer(std::span<const ValueType> inputs) const {
-  const std::size_t arrays = 2 + static_cast<std::size_t>(moments(attrs().settings.rule));
+  const std::size_t arrays = norm_input(attrs().settings.rule);
   const std::size_t expected =
       arrays + (attrs().settings.clip_norm > 0 ? 1 : 0) + (attrs().guarded ? 1 : 0);
   bool fits = inputs.size() == expected &&
               (!attrs().guarded || inputs.back() == ValueType{DType::f64, Shape{}});
   for (std::size_t i = 0; fits && i < arrays; ++i) {
-    fits = inputs[i].dtype == DType::f32 && inputs[i].shape == inputs[0].shape;
+    fits = inputs[i].dtype == DType::f32 && inputs[i].shape == inputs[In::parameters].shape;
   }
   require(fits, "expected {} operands of equal shape; got {}", expected,
           to_string({"parameters", "gradients", "moment", "moment", "norm", "stopped"},
                     {inputs.begin(), inputs.end()}));
-  require_ranges(attrs().bounds, inputs[0].shape.elements());
+  require_ranges(attrs().bounds, inputs[In::parameters].shape.elements());
   require(attrs().rate_factors.size() == attrs().bounds.size() / 2 &&
               attrs().weight_decays.size() == attrs().rate_factors.size(),
           "expected a factor and a weight decay for each of {} ranges; got {} and {}",
@@ -91,29 +91,31 @@ void OptimizerUpdateOp::reference(const ReferenceArgs& args) const {
   const UpdateSettings& settings = attrs().settings;
   const auto count = static_cast<std::size_t>(moments(settings.rule));
   if (attrs().guarded && args.in(args.inputs.size() - 1)[0] != 0) return;
-  const double norm = settings.clip_norm > 0 ? args.in(2 + count)[0] : 0;
-  for (const UpdateRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
+  const double norm = settings.clip_norm > 0 ? args.in(norm_input(settings.rule))[0] : 0;
+  for (const UpdateRange& range : ranges_of(attrs(), args.in(In::parameters).shape.elements())) {
     const UpdateFactors factors = update_factors(settings, range, args.step, norm);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       double none = 0;
-      update_element(settings.rule, factors, args.in(0)[i], args.in(1)[i],
-                     count > 0 ? args.in(2)[i] : none, count > 1 ? args.in(3)[i] : none);
+      update_element(settings.rule, factors, args.in(In::parameters)[i], args.in(In::gradients)[i],
+                     count > 0 ? args.in(In::first_moment)[i] : none,
+                     count > 1 ? args.in(In::second_moment)[i] : none);
     }
   }
 }
 
 std::vector<ValueType> GlobalNormOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand");
-  require_ranges(attrs().bounds, inputs[0].shape.elements());
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32, "expected one f32 operand");
+  require_ranges(attrs().bounds, inputs[In::x].shape.elements());
   return {{DType::f32, Shape{}}};
 }
 
 void GlobalNormOp::reference(const ReferenceArgs& args) const {
   double sum = 0;
-  for (const UpdateRange& range : ranges_of(attrs(), args.in(0).shape.elements())) {
-    for (std::int64_t i = range.begin; i < range.end; ++i) sum += args.in(0)[i] * args.in(0)[i];
+  for (const UpdateRange& range : ranges_of(attrs(), args.in(In::x).shape.elements())) {
+    for (std::int64_t i = range.begin; i < range.end; ++i)
+      sum += args.in(In::x)[i] * args.in(In::x)[i];
   }
-  args.out(0)[0] = std::sqrt(sum);
+  args.out(Out::norm)[0] = std::sqrt(sum);
 }
 
 void register_optimizer_update(OpRegistry& registry) {

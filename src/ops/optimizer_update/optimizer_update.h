@@ -162,12 +162,17 @@ UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& 
 class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs> {
  public:
   static constexpr std::string_view kName = "optimizer_update";
+  enum In : std::uint8_t { parameters, gradients, first_moment, second_moment };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
+  /// The place of the gradients' norm, if there is one: after the moments.
+  static constexpr std::size_t norm_input(UpdateRule rule) {
+    return In::first_moment + static_cast<std::size_t>(moments(rule));
+  }
   bool mutates(std::size_t input) const override {
-    const auto count = static_cast<std::size_t>(moments(attrs().settings.rule));
-    return input == 0 || (input >= 2 && input < 2 + count);
+    return input == In::parameters ||
+           (input >= In::first_moment && input < norm_input(attrs().settings.rule));
   }
 };
 
@@ -187,6 +192,8 @@ std::vector<UpdateRange> ranges_of(const GlobalNormAttrs& attrs, std::int64_t le
 class GlobalNormOp final : public OpBase<GlobalNormOp, GlobalNormAttrs> {
  public:
   static constexpr std::string_view kName = "global_norm";
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { norm };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

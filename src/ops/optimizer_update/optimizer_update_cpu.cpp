@@ -31,9 +31,10 @@ std::int64_t size_of(const std::vector<UpdateRange>& ranges) {
 }
 
 std::optional<Kernel> prepare_update(const NodeView& node) {
+  using In = OptimizerUpdateOp::In;
   const OptimizerAttrs& attrs = node.attrs<OptimizerUpdateOp>();
   const UpdateSettings settings = attrs.settings;
-  const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(0).elements());
+  const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(In::parameters).elements());
   const std::int64_t size = size_of(ranges);
   const auto count = static_cast<std::size_t>(moments(settings.rule));
   const bool guarded = attrs.guarded;
@@ -42,11 +43,12 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
   kernel.stages.push_back(
       {tasks, [=](const Args& args, const Task& task) {
          if (guarded && args.in<double>(args.inputs.size() - 1)[0] != 0) return;
-         const double norm = settings.clip_norm > 0 ? args.in(2 + count)[0] : 0;
-         const UpdateArrays arrays{.parameters = args.in_out(0),
-                                   .gradients = args.in(1),
-                                   .first = count > 0 ? args.in_out(2) : nullptr,
-                                   .second = count > 1 ? args.in_out(3) : nullptr};
+         const double norm =
+             settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(settings.rule))[0] : 0;
+         const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
+                                   .gradients = args.in(In::gradients),
+                                   .first = count > 0 ? args.in_out(In::first_moment) : nullptr,
+                                   .second = count > 1 ? args.in_out(In::second_moment) : nullptr};
          for_ranges(ranges, split(size, tasks, task.index),
                     [&](std::size_t r, std::int64_t begin, std::int64_t end) {
                       const UpdateFactors factors =
@@ -58,8 +60,10 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_norm(const NodeView& node) {
+  using In = GlobalNormOp::In;
+  using Out = GlobalNormOp::Out;
   const std::vector<UpdateRange> ranges =
-      ranges_of(node.attrs<GlobalNormOp>(), node.in(0).elements());
+      ranges_of(node.attrs<GlobalNormOp>(), node.in(In::x).elements());
   const std::int64_t size = size_of(ranges);
   const int tasks = tasks_for(size, 1);
   Kernel kernel;
@@ -69,7 +73,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node) {
                              for_ranges(ranges, split(size, tasks, task.index),
                                         [&](std::size_t, std::int64_t begin, std::int64_t end) {
                                           for (std::int64_t i = begin; i < end; ++i) {
-                                            const double x = args.in(0)[i];
+                                            const double x = args.in(In::x)[i];
                                             sum += x * x;
                                           }
                                         });
@@ -78,7 +82,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node) {
   kernel.stages.push_back({1, [=](const Args& args, const Task&) {
                              double sum = 0;
                              for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
-                             args.out(0)[0] = static_cast<float>(std::sqrt(sum));
+                             args.out(Out::norm)[0] = static_cast<float>(std::sqrt(sum));
                            }});
   return kernel;
 }

@@ -145,13 +145,15 @@ __global__ void __launch_bounds__(kBlock)
 template <UpdateRule kRule>
 Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>& ranges,
                  bool guarded, int multiprocessors) {
+  using In = OptimizerUpdateOp::In;
   return {.enqueue = [=](const Args& args) {
     constexpr std::size_t kMoments = moments(kRule);
-    const UpdateArrays arrays{.parameters = args.in_out(0),
-                              .gradients = args.in(1),
-                              .first = kMoments > 0 ? args.in_out(2) : nullptr,
-                              .second = kMoments > 1 ? args.in_out(3) : nullptr};
-    const float* norm = settings.clip_norm > 0 ? args.in(2 + kMoments) : nullptr;
+    const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
+                              .gradients = args.in(In::gradients),
+                              .first = kMoments > 0 ? args.in_out(In::first_moment) : nullptr,
+                              .second = kMoments > 1 ? args.in_out(In::second_moment) : nullptr};
+    const float* norm =
+        settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(kRule)) : nullptr;
     const double* stopped = guarded ? args.in<double>(args.inputs.size() - 1) : nullptr;
     const bool aligned =
         vector_aligned(arrays.parameters, arrays.gradients, arrays.first, arrays.second);
@@ -167,7 +169,8 @@ Kernel update_by(const UpdateSettings& settings, const std::vector<UpdateRange>&
 
 std::optional<Kernel> prepare_update(const NodeView& node, const Context& context) {
   const OptimizerAttrs& attrs = node.attrs<OptimizerUpdateOp>();
-  const std::vector<UpdateRange> ranges = ranges_of(attrs, node.in(0).elements());
+  const std::vector<UpdateRange> ranges =
+      ranges_of(attrs, node.in(OptimizerUpdateOp::In::parameters).elements());
   if (ranges.empty()) return Kernel{.enqueue = [](const Args&) {}};
   const auto by = [&](auto update) {
     return update(attrs.settings, ranges, attrs.guarded, context.multiprocessors);
@@ -230,8 +233,11 @@ unsigned blocks_of(const RangeTable<kMost>& table) {
 }
 
 std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*context*/) {
+  using In = GlobalNormOp::In;
+  using Out = GlobalNormOp::Out;
   constexpr std::int64_t kFew = 16 * 1024;  // one block's
-  std::vector<UpdateRange> ranges = ranges_of(node.attrs<GlobalNormOp>(), node.in(0).elements());
+  std::vector<UpdateRange> ranges =
+      ranges_of(node.attrs<GlobalNormOp>(), node.in(In::x).elements());
   if (ranges.empty()) ranges.push_back({});  // the norm of nothing is 0
   std::int64_t items = 0;
   for (const UpdateRange& range : ranges) items += range.size();
@@ -239,7 +245,7 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*contex
     return Kernel{.enqueue = [=](const Args& args) {
       for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
         launch(args.stream, "global_norm", {.block = kLargeBlock}, sum_squares<true, kMost>,
-               args.in(0), table, vector_aligned(args.in(0)), nullptr, args.out(0));
+               args.in(In::x), table, vector_aligned(args.in(In::x)), nullptr, args.out(Out::norm));
       });
     }};
   }
@@ -251,10 +257,11 @@ std::optional<Kernel> prepare_norm(const NodeView& node, const Context& /*contex
     for_tables(ranges, [&]<int kMost>(const RangeTable<kMost>& table) {
       const unsigned grid = blocks_of(table);
       launch(args.stream, "global_norm", {.grid = grid, .block = kBlock}, sum_squares<false, kMost>,
-             args.in(0), table, vector_aligned(args.in(0)), sums + done, nullptr);
+             args.in(In::x), table, vector_aligned(args.in(In::x)), sums + done, nullptr);
       done += grid;
     });
-    launch(args.stream, "global_norm", {.block = kBlock}, root_of_sum, sums, blocks, args.out(0));
+    launch(args.stream, "global_norm", {.block = kBlock}, root_of_sum, sums, blocks,
+           args.out(Out::norm));
   };
   return Kernel{.enqueue = enqueue, .workspace_bytes = sizeof(double) * blocks};
 }

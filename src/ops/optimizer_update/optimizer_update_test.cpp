@@ -75,7 +75,8 @@ TEST(OptimizerUpdate, StopsWhereItIsTold) {
       attrs.settings.clip_norm = clips ? 1 : 0;
       attrs.guarded = true;
       graph.add(make_op(OptimizerUpdateOp(attrs)), inputs, "update");
-      const std::vector<Value> outputs{inputs[0], inputs[2]};
+      const std::vector<Value> outputs{inputs[OptimizerUpdateOp::In::parameters],
+                                       inputs[OptimizerUpdateOp::In::first_moment]};
       compare_with_reference(graph, inputs, data, outputs);
       const auto after = run(graph, inputs, data, outputs);
       EXPECT_EQ(after[0] == data[0], stopped != 0);

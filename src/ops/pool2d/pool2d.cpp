@@ -34,20 +34,24 @@ void for_pixels(const PoolShape& s, F f) {
 Shape output_shape(const PoolShape& s) { return {s.n, s.oh, s.ow, s.c}; }
 
 PoolShape infer_pool(const Pool2dAttrs& attrs, std::span<const ValueType> inputs) {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() == 4,
+  using In = MaxPool2dOp::In;
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() == 4,
           "expected images (N, H, W, C); got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return pool_shape(attrs, inputs[0].shape);
+  return pool_shape(attrs, inputs[In::x].shape);
 }
 
 std::vector<ValueType> infer_gradient(const Pool2dGradAttrs& attrs,
                                       std::span<const ValueType> inputs, bool winner) {
+  using In = MaxPool2dGradOp::In;
   const std::vector<ValueType> types(inputs.begin(), inputs.end());
-  require(inputs.size() == (winner ? 2U : 1U) && inputs[0].dtype == DType::f32 &&
-              inputs[0].shape.rank() == 4,
+  require(inputs.size() == (winner ? 2U : 1U) && inputs[In::dy].dtype == DType::f32 &&
+              inputs[In::dy].shape.rank() == 4,
           "expected dy (N, OH, OW, C); got {}", to_string({"dy", "winner"}, types));
-  const PoolShape s = pool_shape(attrs, inputs[0].shape);
-  require(inputs[0].shape == output_shape(s) &&
-              (!winner || inputs[1] == ValueType{winner_type(attrs.pool), inputs[0].shape}),
+  const PoolShape s = pool_shape(attrs, inputs[In::dy].shape);
+  require(inputs[In::dy].shape == output_shape(s) &&
+              (!winner ||
+               inputs[In::winner] == ValueType{winner_type(attrs.pool), inputs[In::dy].shape}),
           "expected dy={}; got {}", to_string(output_shape(s)), to_string({"dy", "winner"}, types));
   return {{DType::f32, Shape{s.n, s.h, s.w, s.c}}};
 }
@@ -95,21 +99,23 @@ std::vector<ValueType> MaxPool2dOp::infer(std::span<const ValueType> inputs) con
 }
 
 std::vector<Value> MaxPool2dOp::gradient(const GradientArgs& args) const {
-  const Shape x = args.graph.shape(args.node.inputs[0]);
+  const Shape x = args.graph.shape(args.node.inputs[In::x]);
   return {args.graph.emit(MaxPool2dGradOp(gradient_attributes(attrs(), x)),
-                          {args.output_gradients[0], args.node.outputs[1]}, args.node.name)};
+                          {args.output_gradients[Out::y], args.node.outputs[Out::winner]},
+                          args.node.name)};
 }
 
 void MaxPool2dOp::reference(const ReferenceArgs& args) const {
-  const PoolShape s = pool_shape(attrs(), args.in(0).shape);
-  for (double& y : args.out(0).data) y = -INFINITY;
-  for (double& winner : args.out(1).data) winner = -1;
+  const PoolShape s = pool_shape(attrs(), args.in(In::x).shape);
+  for (double& y : args.out(Out::y).data) y = -INFINITY;
+  for (double& winner : args.out(Out::winner).data) winner = -1;
   for_pixels(s, [&](std::int64_t out, std::int64_t in, std::int64_t position) {
-    const double x = args.in(0)[in];
-    const double best = args.out(0)[out];
-    if (args.out(1)[out] >= 0 && !(x > best) && !(std::isnan(x) && !std::isnan(best))) return;
-    args.out(0)[out] = x;
-    args.out(1)[out] = static_cast<double>(position);
+    const double x = args.in(In::x)[in];
+    const double best = args.out(Out::y)[out];
+    if (args.out(Out::winner)[out] >= 0 && !(x > best) && !(std::isnan(x) && !std::isnan(best)))
+      return;
+    args.out(Out::y)[out] = x;
+    args.out(Out::winner)[out] = static_cast<double>(position);
   });
 }
 
@@ -118,16 +124,17 @@ std::vector<ValueType> AvgPool2dOp::infer(std::span<const ValueType> inputs) con
 }
 
 std::vector<Value> AvgPool2dOp::gradient(const GradientArgs& args) const {
-  const Shape x = args.graph.shape(args.node.inputs[0]);
+  const Shape x = args.graph.shape(args.node.inputs[In::x]);
   return {args.graph.emit(AvgPool2dGradOp(gradient_attributes(attrs(), x)),
-                          {args.output_gradients[0]}, args.node.name)};
+                          {args.output_gradients[Out::y]}, args.node.name)};
 }
 
 void AvgPool2dOp::reference(const ReferenceArgs& args) const {
-  const PoolShape s = pool_shape(attrs(), args.in(0).shape);
-  for (double& y : args.out(0).data) y = 0;
+  const PoolShape s = pool_shape(attrs(), args.in(In::x).shape);
+  for (double& y : args.out(Out::y).data) y = 0;
   for_pixels(s, [&](std::int64_t out, std::int64_t in, std::int64_t) {
-    args.out(0)[out] += args.in(0)[in] / static_cast<double>(attrs().size_h * attrs().size_w);
+    args.out(Out::y)[out] +=
+        args.in(In::x)[in] / static_cast<double>(attrs().size_h * attrs().size_w);
   });
 }
 
@@ -136,11 +143,11 @@ std::vector<ValueType> MaxPool2dGradOp::infer(std::span<const ValueType> inputs)
 }
 
 void MaxPool2dGradOp::reference(const ReferenceArgs& args) const {
-  for (double& dx : args.out(0).data) dx = 0;
-  for_pixels(pool_shape(attrs(), args.in(0).shape),
+  for (double& dx : args.out(Out::dx).data) dx = 0;
+  for_pixels(pool_shape(attrs(), args.in(In::dy).shape),
              [&](std::int64_t out, std::int64_t in, std::int64_t position) {
-               if (args.in(1)[out] == static_cast<double>(position)) {
-                 args.out(0)[in] += args.in(0)[out];
+               if (args.in(In::winner)[out] == static_cast<double>(position)) {
+                 args.out(Out::dx)[in] += args.in(In::dy)[out];
                }
              });
 }
@@ -151,11 +158,11 @@ std::vector<ValueType> AvgPool2dGradOp::infer(std::span<const ValueType> inputs)
 
 void AvgPool2dGradOp::reference(const ReferenceArgs& args) const {
   const Pool2dAttrs& pool = attrs().pool;
-  for (double& dx : args.out(0).data) dx = 0;
-  for_pixels(pool_shape(attrs(), args.in(0).shape),
-             [&](std::int64_t out, std::int64_t in, std::int64_t) {
-               args.out(0)[in] += args.in(0)[out] / static_cast<double>(pool.size_h * pool.size_w);
-             });
+  for (double& dx : args.out(Out::dx).data) dx = 0;
+  for_pixels(pool_shape(attrs(), args.in(In::dy).shape), [&](std::int64_t out, std::int64_t in,
+                                                             std::int64_t) {
+    args.out(Out::dx)[in] += args.in(In::dy)[out] / static_cast<double>(pool.size_h * pool.size_w);
+  });
 }
 
 void register_pool2d(OpRegistry& registry) {

@@ -63,6 +63,8 @@ class MaxPool2dOp final : public OpBase<MaxPool2dOp, Pool2dAttrs> {
  public:
   static constexpr std::string_view kName = "max_pool2d";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y, winner };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -74,6 +76,8 @@ class AvgPool2dOp final : public OpBase<AvgPool2dOp, Pool2dAttrs> {
  public:
   static constexpr std::string_view kName = "avg_pool2d";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -97,6 +101,8 @@ struct Pool2dGradAttrs {
 class MaxPool2dGradOp final : public OpBase<MaxPool2dGradOp, Pool2dGradAttrs> {
  public:
   static constexpr std::string_view kName = "max_pool2d_grad";
+  enum In : std::uint8_t { dy, winner };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
@@ -106,6 +112,8 @@ class MaxPool2dGradOp final : public OpBase<MaxPool2dGradOp, Pool2dGradAttrs> {
 class AvgPool2dGradOp final : public OpBase<AvgPool2dGradOp, Pool2dGradAttrs> {
  public:
   static constexpr std::string_view kName = "avg_pool2d_grad";
+  enum In : std::uint8_t { dy };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

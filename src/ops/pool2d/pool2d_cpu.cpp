@@ -32,8 +32,10 @@ Kernel backward(const PoolShape& s, F f) {
 
 template <class Winner>
 Kernel max_kernel(const PoolShape& s) {
+  using In = MaxPool2dOp::In;
+  using Out = MaxPool2dOp::Out;
   return forward(s, [=](const Args& args, Range rows) {
-    max_pool(s, rows, args.in(0), args.out(0), args.out<Winner>(1));
+    max_pool(s, rows, args.in(In::x), args.out(Out::y), args.out<Winner>(Out::winner));
   });
 }
 
@@ -60,16 +62,18 @@ void scatter(const PoolShape& s, Range samples, const float* dy, const Winner* w
 
 template <class Winner>
 Kernel max_grad_kernel(const PoolShape& s) {
+  using In = MaxPool2dGradOp::In;
+  using Out = MaxPool2dGradOp::Out;
   // From there on it takes longer to ask every window over a pixel than to add one at a time.
   constexpr std::int64_t kWide = 48;
   if (!s.disjoint() && s.attrs.size_h * s.attrs.size_w > kWide) {
     const double cost = static_cast<double>((s.in_pixels() / 3 + 8 * s.out_pixels()) * s.c);
     return element_wise(s.n, cost, [=](const Args& args, Range samples) {
-      scatter(s, samples, args.in(0), args.in<Winner>(1), args.out(0));
+      scatter(s, samples, args.in(In::dy), args.in<Winner>(In::winner), args.out(Out::dx));
     });
   }
   return backward(s, [=](const Args& args, Range rows) {
-    max_pool_grad(s, rows, args.in(0), args.in<Winner>(1), args.out(0));
+    max_pool_grad(s, rows, args.in(In::dy), args.in<Winner>(In::winner), args.out(Out::dx));
   });
 }
 
@@ -78,28 +82,32 @@ float share(const PoolShape& s) {
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node) {
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(0));
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(MaxPool2dOp::In::x));
   return winner_type(s.attrs) == DType::u8 ? max_kernel<std::uint8_t>(s)
                                            : max_kernel<std::int32_t>(s);
 }
 
 std::optional<Kernel> prepare_average(const NodeView& node) {
-  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(0));
+  using In = AvgPool2dOp::In;
+  using Out = AvgPool2dOp::Out;
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(In::x));
   return forward(s, [=](const Args& args, Range rows) {
-    average_pool(s, rows, share(s), args.in(0), args.out(0));
+    average_pool(s, rows, share(s), args.in(In::x), args.out(Out::y));
   });
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node) {
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(0));
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(MaxPool2dGradOp::In::dy));
   return winner_type(s.attrs) == DType::u8 ? max_grad_kernel<std::uint8_t>(s)
                                            : max_grad_kernel<std::int32_t>(s);
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node) {
-  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(0));
+  using In = AvgPool2dGradOp::In;
+  using Out = AvgPool2dGradOp::Out;
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(In::dy));
   return backward(s, [=](const Args& args, Range rows) {
-    average_pool_grad(s, rows, share(s), args.in(0), args.out(0));
+    average_pool_grad(s, rows, share(s), args.in(In::dy), args.out(Out::dx));
   });
 }
 

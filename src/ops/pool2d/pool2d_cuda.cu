@@ -208,10 +208,12 @@ void with_size(const Pool2dAttrs& a, F f) {
 
 template <class Winner>
 Kernel max_pool(const PoolShape& s, bool winner_read) {
+  using In = MaxPool2dOp::In;
+  using Out = MaxPool2dOp::Out;
   return {.enqueue = [=](const Args& args) {
-    const float* x = args.in(0);
-    float* y = args.out(0);
-    Winner* winner = winner_read ? args.out<Winner>(1) : nullptr;
+    const float* x = args.in(In::x);
+    float* y = args.out(Out::y);
+    Winner* winner = winner_read ? args.out<Winner>(Out::winner) : nullptr;
     with_extents(s, s.out_pixels(), aligned_for_packs(x, y, winner), [&](auto width, auto e) {
       with_size<Winner>(s.attrs, [&](auto size) {
         launch(args.stream, "max_pool2d", for_items(e.items),
@@ -222,17 +224,22 @@ Kernel max_pool(const PoolShape& s, bool winner_read) {
 }
 
 std::optional<Kernel> prepare_max(const NodeView& node, const Context& /*context*/) {
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(0));
-  return winner_type(s.attrs) == DType::u8 ? max_pool<std::uint8_t>(s, node.output_read[1])
-                                           : max_pool<std::int32_t>(s, node.output_read[1]);
+  using In = MaxPool2dOp::In;
+  using Out = MaxPool2dOp::Out;
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dOp>(), node.in(In::x));
+  return winner_type(s.attrs) == DType::u8
+             ? max_pool<std::uint8_t>(s, node.output_read[Out::winner])
+             : max_pool<std::int32_t>(s, node.output_read[Out::winner]);
 }
 
 std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*context*/) {
-  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(0));
+  using In = AvgPool2dOp::In;
+  using Out = AvgPool2dOp::Out;
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dOp>(), node.in(In::x));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
   return Kernel{.enqueue = [=](const Args& args) {
-    const float* x = args.in(0);
-    float* y = args.out(0);
+    const float* x = args.in(In::x);
+    float* y = args.out(Out::y);
     with_extents(s, s.out_pixels(), aligned_for_packs(x, y), [&](auto width, auto e) {
       with_size<std::uint8_t>(s.attrs, [&](auto size) {
         launch(args.stream, "avg_pool2d", for_items(e.items),
@@ -244,10 +251,12 @@ std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*con
 
 template <class Winner>
 Kernel max_grad(const PoolShape& s) {
+  using In = MaxPool2dGradOp::In;
+  using Out = MaxPool2dGradOp::Out;
   return {.enqueue = [=](const Args& args) {
-    const float* dy = args.in(0);
-    const Winner* winner = args.in<Winner>(1);
-    float* dx = args.out(0);
+    const float* dy = args.in(In::dy);
+    const Winner* winner = args.in<Winner>(In::winner);
+    float* dx = args.out(Out::dx);
     with_extents(s, s.in_pixels(), aligned_for_packs(dy, winner, dx), [&](auto width, auto e) {
       launch(args.stream, "max_pool2d_grad", for_items(e.items),
              max_grad_kernel<Winner, width(), decltype(e.items)>, dy, winner, dx, e);
@@ -256,16 +265,18 @@ Kernel max_grad(const PoolShape& s) {
 }
 
 std::optional<Kernel> prepare_max_grad(const NodeView& node, const Context& /*context*/) {
-  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(0));
+  const PoolShape s = pool_shape(node.attrs<MaxPool2dGradOp>(), node.in(MaxPool2dGradOp::In::dy));
   return winner_type(s.attrs) == DType::u8 ? max_grad<std::uint8_t>(s) : max_grad<std::int32_t>(s);
 }
 
 std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& /*context*/) {
-  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(0));
+  using In = AvgPool2dGradOp::In;
+  using Out = AvgPool2dGradOp::Out;
+  const PoolShape s = pool_shape(node.attrs<AvgPool2dGradOp>(), node.in(In::dy));
   const float factor = 1.0F / static_cast<float>(s.attrs.size_h * s.attrs.size_w);
   return Kernel{.enqueue = [=](const Args& args) {
-    const float* dy = args.in(0);
-    float* dx = args.out(0);
+    const float* dy = args.in(In::dy);
+    float* dx = args.out(Out::dx);
     with_extents(s, s.in_pixels(), aligned_for_packs(dy, dx), [&](auto width, auto e) {
       launch(args.stream, "avg_pool2d_grad", for_items(e.items),
              average_grad_kernel<width(), decltype(e.items)>, dy, dx, factor, e);

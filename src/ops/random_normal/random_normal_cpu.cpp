@@ -7,9 +7,10 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  using Out = RandomNormalOp::Out;
   const RandomNormalAttrs attrs = node.attrs<RandomNormalOp>();
-  const std::int64_t rows = node.out(0)[0];
-  const std::int64_t size = node.out(0).sample().elements();
+  const std::int64_t rows = node.out(Out::y)[0];
+  const std::int64_t size = node.out(Out::y).sample().elements();
   const int tasks = tasks_for(rows, 15 * static_cast<double>(size));
   Kernel kernel;
   kernel.stages.push_back(
@@ -18,7 +19,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
          const Range range = split(rows, tasks, task.index);
          for (std::int64_t n = range.begin; n < range.end; ++n) {
            const std::uint64_t row = task.step->first_row + static_cast<std::uint64_t>(n);
-           float* y = args.out(0) + n * size;
+           float* y = args.out(Out::y) + n * size;
            for (std::int64_t i = 0; i < size; i += 2) {
              const auto two = noise.operator()<float>(row, static_cast<std::uint64_t>(i / 2));
              y[i] = two[0];

@@ -24,13 +24,14 @@ __global__ void random_normal_kernel(std::int64_t stream, const StepInfo* step, 
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using Out = RandomNormalOp::Out;
   const std::int64_t stream = node.attrs<RandomNormalOp>().stream;
-  const std::int64_t rows = node.out(0)[0];
-  const std::int64_t size = node.out(0).sample().elements();
+  const std::int64_t rows = node.out(Out::y)[0];
+  const std::int64_t size = node.out(Out::y).sample().elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (rows == 0) return;
     launch(args.stream, "random_normal", for_items(rows * ((size + 1) / 2)), random_normal_kernel,
-           stream, args.step, rows, size, args.out(0));
+           stream, args.step, rows, size, args.out(Out::y));
   }};
 }
 

@@ -22,22 +22,26 @@ std::vector<std::string> operand_names(bool bias, bool saved, bool y, bool last)
 /// Throws Error unless x, the weights and the biases fit.
 void check_operands(Cell cell, bool bias, std::span<const ValueType> inputs,
                     const std::vector<std::string>& names) {
+  using In = RecurrentOp::In;
   const std::vector<ValueType> types(inputs.begin(), inputs.end());
-  require(inputs.size() == names.size() && inputs[0].shape.rank() == 3 &&
-              inputs[1].shape.rank() == 2 && inputs[2].shape.rank() == 2,
+  require(inputs.size() == names.size() && inputs[In::x].shape.rank() == 3 &&
+              inputs[In::w_ih].shape.rank() == 2 && inputs[In::w_hh].shape.rank() == 2,
           "expected {} operands, x (N, T, F), w_ih ({} U, F) and w_hh ({} U, U) first; got {}",
           names.size(), cell_gates(cell), cell_gates(cell), to_string(names, types));
-  const std::int64_t units = inputs[2].shape[1];
+  const std::int64_t units = inputs[In::w_hh].shape[1];
   const std::int64_t columns = cell_gates(cell) * units;
-  bool fits = inputs[1].shape == Shape{columns, inputs[0].shape[2]} &&
-              inputs[2].shape == Shape{columns, units} && units > 0;
+  bool fits = inputs[In::w_ih].shape == Shape{columns, inputs[In::x].shape[2]} &&
+              inputs[In::w_hh].shape == Shape{columns, units} && units > 0;
   if (bias) {
-    fits = fits && inputs[3].shape == Shape{columns} && inputs[4].shape == Shape{columns};
+    fits = fits && inputs[In::b_ih].shape == Shape{columns} &&
+           inputs[In::b_hh].shape == Shape{columns};
   }
   for (const ValueType& type : types) fits = fits && type.dtype == DType::f32;
   require(fits, "expected f32 weights of {} rows for {} units, on {} features{}; got {}", columns,
-          units, inputs[0].shape[2], bias ? ", and biases as long" : "", to_string(names, types));
-  require(inputs[0].shape[1] > 0, "expected at least one step; got {}", to_string(names, types));
+          units, inputs[In::x].shape[2], bias ? ", and biases as long" : "",
+          to_string(names, types));
+  require(inputs[In::x].shape[1] > 0, "expected at least one step; got {}",
+          to_string(names, types));
 }
 
 /// Multiplications and additions of the products alone.
@@ -55,7 +59,7 @@ Cost recurrent_cost(const RecurrentShape& s, double products, std::span<const Va
 std::vector<ValueType> RecurrentOp::infer(std::span<const ValueType> inputs) const {
   check_operands(attrs().cell, attrs().bias, inputs,
                  operand_names(attrs().bias, false, false, false));
-  const RecurrentShape s = recurrent_shape(attrs(), inputs[0].shape, inputs[2].shape);
+  const RecurrentShape s = recurrent_shape(attrs(), inputs[In::x].shape, inputs[In::w_hh].shape);
   return {{DType::f32, Shape{s.n, s.steps, s.units}},
           {DType::f32, Shape{s.n, s.units}},
           {DType::f32, Shape{s.n, s.steps, s.saved()}}};
@@ -63,12 +67,12 @@ std::vector<ValueType> RecurrentOp::infer(std::span<const ValueType> inputs) con
 
 std::vector<Value> RecurrentOp::gradient(const GradientArgs& args) const {
   const Node& node = args.node;
-  const Value dy = args.output_gradients[0];
-  const Value dlast = args.output_gradients[1];
+  const Value dy = args.output_gradients[Out::y];
+  const Value dlast = args.output_gradients[Out::last];
   std::vector<Value> gradients(node.inputs.size());
   if (!dy && !dlast) return gradients;
   std::vector<Value> operands = node.inputs;
-  operands.push_back(node.outputs[2]);
+  operands.push_back(node.outputs[Out::saved]);
   if (dy) operands.push_back(dy);
   if (dlast) operands.push_back(dlast);
   const RecurrentGradOp op({.cell = attrs().cell,
@@ -82,15 +86,15 @@ std::vector<Value> RecurrentOp::gradient(const GradientArgs& args) const {
 
 Cost RecurrentOp::cost(std::span<const ValueType> inputs,
                        std::span<const ValueType> outputs) const {
-  return recurrent_cost(recurrent_shape(attrs(), inputs[0].shape, inputs[2].shape), 1, inputs,
-                        outputs);
+  return recurrent_cost(recurrent_shape(attrs(), inputs[In::x].shape, inputs[In::w_hh].shape), 1,
+                        inputs, outputs);
 }
 
 std::vector<ValueType> RecurrentGradOp::infer(std::span<const ValueType> inputs) const {
   const std::vector<std::string> names =
       operand_names(attrs().bias, true, attrs().y_gradient, attrs().last_gradient);
   check_operands(attrs().cell, attrs().bias, inputs, names);
-  const RecurrentShape s = recurrent_shape(attrs(), inputs[0].shape, inputs[2].shape);
+  const RecurrentShape s = recurrent_shape(attrs(), inputs[In::x].shape, inputs[In::w_hh].shape);
   bool fits = inputs[saved_input()].shape == Shape{s.n, s.steps, s.saved()};
   if (attrs().y_gradient) fits = fits && inputs[y_input()].shape == Shape{s.n, s.steps, s.units};
   if (attrs().last_gradient) fits = fits && inputs[last_input()].shape == Shape{s.n, s.units};
@@ -102,8 +106,8 @@ std::vector<ValueType> RecurrentGradOp::infer(std::span<const ValueType> inputs)
 
 Cost RecurrentGradOp::cost(std::span<const ValueType> inputs,
                            std::span<const ValueType> outputs) const {
-  return recurrent_cost(recurrent_shape(attrs(), inputs[0].shape, inputs[2].shape), 2, inputs,
-                        outputs);
+  return recurrent_cost(recurrent_shape(attrs(), inputs[In::x].shape, inputs[In::w_hh].shape), 2,
+                        inputs, outputs);
 }
 
 void register_recurrent(OpRegistry& registry) {

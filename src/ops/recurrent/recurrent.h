@@ -59,6 +59,8 @@ class RecurrentOp final : public OpBase<RecurrentOp, RecurrentAttrs> {
  public:
   static constexpr std::string_view kName = "recurrent";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, w_ih, w_hh, b_ih, b_hh };
+  enum Out : std::uint8_t { y, last, saved };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -89,12 +91,14 @@ struct RecurrentGradAttrs {
 class RecurrentGradOp final : public OpBase<RecurrentGradOp, RecurrentGradAttrs> {
  public:
   static constexpr std::string_view kName = "recurrent_grad";
+  using In = RecurrentOp::In;
+  enum Out : std::uint8_t { dx, dw_ih, dw_hh, db_ih, db_hh };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 
-  std::size_t saved_input() const { return attrs().bias ? 5 : 3; }
+  std::size_t saved_input() const { return attrs().bias ? In::b_hh + 1 : In::w_hh + 1; }
   /// Only meaningful where the gradient is an operand.
   std::size_t y_input() const { return saved_input() + 1; }
   std::size_t last_input() const { return saved_input() + (attrs().y_gradient ? 2 : 1); }

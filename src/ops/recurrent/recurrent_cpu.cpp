@@ -128,39 +128,42 @@ void run_forward(const RecurrentShape& s, std::int64_t rows, const ForwardShared
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
+  using In = RecurrentOp::In;
+  using Out = RecurrentOp::Out;
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
-  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
   const int tasks = block_tasks(s, kMaxTasks);
-  const bool y_read = node.output_read.empty() || node.output_read[0];
+  const bool y_read = node.output_read.empty() || node.output_read[Out::y];
   Kernel kernel;
   Floats memory;
   ForwardShared(s, memory);
   kernel.packed_bytes = memory.bytes();
-  kernel.packed_operands = {2};
-  if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {3, 4});
+  kernel.packed_operands = {In::w_hh};
+  if (attrs.bias) kernel.packed_operands.insert(kernel.packed_operands.end(), {In::b_ih, In::b_hh});
   Floats scratch;
   scratch.take_bytes(input_product_bytes(s));
   scratch.take(block_rows(s) * sums_width(s));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
-  kernel.packing.push_back({1, [=](const Args& args, const Task& /*task*/) {
-                              Floats packed(args.pack());
-                              pack_forward(s, args.in(2), attrs.bias ? args.in(3) : nullptr,
-                                           attrs.bias ? args.in(4) : nullptr,
-                                           ForwardShared(s, packed));
-                            }});
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
+  kernel.packing.push_back(
+      {1, [=](const Args& args, const Task& /*task*/) {
          Floats packed(args.pack());
-         const ForwardShared shared(s, packed);
-         for_blocks(s, tasks, task.index, [&](Range block) {
-           const std::int64_t row = block.begin * s.steps;
-           run_forward(s, block.size(), shared, args.in(0) + row * s.features, args.in(1),
-                       y_read ? args.out(0) + row * s.units : nullptr,
-                       args.out(1) + block.begin * s.units, args.out(2) + row * s.saved(),
-                       Floats(reinterpret_cast<float*>(task.scratch)));
-         });
+         pack_forward(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
+                      attrs.bias ? args.in(In::b_hh) : nullptr, ForwardShared(s, packed));
        }});
+  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
+                             Floats packed(args.pack());
+                             const ForwardShared shared(s, packed);
+                             for_blocks(s, tasks, task.index, [&](Range block) {
+                               const std::int64_t row = block.begin * s.steps;
+                               run_forward(s, block.size(), shared,
+                                           args.in(In::x) + row * s.features, args.in(In::w_ih),
+                                           y_read ? args.out(Out::y) + row * s.units : nullptr,
+                                           args.out(Out::last) + block.begin * s.units,
+                                           args.out(Out::saved) + row * s.saved(),
+                                           Floats(reinterpret_cast<float*>(task.scratch)));
+                             });
+                           }});
   return kernel;
 }
 
@@ -313,6 +316,7 @@ struct BackwardBlock {
 
 /// Adds up the tasks' gradients, the first one first.
 Stage sum_stage(const RecurrentShape& s, bool bias, int count) {
+  using Out = RecurrentGradOp::Out;
   const std::int64_t stride = gradient_floats(s);
   const int tasks = tasks_for(stride, 0.2 * count);
   return {tasks, [=](const Args& args, const Task& task) {
@@ -322,28 +326,30 @@ Stage sum_stage(const RecurrentShape& s, bool bias, int count) {
             const auto add = [&](const float* part, std::int64_t elements, float* out) {
               add_partials(part, count, stride, split(elements, tasks, task.index), out);
             };
-            add(from.w_ih, s.columns() * s.features, args.out(1));
-            add(from.w_hh, s.columns() * s.units, args.out(2));
+            add(from.w_ih, s.columns() * s.features, args.out(Out::dw_ih));
+            add(from.w_hh, s.columns() * s.units, args.out(Out::dw_hh));
             if (!bias) return;
-            add(from.slopes + s.input_slopes(), s.columns(), args.out(3));
+            add(from.slopes + s.input_slopes(), s.columns(), args.out(Out::db_ih));
             if (s.cell == Cell::gru) {
-              add(from.slopes + s.units, 2 * s.units, args.out(4));
-              add(from.slopes, s.units, args.out(4) + 2 * s.units);
+              add(from.slopes + s.units, 2 * s.units, args.out(Out::db_hh));
+              add(from.slopes, s.units, args.out(Out::db_hh) + 2 * s.units);
             } else {
-              add(from.slopes, s.columns(), args.out(4));
+              add(from.slopes, s.columns(), args.out(Out::db_hh));
             }
           }};
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  using In = RecurrentGradOp::In;
+  using Out = RecurrentGradOp::Out;
   const auto& op = static_cast<const RecurrentGradOp&>(node.op);
   const RecurrentGradAttrs attrs = op.attrs();
   const std::size_t saved_input = op.saved_input();
   const std::size_t y_input = op.y_input();
   const std::size_t last_input = op.last_input();
-  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
   const int tasks = block_tasks(s, kBackwardTasks);
-  const bool dx_read = node.output_read.empty() || node.output_read[0];
+  const bool dx_read = node.output_read.empty() || node.output_read[Out::dx];
   Kernel kernel;
   Floats memory;
   BackwardShared(s, tasks, memory);
@@ -355,7 +361,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   kernel.scratch_bytes = scratch.bytes();
   kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
                              Floats work(args.work());
-                             pack_backward(s, args.in(2), BackwardShared(s, tasks, work),
+                             pack_backward(s, args.in(In::w_hh), BackwardShared(s, tasks, work),
                                            reinterpret_cast<float*>(task.scratch));
                            }});
   kernel.stages.push_back(
@@ -371,12 +377,12 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
            const BackwardBlock run{
                .s = s,
                .rows = block.size(),
-               .x = args.in(0) + row * s.features,
-               .w_ih = args.in(1),
+               .x = args.in(In::x) + row * s.features,
+               .w_ih = args.in(In::w_ih),
                .saved = args.in(saved_input) + row * s.saved(),
                .dy = attrs.y_gradient ? args.in(y_input) + row * s.units : nullptr,
                .dlast = attrs.last_gradient ? args.in(last_input) + block.begin * s.units : nullptr,
-               .dx = dx_read ? args.out(0) + row * s.features : nullptr};
+               .dx = dx_read ? args.out(Out::dx) + row * s.features : nullptr};
            run.run(shared, to, Floats(reinterpret_cast<float*>(task.scratch)));
          });
        }});

@@ -48,9 +48,11 @@ __global__ void transpose_kernel(const float* from, std::int64_t rows, std::int6
 }  // namespace
 
 Kernel own_recurrent(const NodeView& node) {
+  using In = RecurrentOp::In;
+  using Out = RecurrentOp::Out;
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
-  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
-  const bool y_read = node.output_read.empty() || node.output_read[0];
+  const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
+  const bool y_read = node.output_read.empty() || node.output_read[Out::y];
   const RecurrentLaunch cut(s, forward_floats(s, 1));
   const MatmulPlan plan = plan_matmul({.m = s.n * s.steps,
                                        .n = s.columns(),
@@ -63,23 +65,23 @@ Kernel own_recurrent(const NodeView& node) {
   kernel.workspace_bytes = plan_at + plan.workspace_bytes;
   kernel.enqueue = [=](const Args& args) {
     if (s.n == 0) return;
-    float* saved = args.out(2);
+    float* saved = args.out(Out::saved);
     enqueue_matmul(plan,
-                   {.a = args.in(0),
-                    .b = args.in(1),
+                   {.a = args.in(In::x),
+                    .b = args.in(In::w_ih),
                     .c = saved,
                     .workspace = args.workspace + plan_at,
                     .stream = args.stream},
                    PlainSum{});
     launch(args.stream, "recurrent_transpose", for_items(s.columns() * s.units), transpose_kernel,
-           args.in(2), s.columns(), s.units, args.work());
+           args.in(In::w_hh), s.columns(), s.units, args.work());
     const ForwardArgs forward{.blocks = {s, cut.shared ? nullptr : args.work(memory_at),
                                          cut.floats},
                               .w = args.work(),
-                              .b_ih = attrs.bias ? args.in(3) : nullptr,
-                              .b_hh = attrs.bias ? args.in(4) : nullptr,
-                              .y = y_read ? args.out(0) : nullptr,
-                              .last = args.out(1),
+                              .b_ih = attrs.bias ? args.in(In::b_ih) : nullptr,
+                              .b_hh = attrs.bias ? args.in(In::b_hh) : nullptr,
+                              .y = y_read ? args.out(Out::y) : nullptr,
+                              .last = args.out(Out::last),
                               .saved = saved};
     launch(args.stream, "recurrent", cut.shape(),
            cut.samples == 1 ? forward_kernel<1> : forward_kernel<4>, forward);
@@ -157,15 +159,17 @@ std::vector<SlopeProduct> slope_products(const RecurrentShape& s, bool dx_read) 
 }  // namespace
 
 Kernel own_recurrent_gradient(const NodeView& node) {
+  using In = RecurrentGradOp::In;
+  using Out = RecurrentGradOp::Out;
   const auto& op = static_cast<const RecurrentGradOp&>(node.op);
   const RecurrentGradAttrs attrs = op.attrs();
   const std::size_t saved_input = op.saved_input();
   const std::size_t y_input = op.y_input();
   const std::size_t last_input = op.last_input();
-  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
   const std::int64_t rows = s.n * s.steps;
   const RecurrentLaunch cut(s, backward_floats(s, 1));
-  const auto products = slope_products(s, node.output_read.empty() || node.output_read[0]);
+  const auto products = slope_products(s, node.output_read.empty() || node.output_read[Out::dx]);
   // One after the other: the blocks' memory, the products' and the sums' share a place.
   std::size_t shared_bytes = std::max(cut.memory_bytes(), column_sum_workspace(rows, s.slopes()));
   for (const SlopeProduct& p : products) {
@@ -180,7 +184,7 @@ Kernel own_recurrent_gradient(const NodeView& node) {
     const float* saved = args.in(saved_input);
     const BackwardArgs backward{.blocks = {s, cut.shared ? nullptr : args.work(shared_at),
                                            cut.floats},
-                                .w = args.in(2),
+                                .w = args.in(In::w_hh),
                                 .saved = saved,
                                 .dy = attrs.y_gradient ? args.in(y_input) : nullptr,
                                 .dlast = attrs.last_gradient ? args.in(last_input) : nullptr,
@@ -202,7 +206,7 @@ Kernel own_recurrent_gradient(const NodeView& node) {
     column_sum(args.stream, "recurrent_grad", slopes, rows, s.slopes(), args.work(sums_at),
                args.workspace + shared_at);
     launch(args.stream, "recurrent_grad_bias", for_items(s.columns()), bias_kernel, s,
-           args.work(sums_at), args.out(3), args.out(4));
+           args.work(sums_at), args.out(Out::db_ih), args.out(Out::db_hh));
   };
   return kernel;
 }

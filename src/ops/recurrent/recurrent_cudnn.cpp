@@ -26,7 +26,9 @@ std::optional<CudnnRecurrent::Cell> cell_of(Cell cell) {
 }
 
 CudnnRnn::Weights<const float> weights_of(const Args& args, bool bias) {
-  return {args.in(1), args.in(2), bias ? args.in(3) : nullptr, bias ? args.in(4) : nullptr};
+  using In = RecurrentOp::In;
+  return {args.in(In::w_ih), args.in(In::w_hh), bias ? args.in(In::b_ih) : nullptr,
+          bias ? args.in(In::b_hh) : nullptr};
 }
 
 std::string engine_of(const CudnnRnn& rnn, std::size_t workspace_bytes) {
@@ -35,22 +37,28 @@ std::string engine_of(const CudnnRnn& rnn, std::size_t workspace_bytes) {
 }
 
 Kernel forward(const RnnPtr& rnn, bool bias) {
+  using In = RecurrentOp::In;
+  using Out = RecurrentOp::Out;
   const auto enqueue = [=](const Args& args) {
-    rnn->forward(args.stream, args.in(0), weights_of(args, bias), args.out(0), args.out(1),
-                 args.workspace);
+    rnn->forward(args.stream, args.in(In::x), weights_of(args, bias), args.out(Out::y),
+                 args.out(Out::last), args.workspace);
   };
   const std::size_t bytes = rnn->forward_bytes();
   return {.enqueue = enqueue, .workspace_bytes = bytes, .engine = engine_of(*rnn, bytes)};
 }
 
 Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op) {
+  using In = RecurrentGradOp::In;
+  using Out = RecurrentGradOp::Out;
   const RecurrentGradAttrs attrs = op.attrs();
   const auto enqueue = [=, y = op.y_input(), last = op.last_input()](const Args& args) {
-    CudnnRnn::Weights<float> dweights{args.out(1), args.out(2)};
-    if (attrs.bias) dweights = {args.out(1), args.out(2), args.out(3), args.out(4)};
-    rnn->gradient(args.stream, args.in(0), weights_of(args, attrs.bias),
+    CudnnRnn::Weights<float> dweights{args.out(Out::dw_ih), args.out(Out::dw_hh)};
+    if (attrs.bias)
+      dweights = {args.out(Out::dw_ih), args.out(Out::dw_hh), args.out(Out::db_ih),
+                  args.out(Out::db_hh)};
+    rnn->gradient(args.stream, args.in(In::x), weights_of(args, attrs.bias),
                   attrs.y_gradient ? args.in(y) : nullptr,
-                  attrs.last_gradient ? args.in(last) : nullptr, args.out(0), dweights,
+                  attrs.last_gradient ? args.in(last) : nullptr, args.out(Out::dx), dweights,
                   args.workspace);
   };
   const std::size_t bytes = rnn->gradient_bytes(attrs.y_gradient);
@@ -68,12 +76,15 @@ class Whole {
         operands_(operands.begin(), operands.end()),
         results_(forward_.infer(operands)),
         inputs_(operands_),
-        outputs_{results_[0], results_[1]} {
+        outputs_{results_[RecurrentOp::Out::y], results_[RecurrentOp::Out::last]} {
     if (!training) return;
     gradient_inputs_ = operands_;
-    gradient_inputs_.insert(gradient_inputs_.end(), {results_[2], results_[0], results_[1]});
+    gradient_inputs_.insert(gradient_inputs_.end(),
+                            {results_[RecurrentOp::Out::saved], results_[RecurrentOp::Out::y],
+                             results_[RecurrentOp::Out::last]});
     gradients_ = gradient_.infer(gradient_inputs_);
-    inputs_.insert(inputs_.end(), {results_[0], results_[1]});
+    inputs_.insert(inputs_.end(),
+                   {results_[RecurrentOp::Out::y], results_[RecurrentOp::Out::last]});
     outputs_.insert(outputs_.end(), gradients_.begin(), gradients_.end());
   }
 
@@ -90,10 +101,11 @@ class Whole {
 
  private:
   Kernel joined(const Kernel& forward, const Kernel& gradient) const {
-    const std::size_t work_at = library_padded(results_[2].bytes());
+    const std::size_t work_at = library_padded(results_[RecurrentOp::Out::saved].bytes());
     const auto enqueue = [=, operands = operands_.size()](const Args& args) {
       std::vector<void*> inputs(args.inputs.begin(), args.inputs.end());
-      std::vector<void*> results{args.outputs[0], args.outputs[1], args.workspace};
+      std::vector<void*> results{args.outputs[RecurrentOp::Out::y],
+                                 args.outputs[RecurrentOp::Out::last], args.workspace};
       Args part = args;
       part.workspace += work_at;
       part.inputs = args.inputs.first(operands);
@@ -123,7 +135,8 @@ class Whole {
 /// Null: own kernels. The same for a layer's two operators in training.
 RnnPtr chosen(const RecurrentAttrs& attrs, const NodeView& node, bool training,
               const Context& context) {
-  const RecurrentShape s = recurrent_shape(attrs, node.in(0), node.in(2));
+  using In = RecurrentOp::In;
+  const RecurrentShape s = recurrent_shape(attrs, node.in(In::x), node.in(In::w_hh));
   const auto cell = cell_of(attrs.cell);
   if (!context.options.cudnn || context.cudnn == nullptr || !cell || attrs.reverse || s.n == 0 ||
       s.features == 0) {
@@ -146,7 +159,7 @@ RnnPtr chosen(const RecurrentAttrs& attrs, const NodeView& node, bool training,
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& context) {
   const RecurrentAttrs attrs = node.attrs<RecurrentOp>();
-  const bool training = node.output_read.empty() || node.output_read[2];
+  const bool training = node.output_read.empty() || node.output_read[RecurrentOp::Out::saved];
   const RnnPtr rnn = chosen(attrs, node, training, context);
   return rnn ? std::optional(forward(rnn, attrs.bias)) : std::nullopt;
 }

@@ -149,25 +149,26 @@ void through_reset(const RecurrentShape& s, const ReferenceTensor& w_hh, const d
 }  // namespace
 
 void RecurrentOp::reference(const ReferenceArgs& args) const {
-  const RecurrentShape s = recurrent_shape(attrs(), args.in(0).shape, args.in(2).shape);
+  const RecurrentShape s = recurrent_shape(attrs(), args.in(In::x).shape, args.in(In::w_hh).shape);
   for (std::int64_t n = 0; n < s.n; ++n) {
     Vector h(at(s.units));
     Vector m(at(s.units));
     for (std::int64_t index = 0; index < s.steps; ++index) {
       const std::int64_t row = n * s.steps + s.step(index);
       Vector a(at(s.columns()));
-      if (attrs().bias) a = args.in(3).data;
-      add_product(args.in(1), args.in(0).data.data() + row * s.features, 0, s.columns(), a.data());
-      forward_step(s, args.in(2), attrs().bias ? &args.in(4) : nullptr, a, h, m,
-                   args.out(2).data.data() + row * s.saved());
-      for (std::int64_t j = 0; j < s.units; ++j) args.out(0)[row * s.units + j] = h[at(j)];
+      if (attrs().bias) a = args.in(In::b_ih).data;
+      add_product(args.in(In::w_ih), args.in(In::x).data.data() + row * s.features, 0, s.columns(),
+                  a.data());
+      forward_step(s, args.in(In::w_hh), attrs().bias ? &args.in(In::b_hh) : nullptr, a, h, m,
+                   args.out(Out::saved).data.data() + row * s.saved());
+      for (std::int64_t j = 0; j < s.units; ++j) args.out(Out::y)[row * s.units + j] = h[at(j)];
     }
-    for (std::int64_t j = 0; j < s.units; ++j) args.out(1)[n * s.units + j] = h[at(j)];
+    for (std::int64_t j = 0; j < s.units; ++j) args.out(Out::last)[n * s.units + j] = h[at(j)];
   }
 }
 
 void RecurrentGradOp::reference(const ReferenceArgs& args) const {
-  const RecurrentShape s = recurrent_shape(attrs(), args.in(0).shape, args.in(2).shape);
+  const RecurrentShape s = recurrent_shape(attrs(), args.in(In::x).shape, args.in(In::w_hh).shape);
   for (std::size_t i = 0; i < args.outputs.size(); ++i) {
     for (double& x : args.out(i).data) x = 0;
   }
@@ -192,15 +193,17 @@ void RecurrentGradOp::reference(const ReferenceArgs& args) const {
       backward_step(s, saved, m_before, dh, dm, da, dc);
       std::int64_t end = s.columns();
       if (s.cell == Cell::gru_original) {
-        through_reset(s, args.in(2), saved, dh, da, dc, args.out(2));
+        through_reset(s, args.in(In::w_hh), saved, dh, da, dc, args.out(Out::dw_hh));
         end = 2 * s.units;
       }
-      add_gradients(args.in(2), dc.data(), saved + s.state(), 0, end, dh.data(), args.out(2));
-      add_gradients(args.in(1), da.data(), args.in(0).data.data() + row * s.features, 0,
-                    s.columns(), args.out(0).data.data() + row * s.features, args.out(1));
+      add_gradients(args.in(In::w_hh), dc.data(), saved + s.state(), 0, end, dh.data(),
+                    args.out(Out::dw_hh));
+      add_gradients(args.in(In::w_ih), da.data(), args.in(In::x).data.data() + row * s.features, 0,
+                    s.columns(), args.out(Out::dx).data.data() + row * s.features,
+                    args.out(Out::dw_ih));
       for (std::int64_t c = 0; attrs().bias && c < s.columns(); ++c) {
-        args.out(3)[c] += da[at(c)];
-        args.out(4)[c] += dc[at(c)];
+        args.out(Out::db_ih)[c] += da[at(c)];
+        args.out(Out::db_hh)[c] += dc[at(c)];
       }
     }
   }

@@ -179,7 +179,7 @@ struct FoldTo {
   }
 };
 
-/// A node's kernel: out(0) = scale * the fold of in(0). One launch, or two with parts in the
+/// A node's kernel: y = scale * the fold of x. One launch, or two with parts in the
 /// workspace where outputs are few.
 template <class Op>
 std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGroup>& groups,
@@ -190,14 +190,14 @@ std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGr
   const std::int64_t outputs = layout->single_outputs();
   if (parts == 1) {
     return Kernel{.enqueue = [=](const Args& args) {
-      launch_fold(args.stream, name, FoldTo<Op>{args.out(0), scale}, args.in(0), *layout);
+      launch_fold(args.stream, name, FoldTo<Op>{args.out(kFirst), scale}, args.in(kFirst), *layout);
     }};
   }
   const auto rest = fold_layout({{outputs, 1, false}, {parts, outputs, true}});
   const auto enqueue = [=](const Args& args) {
     float* partial = args.work();
-    launch_fold(args.stream, name, FoldTo<Op>{partial, 1}, args.in(0), *layout);
-    launch_fold(args.stream, name, FoldTo<Op>{args.out(0), scale}, partial, *rest);
+    launch_fold(args.stream, name, FoldTo<Op>{partial, 1}, args.in(kFirst), *layout);
+    launch_fold(args.stream, name, FoldTo<Op>{args.out(kFirst), scale}, partial, *rest);
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes = sizeof(float) * static_cast<std::size_t>(parts * outputs)};

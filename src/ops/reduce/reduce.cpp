@@ -74,23 +74,23 @@ double combine(Reduction kind, double total, double x) {
 }  // namespace
 
 std::vector<ValueType> ReduceOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 &&
-              are_sample_axes(attrs().axes, inputs[0].shape.rank()),
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              are_sample_axes(attrs().axes, inputs[In::x].shape.rank()),
           "expected one f32 operand with the axes ({}), ascending, behind the batch; got {}",
           fmt::join(attrs().axes, ", "), to_string({"x"}, {inputs.begin(), inputs.end()}));
-  require(reduced_elements(inputs[0].shape, attrs().axes) > 0,
+  require(reduced_elements(inputs[In::x].shape, attrs().axes) > 0,
           "expected elements along the axes ({}); got {}", fmt::join(attrs().axes, ", "),
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, reduced_shape(inputs[0].shape, attrs().axes, attrs().keep_dims)}};
+  return {{DType::f32, reduced_shape(inputs[In::x].shape, attrs().axes, attrs().keep_dims)}};
 }
 
 std::vector<Value> ReduceOp::gradient(const GradientArgs& args) const {
   const auto& [kind, axes, keep_dims] = attrs();
-  const Value dy = args.output_gradients[0];
-  const Value x = args.node.inputs[0];
+  const Value dy = args.output_gradients[Out::y];
+  const Value x = args.node.inputs[In::x];
   if (kind == Reduction::max || kind == Reduction::min) {
     return {args.graph.emit(ReduceSelectGradOp({.axes = axes, .keep_dims = keep_dims}),
-                            {dy, x, args.node.outputs[0]}, args.node.name)};
+                            {dy, x, args.node.outputs[Out::y]}, args.node.name)};
   }
   Extents extents;
   for (std::int64_t axis : axes) {
@@ -102,20 +102,20 @@ std::vector<Value> ReduceOp::gradient(const GradientArgs& args) const {
 }
 
 void ReduceOp::reference(const ReferenceArgs& args) const {
-  const Extents places = reduced_places(args.in(0).shape, attrs().axes);
-  for (double& y : args.out(0).data) y = identity_of(attrs().kind);
+  const Extents places = reduced_places(args.in(In::x).shape, attrs().axes);
+  for (double& y : args.out(Out::y).data) y = identity_of(attrs().kind);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    double& y = args.out(0)[places[i]];
-    y = combine(attrs().kind, y, args.in(0).data[i]);
+    double& y = args.out(Out::y)[places[i]];
+    y = combine(attrs().kind, y, args.in(In::x).data[i]);
   }
   if (attrs().kind != Reduction::mean) return;
-  const std::int64_t count = reduced_elements(args.in(0).shape, attrs().axes);
-  for (double& y : args.out(0).data) y /= static_cast<double>(count);
+  const std::int64_t count = reduced_elements(args.in(In::x).shape, attrs().axes);
+  for (double& y : args.out(Out::y).data) y /= static_cast<double>(count);
 }
 
 Cost ReduceOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
-  return {.flops = static_cast<double>(inputs[0].shape.elements()),
-          .bytes = static_cast<double>(inputs[0].bytes() + outputs[0].bytes())};
+  return {.flops = static_cast<double>(inputs[In::x].shape.elements()),
+          .bytes = static_cast<double>(inputs[In::x].bytes() + outputs[Out::y].bytes())};
 }
 
 std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) const {
@@ -125,8 +125,8 @@ std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) co
   require(axes.size() == extents.size() && positive,
           "expected as many positive extents as axes; got axes ({}) and extents ({})",
           fmt::join(axes, ", "), fmt::join(extents, ", "));
-  bool fits = inputs.size() == 1 && inputs[0].dtype == DType::f32;
-  Extents dims = fits ? dims_of(inputs[0].shape) : Extents{};
+  bool fits = inputs.size() == 1 && inputs[In::dy].dtype == DType::f32;
+  Extents dims = fits ? dims_of(inputs[In::dy].shape) : Extents{};
   fits = fits && are_sample_axes(axes, dims.size() + (keep_dims ? 0 : axes.size()));
   for (std::size_t i = 0; fits && i < axes.size(); ++i) {
     // Ascending axes: each is inserted at its final place.
@@ -147,37 +147,39 @@ std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) co
 std::vector<Value> ReduceGradOp::gradient(const GradientArgs& args) const {
   return {args.graph.emit(
       ReduceOp({.kind = attrs().kind, .axes = attrs().axes, .keep_dims = attrs().keep_dims}),
-      {args.output_gradients[0]}, args.node.name)};
+      {args.output_gradients[Out::dx]}, args.node.name)};
 }
 
 void ReduceGradOp::reference(const ReferenceArgs& args) const {
-  const Extents places = reduced_places(args.out(0).shape, attrs().axes);
+  const Extents places = reduced_places(args.out(Out::dx).shape, attrs().axes);
   const bool mean = attrs().kind == Reduction::mean;
-  const std::int64_t count = mean ? reduced_elements(args.out(0).shape, attrs().axes) : 1;
+  const std::int64_t count = mean ? reduced_elements(args.out(Out::dx).shape, attrs().axes) : 1;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    args.out(0).data[i] = args.in(0)[places[i]] / static_cast<double>(count);
+    args.out(Out::dx).data[i] = args.in(In::dy)[places[i]] / static_cast<double>(count);
   }
 }
 
 std::vector<ValueType> ReduceSelectGradOp::infer(std::span<const ValueType> inputs) const {
   const auto& [axes, keep_dims] = attrs();
-  require(inputs.size() == 3 && inputs[1].dtype == DType::f32 &&
-              are_sample_axes(axes, inputs[1].shape.rank()) && inputs[0] == inputs[2] &&
-              inputs[0] == ValueType{DType::f32, reduced_shape(inputs[1].shape, axes, keep_dims)},
+  require(inputs.size() == 3 && inputs[In::x].dtype == DType::f32 &&
+              are_sample_axes(axes, inputs[In::x].shape.rank()) &&
+              inputs[In::dy] == inputs[In::y] &&
+              inputs[In::dy] ==
+                  ValueType{DType::f32, reduced_shape(inputs[In::x].shape, axes, keep_dims)},
           "expected f32 operands, dy and y as x without the axes ({}); got {}",
           fmt::join(axes, ", "), to_string({"dy", "x", "y"}, {inputs.begin(), inputs.end()}));
-  return {inputs[1]};
+  return {inputs[In::x]};
 }
 
 void ReduceSelectGradOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& x = args.in(1);
+  const ReferenceTensor& x = args.in(In::x);
   const Extents places = reduced_places(x.shape, attrs().axes);
-  std::vector<bool> found(args.in(2).data.size(), false);
+  std::vector<bool> found(args.in(In::y).data.size(), false);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const double y = args.in(2)[places[i]];
+    const double y = args.in(In::y)[places[i]];
     const auto place = static_cast<std::size_t>(places[i]);
     const bool selected = x.data[i] == y || (std::isnan(x.data[i]) && std::isnan(y));
-    args.out(0).data[i] = selected && !found[place] ? args.in(0)[places[i]] : 0;
+    args.out(Out::dx).data[i] = selected && !found[place] ? args.in(In::dy)[places[i]] : 0;
     if (selected) found[place] = true;
   }
 }

@@ -33,6 +33,8 @@ class ReduceOp final : public OpBase<ReduceOp, ReduceAttrs> {
  public:
   static constexpr std::string_view kName = "reduce";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -60,6 +62,8 @@ struct ReduceGradAttrs {
 class ReduceGradOp final : public OpBase<ReduceGradOp, ReduceGradAttrs> {
  public:
   static constexpr std::string_view kName = "reduce_grad";
+  enum In : std::uint8_t { dy };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -82,6 +86,8 @@ struct ReduceSelectGradAttrs {
 class ReduceSelectGradOp final : public OpBase<ReduceSelectGradOp, ReduceSelectGradAttrs> {
  public:
   static constexpr std::string_view kName = "reduce_select_grad";
+  enum In : std::uint8_t { dy, x, y };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -73,26 +73,28 @@ bool in_rows(const ReduceLayout& layout) { return layout.columns == 1 && layout.
 
 template <class F>
 Kernel reduce_kernel(const ReduceLayout& layout, float scale) {
+  using In = ReduceOp::In;
+  using Out = ReduceOp::Out;
   if (in_rows(layout)) {
     return for_tiles(layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t out, auto) {
       float total = F::kIdentity;
       for (std::int64_t offset : layout.offsets) {
-        total = F::apply(total, fold_run<F>(args.in(0) + at + offset, layout.run));
+        total = F::apply(total, fold_run<F>(args.in(In::x) + at + offset, layout.run));
       }
-      args.out(0)[out] = total * scale;
+      args.out(Out::y)[out] = total * scale;
     });
   }
   return for_tiles(layout, 0.2,
                    [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
                      float total[kTile];
                      if (width == kTile) {
-                       fold_tile<F>(layout, args.in(0) + at, kTile,
+                       fold_tile<F>(layout, args.in(In::x) + at, kTile,
                                     total);  // a width the compiler knows
                      } else {
-                       fold_tile<F>(layout, args.in(0) + at, width, total);
+                       fold_tile<F>(layout, args.in(In::x) + at, width, total);
                      }
                      for (std::int64_t c = 0; c < width; ++c)
-                       args.out(0)[out + c] = total[c] * scale;
+                       args.out(Out::y)[out + c] = total[c] * scale;
                    });
 }
 
@@ -102,7 +104,7 @@ float scale_of(Reduction kind, const ReduceLayout& layout) {
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const ReduceAttrs& attrs = node.attrs<ReduceOp>();
-  const ReduceLayout layout = reduce_layout(node.in(0), attrs.axes);
+  const ReduceLayout layout = reduce_layout(node.in(ReduceOp::In::x), attrs.axes);
   const float scale = scale_of(attrs.kind, layout);
   switch (attrs.kind) {
     case Reduction::sum:
@@ -114,42 +116,48 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  using In = ReduceGradOp::In;
+  using Out = ReduceGradOp::Out;
   const ReduceGradAttrs& attrs = node.attrs<ReduceGradOp>();
-  const ReduceLayout layout = reduce_layout(node.out(0), attrs.axes);
+  const ReduceLayout layout = reduce_layout(node.out(Out::dx), attrs.axes);
   const float scale = scale_of(attrs.kind, layout);
   if (in_rows(layout)) {
     return for_tiles(layout, 0.2, [=](const Args& args, std::int64_t at, std::int64_t in, auto) {
-      const float value = args.in(0)[in] * scale;
+      const float value = args.in(In::dy)[in] * scale;
       for (std::int64_t offset : layout.offsets) {
-        std::fill_n(args.out(0) + at + offset, layout.run, value);
+        std::fill_n(args.out(Out::dx) + at + offset, layout.run, value);
       }
     });
   }
   return for_tiles(layout, 0.3,
                    [=](const Args& args, std::int64_t at, std::int64_t in, std::int64_t width) {
                      float value[kTile];
-                     for (std::int64_t c = 0; c < width; ++c) value[c] = args.in(0)[in + c] * scale;
+                     for (std::int64_t c = 0; c < width; ++c)
+                       value[c] = args.in(In::dy)[in + c] * scale;
                      for (std::int64_t offset : layout.offsets) {
                        for (std::int64_t r = 0; r < layout.run; ++r) {
-                         std::copy_n(value, width, args.out(0) + at + offset + r * layout.step);
+                         std::copy_n(value, width,
+                                     args.out(Out::dx) + at + offset + r * layout.step);
                        }
                      }
                    });
 }
 
 std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
-  const ReduceLayout layout = reduce_layout(node.in(1), node.attrs<ReduceSelectGradOp>().axes);
+  using In = ReduceSelectGradOp::In;
+  using Out = ReduceSelectGradOp::Out;
+  const ReduceLayout layout = reduce_layout(node.in(In::x), node.attrs<ReduceSelectGradOp>().axes);
   if (in_rows(layout)) {
     return for_tiles(layout, 0.5, [=](const Args& args, std::int64_t at, std::int64_t out, auto) {
-      const float y = args.in(2)[out];
+      const float y = args.in(In::y)[out];
       bool found = false;
       for (std::int64_t offset : layout.offsets) {
-        const float* x = args.in(1) + at + offset;
-        float* dx = args.out(0) + at + offset;
+        const float* x = args.in(In::x) + at + offset;
+        float* dx = args.out(Out::dx) + at + offset;
         std::fill_n(dx, layout.run, 0.0F);
         for (std::int64_t r = 0; r < layout.run && !found; ++r) {
           found = fold::attains(x[r], y);
-          if (found) dx[r] = args.in(0)[out];
+          if (found) dx[r] = args.in(In::dy)[out];
         }
       }
     });
@@ -158,13 +166,13 @@ std::optional<Kernel> prepare_select_gradient(const NodeView& node) {
   return for_tiles(layout, 0.5,
                    [=](const Args& args, std::int64_t at, std::int64_t out, std::int64_t width) {
                      float left[kTile];
-                     std::copy_n(args.in(0) + out, width, left);
-                     const float* y = args.in(2) + out;
+                     std::copy_n(args.in(In::dy) + out, width, left);
+                     const float* y = args.in(In::y) + out;
                      for (std::int64_t offset : layout.offsets) {
                        for (std::int64_t r = 0; r < layout.run; ++r) {
                          const std::int64_t begin = at + offset + r * layout.step;
-                         const float* x = args.in(1) + begin;
-                         float* dx = args.out(0) + begin;
+                         const float* x = args.in(In::x) + begin;
+                         float* dx = args.out(Out::dx) + begin;
                          for (std::int64_t c = 0; c < width; ++c) {
                            const bool hit = fold::attains(x[c], y[c]);
                            dx[c] = hit ? left[c] : 0.0F;

@@ -19,7 +19,7 @@ float scale_of(Reduction kind, const std::vector<ReduceGroup>& groups) {
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   const ReduceAttrs& attrs = node.attrs<ReduceOp>();
-  const std::vector<ReduceGroup> groups = reduce_groups(node.in(0), attrs.axes);
+  const std::vector<ReduceGroup> groups = reduce_groups(node.in(ReduceOp::In::x), attrs.axes);
   const float scale = scale_of(attrs.kind, groups);
   switch (attrs.kind) {
     case Reduction::sum:
@@ -40,13 +40,15 @@ struct Repeat {
 };
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  using In = ReduceGradOp::In;
+  using Out = ReduceGradOp::Out;
   const ReduceGradAttrs& attrs = node.attrs<ReduceGradOp>();
-  const std::vector<ReduceGroup> groups = reduce_groups(node.out(0), attrs.axes);
+  const std::vector<ReduceGroup> groups = reduce_groups(node.out(Out::dx), attrs.axes);
   const float scale = scale_of(attrs.kind, groups);
   const std::optional<Spread> spread = Spread::of(groups);
   if (!spread) return std::nullopt;
   return Kernel{.enqueue = [=](const Args& args) {
-    spread->launch(args.stream, "reduce_grad", Repeat{args.in(0), scale}, args.out(0));
+    spread->launch(args.stream, "reduce_grad", Repeat{args.in(In::dy), scale}, args.out(Out::dx));
   }};
 }
 
@@ -83,15 +85,19 @@ struct Select {
 };
 
 std::optional<Kernel> prepare_select_gradient(const NodeView& node, const Context& /*context*/) {
+  using In = ReduceSelectGradOp::In;
+  using Out = ReduceSelectGradOp::Out;
   const std::vector<ReduceGroup> groups =
-      reduce_groups(node.in(1), node.attrs<ReduceSelectGradOp>().axes);
+      reduce_groups(node.in(In::x), node.attrs<ReduceSelectGradOp>().axes);
   const std::optional<FoldLayout> find = fold_layout(groups);
   const std::optional<Spread> spread = Spread::of(groups);
   if (!find || !spread) return std::nullopt;
   const auto enqueue = [=](const Args& args) {
     auto* first = args.work<std::int64_t>();
-    launch_fold(args.stream, "reduce_select_grad", FindFirst{args.in(2), first}, args.in(1), *find);
-    spread->launch(args.stream, "reduce_select_grad", Select{args.in(0), first}, args.out(0));
+    launch_fold(args.stream, "reduce_select_grad", FindFirst{args.in(In::y), first}, args.in(In::x),
+                *find);
+    spread->launch(args.stream, "reduce_select_grad", Select{args.in(In::dy), first},
+                   args.out(Out::dx));
   };
   return Kernel{.enqueue = enqueue,
                 .workspace_bytes =

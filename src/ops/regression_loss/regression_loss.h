@@ -26,6 +26,8 @@ struct RegressionLossAttrs {
 class RegressionLossOp final : public OpBase<RegressionLossOp, RegressionLossAttrs> {
  public:
   static constexpr std::string_view kName = "regression_loss";
+  enum In : std::uint8_t { y, target };
+  enum Out : std::uint8_t { loss };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -36,10 +38,12 @@ class RegressionLossOp final : public OpBase<RegressionLossOp, RegressionLossAtt
 class RegressionLossGradOp final : public OpBase<RegressionLossGradOp, RegressionLossAttrs> {
  public:
   static constexpr std::string_view kName = "regression_loss_grad";
+  enum In : std::uint8_t { y, target, dloss };
+  enum Out : std::uint8_t { dy };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::y}; }
 };
 
 }  // namespace linnet

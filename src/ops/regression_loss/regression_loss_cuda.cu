@@ -30,28 +30,32 @@ struct ElementGradient {
 
 template <RegressionLoss kKind>
 Kernel loss(std::int64_t n) {
+  using In = RegressionLossOp::In;
   return total("regression_loss", n, mean_factor(n), [](const Args& args) {
-    return ElementLoss<kKind>{args.in(0), args.in(1)};
+    return ElementLoss<kKind>{args.in(In::y), args.in(In::target)};
   });
 }
 
 template <RegressionLoss kKind>
 Kernel loss_gradient(std::int64_t n) {
+  using In = RegressionLossGradOp::In;
+  using Out = RegressionLossGradOp::Out;
   const auto factor = static_cast<float>(mean_factor(n));
   return {.enqueue = [=](const Args& args) {
-    map_elements(args.stream, "regression_loss_grad", ElementGradient<kKind>{factor, args.in(2)}, n,
-                 args.out(0), args.in(0), args.in(1));
+    map_elements(args.stream, "regression_loss_grad",
+                 ElementGradient<kKind>{factor, args.in(In::dloss)}, n, args.out(Out::dy),
+                 args.in(In::y), args.in(In::target));
   }};
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(0).elements();
+  const std::int64_t n = node.in(RegressionLossOp::In::y).elements();
   const bool squared = node.attrs<RegressionLossOp>().kind == RegressionLoss::mse;
   return squared ? loss<RegressionLoss::mse>(n) : loss<RegressionLoss::mae>(n);
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(0).elements();
+  const std::int64_t n = node.in(RegressionLossGradOp::In::y).elements();
   const bool squared = node.attrs<RegressionLossGradOp>().kind == RegressionLoss::mse;
   return squared ? loss_gradient<RegressionLoss::mse>(n) : loss_gradient<RegressionLoss::mae>(n);
 }

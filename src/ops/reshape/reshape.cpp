@@ -13,7 +13,7 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
   const std::string got = to_string({"x"}, {inputs.begin(), inputs.end()});
   require(inputs.size() == 1, "expected one operand; got {}", got);
   std::vector<std::int64_t> dims = attrs().shape;
-  const std::int64_t elements = inputs[0].shape.elements();
+  const std::int64_t elements = inputs[In::x].shape.elements();
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   std::int64_t known = 1;
   for (std::int64_t extent : dims) {
@@ -30,28 +30,32 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
           got);
   if (open != dims.end()) *open = elements / known;
   const Shape shape(dims);
-  return {{inputs[0].dtype, shape}};
+  return {{inputs[In::x].dtype, shape}};
 }
 
 std::vector<Value> ReshapeOp::gradient(const GradientArgs& args) const {
-  const Shape before = args.graph.shape(args.node.inputs[0]);
+  const Shape before = args.graph.shape(args.node.inputs[In::x]);
   // The batch stays open, so that the gradient's attributes don't depend on it.
   const ReshapeAttrs back{dims_of(before.rank() > 0 ? before.with_batch(-1) : before)};
-  return {args.graph.emit(ReshapeOp(back), {args.output_gradients[0]}, args.node.name)};
+  return {args.graph.emit(ReshapeOp(back), {args.output_gradients[Out::y]}, args.node.name)};
 }
 
-void ReshapeOp::reference(const ReferenceArgs& args) const { args.out(0).data = args.in(0).data; }
+void ReshapeOp::reference(const ReferenceArgs& args) const {
+  args.out(Out::y).data = args.in(In::x).data;
+}
 
 std::vector<ValueType> CopyOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1, "expected one operand; got {}", inputs.size());
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 std::vector<Value> CopyOp::gradient(const GradientArgs& args) const {
-  return {args.output_gradients[0]};
+  return {args.output_gradients[Out::y]};
 }
 
-void CopyOp::reference(const ReferenceArgs& args) const { args.out(0).data = args.in(0).data; }
+void CopyOp::reference(const ReferenceArgs& args) const {
+  args.out(Out::y).data = args.in(In::x).data;
+}
 
 Value flatten(Graph& graph, Value x, const std::string& name) {
   const Shape& shape = graph.shape(x);

@@ -22,6 +22,8 @@ class ReshapeOp final : public OpBase<ReshapeOp, ReshapeAttrs> {
  public:
   static constexpr std::string_view kName = "reshape";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -34,6 +36,8 @@ class ReshapeOp final : public OpBase<ReshapeOp, ReshapeAttrs> {
 class CopyOp final : public OpBase<CopyOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "copy";
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

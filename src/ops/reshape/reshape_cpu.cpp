@@ -9,10 +9,12 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
-  const auto bytes = static_cast<std::int64_t>(node.inputs[0].bytes());
+  using In = CopyOp::In;
+  using Out = CopyOp::Out;
+  const auto bytes = static_cast<std::int64_t>(node.inputs[In::x].bytes());
   return element_wise(bytes, 0.1, [](const Args& args, Range range) {
     if (range.size() == 0) return;
-    std::memcpy(args.out<std::byte>(0) + range.begin, args.in<std::byte>(0) + range.begin,
+    std::memcpy(args.out<std::byte>(Out::y) + range.begin, args.in<std::byte>(In::x) + range.begin,
                 static_cast<std::size_t>(range.size()));
   });
 }

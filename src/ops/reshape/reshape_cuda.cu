@@ -21,11 +21,13 @@ __global__ void copy_kernel(std::int64_t bytes, std::int64_t vectors, const std:
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
-  const auto bytes = static_cast<std::int64_t>(node.inputs[0].bytes());
+  using In = CopyOp::In;
+  using Out = CopyOp::Out;
+  const auto bytes = static_cast<std::int64_t>(node.inputs[In::x].bytes());
   return Kernel{.enqueue = [=](const Args& args) {
     if (bytes == 0) return;
-    const auto* from = args.in<std::byte>(0);
-    auto* to = args.out<std::byte>(0);
+    const auto* from = args.in<std::byte>(In::x);
+    auto* to = args.out<std::byte>(Out::y);
     const std::int64_t vectors = vector_aligned(from, to) ? bytes / 16 : 0;
     launch(args.stream, "copy", for_items(std::max(vectors, bytes - 16 * vectors)), copy_kernel,
            bytes, vectors, from, to);

@@ -23,6 +23,8 @@ class ReverseSequenceOp final : public OpBase<ReverseSequenceOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "reverse_sequence";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, lengths };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

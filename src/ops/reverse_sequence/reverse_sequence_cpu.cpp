@@ -8,15 +8,17 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare_reverse_sequence(const NodeView& node) {
-  const AxisView view = axis_view(node.in(0), 1);
+  using In = ReverseSequenceOp::In;
+  using Out = ReverseSequenceOp::Out;
+  const AxisView view = axis_view(node.in(In::x), 1);
   const double cost = 0.3 * static_cast<double>(view.inner);
   return element_wise(view.outer * view.extent, cost, [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const std::int64_t sample = r / view.extent;
       const std::int64_t from =
-          reversed_step(r % view.extent, args.in<std::int32_t>(1)[sample], view.extent);
-      std::copy_n(args.in(0) + (sample * view.extent + from) * view.inner, view.inner,
-                  args.out(0) + r * view.inner);
+          reversed_step(r % view.extent, args.in<std::int32_t>(In::lengths)[sample], view.extent);
+      std::copy_n(args.in(In::x) + (sample * view.extent + from) * view.inner, view.inner,
+                  args.out(Out::y) + r * view.inner);
     }
   });
 }

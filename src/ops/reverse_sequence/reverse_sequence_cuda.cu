@@ -19,12 +19,15 @@ __global__ void reverse_sequence_kernel(float* y, const float* x, const std::int
 }
 
 std::optional<Kernel> prepare_reverse_sequence(const NodeView& node, const Context& /*context*/) {
-  const AxisView view = axis_view(node.in(0), 1);
-  const std::int64_t elements = node.in(0).elements();
+  using In = ReverseSequenceOp::In;
+  using Out = ReverseSequenceOp::Out;
+  const AxisView view = axis_view(node.in(In::x), 1);
+  const std::int64_t elements = node.in(In::x).elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
     launch(args.stream, "reverse_sequence", for_items(elements), reverse_sequence_kernel,
-           args.out(0), args.in(0), args.in<std::int32_t>(1), elements, view.extent, view.inner);
+           args.out(Out::y), args.in(In::x), args.in<std::int32_t>(In::lengths), elements,
+           view.extent, view.inner);
   }};
 }
 

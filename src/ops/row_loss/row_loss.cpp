@@ -8,8 +8,10 @@ namespace linnet {
 namespace {
 
 void require_operands(std::span<const ValueType> inputs) {
-  require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].dtype == DType::f32 &&
-              inputs[0].shape.rank() >= 1 && inputs[0].shape[-1] >= 1,
+  using In = RowLossOp::In;
+  require(inputs.size() == 2 && inputs[In::y] == inputs[In::target] &&
+              inputs[In::y].dtype == DType::f32 && inputs[In::y].shape.rank() >= 1 &&
+              inputs[In::y].shape[-1] >= 1,
           "expected outputs and targets of one shape (..., C); got {}",
           to_string({"y", "target"}, {inputs.begin(), inputs.end()}));
 }
@@ -26,39 +28,41 @@ std::vector<ValueType> RowLossOp::infer(std::span<const ValueType> inputs) const
 }
 
 std::vector<Value> RowLossOp::gradient(const GradientArgs& args) const {
-  require(!args.needed[1], "[{} '{}'] is not differentiable by its targets", kName, args.node.name);
+  require(!args.needed[In::target], "[{} '{}'] is not differentiable by its targets", kName,
+          args.node.name);
   return {args.graph.emit(RowLossGradOp(attrs()),
-                          {args.output_gradients[0], args.node.inputs[0], args.node.inputs[1]},
+                          {args.output_gradients[Out::loss], args.node.inputs[In::y],
+                           args.node.inputs[In::target]},
                           args.node.name),
           Value{}};
 }
 
 void RowLossOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t n = args.in(0).shape[-1];
-  const std::int64_t rows = args.in(0).shape.elements() / n;
+  const std::int64_t n = args.in(In::y).shape[-1];
+  const std::int64_t rows = args.in(In::y).shape.elements() / n;
   double sum = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
-    sum +=
-        row_loss(attrs().kind, args.in(0).data.data() + r * n, args.in(1).data.data() + r * n, n);
+    sum += row_loss(attrs().kind, args.in(In::y).data.data() + r * n,
+                    args.in(In::target).data.data() + r * n, n);
   }
-  args.out(0)[0] = factor_of(attrs(), rows) * sum;
+  args.out(Out::loss)[0] = factor_of(attrs(), rows) * sum;
 }
 
 std::vector<ValueType> RowLossGradOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 3 && inputs[0] == ValueType{DType::f32, Shape{}},
+  require(inputs.size() == 3 && inputs[In::dloss] == ValueType{DType::f32, Shape{}},
           "expected dloss (), outputs and targets; got {}",
           to_string({"dloss", "y", "target"}, {inputs.begin(), inputs.end()}));
   require_operands(inputs.subspan(1));
-  return {inputs[1]};
+  return {inputs[In::y]};
 }
 
 void RowLossGradOp::reference(const ReferenceArgs& args) const {
-  const std::int64_t n = args.in(1).shape[-1];
-  const std::int64_t rows = args.in(1).shape.elements() / n;
-  const double factor = args.in(0)[0] * factor_of(attrs(), rows);
+  const std::int64_t n = args.in(In::y).shape[-1];
+  const std::int64_t rows = args.in(In::y).shape.elements() / n;
+  const double factor = args.in(In::dloss)[0] * factor_of(attrs(), rows);
   for (std::int64_t r = 0; r < rows; ++r) {
-    row_slope(attrs().kind, factor, args.in(1).data.data() + r * n, args.in(2).data.data() + r * n,
-              n, args.out(0).data.data() + r * n);
+    row_slope(attrs().kind, factor, args.in(In::y).data.data() + r * n,
+              args.in(In::target).data.data() + r * n, n, args.out(Out::dy).data.data() + r * n);
   }
 }
 

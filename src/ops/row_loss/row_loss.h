@@ -33,6 +33,8 @@ struct RowLossAttrs {
 class RowLossOp final : public OpBase<RowLossOp, RowLossAttrs> {
  public:
   static constexpr std::string_view kName = "row_loss";
+  enum In : std::uint8_t { y, target };
+  enum Out : std::uint8_t { loss };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   /// By y alone: targets are data.
@@ -44,6 +46,8 @@ class RowLossOp final : public OpBase<RowLossOp, RowLossAttrs> {
 class RowLossGradOp final : public OpBase<RowLossGradOp, RowLossAttrs> {
  public:
   static constexpr std::string_view kName = "row_loss_grad";
+  enum In : std::uint8_t { dloss, y, target };
+  enum Out : std::uint8_t { dy };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;

@@ -23,23 +23,26 @@ __global__ void gradient(RowLoss kind, const float* dloss, double factor, const 
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  using In = RowLossOp::In;
   const RowLossAttrs attrs = node.attrs<RowLossOp>();
-  const std::int64_t columns = node.in(0)[-1];
-  const std::int64_t rows = node.in(0).elements() / columns;
+  const std::int64_t columns = node.in(In::y)[-1];
+  const std::int64_t rows = node.in(In::y).elements() / columns;
   return total("row_loss", rows, attrs.mean ? mean_factor(rows) : 1, [=](const Args& args) {
-    return Loss{attrs.kind, args.in(0), args.in(1), columns};
+    return Loss{attrs.kind, args.in(In::y), args.in(In::target), columns};
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  using In = RowLossGradOp::In;
+  using Out = RowLossGradOp::Out;
   const RowLossAttrs attrs = node.attrs<RowLossGradOp>();
-  const std::int64_t columns = node.in(1)[-1];
-  const std::int64_t rows = node.in(1).elements() / columns;
+  const std::int64_t columns = node.in(In::y)[-1];
+  const std::int64_t rows = node.in(In::y).elements() / columns;
   const double factor = attrs.mean ? mean_factor(rows) : 1;
   return Kernel{.enqueue = [=](const Args& args) {
     if (rows == 0) return;
-    launch(args.stream, "row_loss_grad", for_items(rows), gradient, attrs.kind, args.in(0), factor,
-           args.in(1), args.in(2), rows, columns, args.out(0));
+    launch(args.stream, "row_loss_grad", for_items(rows), gradient, attrs.kind, args.in(In::dloss),
+           factor, args.in(In::y), args.in(In::target), rows, columns, args.out(Out::dy));
   }};
 }
 

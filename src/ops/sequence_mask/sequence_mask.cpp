@@ -10,34 +10,36 @@ namespace linnet {
 
 std::vector<ValueType> SequenceMaskOp::infer(std::span<const ValueType> inputs) const {
   const std::int64_t axis = attrs().axis;
-  require(inputs.size() == 2 && inputs[0].dtype == DType::f32 && axis >= 1 &&
-              axis < static_cast<std::int64_t>(inputs[0].shape.rank()) &&
-              inputs[1] == ValueType{DType::i32, Shape{inputs[0].shape[0]}},
+  require(inputs.size() == 2 && inputs[In::x].dtype == DType::f32 && axis >= 1 &&
+              axis < static_cast<std::int64_t>(inputs[In::x].shape.rank()) &&
+              inputs[In::lengths] == ValueType{DType::i32, Shape{inputs[In::x].shape[0]}},
           "expected f32 sequences (N, ...) with steps along axis {} and lengths i32 (N); got {}",
           axis, to_string({"x", "lengths"}, {inputs.begin(), inputs.end()}));
   require(std::isfinite(attrs().fill), "expected a finite fill; got {}", attrs().fill);
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 std::vector<Value> SequenceMaskOp::gradient(const GradientArgs& args) const {
   SequenceMaskAttrs zeros = attrs();
   zeros.fill = 0;
-  return {args.graph.emit(SequenceMaskOp(zeros), {args.output_gradients[0], args.node.inputs[1]},
+  return {args.graph.emit(SequenceMaskOp(zeros),
+                          {args.output_gradients[Out::y], args.node.inputs[In::lengths]},
                           args.node.name),
           {}};
 }
 
 void SequenceMaskOp::reference(const ReferenceArgs& args) const {
-  const AxisView x = axis_view(args.in(0).shape, static_cast<int>(attrs().axis));
-  const std::int64_t samples = args.in(0).shape[0];
+  const AxisView x = axis_view(args.in(In::x).shape, static_cast<int>(attrs().axis));
+  const std::int64_t samples = args.in(In::x).shape[0];
   const std::int64_t outer = samples == 0 ? 0 : x.outer / samples;  // rows of steps in a sample
-  const std::int64_t steps = args.in(0).shape[static_cast<int>(attrs().axis)];
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
+  const std::int64_t steps = args.in(In::x).shape[static_cast<int>(attrs().axis)];
+  for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
     const std::int64_t sample = i / (x.row() * outer);
-    const std::int64_t length = steps_within(static_cast<std::int64_t>(args.in(1)[sample]), steps);
+    const std::int64_t length =
+        steps_within(static_cast<std::int64_t>(args.in(In::lengths)[sample]), steps);
     const bool counts = i / x.inner % steps < length;
     const double divisor = attrs().mean ? static_cast<double>(length) : 1;
-    args.out(0)[i] = counts ? args.in(0)[i] / divisor : attrs().fill;
+    args.out(Out::y)[i] = counts ? args.in(In::x)[i] / divisor : attrs().fill;
   }
 }
 

@@ -33,11 +33,13 @@ class SequenceMaskOp final : public OpBase<SequenceMaskOp, SequenceMaskAttrs> {
  public:
   static constexpr std::string_view kName = "sequence_mask";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x, lengths };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 }  // namespace linnet

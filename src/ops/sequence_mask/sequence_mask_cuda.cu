@@ -26,17 +26,19 @@ __global__ void sequence_mask_kernel(float* y, const float* x, const std::int32_
 }
 
 std::optional<Kernel> prepare_sequence_mask(const NodeView& node, const Context& /*context*/) {
+  using In = SequenceMaskOp::In;
+  using Out = SequenceMaskOp::Out;
   const SequenceMaskAttrs attrs = node.attrs<SequenceMaskOp>();
-  const AxisView view = axis_view(node.in(0), static_cast<int>(attrs.axis));
-  const std::int64_t samples = node.in(0)[0];
-  const Sequences sequences{.elements = node.in(0).elements(),
+  const AxisView view = axis_view(node.in(In::x), static_cast<int>(attrs.axis));
+  const std::int64_t samples = node.in(In::x)[0];
+  const Sequences sequences{.elements = node.in(In::x).elements(),
                             .outer = samples == 0 ? 1 : view.outer / samples,
                             .steps = view.extent,
                             .inner = view.inner};
   return Kernel{.enqueue = [=](const Args& args) {
     if (sequences.elements == 0) return;
     launch(args.stream, "sequence_mask", for_items(sequences.elements), sequence_mask_kernel,
-           args.out(0), args.in(0), args.in<std::int32_t>(1), sequences,
+           args.out(Out::y), args.in(In::x), args.in<std::int32_t>(In::lengths), sequences,
            static_cast<float>(attrs.fill), attrs.mean);
   }};
 }

@@ -6,21 +6,21 @@
 namespace linnet {
 
 std::vector<ValueType> ShareOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
-          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32,
+          "expected one f32 operand; got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
   require(attrs().index >= 0 && attrs().index < static_cast<std::int64_t>(kShares),
           "expected an index below {}; got {}", kShares, attrs().index);
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 std::vector<Value> ShareOp::gradient(const GradientArgs& args) const {
-  return {args.graph.emit(ShareOp(attrs()), {args.output_gradients[0]}, args.node.name)};
+  return {args.graph.emit(ShareOp(attrs()), {args.output_gradients[Out::y]}, args.node.name)};
 }
 
 void ShareOp::reference(const ReferenceArgs& args) const {
   const double share = args.step.shares[static_cast<std::size_t>(attrs().index)];
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    args.out(0)[i] = share * args.in(0)[i];
+  for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
+    args.out(Out::y)[i] = share * args.in(In::x)[i];
   }
 }
 

@@ -21,11 +21,13 @@ struct ShareAttrs {
 class ShareOp final : public OpBase<ShareOp, ShareAttrs> {
  public:
   static constexpr std::string_view kName = "share";
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 }  // namespace linnet

@@ -7,15 +7,17 @@ namespace linnet::cpu {
 namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
+  using In = ShareOp::In;
+  using Out = ShareOp::Out;
   const auto index = static_cast<std::size_t>(node.attrs<ShareOp>().index);
-  const std::int64_t elements = node.in(0).elements();
+  const std::int64_t elements = node.in(In::x).elements();
   const int tasks = tasks_for(elements, 0.3);
   Kernel kernel;
   kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
                              const float share = task.step->shares[index];
                              const Range range = split(elements, tasks, task.index);
                              for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               args.out(0)[i] = share * args.in(0)[i];
+                               args.out(Out::y)[i] = share * args.in(In::x)[i];
                              }
                            }});
   return kernel;

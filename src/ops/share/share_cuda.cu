@@ -13,12 +13,14 @@ __global__ void share_kernel(const StepInfo* step, std::size_t index, std::int64
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  using In = ShareOp::In;
+  using Out = ShareOp::Out;
   const auto index = static_cast<std::size_t>(node.attrs<ShareOp>().index);
-  const std::int64_t elements = node.in(0).elements();
+  const std::int64_t elements = node.in(In::x).elements();
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
     launch(args.stream, "share", for_items(elements), share_kernel, args.step, index, elements,
-           args.in(0), args.out(0));
+           args.in(In::x), args.out(Out::y));
   }};
 }
 

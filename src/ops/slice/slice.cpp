@@ -8,8 +8,8 @@ namespace linnet {
 namespace {
 
 void require_sample_axis(std::span<const ValueType> inputs, int axis, const char* operand) {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 &&
-              is_sample_axis(inputs[0].shape, axis),
+  require(inputs.size() == 1 && inputs[kFirst].dtype == DType::f32 &&
+              is_sample_axis(inputs[kFirst].shape, axis),
           "expected one f32 operand with an axis {} behind the batch; got {}", axis,
           to_string({operand}, {inputs.begin(), inputs.end()}));
 }
@@ -19,57 +19,59 @@ void require_sample_axis(std::span<const ValueType> inputs, int axis, const char
 std::vector<ValueType> SliceOp::infer(std::span<const ValueType> inputs) const {
   const auto& [axis, begin, end] = attrs();
   require_sample_axis(inputs, axis, "x");
-  require(0 <= begin && begin <= end && end <= inputs[0].shape[axis],
+  require(0 <= begin && begin <= end && end <= inputs[In::x].shape[axis],
           "expected axis {} to hold [{}, {}); got {}", axis, begin, end,
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[0].shape, axis, end - begin)}};
+  return {{DType::f32, with_extent(inputs[In::x].shape, axis, end - begin)}};
 }
 
 std::vector<Value> SliceOp::gradient(const GradientArgs& args) const {
-  const std::int64_t extent = args.graph.shape(args.node.inputs[0])[attrs().axis];
+  const std::int64_t extent = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
   return {
       args.graph.emit(SliceGradOp({.axis = attrs().axis, .begin = attrs().begin, .extent = extent}),
-                      {args.output_gradients[0]}, args.node.name)};
+                      {args.output_gradients[Out::y]}, args.node.name)};
 }
 
 void SliceOp::reference(const ReferenceArgs& args) const {
-  const AxisView from = axis_view(args.in(0).shape, attrs().axis);
-  const AxisView to = axis_view(args.out(0).shape, attrs().axis);
+  const AxisView from = axis_view(args.in(In::x).shape, attrs().axis);
+  const AxisView to = axis_view(args.out(Out::y).shape, attrs().axis);
   for (std::int64_t o = 0; o < to.outer; ++o) {
     for (std::int64_t k = 0; k < to.row(); ++k) {
-      args.out(0)[o * to.row() + k] = args.in(0)[o * from.row() + attrs().begin * from.inner + k];
+      args.out(Out::y)[o * to.row() + k] =
+          args.in(In::x)[o * from.row() + attrs().begin * from.inner + k];
     }
   }
 }
 
 Cost SliceOp::cost(std::span<const ValueType> /*inputs*/,
                    std::span<const ValueType> outputs) const {
-  return {.flops = 0, .bytes = 2 * static_cast<double>(outputs[0].bytes())};
+  return {.flops = 0, .bytes = 2 * static_cast<double>(outputs[Out::y].bytes())};
 }
 
 std::vector<ValueType> SliceGradOp::infer(std::span<const ValueType> inputs) const {
   const auto& [axis, begin, extent] = attrs();
   require_sample_axis(inputs, axis, "dy");
-  require(0 <= begin && begin <= extent - inputs[0].shape[axis],
+  require(0 <= begin && begin <= extent - inputs[In::dy].shape[axis],
           "expected axis {} to fit from {} on into an extent of {}; got {}", axis, begin, extent,
           to_string({"dy"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[0].shape, axis, extent)}};
+  return {{DType::f32, with_extent(inputs[In::dy].shape, axis, extent)}};
 }
 
 std::vector<Value> SliceGradOp::gradient(const GradientArgs& args) const {
-  const std::int64_t extent = args.graph.shape(args.node.inputs[0])[attrs().axis];
+  const std::int64_t extent = args.graph.shape(args.node.inputs[In::dy])[attrs().axis];
   return {args.graph.emit(
       SliceOp({.axis = attrs().axis, .begin = attrs().begin, .end = attrs().begin + extent}),
-      {args.output_gradients[0]}, args.node.name)};
+      {args.output_gradients[Out::dx]}, args.node.name)};
 }
 
 void SliceGradOp::reference(const ReferenceArgs& args) const {
-  const AxisView from = axis_view(args.in(0).shape, attrs().axis);
-  const AxisView to = axis_view(args.out(0).shape, attrs().axis);
-  for (double& dx : args.out(0).data) dx = 0;
+  const AxisView from = axis_view(args.in(In::dy).shape, attrs().axis);
+  const AxisView to = axis_view(args.out(Out::dx).shape, attrs().axis);
+  for (double& dx : args.out(Out::dx).data) dx = 0;
   for (std::int64_t o = 0; o < from.outer; ++o) {
     for (std::int64_t k = 0; k < from.row(); ++k) {
-      args.out(0)[o * to.row() + attrs().begin * to.inner + k] = args.in(0)[o * from.row() + k];
+      args.out(Out::dx)[o * to.row() + attrs().begin * to.inner + k] =
+          args.in(In::dy)[o * from.row() + k];
     }
   }
 }

@@ -26,6 +26,8 @@ class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
  public:
   static constexpr std::string_view kName = "slice";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
@@ -51,6 +53,8 @@ struct SliceGradAttrs {
 class SliceGradOp final : public OpBase<SliceGradOp, SliceGradAttrs> {
  public:
   static constexpr std::string_view kName = "slice_grad";
+  enum In : std::uint8_t { dy };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;

@@ -10,8 +10,8 @@ namespace {
 template <std::int64_t kSize>
 Kernel copy_short_rows(std::int64_t rows, std::int64_t from_stride, std::int64_t first) {
   return element_wise(rows, 1.0, [=](const Args& args, Range range) {
-    const float* from = args.in(0) + first;
-    float* to = args.out(0);
+    const float* from = args.in(SliceOp::In::x) + first;
+    float* to = args.out(SliceOp::Out::y);
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       copy_floats(from + r * from_stride, to + r * kSize, kSize);
     }
@@ -19,8 +19,10 @@ Kernel copy_short_rows(std::int64_t rows, std::int64_t from_stride, std::int64_t
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {
+  using In = SliceOp::In;
+  using Out = SliceOp::Out;
   const SliceAttrs attrs = node.attrs<SliceOp>();
-  const AxisView x = axis_view(node.in(0), attrs.axis);
+  const AxisView x = axis_view(node.in(In::x), attrs.axis);
   const std::int64_t from_stride = x.row();
   const std::int64_t first = attrs.begin * x.inner;
   const std::int64_t size = (attrs.end - attrs.begin) * x.inner;
@@ -33,21 +35,23 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   }
   return for_rows(x.outer, size, kMoveCost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
-                    copy_floats(args.in(0) + row * from_stride + first + begin,
-                                args.out(0) + row * size + begin, end - begin);
+                    copy_floats(args.in(In::x) + row * from_stride + first + begin,
+                                args.out(Out::y) + row * size + begin, end - begin);
                   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
+  using In = SliceGradOp::In;
+  using Out = SliceGradOp::Out;
   const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
-  const AxisView dy = axis_view(node.in(0), attrs.axis);
+  const AxisView dy = axis_view(node.in(In::dy), attrs.axis);
   const std::int64_t size = attrs.extent * dy.inner;
   const std::int64_t low = attrs.begin * dy.inner;  // dy lies in [low, high) of a row
   const std::int64_t high = low + dy.row();
   return for_rows(dy.outer, size, kMoveCost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
-                    const float* from = args.in(0) + row * (high - low);
-                    float* to = args.out(0) + row * size;
+                    const float* from = args.in(In::dy) + row * (high - low);
+                    float* to = args.out(Out::dx) + row * size;
                     const std::int64_t copied = std::clamp(low, begin, end);
                     const std::int64_t rest = std::clamp(high, begin, end);
                     std::fill(to + begin, to + copied, 0.0F);

@@ -31,31 +31,36 @@ __global__ void pad_rows_kernel(const float* dy, float* dx, Padding padding, std
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
+  using In = SliceOp::In;
+  using Out = SliceOp::Out;
   const SliceAttrs attrs = node.attrs<SliceOp>();
-  const AxisView x = axis_view(node.in(0), attrs.axis);
+  const AxisView x = axis_view(node.in(In::x), attrs.axis);
   const std::int64_t first = attrs.begin * x.inner;
   const std::int64_t size = (attrs.end - attrs.begin) * x.inner;
   return Kernel{.enqueue = [=](const Args& args) {
     copy_rows(args.stream, "slice", x.outer,
-              {{args.in(0) + first, args.out(0), x.row(), size, size}});
+              {{args.in(In::x) + first, args.out(Out::y), x.row(), size, size}});
   }};
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
+  using In = SliceGradOp::In;
+  using Out = SliceGradOp::Out;
   const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
-  const AxisView dy = axis_view(node.in(0), attrs.axis);
+  const AxisView dy = axis_view(node.in(In::dy), attrs.axis);
   const std::int64_t low = attrs.begin * dy.inner;
   const Padding padding{attrs.extent * dy.inner, low, low + dy.row()};
   const std::int64_t elements = dy.outer * padding.size;
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
-    const bool packs = padding.takes_packs() && aligned_for_packs(args.in(0), args.out(0));
+    const bool packs =
+        padding.takes_packs() && aligned_for_packs(args.in(In::dy), args.out(Out::dx));
     const std::int64_t items = packs ? elements / 4 : elements;
     with_index(items, [&](auto index) {
       using Index = decltype(index);
       launch(args.stream, "slice_grad", for_items(items),
-             packs ? pad_rows_kernel<4, Index> : pad_rows_kernel<1, Index>, args.in(0), args.out(0),
-             padding, items);
+             packs ? pad_rows_kernel<4, Index> : pad_rows_kernel<1, Index>, args.in(In::dy),
+             args.out(Out::dx), padding, items);
     });
   }};
 }

@@ -26,16 +26,18 @@ struct Composition {
     }
     const std::string name = "small_cnn";
     const GatherBatchAttrs labels{.batch = attrs.gather.batch, .shuffle = attrs.gather.shuffle};
-    const Value x = graph.emit(GatherBatchOp(attrs.gather), {inputs[SmallCnnOp::kSamples]}, name);
-    const Value targets = graph.emit(GatherBatchOp(labels), {inputs[SmallCnnOp::kTargets]}, name);
+    const Value x =
+        graph.emit(GatherBatchOp(attrs.gather), {inputs[SmallCnnOp::In::samples]}, name);
+    const Value targets =
+        graph.emit(GatherBatchOp(labels), {inputs[SmallCnnOp::In::targets]}, name);
     const Value pooled =
         graph.add(std::make_shared<Conv2dPoolOp>(attrs.conv_pool),
-                  {x, inputs[SmallCnnOp::kConvWeight], inputs[SmallCnnOp::kConvBias]}, name)[0];
+                  {x, inputs[SmallCnnOp::In::w], inputs[SmallCnnOp::In::b]}, name)[0];
     const Shape features{attrs.gather.batch, graph.shape(pooled).sample().elements()};
     const Value flat = graph.emit(ReshapeOp({dims_of(features)}), {pooled}, name);
     const Value logits =
         graph.emit(DenseOp({.bias = true}),
-                   {flat, inputs[SmallCnnOp::kWeight], inputs[SmallCnnOp::kBias]}, name);
+                   {flat, inputs[SmallCnnOp::In::v], inputs[SmallCnnOp::In::c]}, name);
     const std::vector<Value> loss =
         graph.add(std::make_shared<SoftmaxCrossEntropyOp>(), {logits, targets}, name);
     outputs = {loss[0], attrs.probabilities ? loss[1] : logits, targets};
@@ -43,8 +45,8 @@ struct Composition {
 
   void add_gradients() {
     const std::vector<Value> gradients =
-        differentiate(graph, outputs[SmallCnnOp::kLoss],
-                      std::span(inputs).subspan(SmallCnnOp::kConvWeight));
+        differentiate(graph, outputs[SmallCnnOp::Out::loss],
+                      std::span(inputs).subspan(SmallCnnOp::In::w));
     outputs.insert(outputs.end(), gradients.begin(), gradients.end());
   }
 };
@@ -63,25 +65,25 @@ std::vector<ValueType> SmallCnnOp::infer(std::span<const ValueType> inputs) cons
           "expected samples, targets, and weights and bias of a convolution and of a dense layer; "
           "got {}",
           got);
-  require(inputs[kSamples].dtype != DType::i32 && inputs[kTargets].dtype == DType::i32,
-          "expected u8 or f32 samples and i32 targets; got {} and {}", to_string(inputs[kSamples]),
-          to_string(inputs[kTargets]));
+  require(inputs[In::samples].dtype != DType::i32 && inputs[In::targets].dtype == DType::i32,
+          "expected u8 or f32 samples and i32 targets; got {} and {}",
+          to_string(inputs[In::samples]), to_string(inputs[In::targets]));
   const Composition parts(attrs(), inputs);
   std::vector<ValueType> types = parts.graph.types(parts.outputs);
-  types.insert(types.end(), inputs.begin() + kConvWeight, inputs.end());
+  types.insert(types.end(), inputs.begin() + In::w, inputs.end());
   return types;
 }
 
 std::vector<Value> SmallCnnOp::gradient(const GradientArgs& args) const {
-  for (std::size_t i = kScores; i < kOutputs; ++i) {
+  for (std::size_t i = Out::scores; i < kOutputs; ++i) {
     require(!args.output_gradients[i],
             "expected a gradient of the loss alone; got one of output {}", i);
   }
-  const Value dloss = args.output_gradients[kLoss];
+  const Value dloss = args.output_gradients[Out::loss];
   std::vector<Value> gradients(kInputs);
-  for (std::size_t i = kConvWeight; dloss && i < kInputs; ++i) {
+  for (std::size_t i = In::w; dloss && i < kInputs; ++i) {
     if (!args.needed[i]) continue;
-    const Value saved = args.node.outputs[kGradients + i - kConvWeight];
+    const Value saved = args.node.outputs[Out::dw + i - In::w];
     gradients[i] = is_one(args.graph, dloss) ? saved
                                              : args.graph.emit(ArithmeticOp({Arithmetic::multiply}),
                                                                {saved, dloss}, args.node.name);
@@ -92,7 +94,7 @@ std::vector<Value> SmallCnnOp::gradient(const GradientArgs& args) const {
 void SmallCnnOp::reference(const ReferenceArgs& args) const {
   std::vector<ValueType> types;
   for (const ReferenceTensor* operand : args.inputs) types.push_back({DType::f32, operand->shape});
-  types[kTargets].dtype = DType::i32;
+  types[In::targets].dtype = DType::i32;
   Composition parts(attrs(), types);
   parts.add_gradients();
   Interpreter interpreter(parts.graph);
@@ -110,7 +112,7 @@ Cost SmallCnnOp::cost(std::span<const ValueType> inputs, std::span<const ValueTy
     cost.flops += node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops;
   }
   for (std::size_t i = 0; i < kInputs; ++i) {
-    const auto records = i < kConvWeight ? static_cast<double>(attrs().gather.batch) : 1.0;
+    const auto records = i < In::w ? static_cast<double>(attrs().gather.batch) : 1.0;
     cost.bytes += records * static_cast<double>(inputs[i].bytes());
   }
   for (const ValueType& type : outputs) cost.bytes += static_cast<double>(type.bytes());

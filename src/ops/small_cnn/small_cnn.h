@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "ops/conv2d_pool/conv2d_pool.h"
 #include "ops/gather_batch/gather_batch.h"
 
@@ -24,20 +26,22 @@ struct SmallCnnAttrs {
 ///   softmax_cross_entropy(dense(flatten(conv2d_pool(gather_batch(samples), w, b)), v, c), targets)
 /// Operands: samples u8 or f32 (1, H, W, C) and targets i32 (1), which are data sets as of
 /// gather_batch; w (C_out, KH, KW, C), b (C_out), v (classes, features), c (classes).
-/// Outputs: see Output. Which gradients (all, or none) are computed follows from what is read.
+/// Outputs: see Out. Which gradients (all, or none) are computed follows from what is read.
 class SmallCnnOp final : public OpBase<SmallCnnOp, SmallCnnAttrs> {
  public:
   static constexpr std::string_view kName = "small_cnn";
-  enum Input : std::size_t { kSamples, kTargets, kConvWeight, kConvBias, kWeight, kBias };
-  static constexpr std::size_t kInputs = 6;
-  enum Output : std::size_t {
-    kLoss,       ///< f32 (), the mean over the batch
-    kScores,     ///< f32 (N, classes)
-    kLabels,     ///< i32 (N), the targets of the batch
-    kGradients,  ///< of the loss by w, b, v, c: saved for gradient()
-    kOutputs = kGradients + 4,
+  enum In : std::uint8_t { samples, targets, w, b, v, c };
+  enum Out : std::uint8_t {
+    loss,    ///< f32 (), the mean over the batch
+    scores,  ///< f32 (N, classes)
+    labels,  ///< i32 (N), the targets of the batch
+    dw,      ///< of the loss by w, b, v, c: saved for gradient()
+    db,
+    dv,
+    dc,
   };
-
+  static constexpr std::size_t kInputs = In::c + 1;
+  static constexpr std::size_t kOutputs = Out::dc + 1;
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   /// By the parameters, through the loss alone: the saved gradients, as they are where the loss's

@@ -37,9 +37,9 @@ Kernels kernels_for(const SmallCnnShape& s) {
 /// Nothing where the kernels don't take the network.
 std::optional<SmallCnnShape> shape_of(const SmallCnnAttrs& attrs, const NodeView& node) {
   const Conv2dAttrs& a = attrs.conv_pool.conv;
-  const ConvShape s = conv_shape(a, node.in(SmallCnnOp::kSamples).with_batch(attrs.gather.batch),
-                                 node.in(SmallCnnOp::kConvWeight), "");
-  const std::int64_t classes = node.in(SmallCnnOp::kBias)[0];
+  const ConvShape s = conv_shape(a, node.in(SmallCnnOp::In::samples).with_batch(attrs.gather.batch),
+                                 node.in(SmallCnnOp::In::w), "");
+  const std::int64_t classes = node.in(SmallCnnOp::In::c)[0];
   const std::int64_t pads = std::max({a.pad_top, a.pad_bottom, a.pad_left, a.pad_right});
   if (a.stride_h != 1 || a.stride_w != 1 || a.dilation_h != 1 || a.dilation_w != 1 ||
       a.groups != 1 || attrs.conv_pool.pool != Pool2dAttrs{} || s.h > kLargestImage ||
@@ -66,7 +66,7 @@ std::optional<SmallCnnShape> shape_of(const SmallCnnAttrs& attrs, const NodeView
                       .scale = static_cast<float>(attrs.gather.scale),
                       .shift = static_cast<float>(attrs.gather.shift),
                       .slope = s.n > 0 ? 1.0F / static_cast<float>(s.n) : 0.0F,
-                      .bytes = node.inputs[SmallCnnOp::kSamples].dtype == DType::u8,
+                      .bytes = node.inputs[SmallCnnOp::In::samples].dtype == DType::u8,
                       .shuffle = attrs.gather.shuffle,
                       .relu = a.activation == Activation::relu,
                       .probabilities = attrs.probabilities,
@@ -93,7 +93,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const std::optional<SmallCnnShape> taken = shape_of(node.attrs<Op>(), node);
   if (!taken) return std::nullopt;
   SmallCnnShape s = *taken;
-  s.gradients = std::any_of(node.output_read.begin() + Op::kGradients, node.output_read.end(),
+  s.gradients = std::any_of(node.output_read.begin() + Op::Out::dw, node.output_read.end(),
                             [](bool read) { return read; });
   const Kernels kernels = kernels_for(s);
   const std::int64_t blocks = std::min(s.n, kMostBlocks);
@@ -111,23 +111,23 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   kernel.enqueue = [=](const Args& args) {
     float* floats = args.work();
     const SmallCnnOperands operands{.step = args.step,
-                                    .samples = args.in<void>(Op::kSamples),
-                                    .targets = args.in<std::int32_t>(Op::kTargets),
-                                    .conv_weight = args.in(Op::kConvWeight),
-                                    .conv_bias = args.in(Op::kConvBias),
-                                    .weight = args.in(Op::kWeight),
-                                    .bias = args.in(Op::kBias)};
-    const SmallCnnResults results{.scores = args.out(Op::kScores),
-                                  .labels = args.out<std::int32_t>(Op::kLabels),
+                                    .samples = args.in<void>(Op::In::samples),
+                                    .targets = args.in<std::int32_t>(Op::In::targets),
+                                    .conv_weight = args.in(Op::In::w),
+                                    .conv_bias = args.in(Op::In::b),
+                                    .weight = args.in(Op::In::v),
+                                    .bias = args.in(Op::In::c)};
+    const SmallCnnResults results{.scores = args.out(Op::Out::scores),
+                                  .labels = args.out<std::int32_t>(Op::Out::labels),
                                   .losses = floats + work.losses,
                                   .pooled = floats,
                                   .logits_slopes = floats + work.slopes,
                                   .parts = floats + work.parts};
-    const SmallCnnGradients gradients{.loss = args.out(Op::kLoss),
-                                      .conv_weight = args.out(Op::kGradients),
-                                      .conv_bias = args.out(Op::kGradients + 1),
-                                      .weight = args.out(Op::kGradients + 2),
-                                      .bias = args.out(Op::kGradients + 3)};
+    const SmallCnnGradients gradients{.loss = args.out(Op::Out::loss),
+                                      .conv_weight = args.out(Op::Out::dw),
+                                      .conv_bias = args.out(Op::Out::db),
+                                      .weight = args.out(Op::Out::dv),
+                                      .bias = args.out(Op::Out::dc)};
     if (blocks > 0) {
       launch(args.stream, "small_cnn", samples, kernels.samples, s, operands, results);
     }

@@ -108,7 +108,7 @@ std::vector<std::vector<double>> ones(const OneStep& step, std::vector<double> l
   for (Value v : step.inputs) {
     data.emplace_back(static_cast<std::size_t>(step.graph.shape(v).elements()), 1.0);
   }
-  data[SmallCnnOp::kTargets] = std::move(labels);
+  data[SmallCnnOp::In::targets] = std::move(labels);
   return data;
 }
 
@@ -123,32 +123,32 @@ TEST(SmallCnn, ALabelOutsideGivesNaN) {
 TEST(SmallCnn, ANaNWeightGivesNaN) {
   const OneStep step({.batch = 1});
   std::vector<std::vector<double>> data = ones(step, {3});
-  data[SmallCnnOp::kBias][5] = std::nan("");
+  data[SmallCnnOp::In::c][5] = std::nan("");
   compare_with_reference(step.graph, step.inputs, data,
-                         {step.outputs[SmallCnnOp::kLoss], step.outputs[SmallCnnOp::kScores]}, 2e-5,
-                         {}, {"CUDA"});
+                         {step.outputs[SmallCnnOp::Out::loss],
+                          step.outputs[SmallCnnOp::Out::scores]},
+                         2e-5, {}, {"CUDA"});
 }
 
 /// An evaluation reads no gradient, and pays for none.
 TEST(SmallCnn, GradientsThatNobodyReadsAreNotComputed) {
   const OneStep step({});
   std::vector<std::vector<double>> data = ones(step, std::vector<double>(kRecords, 4.0));
-  data[SmallCnnOp::kSamples].resize(kRecords * data[SmallCnnOp::kSamples].size(), 2.0);
+  data[SmallCnnOp::In::samples].resize(kRecords * data[SmallCnnOp::In::samples].size(), 2.0);
   compare_with_reference(step.graph, step.inputs, data,
-                         {step.outputs.begin(), step.outputs.begin() + SmallCnnOp::kGradients},
-                         2e-5, {.samples = kRecords}, {"CUDA"});
+                         {step.outputs.begin(), step.outputs.begin() + SmallCnnOp::Out::dw}, 2e-5,
+                         {.samples = kRecords}, {"CUDA"});
 }
 
 /// Where the loss is the end, its gradient is 1 and the saved gradients are the answer.
 TEST(SmallCnn, TheGradientOfALossAddsNoNode) {
   OneStep step({});
   const std::size_t nodes = step.graph.nodes().size();
-  const std::vector<Value> parameters(step.inputs.begin() + SmallCnnOp::kConvWeight,
-                                      step.inputs.end());
+  const std::vector<Value> parameters(step.inputs.begin() + SmallCnnOp::In::w, step.inputs.end());
   const std::vector<Value> gradients =
-      differentiate(step.graph, step.outputs[SmallCnnOp::kLoss], parameters);
+      differentiate(step.graph, step.outputs[SmallCnnOp::Out::loss], parameters);
   EXPECT_EQ(gradients,
-            std::vector<Value>(step.outputs.begin() + SmallCnnOp::kGradients, step.outputs.end()));
+            std::vector<Value>(step.outputs.begin() + SmallCnnOp::Out::dw, step.outputs.end()));
   EXPECT_EQ(step.graph.nodes().size(), nodes);
 }
 
@@ -163,9 +163,9 @@ TEST(SmallCnn, TheKernelsRefuseWhatTheyDoNotCompute) {
     const Shape x = n.image.batched(n.batch);
     const Shape pooled =
         Conv2dPoolOp(attrs.conv_pool)
-            .infer(std::vector<ValueType>{f32(x), in[SmallCnnOp::kConvWeight], f32({n.filters})})[0]
+            .infer(std::vector<ValueType>{f32(x), in[SmallCnnOp::In::w], f32({n.filters})})[0]
             .shape;
-    in[SmallCnnOp::kWeight] = f32({n.classes, pooled.sample().elements()});
+    in[SmallCnnOp::In::v] = f32({n.classes, pooled.sample().elements()});
     const SmallCnnOp op(attrs);
     const std::vector<ValueType> out = op.infer(in);
     return registry.prepare({op, in, out, std::vector<bool>(out.size(), true)}, {}).has_value();
@@ -193,7 +193,7 @@ TEST(SmallCnn, TheKernelsRefuseWhatTheyDoNotCompute) {
 
 TEST(SmallCnn, NamesTheLayerAndTheShapes) {
   std::vector<ValueType> in = operands({});
-  in[SmallCnnOp::kTargets] = f32({1});
+  in[SmallCnnOp::In::targets] = f32({1});
   EXPECT_EQ(inference_error(make_op(SmallCnnOp(attributes({}))), in, "loss"),
             "[small_cnn 'loss'] expected u8 or f32 samples and i32 targets; got u8 (1, 8, 10, 1) "
             "and f32 (1)");

@@ -10,19 +10,21 @@ namespace linnet {
 namespace {
 
 std::vector<ValueType> infer_rows(std::span<const ValueType> inputs) {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32 && inputs[0].shape.rank() >= 1 &&
-              inputs[0].shape[-1] >= 1,
+  using In = SoftmaxOp::In;
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
+              inputs[In::x].shape.rank() >= 1 && inputs[In::x].shape[-1] >= 1,
           "expected an f32 operand with a last axis of at least 1; got {}",
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 std::vector<ValueType> infer_gradient(std::span<const ValueType> inputs) {
-  require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].shape.rank() >= 1,
+  using In = SoftmaxGradOp::In;
+  require(inputs.size() == 2 && inputs[In::dy] == inputs[In::y] && inputs[In::dy].shape.rank() >= 1,
           "expected two operands of one type; got {}",
           to_string({"dy", "y"}, {inputs.begin(), inputs.end()}));
   require_f32(inputs);
-  return {inputs[0]};
+  return {inputs[In::dy]};
 }
 
 /// Calls f(first element, past the last) for every row.
@@ -46,14 +48,16 @@ std::vector<ValueType> SoftmaxOp::infer(std::span<const ValueType> inputs) const
 }
 
 std::vector<Value> SoftmaxOp::gradient(const GradientArgs& args) const {
-  return {args.graph.emit(SoftmaxGradOp(), {args.output_gradients[0], args.node.outputs[0]},
+  return {args.graph.emit(SoftmaxGradOp(),
+                          {args.output_gradients[Out::y], args.node.outputs[Out::y]},
                           args.node.name)};
 }
 
 void SoftmaxOp::reference(const ReferenceArgs& args) const {
-  for_rows(args.in(0).shape, [&](std::int64_t begin, std::int64_t end) {
-    const double total = log_sum_exp(args.in(0), begin, end);
-    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = std::exp(args.in(0)[i] - total);
+  for_rows(args.in(In::x).shape, [&](std::int64_t begin, std::int64_t end) {
+    const double total = log_sum_exp(args.in(In::x), begin, end);
+    for (std::int64_t i = begin; i < end; ++i)
+      args.out(Out::y)[i] = std::exp(args.in(In::x)[i] - total);
   });
 }
 
@@ -62,12 +66,12 @@ std::vector<ValueType> SoftmaxGradOp::infer(std::span<const ValueType> inputs) c
 }
 
 void SoftmaxGradOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& dy = args.in(0);
-  const ReferenceTensor& y = args.in(1);
+  const ReferenceTensor& dy = args.in(In::dy);
+  const ReferenceTensor& y = args.in(In::y);
   for_rows(dy.shape, [&](std::int64_t begin, std::int64_t end) {
     double dot = 0;
     for (std::int64_t i = begin; i < end; ++i) dot += dy[i] * y[i];
-    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = y[i] * (dy[i] - dot);
+    for (std::int64_t i = begin; i < end; ++i) args.out(Out::dx)[i] = y[i] * (dy[i] - dot);
   });
 }
 
@@ -76,14 +80,15 @@ std::vector<ValueType> LogSoftmaxOp::infer(std::span<const ValueType> inputs) co
 }
 
 std::vector<Value> LogSoftmaxOp::gradient(const GradientArgs& args) const {
-  return {args.graph.emit(LogSoftmaxGradOp(), {args.output_gradients[0], args.node.outputs[0]},
+  return {args.graph.emit(LogSoftmaxGradOp(),
+                          {args.output_gradients[Out::y], args.node.outputs[Out::y]},
                           args.node.name)};
 }
 
 void LogSoftmaxOp::reference(const ReferenceArgs& args) const {
-  for_rows(args.in(0).shape, [&](std::int64_t begin, std::int64_t end) {
-    const double total = log_sum_exp(args.in(0), begin, end);
-    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = args.in(0)[i] - total;
+  for_rows(args.in(In::x).shape, [&](std::int64_t begin, std::int64_t end) {
+    const double total = log_sum_exp(args.in(In::x), begin, end);
+    for (std::int64_t i = begin; i < end; ++i) args.out(Out::y)[i] = args.in(In::x)[i] - total;
   });
 }
 
@@ -92,12 +97,12 @@ std::vector<ValueType> LogSoftmaxGradOp::infer(std::span<const ValueType> inputs
 }
 
 void LogSoftmaxGradOp::reference(const ReferenceArgs& args) const {
-  const ReferenceTensor& dy = args.in(0);
-  const ReferenceTensor& y = args.in(1);
+  const ReferenceTensor& dy = args.in(In::dy);
+  const ReferenceTensor& y = args.in(In::y);
   for_rows(dy.shape, [&](std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t i = begin; i < end; ++i) sum += dy[i];
-    for (std::int64_t i = begin; i < end; ++i) args.out(0)[i] = dy[i] - std::exp(y[i]) * sum;
+    for (std::int64_t i = begin; i < end; ++i) args.out(Out::dx)[i] = dy[i] - std::exp(y[i]) * sum;
   });
 }
 

@@ -10,8 +10,8 @@ namespace {
 /// Calls f(args, first element, columns) for every row of input 0.
 template <class F>
 Kernel by_rows(const NodeView& node, double cost_each, F f) {
-  const std::int64_t columns = node.in(0)[-1];
-  const std::int64_t rows = node.in(0).elements() / columns;
+  const std::int64_t columns = node.in(kFirst)[-1];
+  const std::int64_t rows = node.in(kFirst).elements() / columns;
   return element_wise(rows, cost_each * static_cast<double>(columns),
                       [=](const Args& args, Range range) {
                         for (std::int64_t r = range.begin; r < range.end; ++r) {
@@ -22,15 +22,17 @@ Kernel by_rows(const NodeView& node, double cost_each, F f) {
 
 std::optional<Kernel> prepare_softmax(const NodeView& node) {
   return by_rows(node, 3, [](const Args& args, std::int64_t at, std::int64_t n) {
-    softmax_row(args.in(0) + at, n, args.out(0) + at);
+    softmax_row(args.in(SoftmaxOp::In::x) + at, n, args.out(SoftmaxOp::Out::y) + at);
   });
 }
 
 std::optional<Kernel> prepare_softmax_grad(const NodeView& node) {
+  using In = SoftmaxGradOp::In;
+  using Out = SoftmaxGradOp::Out;
   return by_rows(node, 1, [](const Args& args, std::int64_t at, std::int64_t n) {
-    const float* dy = args.in(0) + at;
-    const float* y = args.in(1) + at;
-    float* dx = args.out(0) + at;
+    const float* dy = args.in(In::dy) + at;
+    const float* y = args.in(In::y) + at;
+    float* dx = args.out(Out::dx) + at;
     float dot = 0;
     for (std::int64_t i = 0; i < n; ++i) dot += dy[i] * y[i];
     for (std::int64_t i = 0; i < n; ++i) dx[i] = y[i] * (dy[i] - dot);
@@ -39,8 +41,8 @@ std::optional<Kernel> prepare_softmax_grad(const NodeView& node) {
 
 std::optional<Kernel> prepare_log_softmax(const NodeView& node) {
   return by_rows(node, 3, [](const Args& args, std::int64_t at, std::int64_t n) {
-    const float* x = args.in(0) + at;
-    float* y = args.out(0) + at;
+    const float* x = args.in(LogSoftmaxOp::In::x) + at;
+    float* y = args.out(LogSoftmaxOp::Out::y) + at;
     const float top = row_max(x, n);
     float sum = 0;
     for (std::int64_t i = 0; i < n; ++i) sum += exp_nonpositive(x[i] - top);
@@ -51,10 +53,12 @@ std::optional<Kernel> prepare_log_softmax(const NodeView& node) {
 }
 
 std::optional<Kernel> prepare_log_softmax_grad(const NodeView& node) {
+  using In = LogSoftmaxGradOp::In;
+  using Out = LogSoftmaxGradOp::Out;
   return by_rows(node, 3, [](const Args& args, std::int64_t at, std::int64_t n) {
-    const float* dy = args.in(0) + at;
-    const float* y = args.in(1) + at;
-    float* dx = args.out(0) + at;
+    const float* dy = args.in(In::dy) + at;
+    const float* y = args.in(In::y) + at;
+    float* dx = args.out(Out::dx) + at;
     float sum = 0;
     for (std::int64_t i = 0; i < n; ++i) sum += dy[i];
     for (std::int64_t i = 0; i < n; ++i) dx[i] = dy[i] - exp_nonpositive(y[i]) * sum;

@@ -60,14 +60,14 @@ __global__ void by_rows(const float* first, const float* second, std::int64_t ro
 
 template <class F>
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t columns = node.in(0)[-1];
-  const std::int64_t rows = columns > 0 ? node.in(0).elements() / columns : 0;
+  const std::int64_t columns = node.in(kFirst)[-1];
+  const std::int64_t rows = columns > 0 ? node.in(kFirst).elements() / columns : 0;
   if (rows == 0) return Kernel{.enqueue = [](const Args&) {}};
   return with_team(columns, [&](auto team) {
     using Team = decltype(team);
     return Kernel{.enqueue = [=, name = node.op.name().data()](const Args& args) {
-      launch(args.stream, name, for_rows<Team>(rows), by_rows<F, Team>, args.in(0),
-             args.inputs.size() > 1 ? args.in(1) : nullptr, rows, columns, args.out(0));
+      launch(args.stream, name, for_rows<Team>(rows), by_rows<F, Team>, args.in(kFirst),
+             args.inputs.size() > 1 ? args.in(kSecond) : nullptr, rows, columns, args.out(kFirst));
     }};
   });
 }

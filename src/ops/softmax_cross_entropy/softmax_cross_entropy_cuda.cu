@@ -33,21 +33,25 @@ __global__ void __launch_bounds__(kLargeBlock)
 
 template <class Team>
 Kernel forward(std::int64_t n, std::int64_t classes) {
+  using In = SoftmaxCrossEntropyOp::In;
+  using Out = SoftmaxCrossEntropyOp::Out;
   const double factor = mean_factor(n);
   const LaunchShape shape = for_row_sums<Team>(n, classes);
   if (shape.grid.x == 1) {
     return {.enqueue = [=](const Args& args) {
       launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team, float>,
-             args.in(0), args.in<std::int32_t>(1), n, classes, factor, args.out(1), args.out(0));
+             args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
+             args.out(Out::probabilities), args.out(Out::loss));
     }};
   }
   const auto enqueue = [=](const Args& args) {
     auto* losses = args.work<double>();
     launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team, double>,
-           args.in(0), args.in<std::int32_t>(1), n, classes, 1.0, args.out(1), losses);
+           args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, 1.0,
+           args.out(Out::probabilities), losses);
     launch(args.stream, "softmax_cross_entropy", {.block = kBlock},
            total_kernel<PartialTotal, float>, PartialTotal{losses},
-           static_cast<std::int64_t>(shape.grid.x), factor, args.out(0));
+           static_cast<std::int64_t>(shape.grid.x), factor, args.out(Out::loss));
   };
   return {.enqueue = enqueue, .workspace_bytes = sizeof(double) * shape.grid.x};
 }
@@ -66,21 +70,25 @@ __global__ void logits_gradient(const float* p, const std::int32_t* labels, cons
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(0)[0];
-  const std::int64_t classes = node.in(0)[1];
+  using In = SoftmaxCrossEntropyOp::In;
+  const std::int64_t n = node.in(In::logits)[0];
+  const std::int64_t classes = node.in(In::logits)[1];
   return with_team(classes, [&](auto team) { return forward<decltype(team)>(n, classes); });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
-  const std::int64_t n = node.in(0)[0];
-  const std::int64_t classes = node.in(0)[1];
+  using In = SoftmaxCrossEntropyGradOp::In;
+  using Out = SoftmaxCrossEntropyGradOp::Out;
+  const std::int64_t n = node.in(In::probabilities)[0];
+  const std::int64_t classes = node.in(In::probabilities)[1];
   if (n == 0) return Kernel{.enqueue = [](const Args&) {}};
   const auto factor = static_cast<float>(mean_factor(n));
   return with_team(classes, [&](auto team) {
     using Team = decltype(team);
     return Kernel{.enqueue = [=](const Args& args) {
       launch(args.stream, "softmax_cross_entropy_grad", for_rows<Team>(n), logits_gradient<Team>,
-             args.in(0), args.in<std::int32_t>(1), args.in(2), n, classes, factor, args.out(0));
+             args.in(In::probabilities), args.in<std::int32_t>(In::labels), args.in(In::dloss), n,
+             classes, factor, args.out(Out::dlogits));
     }};
   });
 }

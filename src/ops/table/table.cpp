@@ -14,7 +14,7 @@ std::vector<ValueType> TableOp::infer(std::span<const ValueType> inputs) const {
 
 std::vector<Value> TableOp::gradient(const GradientArgs& /*args*/) const { return {}; }
 
-void TableOp::reference(const ReferenceArgs& args) const { args.out(0).data = attrs().values; }
+void TableOp::reference(const ReferenceArgs& args) const { args.out(Out::y).data = attrs().values; }
 
 void register_table(OpRegistry& registry) { registry.add<TableOp>(); }
 

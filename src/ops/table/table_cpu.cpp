@@ -15,7 +15,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
                  [](double value) { return static_cast<float>(value); });
   Kernel kernel;
   kernel.stages.push_back({1, [values = std::move(values)](const Args& args, const Task&) {
-                             std::copy(values.begin(), values.end(), args.out(0));
+                             std::copy(values.begin(), values.end(), args.out(TableOp::Out::y));
                            }});
   return kernel;
 }

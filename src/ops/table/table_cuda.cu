@@ -28,7 +28,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
       const std::int64_t begin = static_cast<std::int64_t>(p) * kPart;
       const std::int64_t size = std::min(kPart, count - begin);
       launch(args.stream, "table", for_items(size), write_part, parts[p], size,
-             args.out(0) + begin);
+             args.out(TableOp::Out::y) + begin);
     }
   }};
 }

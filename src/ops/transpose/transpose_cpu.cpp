@@ -49,8 +49,9 @@ Kernel move_rows(const std::vector<TransposeAxis>& axes) {
   const double cost = kMoveCost + 8.0 / static_cast<double>(std::max<std::int64_t>(size, 1));
   return for_rows(indices(outer), size, cost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
-                    copy_floats(args.in(0) + transpose_place(outer, row).from + begin,
-                                args.out(0) + row * size + begin, end - begin);
+                    copy_floats(args.in(TransposeOp::In::x) + transpose_place(outer, row).from +
+                                    begin,
+                                args.out(TransposeOp::Out::y) + row * size + begin, end - begin);
                   });
 }
 
@@ -69,17 +70,20 @@ Kernel transpose_planes(std::vector<TransposeAxis> axes) {
       const TransposePlace plane = transpose_place(axes, i / tiles);
       const std::int64_t a = i % tiles / column_tiles * kTile;
       const std::int64_t b = i % column_tiles * kTile;
-      transpose_tile(args.in(0) + plane.from + b * column.from_stride + a, column.from_stride,
-                     args.out(0) + plane.to + a * row.to_stride + b, row.to_stride,
-                     std::min(kTile, row.extent - a), std::min(kTile, column.extent - b));
+      transpose_tile(args.in(TransposeOp::In::x) + plane.from + b * column.from_stride + a,
+                     column.from_stride,
+                     args.out(TransposeOp::Out::y) + plane.to + a * row.to_stride + b,
+                     row.to_stride, std::min(kTile, row.extent - a),
+                     std::min(kTile, column.extent - b));
     }
   });
 }
 
 std::optional<Kernel> prepare(const NodeView& node) {
-  if (node.in(0).elements() == 0) return Kernel{};
+  using In = TransposeOp::In;
+  if (node.in(In::x).elements() == 0) return Kernel{};
   const std::vector<TransposeAxis> axes =
-      merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
+      merged_axes(node.in(In::x), node.attrs<TransposeOp>().permutation);
   return axes.back().from_stride == 1 ? move_rows(axes) : transpose_planes(axes);
 }
 

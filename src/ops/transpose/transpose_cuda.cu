@@ -74,8 +74,9 @@ Kernel transpose_planes(std::vector<TransposeAxis> axes) {
   const std::int64_t column_tiles = (plane.column.extent + kTile - 1) / kTile;
   const std::int64_t tiles = indices(axes) * row_tiles * column_tiles;
   return {.enqueue = [=](const Args& args) {
-    launch(args.stream, "transpose", for_items(tiles * kBlock), tile_kernel, args.in(0),
-           args.out(0), outer, plane, row_tiles, column_tiles, tiles);
+    launch(args.stream, "transpose", for_items(tiles * kBlock), tile_kernel,
+           args.in(TransposeOp::In::x), args.out(TransposeOp::Out::y), outer, plane, row_tiles,
+           column_tiles, tiles);
   }};
 }
 
@@ -88,8 +89,8 @@ Kernel move_items(const std::vector<TransposeAxis>& axes) {
   const bool packs = axes.back().from_stride == 1 && axes.back().extent % 4 == 0;
   const std::int64_t elements = indices(axes);
   return {.enqueue = [=](const Args& args) {
-    const float* from = args.in(0);
-    float* to = args.out(0);
+    const float* from = args.in(TransposeOp::In::x);
+    float* to = args.out(TransposeOp::Out::y);
     with_index(elements, [&](auto index) {
       using Index = decltype(index);
       if (packs && aligned_for_packs(from, to)) {
@@ -104,8 +105,10 @@ Kernel move_items(const std::vector<TransposeAxis>& axes) {
 }
 
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
-  if (node.in(0).elements() == 0) return Kernel{.enqueue = [](const Args&) {}};
-  std::vector<TransposeAxis> axes = merged_axes(node.in(0), node.attrs<TransposeOp>().permutation);
+  using In = TransposeOp::In;
+  if (node.in(In::x).elements() == 0) return Kernel{.enqueue = [](const Args&) {}};
+  std::vector<TransposeAxis> axes =
+      merged_axes(node.in(In::x), node.attrs<TransposeOp>().permutation);
   if (axes.size() > kMaxAxes) return std::nullopt;
   if (axes.back().from_stride == 1) return move_items(axes);
   std::vector<TransposeAxis> others = axes;

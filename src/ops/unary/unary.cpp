@@ -78,39 +78,42 @@ double slope(const UnaryAttrs& a, double x) {
 }  // namespace
 
 std::vector<ValueType> UnaryOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 1 && inputs[0].dtype == DType::f32, "expected one f32 operand; got {}",
-          to_string({"x"}, {inputs.begin(), inputs.end()}));
+  require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32,
+          "expected one f32 operand; got {}", to_string({"x"}, {inputs.begin(), inputs.end()}));
   const UnaryAttrs& a = attrs();
   require(a.kind != Unary::clip || a.alpha <= a.beta,
           "expected a lower bound not above the upper one; got {} and {}", a.alpha, a.beta);
   require(a.kind != Unary::softplus || a.alpha > 0, "expected a softplus of beta above 0; got {}",
           a.alpha);
-  return {inputs[0]};
+  return {inputs[In::x]};
 }
 
 std::vector<Value> UnaryOp::gradient(const GradientArgs& args) const {
   if (attrs().kind == Unary::sign) return {Value{}};
-  const Value saved = slope_from_output(attrs().kind) ? args.node.outputs[0] : args.node.inputs[0];
-  return {args.graph.emit(UnaryGradOp(attrs()), {args.output_gradients[0], saved}, args.node.name)};
+  const Value saved =
+      slope_from_output(attrs().kind) ? args.node.outputs[Out::y] : args.node.inputs[In::x];
+  return {args.graph.emit(UnaryGradOp(attrs()), {args.output_gradients[Out::y], saved},
+                          args.node.name)};
 }
 
 void UnaryOp::reference(const ReferenceArgs& args) const {
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    args.out(0)[i] = evaluate(attrs(), args.in(0)[i]);
+  for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
+    args.out(Out::y)[i] = evaluate(attrs(), args.in(In::x)[i]);
   }
 }
 
 std::vector<ValueType> UnaryGradOp::infer(std::span<const ValueType> inputs) const {
-  require(inputs.size() == 2 && inputs[0] == inputs[1] && inputs[0].dtype == DType::f32,
+  require(inputs.size() == 2 && inputs[In::dy] == inputs[In::saved] &&
+              inputs[In::dy].dtype == DType::f32,
           "expected two f32 operands of one shape; got {}",
           to_string({"dy", slope_from_output(attrs().kind) ? "y" : "x"},
                     {inputs.begin(), inputs.end()}));
-  return {inputs[0]};
+  return {inputs[In::dy]};
 }
 
 void UnaryGradOp::reference(const ReferenceArgs& args) const {
-  for (std::int64_t i = 0; i < args.in(0).shape.elements(); ++i) {
-    args.out(0)[i] = args.in(0)[i] * slope(attrs(), args.in(1)[i]);
+  for (std::int64_t i = 0; i < args.in(In::dy).shape.elements(); ++i) {
+    args.out(Out::dx)[i] = args.in(In::dy)[i] * slope(attrs(), args.in(In::saved)[i]);
   }
 }
 

@@ -66,21 +66,25 @@ class UnaryOp final : public OpBase<UnaryOp, UnaryAttrs> {
  public:
   static constexpr std::string_view kName = "unary";
   static constexpr bool kInNetworks = true;
+  enum In : std::uint8_t { x };
+  enum Out : std::uint8_t { y };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   std::vector<Value> gradient(const GradientArgs& args) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0}; }
+  std::vector<int> in_place() const override { return {In::x}; }
 };
 
 /// dx = dy f'(x) from (dy, x), or from (dy, y) where slope_from_output(). Any shape, f32.
 class UnaryGradOp final : public OpBase<UnaryGradOp, UnaryAttrs> {
  public:
   static constexpr std::string_view kName = "unary_grad";
+  enum In : std::uint8_t { dy, saved };
+  enum Out : std::uint8_t { dx };
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  std::vector<int> in_place() const override { return {0, 1}; }
+  std::vector<int> in_place() const override { return {In::dy, In::saved}; }
 };
 
 }  // namespace linnet

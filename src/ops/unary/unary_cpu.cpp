@@ -36,14 +36,14 @@ UnaryFormula<kKind, Math> formula(const UnaryAttrs& attrs) {
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   const UnaryAttrs& attrs = node.attrs<UnaryOp>();
   return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return map(node.out(0).elements(), cost(kKind), formula<kKind>(attrs));
+    return map(node.out(UnaryOp::Out::y).elements(), cost(kKind), formula<kKind>(attrs));
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
   return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return zip(node.out(0).elements(), cost(kKind), formula<kKind>(attrs));
+    return zip(node.out(UnaryGradOp::Out::dx).elements(), cost(kKind), formula<kKind>(attrs));
   });
 }
 

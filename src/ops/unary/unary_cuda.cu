@@ -29,14 +29,16 @@ UnaryFormula<kKind, Math> formula(const UnaryAttrs& attrs) {
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {
   const UnaryAttrs& attrs = node.attrs<UnaryOp>();
   return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return map("unary", node.out(0).elements(), Forward<kKind>{formula<kKind>(attrs)});
+    return map("unary", node.out(UnaryOp::Out::y).elements(),
+               Forward<kKind>{formula<kKind>(attrs)});
   });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*context*/) {
   const UnaryAttrs& attrs = node.attrs<UnaryGradOp>();
   return with_unary(attrs.kind, [&]<Unary kKind>() {
-    return zip("unary_grad", node.out(0).elements(), Gradient<kKind>{formula<kKind>(attrs)});
+    return zip("unary_grad", node.out(UnaryGradOp::Out::dx).elements(),
+               Gradient<kKind>{formula<kKind>(attrs)});
   });
 }
 

@@ -10,13 +10,14 @@ void fold_batch_norm(Graph& graph, const Supports& supports) {
     const Node& node = graph.nodes()[n];
     const auto* norm = op_as<BatchNormInferenceOp>(&node);
     if (norm == nullptr) continue;
-    const Node* conv = sole_producer<Conv2dOp>(graph, node.inputs[0]);
+    const Node* conv = sole_producer<Conv2dOp>(graph, node.inputs[BatchNormInferenceOp::In::x]);
     if (conv == nullptr) continue;
     const Conv2dNormAttrs attrs{op_as<Conv2dOp>(conv)->attrs(), norm->attrs()};
     if (attrs.conv.activation != Activation::none) continue;
     auto folded = std::make_shared<Conv2dNormOp>(attrs);
     std::vector<Value> inputs = conv->inputs;
-    inputs.insert(inputs.end(), node.inputs.begin() + 1, node.inputs.end());
+    inputs.insert(inputs.end(), node.inputs.begin() + BatchNormInferenceOp::In::gamma,
+                  node.inputs.end());
     const std::vector<Value> outputs = node.outputs;
     if (!supports(*folded, graph.types(inputs), graph.types(outputs))) continue;
     graph.rewrite(n, std::move(folded), std::move(inputs), outputs);

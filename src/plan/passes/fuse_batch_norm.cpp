@@ -9,7 +9,7 @@ namespace {
 
 /// Whether something reads the batch's statistics, which must then be made where they are.
 bool statistics_read(const Graph& graph, const Node& norm) {
-  for (std::size_t i = 1; i < norm.outputs.size(); ++i) {
+  for (std::size_t i = BatchNormOp::Out::mean; i < norm.outputs.size(); ++i) {
     const Value v = norm.outputs[i];
     if (graph.uses(v) > 0 || graph.info(v).storage != Storage::arena) return true;
   }
@@ -42,7 +42,7 @@ bool absorb(Graph& graph, std::size_t n, std::size_t side, const Supports& suppo
     return false;
   }
   std::vector<Value> outputs = norm->outputs;
-  outputs[0] = node.outputs[0];
+  outputs[O::Out::y] = node.outputs.front();
   auto fused = std::make_shared<O>(attrs);
   if (!supports(*fused, graph.types(inputs), graph.types(outputs))) return false;
   // It writes the running statistics, so that it would never count as dead.
@@ -53,7 +53,7 @@ bool absorb(Graph& graph, std::size_t n, std::size_t side, const Supports& suppo
 }
 
 bool absorb_any(Graph& graph, std::size_t n, const Supports& supports) {
-  for (std::size_t side : {0, 1}) {
+  for (std::size_t side : {kFirst, kSecond}) {
     if (absorb<BatchNormOp>(graph, n, side, supports) ||
         absorb<BatchNormInferenceOp>(graph, n, side, supports)) {
       return true;

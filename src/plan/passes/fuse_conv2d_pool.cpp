@@ -10,7 +10,7 @@ void fuse_conv2d_pool(Graph& graph, const Supports& supports) {
     const Node& node = graph.nodes()[n];
     const auto* pool = op_as<MaxPool2dOp>(&node);
     if (pool == nullptr) continue;
-    const Node* conv = sole_producer<Conv2dOp>(graph, node.inputs[0]);
+    const Node* conv = sole_producer<Conv2dOp>(graph, node.inputs[MaxPool2dOp::In::x]);
     if (conv == nullptr) continue;
     auto fused = std::make_shared<Conv2dPoolOp>(
         Conv2dPoolAttrs{op_as<Conv2dOp>(conv)->attrs(), pool->attrs()});

@@ -13,14 +13,14 @@ template <class O>
 void absorb(Graph& graph, std::size_t n, const Supports& supports) {
   const Node& node = graph.nodes()[n];
   if (node.inputs.empty()) return;
-  const Node* product = sole_producer<O>(graph, node.inputs[0]);
+  const Node* product = sole_producer<O>(graph, node.inputs.front());
   if (product == nullptr) return;
   auto attrs = op_as<O>(product)->attrs();
   std::vector<Value> inputs = product->inputs;
   if (op_as<BiasAddOp>(&node) != nullptr) {
     if (attrs.bias || attrs.activation != Activation::none) return;
     attrs.bias = true;
-    inputs.push_back(node.inputs[1]);
+    inputs.push_back(node.inputs[BiasAddOp::In::b]);
   } else if (const auto* activation = op_as<ActivationOp>(&node)) {
     // The gradient of the fused operator has the output alone.
     if (attrs.activation != Activation::none || !slope_from_output(activation->attrs().kind))

@@ -26,7 +26,7 @@ void fuse_augment_scale(Graph& graph, std::size_t n) {
   const Node& node = graph.nodes()[n];
   const ChannelScaleAttrs factors = factors_of(node);
   if (factors.scale.empty()) return;
-  const Node* augment = sole_producer<AugmentOp>(graph, node.inputs[0]);
+  const Node* augment = sole_producer<AugmentOp>(graph, node.inputs.front());
   if (augment == nullptr) return;
   AugmentAttrs attrs = op_as<AugmentOp>(augment)->attrs();
   const auto at = [](const std::vector<double>& v, std::size_t c) {
@@ -54,7 +54,7 @@ void fuse_gather_scale(Graph& graph, const Supports& /*supports*/) {
     const Node& node = graph.nodes()[n];
     const auto* scale = op_as<ScaleOp>(&node);
     if (scale == nullptr) continue;
-    const Node* gather = sole_producer<GatherBatchOp>(graph, node.inputs[0]);
+    const Node* gather = sole_producer<GatherBatchOp>(graph, node.inputs[ScaleOp::In::x]);
     if (gather == nullptr) continue;
     GatherBatchAttrs attrs = op_as<GatherBatchOp>(gather)->attrs();
     attrs.shift = attrs.shift * scale->attrs().alpha + scale->attrs().beta;

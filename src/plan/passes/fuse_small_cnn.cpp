@@ -31,10 +31,11 @@ struct Match {
 
 /// The network in front of the loss, node n.
 std::optional<Match> match(const Graph& graph, std::size_t n) {
+  using Loss = SoftmaxCrossEntropyOp;
   const Node& loss = graph.nodes()[n];
-  const Value logits = loss.inputs[0];
-  const Value labels = loss.inputs[1];
-  const Value probabilities = loss.outputs[1];
+  const Value logits = loss.inputs[Loss::In::logits];
+  const Value labels = loss.inputs[Loss::In::labels];
+  const Value probabilities = loss.outputs[Loss::Out::probabilities];
   const Node* dense = graph.producer(logits);
   const Node* targets = graph.producer(labels);
   if (op_as<DenseOp>(dense) == nullptr || op_as<GatherBatchOp>(targets) == nullptr ||
@@ -47,12 +48,12 @@ std::optional<Match> match(const Graph& graph, std::size_t n) {
   // The operator hands out one kind of scores.
   const bool from_logits = graph.uses(probabilities) == 0;
   if (!from_logits && graph.uses(logits) > 1) return std::nullopt;
-  const Node* flatten = sole_producer<ReshapeOp>(graph, dense->inputs[0]);
+  const Node* flatten = sole_producer<ReshapeOp>(graph, dense->inputs[DenseOp::In::x]);
   if (flatten == nullptr) return std::nullopt;
-  const Node* conv = sole_producer<Conv2dPoolOp>(graph, flatten->inputs[0]);
+  const Node* conv = sole_producer<Conv2dPoolOp>(graph, flatten->inputs[ReshapeOp::In::x]);
   if (conv == nullptr || !op_as<Conv2dPoolOp>(conv)->attrs().conv.bias) return std::nullopt;
-  const Value winner = conv->outputs[1];
-  const Node* samples = sole_producer<GatherBatchOp>(graph, conv->inputs[0]);
+  const Value winner = conv->outputs[Conv2dPoolOp::Out::winner];
+  const Node* samples = sole_producer<GatherBatchOp>(graph, conv->inputs[Conv2dPoolOp::In::x]);
   if (samples == nullptr || graph.uses(winner) > 0 ||
       graph.info(winner).storage != Storage::arena) {
     return std::nullopt;
@@ -65,8 +66,10 @@ std::optional<Match> match(const Graph& graph, std::size_t n) {
   return Match{.attrs = {.gather = gather,
                          .conv_pool = op_as<Conv2dPoolOp>(conv)->attrs(),
                          .probabilities = !from_logits},
-               .operands = {samples->inputs[0], targets->inputs[0], conv->inputs[1],
-                            conv->inputs[2], dense->inputs[1], dense->inputs[2]},
+               .operands = {samples->inputs[GatherBatchOp::In::data],
+                            targets->inputs[GatherBatchOp::In::data],
+                            conv->inputs[Conv2dPoolOp::In::w], conv->inputs[Conv2dPoolOp::In::b],
+                            dense->inputs[DenseOp::In::w], dense->inputs[DenseOp::In::b]},
                .scores = from_logits ? logits : probabilities};
 }
 
@@ -82,13 +85,14 @@ void fuse_small_cnn(Graph& graph, const Supports& supports) {
     const std::vector<ValueType> types = graph.types(found->operands);
     const std::vector<ValueType> results = fused->infer(types);
     if (!supports(*fused, types, results)) continue;
-    std::vector<Value> outputs{node.outputs[0]};
+    std::vector<Value> outputs{node.outputs[SoftmaxCrossEntropyOp::Out::loss]};
     for (std::size_t i = 1; i < results.size(); ++i) {
       outputs.push_back(graph.add_output(node.name, results[i]));
     }
     graph.rewrite(n, std::move(fused), std::move(found->operands), outputs);
-    graph.replace_uses(found->scores, outputs[SmallCnnOp::kScores]);
-    graph.replace_uses(node.inputs[1], outputs[SmallCnnOp::kLabels]);
+    graph.replace_uses(found->scores, outputs[SmallCnnOp::Out::scores]);
+    graph.replace_uses(node.inputs[SoftmaxCrossEntropyOp::In::labels],
+                       outputs[SmallCnnOp::Out::labels]);
   }
   remove_dead(graph, supports);
 }

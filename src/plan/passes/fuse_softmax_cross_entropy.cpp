@@ -21,20 +21,21 @@ bool read_before(const Graph& graph, Value value, std::size_t node) {
 }  // namespace
 
 void fuse_softmax_cross_entropy(Graph& graph, const Supports& /*supports*/) {
+  using In = CrossEntropyOp::In;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node node = graph.nodes()[n];
     const auto* loss = op_as<CrossEntropyOp>(&node);
     if (loss == nullptr) continue;
-    const Node* scores = graph.producer(node.inputs[0]);
+    const Node* scores = graph.producer(node.inputs[In::scores]);
     const bool probabilities = op_as<SoftmaxOp>(scores) != nullptr;
     if (!probabilities && op_as<LogSoftmaxOp>(scores) == nullptr) continue;
     if (probabilities != (loss->attrs().input == CrossEntropyInput::probabilities)) continue;
-    const Value logits = scores->inputs[0];
+    const Value logits = scores->inputs.front();
     const Value p = graph.add_output(node.name, graph.type(logits));
-    graph.rewrite(n, std::make_shared<SoftmaxCrossEntropyOp>(), {logits, node.inputs[1]},
-                  {node.outputs[0], p});
-    if (probabilities && !read_before(graph, node.inputs[0], n)) {
-      graph.replace_uses(node.inputs[0], p);  // the loss makes them as well
+    graph.rewrite(n, std::make_shared<SoftmaxCrossEntropyOp>(), {logits, node.inputs[In::labels]},
+                  {node.outputs[CrossEntropyOp::Out::loss], p});
+    if (probabilities && !read_before(graph, node.inputs[In::scores], n)) {
+      graph.replace_uses(node.inputs[In::scores], p);  // the loss makes them as well
     }
   }
   remove_dead(graph, {});

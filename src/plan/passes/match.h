@@ -15,7 +15,7 @@ const O* op_as(const Node* node) {
 template <class O>
 const Node* sole_producer(const Graph& graph, Value value) {
   const Node* node = graph.producer(value);
-  const bool match = op_as<O>(node) != nullptr && node->outputs[0] == value &&
+  const bool match = op_as<O>(node) != nullptr && node->outputs.front() == value &&
                      graph.info(value).storage == Storage::arena && graph.uses(value) == 1;
   return match ? node : nullptr;
 }
