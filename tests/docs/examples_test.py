@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The C++ of the manual stands in examples/, which the build compiles and tests run: examples_test.py
-[COMPILER].
+[COMPILER INCLUDE_FOLDER...].
 
 A block without a program is marked as a fragment, with the declarations that it needs:
     <!-- fragment: Model model; -->
@@ -27,7 +27,7 @@ PAGES = {"README.md": ["fashion_mnist"],
          "docs/training.md": ["continued", "own_loop", "gan", "metrics_and_callbacks"]}
 BLOCK = re.compile(r"(?:^<!-- fragment:(.*?)-->\n)?^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-compiler = None
+compiler, includes = None, []
 
 
 def source(example):
@@ -73,8 +73,8 @@ class Manual(unittest.TestCase):
             file = Path(folder) / "fragments.cpp"
             file.write_text(text)
             run = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wno-unused", "-Werror",
-                                  f"-I{ROOT / 'include'}", file], text=True, capture_output=True,
-                                 check=False)
+                                  *(f"-I{folder}" for folder in includes), file],
+                                 text=True, capture_output=True, check=False)
         self.assertEqual(run.returncode, 0, run.stderr + "\n" + text)
 
     def test_what_a_page_shows_is_what_its_example_prints(self):
@@ -97,5 +97,6 @@ class Manual(unittest.TestCase):
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        compiler = sys.argv.pop()
+        _, compiler, *includes = sys.argv
+        del sys.argv[1:]
     unittest.main()
