@@ -76,8 +76,8 @@ package() {
   inside apt-get install -y -q --no-install-recommends g++ pkg-config dataset-fashion-mnist \
     ./build/package/packages/{liblinnet[0-9],liblinnet-dev,linnet_}*.deb
   inside linnet --version
-  inside bash -c 'g++ examples/fashion_mnist.cpp $(pkg-config --cflags --libs linnet) -o /root/example'
-  inside bash -c 'cd /root && ./example' | tee "$root/root/printed"
+  inside bash -c 'g++ examples/fashion_mnist.cpp $(pkg-config --cflags --libs linnet) -o ../example'
+  inside bash -c 'cd .. && ./example' | tee "$root/root/printed"
   diff "$root/root/printed" <(sed -n '/^\/\/ Prints:/,$ s|^//   ||p' examples/fashion_mnist.cpp) &&
     echo "The installed package prints what the example says."
 }

@@ -6,6 +6,7 @@
 #include <linnet/batch.h>
 #include <linnet/callback.h>
 #include <linnet/custom_metric.h>
+#include <linnet/custom_operator.h>
 #include <linnet/dataset.h>
 #include <linnet/devices.h>
 #include <linnet/error.h>

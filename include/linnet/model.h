@@ -60,6 +60,8 @@ struct ModelOptions {
   Precision precision = Precision::automatic;  ///< of matrix products and convolutions
   CpuOptions cpu = {};                         ///< how the CPU chooses its engines
   CudaOptions cuda = {};                       ///< how a GPU is used
+  /// Readers of the own operators (CustomOperator) that a loaded model file holds, by name.
+  OperatorReaders operators = {};
 };
 
 /// Holds a network with weights on a device. A shared handle: copies refer to the same model, which

@@ -5,6 +5,8 @@
 #include <linnet/layers.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +17,14 @@ struct NetworkDefinition;
 
 LINNET_API_BEGIN
 namespace linnet {
+
+class CustomOperator;
+
+/// Makes an own operator (custom_operator.h) from its settings.
+using OperatorReader =
+    std::function<std::shared_ptr<const CustomOperator>(const std::string& settings)>;
+/// The readers of own operators by the operator's name.
+using OperatorReaders = std::map<std::string, OperatorReader, std::less<>>;
 
 /// Describes what a network computes: layers over one input, built into a graph as they are added,
 /// or several inputs and outputs (FunctionalNetwork in expression.h). It has no weights; a Model
@@ -54,9 +64,9 @@ class Network {
 
   /// Returns the network as JSON, as model files hold it.
   std::string to_json() const;
-  /// Returns the network of a text that to_json() wrote, in this or an older version. Throws
-  /// DataError for any other text.
-  static Network from_json(const std::string& text);
+  /// Returns the network of a text that to_json() wrote, in this or an older version. `operators`
+  /// makes the own operators that it names. Throws DataError for any other text.
+  static Network from_json(const std::string& text, const OperatorReaders& operators = {});
 
   /// @cond
   // For the library.

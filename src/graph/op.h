@@ -66,6 +66,8 @@ class Op {
 
   /// The name in dumps, files and kernel registries, e.g. "conv2d".
   virtual std::string_view name() const = 0;
+  /// The name under which backends register its kernels.
+  virtual std::string_view kernels() const { return name(); }
   virtual Attributes attributes() const = 0;
   /// Same operator with equal attributes.
   virtual bool same(const Op& other) const = 0;

@@ -27,10 +27,10 @@ std::vector<std::string> classes_from(const std::string& text) {
   return names;
 }
 
-Network network_from(const SafetensorsFile& file) {
+Network network_from(const SafetensorsFile& file, const OperatorReaders& operators) {
   const auto found = file.metadata().find(kNetworkKey);
   require<DataError>(found != file.metadata().end(), "it holds weights, but no Linnet network");
-  return Network::from_json(found->second);
+  return Network::from_json(found->second, operators);
 }
 
 /// Throws Error unless the tensors, whose bytes are there, are the network's weights: before any
@@ -71,7 +71,7 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
   const SafetensorsFile file = read_safetensors(path);
   try {
     return in_memory("it", [&] {
-      Network network = network_from(file);
+      Network network = network_from(file, options.operators);
       check_tensors(network.definition(), file);
       Model model(std::move(network), std::move(options));
       for (const TensorView& tensor : file.tensors()) {

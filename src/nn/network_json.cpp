@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "core/dims.h"
 #include "nn/builder.h"
+#include "nn/custom_operator.h"
 #include "ops/ops.h"
 
 namespace linnet {
@@ -189,7 +190,8 @@ void read_parameters(const Parsed& json, NetworkBuilder& builder, Known& known) 
   }
 }
 
-void read_nodes(const Parsed& json, NetworkBuilder& builder, Known& known) {
+void read_nodes(const Parsed& json, const OperatorReaders& operators, NetworkBuilder& builder,
+                Known& known) {
   OpRegistry registry;
   register_ops(registry);
   std::size_t index = 0;
@@ -202,7 +204,9 @@ void read_nodes(const Parsed& json, NetworkBuilder& builder, Known& known) {
     for (const Parsed& input : n.at("inputs")) {
       inputs.push_back(known_value(known, input));
     }
-    OpPtr op = registry.read_of_network(n.at("op").get_ref<const std::string&>(), attributes);
+    const auto& name = n.at("op").get_ref<const std::string&>();
+    OpPtr op = name.find('.') == std::string::npos ? registry.read_of_network(name, attributes)
+                                                   : read_custom_op(name, attributes, operators);
     const std::vector<Value> outputs =
         builder.graph().add(std::move(op), std::move(inputs), n.at("name").get<std::string>());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -258,7 +262,7 @@ std::string Network::to_json() const {
   return json.dump();
 }
 
-Network Network::from_json(const std::string& text) {
+Network Network::from_json(const std::string& text, const OperatorReaders& operators) {
   try {
     const Parsed json = parse_json<Parsed>(text, kMaxDepth, "it");
     const std::int64_t format = integer_from(json.at("format"));
@@ -274,7 +278,7 @@ Network Network::from_json(const std::string& text) {
       read_inputs(json.at("inputs"), builder, known);
     }
     read_parameters(json.at("parameters"), builder, known);
-    read_nodes(json.at("nodes"), builder, known);
+    read_nodes(json.at("nodes"), operators, builder, known);
     if (format == 1) {
       network->outputs.push_back({"output", known_value(known, json.at("output"))});
     } else {

@@ -30,3 +30,25 @@ if(NOT output MATCHES "the same accuracy after loading")
   message(NOTICE "${output}")
   message(FATAL_ERROR "The consumer did not come to its end.")
 endif()
+
+# pkg-config finds the moved prefix too.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  set(ENV{PKG_CONFIG_PATH} ${WORK_DIR}/prefix/lib/pkgconfig)
+  run("Asking pkg-config" ${pkg_config} --cflags --libs linnet)
+  if(NOT output MATCHES "${WORK_DIR}/prefix")
+    message(FATAL_ERROR "pkg-config names another prefix: ${output}")
+  endif()
+endif()
+
+# A project with an operator of its own; its CUDA kernel is compiled where nvcc is found.
+run("Configuring the own operator" ${CMAKE_COMMAND} -S ${EXAMPLES_DIR}/own_operator
+    -B ${WORK_DIR}/own -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix
+    -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
+    -DCMAKE_BUILD_TYPE=Release ${flags})
+run("Building the own operator" ${CMAKE_COMMAND} --build ${WORK_DIR}/own)
+run("Running the own operator" ${CMAKE_COMMAND} -E chdir ${WORK_DIR} ${WORK_DIR}/own/own_operator)
+if(NOT output MATCHES "loaded: the same")
+  message(NOTICE "${output}")
+  message(FATAL_ERROR "The own operator was not loaded as it was saved.")
+endif()

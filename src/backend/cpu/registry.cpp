@@ -84,7 +84,7 @@ std::optional<Kernel> Registry::Entry::prepare(const NodeView& node, const Choos
 
 std::optional<Kernel> Registry::prepare(const NodeView& node, Products products,
                                         const Choose& choose) const {
-  const auto found = kernels_.find(std::string(node.op.name()));
+  const auto found = kernels_.find(std::string(node.op.kernels()));
   if (found == kernels_.end()) return std::nullopt;
   const Entry& entry = found->second;
   if (products == Products::fp32 || entry.in_bf16 == InBf16::same) {

@@ -91,7 +91,7 @@ class Registry {
  public:
   void add(std::string_view op, Prepare prepare) { engines_[std::string(op)].push_back(prepare); }
   std::optional<Kernel> prepare(const NodeView& node, const Context& context) const {
-    const auto found = engines_.find(std::string(node.op.name()));
+    const auto found = engines_.find(std::string(node.op.kernels()));
     if (found == engines_.end()) return std::nullopt;
     for (auto engine = found->second.rbegin(); engine != found->second.rend(); ++engine) {
       if (std::optional<Kernel> kernel = (*engine)(node, context)) return kernel;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+#include <linnet/expression.h>
+#include <linnet/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// The memory that a kernel works on: row-major f32 arrays of the shapes that it was prepared for.
+/// On CUDA these are addresses of the device.
+class KernelArrays {
+ public:
+  /// The library makes these; a kernel gets them.
+  KernelArrays(std::span<void* const> inputs, std::span<void* const> outputs, std::byte* workspace)
+      : inputs_(inputs), outputs_(outputs), workspace_(workspace) {}
+  /// Returns input `i`, which the kernel reads alone.
+  const float* input(std::size_t i) const { return static_cast<const float*>(inputs_[i]); }
+  /// Returns output `i`; it holds anything before the kernel writes each of its elements.
+  float* output(std::size_t i) const { return static_cast<float*>(outputs_[i]); }
+  /// Returns the kernel's workspace, aligned to 64 bytes; what a step leaves there is lost.
+  std::byte* workspace() const { return workspace_; }
+
+ private:
+  std::span<void* const> inputs_;
+  std::span<void* const> outputs_;
+  std::byte* workspace_;
+};
+
+/// A part of a CPU kernel: tasks that may run at the same time, in any order, on any thread. The
+/// next stage begins when all of them are done.
+struct CpuStage {
+  /// How many tasks: a number that follows from the shapes, never from the threads, since that is
+  /// what gives the same bits on any number of threads. A task is worth its cost from about 20
+  /// microseconds on.
+  int tasks = 1;
+  /// Runs task `task` of [0, tasks). It must not allocate, throw or wait.
+  std::function<void(const KernelArrays& arrays, int task)> run;
+};
+
+/// An operator made ready to run on the CPU for given shapes.
+struct CpuKernel {
+  std::vector<CpuStage> stages;     ///< in order
+  std::size_t workspace_bytes = 0;  ///< memory between the stages of one run
+};
+
+/// An operator made ready to run on a GPU for given shapes.
+struct CudaKernel {
+  /// Launches kernels on `stream` (a cudaStream_t). It is called while a CUDA graph is captured, so
+  /// it must not allocate, wait, or read memory of the device.
+  std::function<void(const KernelArrays& arrays, void* stream)> enqueue;
+  std::size_t workspace_bytes = 0;  ///< memory of the device between the launches of one run
+};
+
+/// An array of the double-precision definition.
+struct DoubleArray {
+  Shape shape;             ///< batch first, as in infer()
+  std::span<double> data;  ///< row-major; outputs hold NaN before they are written
+};
+
+/// An operator with kernels of your own, outside Linnet's tree: planned, differentiated and run as
+/// the built-in ones. A class derived from this holds the operator's settings; objects are
+/// immutable and shared by networks, so every function may be called from several threads.
+/// examples/own_operator is a whole project with one.
+class CustomOperator {
+ public:
+  virtual ~CustomOperator() = default;
+
+  /// Returns the operator's name in files, dumps and errors, "project.operator": exactly one point,
+  /// which no built-in operator's has.
+  virtual std::string name() const = 0;
+  /// Returns the settings as text, from which an OperatorReader makes the object again. Two objects
+  /// of one name and equal settings must compute the same.
+  virtual std::string settings() const { return {}; }
+  /// Returns the outputs' shapes. The first axis of data is the batch, whose size changes from call
+  /// to call; weights have none. Throws Error, without the operator's name, where inputs don't fit.
+  virtual std::vector<Shape> infer(std::span<const Shape> inputs) const = 0;
+  /// Computes the outputs in double precision, with no thought of speed: the definition, by which
+  /// check_operator() knows what is right.
+  virtual void reference(std::span<const DoubleArray> inputs,
+                         std::span<const DoubleArray> outputs) const = 0;
+  /// Returns the gradient of the loss by each input, given those by the outputs, as expressions of
+  /// these and of the inputs and outputs: usually apply() of another operator. nullopt: none. An
+  /// output on which no loss depends has none. The default throws Error: not differentiable.
+  virtual std::vector<std::optional<Expression>> gradient(
+      std::span<const Expression> inputs, std::span<const Expression> outputs,
+      std::span<const std::optional<Expression>> output_gradients) const;
+  /// Returns the kernel for these shapes. Called once for each batch size.
+  virtual CpuKernel cpu(std::span<const Shape> inputs, std::span<const Shape> outputs) const = 0;
+  /// Returns the kernel for these shapes on a GPU. The default is none: a model on CUDA then
+  /// throws Error that names the operator.
+  virtual std::optional<CudaKernel> cuda(std::span<const Shape> inputs,
+                                         std::span<const Shape> outputs) const;
+};
+
+/// Applies `op` to expressions of one network, loss or gradient; returns its outputs, f32. Throws
+/// Error that names the operator, the layer and the shapes where infer() does, and for a name
+/// without exactly one point.
+std::vector<Expression> apply(std::shared_ptr<const CustomOperator> op,
+                              const std::vector<Expression>& inputs);
+
+/// What check_operator() looks at.
+struct OperatorCheck {
+  /// How far an output of the CPU's kernel may lie from the reference's, relative to the largest.
+  double tolerance = 2e-5;
+  /// Whether the gradient is checked; false for an operator that has none.
+  bool gradient = true;
+};
+
+/// Checks an operator on inputs of these shapes, filled with fixed random numbers in [-1, 1): the
+/// CPU's kernel against the reference, with outputs and workspace that held NaN, its tasks in two
+/// orders; and the gradient against central differences of the reference, to 1e-6. Throws Error
+/// that names what differs, where, and by how much.
+void check_operator(const std::shared_ptr<const CustomOperator>& op,
+                    const std::vector<Shape>& inputs, const OperatorCheck& check = {});
+
+}  // namespace linnet
+LINNET_API_END

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/cuda/kernel.h"
+#include "base/check.h"
+#include "ops/custom/custom.h"
+
+namespace linnet::cuda {
+namespace {
+
+std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
+  const auto& op = static_cast<const CustomOp&>(node.op);
+  std::optional<CudaKernel> own = op.own().cuda(shapes_of(node.inputs), shapes_of(node.outputs));
+  if (!own) return std::nullopt;
+  require(own->enqueue != nullptr, "[{}] its CUDA kernel has no function", op.name());
+  return Kernel{.enqueue =
+                    [enqueue = std::move(own->enqueue)](const Args& args) {
+                      enqueue(KernelArrays(args.inputs, args.outputs, args.workspace), args.stream);
+                    },
+                .workspace_bytes = own->workspace_bytes};
+}
+
+}  // namespace
+
+void register_custom(Registry& registry) { registry.add(CustomOp::kName, prepare); }
+
+}  // namespace linnet::cuda
