@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A generative adversarial network (Goodfellow et al., 2014): two objectives over one network. The
-// discriminator `d` is applied to images and to what the generator `g` makes of noise.
+// discriminator `d` is applied to images, and to those that the generator `g` makes from noise.
 //   gan [FOLDER]   Fashion-MNIST in that folder, or else drawn digits
 #include <linnet/linnet.h>
 
