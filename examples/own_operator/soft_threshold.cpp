@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "soft_threshold.h"
 
+#include <linnet/error.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>

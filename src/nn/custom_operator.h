@@ -3,6 +3,7 @@
 
 #include <linnet/custom_operator.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

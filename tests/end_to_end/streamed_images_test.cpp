@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "../base/temporary_folder.h"
+#include "temporary_folder.h"
 #include "backend/cpu/batch_stream.h"
 #include "data/image.h"
 #include "fixtures.h"

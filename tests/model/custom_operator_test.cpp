@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "base/temporary_folder.h"
+#include "temporary_folder.h"
 #include "data_sets.h"
 #include "message_of.h"
 #include "ops/custom/sum_and_difference_test.h"

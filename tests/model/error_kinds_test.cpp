@@ -9,7 +9,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "base/temporary_folder.h"
+#include "temporary_folder.h"
 
 namespace linnet::testing {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fake_op.h"
+#include "fake_op.h"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 // Events that graphs record at each launch.
 #include <utility>
 
-#include "cuda_sim/sim_test.h"
+#include "backend/cuda/sim/sim_test.h"
 
 namespace linnet::cuda {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/temporary_folder.h"
+#include "temporary_folder.h"
 
 namespace linnet {
 namespace {

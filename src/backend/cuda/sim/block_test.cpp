@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "backend/cuda/device.cuh"
-#include "cuda_sim/sim_test.h"
+#include "backend/cuda/sim/sim_test.h"
 
 namespace linnet::cuda {
 namespace {

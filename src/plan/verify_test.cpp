@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "plan/fake_op.h"
+#include "fake_op.h"
 #include "plan/plan.h"
 
 namespace linnet {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels and launches that are wrong, and what is said of them.
 #include "backend/cuda/device.cuh"
-#include "cuda_sim/sim_test.h"
+#include "backend/cuda/sim/sim_test.h"
 
 namespace linnet::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <thread>
 
-#include "cuda_sim/sim_test.h"
+#include "backend/cuda/sim/sim_test.h"
 
 namespace linnet::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams that capture, and graphs that are replayed.
-#include "cuda_sim/sim_test.h"
+#include "backend/cuda/sim/sim_test.h"
 
 namespace linnet::cuda {
 namespace {

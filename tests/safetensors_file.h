@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/files.h"
-#include "base/temporary_folder.h"
 #include "io/safetensors.h"
+#include "temporary_folder.h"
 
 namespace linnet::testing {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <functional>
 
-#include "base/temporary_folder.h"
-#include "io/safetensors_file.h"
+#include "safetensors_file.h"
+#include "temporary_folder.h"
 
 namespace linnet {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "plan/fake_op.h"
+#include "fake_op.h"
 
 namespace linnet::cpu {
 namespace {

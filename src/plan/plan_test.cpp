@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
+#include "fake_op.h"
 #include "ops/activation/activation.h"
 #include "ops/dense/dense.h"
-#include "plan/fake_op.h"
 
 namespace linnet {
 namespace {

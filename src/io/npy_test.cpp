@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/temporary_folder.h"
+#include "temporary_folder.h"
 
 namespace linnet {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "base/temporary_folder.h"
-#include "io/safetensors_file.h"
+#include "safetensors_file.h"
+#include "temporary_folder.h"
 
 namespace linnet {
 namespace {
