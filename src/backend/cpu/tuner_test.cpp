@@ -34,7 +34,7 @@ class TunerTest : public ::testing::Test {
                                          const Range part = split(kElements, 4, task.index);
                                          for (int pass = 0; pass < passes; ++pass) {
                                            for (auto i = part.begin; i < part.end; ++i) {
-                                             args.out(0)[i] += args.in(0)[i];
+                                             args.out(kFirst)[i] += args.in(kFirst)[i];
                                            }
                                          }
                                        }});
