@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/export.h>
+#include <linnet/functions.h>
 #include <linnet/network.h>
 
 #include <cstdint>
@@ -13,102 +14,14 @@
 #include <vector>
 
 namespace linnet {
-class Graph;
 class NetworkBuilder;
-struct ExpressionScope;
 }  // namespace linnet
 
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Refers to a value of a network, an own layer, a loss or a metric that is being described. A
-/// handle, valid while what it belongs to is being built. Functions of expressions add operators to
-/// the graph, so gradients, fusion and every device come without further code. Values are f32
-/// unless stated; their first axis is the batch, which shapes leave out.
-///
-/// All functions throw Error naming the operator and the shapes where operands do not fit, where an
-/// operator would take the padding of sequences with lengths for data, and where operands have
-/// different lengths. Of operands with and without lengths, the result has them.
-class Expression {
- public:
-  /// Returns the shape without the batch; weights have no batch.
-  Shape shape() const;
-  /// Returns the element type.
-  DType dtype() const;
-  /// Returns whether the first axis is the batch: true except for weights and what depends on
-  /// weights only.
-  bool batched() const { return batched_; }
-
-  /// @cond
-  // For the library.
-  Expression(std::shared_ptr<const ExpressionScope> scope, int value, bool batched)
-      : scope_(std::move(scope)), value_(value), batched_(batched) {}
-  const std::shared_ptr<const ExpressionScope>& scope() const { return scope_; }
-  int value() const { return value_; }
-  /// @endcond
-
- private:
-  std::shared_ptr<const ExpressionScope> scope_;
-  int value_;
-  bool batched_;
-};
-
-/// The layer, applied to x; its weights are the network's. Throws Error in a loss, which has none.
+/// Applies the layer to x; its weights are the network's. Throws Error in a loss, which has none.
 Expression operator|(const Expression& x, const Layer& layer);
-
-// Element by element. The smaller operand's axes are the last ones of the other's, or of extent 1:
-// it is repeated along the rest.
-Expression operator+(const Expression& a, const Expression& b);
-Expression operator-(const Expression& a, const Expression& b);
-Expression operator*(const Expression& a, const Expression& b);
-Expression operator/(const Expression& a, const Expression& b);
-Expression maximum(const Expression& a, const Expression& b);
-Expression minimum(const Expression& a, const Expression& b);
-
-Expression operator+(const Expression& a, double b);
-Expression operator-(const Expression& a, double b);
-Expression operator*(const Expression& a, double b);
-Expression operator/(const Expression& a, double b);
-Expression operator+(double a, const Expression& b);
-Expression operator-(double a, const Expression& b);
-Expression operator*(double a, const Expression& b);
-Expression operator/(double a, const Expression& b);
-Expression operator-(const Expression& x);
-
-Expression exp(const Expression& x);
-Expression log(const Expression& x);
-Expression sqrt(const Expression& x);
-Expression square(const Expression& x);
-Expression abs(const Expression& x);
-Expression sin(const Expression& x);
-Expression cos(const Expression& x);
-Expression pow(const Expression& x, double exponent);
-Expression clip(const Expression& x, double low, double high);
-Expression relu(const Expression& x);
-Expression tanh(const Expression& x);
-Expression sigmoid(const Expression& x);
-/// log(1 + e^x)
-Expression softplus(const Expression& x);
-/// Over the last axis.
-Expression softmax(const Expression& x);
-Expression log_softmax(const Expression& x);
-
-/// Over axes of a sample, counted from 0 (for an image: 0 height, 1 width, 2 channels), ascending;
-/// none: all. With keep_dims they stay, of extent 1.
-Expression sum(const Expression& x, std::vector<std::int64_t> axes = {}, bool keep_dims = false);
-Expression mean(const Expression& x, std::vector<std::int64_t> axes = {}, bool keep_dims = false);
-Expression max(const Expression& x, std::vector<std::int64_t> axes = {}, bool keep_dims = false);
-Expression min(const Expression& x, std::vector<std::int64_t> axes = {}, bool keep_dims = false);
-
-// Axes are a sample's, from 0.
-Expression reshape(const Expression& x, Shape sample);
-/// Axis i of the result is axis permutation[i] of x.
-Expression transpose(const Expression& x, const std::vector<std::int64_t>& permutation);
-/// The elements [begin, end) along an axis.
-Expression slice(const Expression& x, int axis, std::int64_t begin, std::int64_t end);
-Expression concat(const std::vector<Expression>& parts, int axis);
-/// x wᵀ: x (N, features), w a weight (units, features).
-Expression linear(const Expression& x, const Expression& weight);
 
 /// Holds layers that can be applied more than once with the same weights:
 ///   const Block d = block("d", {Dense{.units = 128}, ReLU{}, Dense{.units = 1}});
@@ -196,11 +109,17 @@ class FunctionalNetwork {
   /// inference it depends on the sample's place in the data set only, so a second prediction gives
   /// the same. Throws Error for a dim below 1.
   Expression normal(const Shape& sample);
+  /// Returns the same of numbers that are uniform from `low` to `high`. Throws Error unless low <
+  /// high.
+  Expression uniform(const Shape& sample, double low = 0, double high = 1);
   /// Returns the network with these outputs, by name. Throws Error for names that occur twice, and
   /// for expressions of another network.
   Network build(const std::vector<std::pair<std::string, Expression>>& outputs) const;
 
  private:
+  template <class Op>
+  Expression noise(const Shape& sample);
+
   std::unique_ptr<NetworkDefinition> definition_;
   std::unique_ptr<NetworkBuilder> builder_;
   std::shared_ptr<const ExpressionScope> scope_;

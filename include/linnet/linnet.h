@@ -11,6 +11,7 @@
 #include <linnet/devices.h>
 #include <linnet/error.h>
 #include <linnet/expression.h>
+#include <linnet/functions.h>
 #include <linnet/inspect.h>
 #include <linnet/layers.h>
 #include <linnet/lbfgs.h>

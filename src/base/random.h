@@ -15,7 +15,8 @@ enum class RandomStream : std::uint32_t {
   dropout = 4,
   augment = 5,
   mix = 6,
-  normal = 7
+  normal = 7,
+  uniform = 8
 };
 
 // constexpr also lets CUDA kernels call them.

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/op.h"
 
@@ -29,6 +30,15 @@ class OpRegistry {
     const Entry& entry = find(name);
     require(entry.in_networks, "the operator '{}' is no part of networks", name);
     return entry.read(attributes);
+  }
+
+  /// The names of the operators that networks may hold.
+  std::vector<std::string> names_of_networks() const {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : entries_) {
+      if (entry.in_networks) names.push_back(name);
+    }
+    return names;
   }
 
  private:

@@ -82,6 +82,22 @@ Value NetworkBuilder::take_lengths() {
   return lengths();
 }
 
+void NetworkBuilder::keep_steps(Value x, const std::function<Value()>& add) {
+  settle_lengths();
+  const Heeds outer = std::exchange(heeds_, Heeds::keeps);
+  Value y;
+  try {
+    y = add();
+    settle_lengths();
+  } catch (...) {
+    heeds_ = outer;
+    throw;
+  }
+  heeds_ = outer;
+  const auto had = network_.lengths.find(x.id);
+  if (had != network_.lengths.end()) network_.lengths[y.id] = had->second;
+}
+
 void NetworkBuilder::add_lengths() {
   const auto input = std::ranges::find(network_.inputs, current(), &NetworkInput::value);
   require(input != network_.inputs.end(),
@@ -122,6 +138,7 @@ void NetworkBuilder::settle_lengths(const Node& node) {
     const auto found = network_.lengths.find(node.inputs[i].id);
     if (found == network_.lengths.end()) continue;
     const StepsRule rule = steps_rule(graph(), node, i);
+    if (rule.unread) continue;
     if (!rule.kept) fail_on_lengths(node.op->name(), node.name, rule);
     if (lengths && *lengths != found->second) {
       fail(

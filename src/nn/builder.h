@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,6 +36,9 @@ class NetworkBuilder {
   Value heed_lengths();
   /// The same, of a layer whose output needs none any more.
   Value take_lengths();
+  /// Runs `add`, whose operators together keep each step of `x` apart: the value that it returns
+  /// has the lengths of x.
+  void keep_steps(Value x, const std::function<Value()>& add);
   /// Gives the current output, an input's, lengths: a further input "<input>.lengths". The current
   /// output then has zeros for padding.
   void add_lengths();

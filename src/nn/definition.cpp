@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "core/align.h"
 #include "ops/random_normal/random_normal.h"
+#include "ops/random_uniform/random_uniform.h"
 
 namespace linnet {
 
@@ -35,7 +36,8 @@ namespace {
 /// Whether the node reads the number of rows of its operand alone, so that no input is gathered for
 /// it.
 bool draws(const Node& node) {
-  return dynamic_cast<const RandomNormalOp*>(node.op.get()) != nullptr;
+  return dynamic_cast<const RandomNormalOp*>(node.op.get()) != nullptr ||
+         dynamic_cast<const RandomUniformOp*>(node.op.get()) != nullptr;
 }
 
 }  // namespace

@@ -29,7 +29,9 @@ Expression emit(O op, std::initializer_list<Expression> operands) {
   }
   const std::string name =
       scope->name.empty() ? scope->builder->layer_name("", O::kName) : scope->name;
-  const auto add = [&] { return scope->graph.emit(std::move(op), std::move(inputs), name); };
+  const auto add = [&] {
+    return scope->graph.add(std::make_shared<O>(std::move(op)), std::move(inputs), name)[0];
+  };
   const Value y = scope->builder != nullptr ? with_batch_named(add) : add();
   if (scope->builder != nullptr) scope->builder->settle_lengths();
   return {scope, y.id, batched};

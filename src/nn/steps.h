@@ -14,6 +14,7 @@ struct StepsRule {
   /// Whether it works on each step alone, so that its first output has the operand's steps along
   /// axis 1, and their lengths.
   bool kept = false;
+  bool unread = false;  ///< it reads nothing but the number of samples
   std::string_view padding = {};  ///< else what it would do with padding,
   std::string_view instead = {};  ///< and what knows lengths
 };

@@ -122,7 +122,7 @@ TEST(CustomLayer, ErrorsNameTheLayer) {
                                   return x + weights.add("w", {7});
                                 }};
   const std::string error = message_of([&] { Network({2}, {bad}); });
-  EXPECT_TRUE(error.starts_with("[arithmetic 'bad_1'] ")) << error;
+  EXPECT_TRUE(error.starts_with("[add 'bad_1'] ")) << error;
   const Layer weights_alone =
       CustomLayer{"bad", [](const Expression&, LayerWeights& w) { return w.add("w", {7}); }};
   EXPECT_EQ(message_of([&] { Network({2}, {weights_alone}); }),

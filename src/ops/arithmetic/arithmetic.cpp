@@ -26,7 +26,8 @@ double combine(Arithmetic kind, double a, double b) {
   return 0;
 }
 
-/// The sum of `d`, which has a's shape, over the axes along which b was repeated.
+}  // namespace
+
 Value sum_to(Graph& graph, Value d, Shape b, const std::string& name) {  // adding moves shapes
   const Shape a = graph.shape(d);
   std::int64_t leading = 0;
@@ -46,8 +47,6 @@ Value sum_to(Graph& graph, Value d, Shape b, const std::string& name) {  // addi
   if (leading > 0) d = graph.emit(SumLeadingOp({leading}), {d}, name);
   return graph.shape(d) == b ? d : graph.emit(ReshapeOp({.shape = dims_of(b)}), {d}, name);
 }
-
-}  // namespace
 
 std::vector<ValueType> ArithmeticOp::infer(std::span<const ValueType> inputs) const {
   require(

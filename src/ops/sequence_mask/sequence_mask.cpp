@@ -10,8 +10,11 @@ namespace linnet {
 
 std::vector<ValueType> SequenceMaskOp::infer(std::span<const ValueType> inputs) const {
   const std::int64_t axis = attrs().axis;
-  require(inputs.size() == 2 && inputs[In::x].dtype == DType::f32 && axis >= 1 &&
-              axis < static_cast<std::int64_t>(inputs[In::x].shape.rank()) &&
+  const bool labels = !attrs().mean && attrs().fill == 0;
+  require(inputs.size() == 2 &&
+              (inputs[In::x].dtype == DType::f32 ||
+               (labels && inputs[In::x].dtype == DType::i32)) &&
+              axis >= 1 && axis < static_cast<std::int64_t>(inputs[In::x].shape.rank()) &&
               inputs[In::lengths] == ValueType{DType::i32, Shape{inputs[In::x].shape[0]}},
           "expected f32 sequences (N, ...) with steps along axis {} and lengths i32 (N); got {}",
           axis, to_string({"x", "lengths"}, {inputs.begin(), inputs.end()}));
@@ -20,6 +23,7 @@ std::vector<ValueType> SequenceMaskOp::infer(std::span<const ValueType> inputs) 
 }
 
 std::vector<Value> SequenceMaskOp::gradient(const GradientArgs& args) const {
+  if (!args.needed[In::x]) return {Value{}, Value{}};
   SequenceMaskAttrs zeros = attrs();
   zeros.fill = 0;
   return {args.graph.emit(SequenceMaskOp(zeros),

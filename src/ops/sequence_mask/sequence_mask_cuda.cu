@@ -15,17 +15,19 @@ struct Sequences {
   std::int64_t inner = 1;
 };
 
-__global__ void sequence_mask_kernel(float* y, const float* x, const std::int32_t* lengths,
-                                     Sequences s, float fill, bool mean) {
+template <class T>
+__global__ void sequence_mask_kernel(T* y, const T* x, const std::int32_t* lengths, Sequences s,
+                                     T fill, bool mean) {
   for (std::int64_t i = first_item(); i < s.elements; i += grid_stride()) {
     const std::int64_t step = i / s.inner;
     const std::int64_t length = steps_within(lengths[step / s.steps / s.outer], s.steps);
-    const float divisor = mean ? static_cast<float>(length) : 1.0F;
+    const T divisor = mean ? static_cast<T>(length) : T{1};
     y[i] = step % s.steps < length ? x[i] / divisor : fill;
   }
 }
 
-std::optional<Kernel> prepare_sequence_mask(const NodeView& node, const Context& /*context*/) {
+template <class T>
+Kernel masked(const NodeView& node) {
   using In = SequenceMaskOp::In;
   using Out = SequenceMaskOp::Out;
   const SequenceMaskAttrs attrs = node.attrs<SequenceMaskOp>();
@@ -35,12 +37,17 @@ std::optional<Kernel> prepare_sequence_mask(const NodeView& node, const Context&
                             .outer = samples == 0 ? 1 : view.outer / samples,
                             .steps = view.extent,
                             .inner = view.inner};
-  return Kernel{.enqueue = [=](const Args& args) {
+  return {.enqueue = [=](const Args& args) {
     if (sequences.elements == 0) return;
-    launch(args.stream, "sequence_mask", for_items(sequences.elements), sequence_mask_kernel,
-           args.out(Out::y), args.in(In::x), args.in<std::int32_t>(In::lengths), sequences,
-           static_cast<float>(attrs.fill), attrs.mean);
+    launch(args.stream, "sequence_mask", for_items(sequences.elements), sequence_mask_kernel<T>,
+           args.out<T>(Out::y), args.in<T>(In::x), args.in<std::int32_t>(In::lengths), sequences,
+           static_cast<T>(attrs.fill), attrs.mean);
   }};
+}
+
+std::optional<Kernel> prepare_sequence_mask(const NodeView& node, const Context& /*context*/) {
+  return node.inputs[SequenceMaskOp::In::x].dtype == DType::i32 ? masked<std::int32_t>(node)
+                                                                : masked<float>(node);
 }
 
 }  // namespace

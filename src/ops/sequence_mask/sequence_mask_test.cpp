@@ -26,6 +26,15 @@ TEST(SequenceMask, AgreesWithTheReference) {
       {"sequence mask many tasks", of({.axis = 3}), {f32({9, 4, 67, 5}), i32({9})}, kFills, false});
 }
 
+TEST(SequenceMask, TakesLabels) {
+  const std::vector<Fill> fills{{-3, 9}, {-1, 8}};
+  const OpPtr op = make_op(SequenceMaskOp());
+  check({"sequence mask labels", op, {i32({6, 5}), i32({6})}, fills, false});
+  check({"sequence mask labels of rows", op, {i32({60, 5, 7}), i32({60})}, fills, false});
+  const OpPtr filled = make_op(SequenceMaskOp({.fill = 1}));
+  EXPECT_NE(inference_error(filled, {i32({6, 5}), i32({6})}), "");
+}
+
 TEST(SequenceMask, WantsALengthForEachSample) {
   EXPECT_EQ(inference_error(make_op(SequenceMaskOp()), {f32({3, 4}), i32({4})}, "mask"),
             "[sequence_mask 'mask'] expected f32 sequences (N, ...) with steps along axis 1 and "

@@ -59,6 +59,11 @@ struct UnaryFormula {
     if constexpr (kKind == Unary::hard_sigmoid) return clipped(x + 3, 0, 6) / 6;
     if constexpr (kKind == Unary::hard_swish) return x * clipped(x + 3, 0, 6) / 6;
     if constexpr (kKind == Unary::gelu_tanh) return x * logistic(gelu_argument(x));
+    if constexpr (kKind == Unary::expm1) return ::expm1f(x);
+    if constexpr (kKind == Unary::erf) return ::erff(x);
+    if constexpr (kKind == Unary::floor) return ::floorf(x);
+    if constexpr (kKind == Unary::ceil) return ::ceilf(x);
+    if constexpr (kKind == Unary::round) return ::rintf(x);
     return x;
   }
 
@@ -73,7 +78,7 @@ struct UnaryFormula {
     if constexpr (kKind == Unary::abs) {
       return dy * (saved > 0 ? 1.0F : saved < 0 ? -1.0F : saved);
     }
-    if constexpr (kKind == Unary::sign) return dy * 0;
+    if constexpr (is_flat(kKind)) return dy * 0;
     if constexpr (kKind == Unary::sin) return dy * ::cosf(saved);
     if constexpr (kKind == Unary::cos) return -dy * ::sinf(saved);
     if constexpr (kKind == Unary::reciprocal) return -dy * saved * saved;
@@ -106,6 +111,9 @@ struct UnaryFormula {
       const float inner = 1.59576912F * (1 + 0.134145F * saved * saved);
       return dy * (s + saved * s * (1 - s) * inner);
     }
+    if constexpr (kKind == Unary::expm1) return dy * ::expf(saved);
+    if constexpr (kKind == Unary::erf)
+      return dy * 1.12837917F * Math::exp_nonpositive(-saved * saved);
     return dy;
   }
 };

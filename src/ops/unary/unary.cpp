@@ -39,6 +39,11 @@ double evaluate(const UnaryAttrs& a, double x) {
     case Unary::hard_sigmoid: return clipped(x + 3, 0, 6) / 6;
     case Unary::hard_swish: return x * clipped(x + 3, 0, 6) / 6;
     case Unary::gelu_tanh: return 0.5 * x * (1 + std::tanh(gelu_argument(x)));
+    case Unary::expm1: return std::expm1(x);
+    case Unary::erf: return std::erf(x);
+    case Unary::floor: return std::floor(x);
+    case Unary::ceil: return std::ceil(x);
+    case Unary::round: return std::nearbyint(x);
   }
   return x;
 }
@@ -71,6 +76,11 @@ double slope(const UnaryAttrs& a, double x) {
       const double inner = std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x);
       return s + x * 2 * s * (1 - s) * inner;
     }
+    case Unary::expm1: return std::exp(x);
+    case Unary::erf: return 2 * std::numbers::inv_sqrtpi * std::exp(-x * x);
+    case Unary::floor:
+    case Unary::ceil:
+    case Unary::round: return 0;
   }
   return 1;
 }
@@ -89,7 +99,7 @@ std::vector<ValueType> UnaryOp::infer(std::span<const ValueType> inputs) const {
 }
 
 std::vector<Value> UnaryOp::gradient(const GradientArgs& args) const {
-  if (attrs().kind == Unary::sign) return {Value{}};
+  if (is_flat(attrs().kind)) return {Value{}};
   const Value saved =
       slope_from_output(attrs().kind) ? args.node.outputs[Out::y] : args.node.inputs[In::x];
   return {args.graph.emit(UnaryGradOp(attrs()), {args.output_gradients[Out::y], saved},

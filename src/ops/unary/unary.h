@@ -31,11 +31,17 @@ enum class Unary : std::uint8_t {
   hard_sigmoid,  ///< clip(x + 3, 0, 6) / 6
   hard_swish,    ///< x clip(x + 3, 0, 6) / 6 (Howard et al., 2019)
   gelu_tanh,     ///< x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³))) / 2
+  expm1,         ///< e^x - 1
+  erf,           ///< 2 / sqrt(pi) times the integral of e^-t² from 0 to x
+  floor,         ///< slope 0
+  ceil,          ///< slope 0
+  round,         ///< to the nearest whole number, halves to the even one; slope 0
 };
-constexpr std::array<std::string_view, 21> enum_names(Unary) {
-  return {"exp",  "log",  "log1p", "sqrt",       "rsqrt",        "square",     "abs",
-          "sign", "sin",  "cos",   "reciprocal", "pow",          "clip",       "leaky_relu",
-          "elu",  "selu", "silu",  "softplus",   "hard_sigmoid", "hard_swish", "gelu_tanh"};
+constexpr std::array<std::string_view, 26> enum_names(Unary) {
+  return {"exp",   "log",  "log1p", "sqrt",       "rsqrt",        "square",     "abs",
+          "sign",  "sin",  "cos",   "reciprocal", "pow",          "clip",       "leaky_relu",
+          "elu",   "selu", "silu",  "softplus",   "hard_sigmoid", "hard_swish", "gelu_tanh",
+          "expm1", "erf",  "floor", "ceil",       "round"};
 }
 
 inline constexpr double kSeluScale = 1.0507009873554804934193349852946;
@@ -58,6 +64,11 @@ struct UnaryAttrs {
 constexpr bool slope_from_output(Unary kind) {
   return kind == Unary::exp || kind == Unary::sqrt || kind == Unary::rsqrt ||
          kind == Unary::reciprocal;
+}
+
+/// Whether f'(x) is 0 wherever it is defined, so that no gradient goes on.
+constexpr bool is_flat(Unary kind) {
+  return kind == Unary::sign || kind == Unary::floor || kind == Unary::ceil || kind == Unary::round;
 }
 
 /// y = f(x), any shape, f32. NaN stays NaN. Throws Error for clip unless alpha <= beta,

@@ -20,6 +20,8 @@ constexpr double cost(Unary kind) {
     case Unary::exp:
     case Unary::log:
     case Unary::log1p:
+    case Unary::expm1:
+    case Unary::erf:
     case Unary::elu:
     case Unary::selu: return 6;
     case Unary::silu:

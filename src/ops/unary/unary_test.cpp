@@ -43,6 +43,11 @@ const std::vector<Kind>& kinds() {
       {{Unary::hard_sigmoid}, {-4, 4}, 3, 1, 0},
       {{Unary::hard_swish}, {-4, 4}, 3, 3, 1},
       {{Unary::gelu_tanh}, {-4, 4}, 1, 0.841191947, 1.082964301},
+      {{Unary::expm1}, {-4, 4}, 1, 1.718281746, 2.718281746},
+      {{Unary::erf}, {-4, 4}, 1, 0.842700779, 0.415107489},
+      {{Unary::floor}, {-4, 4}, -1.5, -2, 0},
+      {{Unary::ceil}, {-4, 4}, -1.5, -1, 0},
+      {{Unary::round}, {-4, 4}, 2.5, 2, 0},
   };
   return all;
 }
@@ -50,7 +55,7 @@ const std::vector<Kind>& kinds() {
 TEST(Unary, AgreesWithTheReference) {
   for (const Kind& kind : kinds()) {
     const OpPtr op = make_op(UnaryOp(kind.attrs));
-    const bool sloped = kind.attrs.kind != Unary::sign && kind.attrs != UnaryAttrs{Unary::pow};
+    const bool sloped = !is_flat(kind.attrs.kind) && kind.attrs != UnaryAttrs{Unary::pow};
     const std::string name(enum_names(Unary{})[static_cast<std::size_t>(kind.attrs.kind)]);
     check({name + " small", op, {f32({3, 5})}, {kind.fill}, sloped});
     check({name + " one", op, {f32({1})}, {kind.fill}, sloped});

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+#include <linnet/layers.h>
+#include <linnet/types.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace linnet {
+struct ExpressionScope;
+}  // namespace linnet
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Refers to a value of a network, an own layer, a loss or a metric that is being described. A
+/// handle, valid while what it belongs to is being built. Functions of expressions add operators to
+/// the graph, so gradients, fusion and every device come without further code. Values are f32
+/// unless stated; their first axis is the batch, which shapes leave out.
+///
+/// All functions throw Error naming the function and the shapes where operands do not fit, where an
+/// operator would take the padding of sequences with lengths for data, and where operands have
+/// different lengths. Of operands with and without lengths, the result has them.
+class Expression {
+ public:
+  /// Returns the shape without the batch; weights have no batch.
+  Shape shape() const;
+  /// Returns the element type.
+  DType dtype() const;
+  /// Returns whether the first axis is the batch: true except for weights and what depends on
+  /// weights only.
+  bool batched() const { return batched_; }
+
+  /// @cond
+  // For the library.
+  Expression(std::shared_ptr<const ExpressionScope> scope, int value, bool batched)
+      : scope_(std::move(scope)), value_(value), batched_(batched) {}
+  const std::shared_ptr<const ExpressionScope>& scope() const { return scope_; }
+  int value() const { return value_; }
+  /// @endcond
+
+ private:
+  std::shared_ptr<const ExpressionScope> scope_;
+  int value_;
+  bool batched_;
+};
+
+/// Axes are a sample's: 0 is the first after the batch (of an image: 0 height, 1 width, 2
+/// channels), and negative ones count from the end.
+using Axes = std::vector<std::int64_t>;
+
+// ---- Arithmetic, element by element. Operands are repeated to a common shape as in NumPy: counted
+// from the last axis, extents are equal or 1 or missing. Weights are repeated for each sample.
+
+/// Returns a + b, element by element.
+Expression operator+(const Expression& a, const Expression& b);
+/// Returns a - b, element by element.
+Expression operator-(const Expression& a, const Expression& b);
+/// Returns a * b, element by element.
+Expression operator*(const Expression& a, const Expression& b);
+/// Returns a / b, element by element.
+Expression operator/(const Expression& a, const Expression& b);
+/// Returns a + b, element by element.
+Expression operator+(const Expression& a, double b);
+/// Returns a - b, element by element.
+Expression operator-(const Expression& a, double b);
+/// Returns a * b, element by element.
+Expression operator*(const Expression& a, double b);
+/// Returns a / b, element by element.
+Expression operator/(const Expression& a, double b);
+/// Returns a + b, element by element.
+Expression operator+(double a, const Expression& b);
+/// Returns a - b, element by element.
+Expression operator-(double a, const Expression& b);
+/// Returns a * b, element by element.
+Expression operator*(double a, const Expression& b);
+/// Returns a / b, element by element.
+Expression operator/(double a, const Expression& b);
+/// Returns -x.
+Expression operator-(const Expression& x);
+
+/// Returns the larger of both, NaN if one is. Where they are equal, each gets half of the gradient.
+Expression maximum(const Expression& a, const Expression& b);
+/// Returns the smaller of both, as maximum().
+Expression minimum(const Expression& a, const Expression& b);
+/// Returns the larger of x and a number; x has the gradient where it is above it.
+Expression maximum(const Expression& x, double bound);
+/// Returns the smaller of both, as maximum().
+Expression minimum(const Expression& x, double bound);
+
+/// Returns e^x.
+Expression exp(const Expression& x);
+Expression expm1(const Expression& x);  ///< e^x - 1
+/// Returns the natural logarithm.
+Expression log(const Expression& x);
+Expression log1p(const Expression& x);  ///< log(1 + x)
+/// Returns the square root.
+Expression sqrt(const Expression& x);
+Expression rsqrt(const Expression& x);  ///< 1 / sqrt(x)
+/// Returns x².
+Expression square(const Expression& x);
+/// Returns 1 / x.
+Expression reciprocal(const Expression& x);
+Expression abs(const Expression& x);   ///< slope 0 at 0
+Expression sign(const Expression& x);  ///< -1, 0 or 1; slope 0
+/// Returns the sine of x in radians.
+Expression sin(const Expression& x);
+/// Returns the cosine of x in radians.
+Expression cos(const Expression& x);
+/// Returns the error function.
+Expression erf(const Expression& x);
+Expression floor(const Expression& x);  ///< slope 0, as of ceil and round
+/// Returns the next whole number from x up; slope 0.
+Expression ceil(const Expression& x);
+Expression round(const Expression& x);  ///< halves to the even whole number
+/// Returns x^exponent.
+Expression pow(const Expression& x, double exponent);
+/// Returns min(max(x, low), high); slope 0 at both bounds and beyond.
+Expression clip(const Expression& x, double low, double high);
+
+// ---- Comparisons: 1 where they hold, else 0, f32, without gradient. Operands are repeated as
+// above; those of i32 (ids, argmax()) must have one shape. With NaN only not_equal() holds.
+// Expressions have no == and !=, and no && and ||, which would evaluate one side alone.
+
+/// Returns 1 where a < b, else 0.
+Expression operator<(const Expression& a, const Expression& b);
+/// Returns 1 where a <= b, else 0.
+Expression operator<=(const Expression& a, const Expression& b);
+/// Returns 1 where a > b, else 0.
+Expression operator>(const Expression& a, const Expression& b);
+/// Returns 1 where a >= b, else 0.
+Expression operator>=(const Expression& a, const Expression& b);
+/// Returns 1 where a equals b, else 0.
+Expression equal(const Expression& a, const Expression& b);
+/// Returns 1 where a does not equal b, else 0.
+Expression not_equal(const Expression& a, const Expression& b);
+/// Returns 1 where a < b, else 0.
+Expression operator<(const Expression& a, double b);
+/// Returns 1 where a <= b, else 0.
+Expression operator<=(const Expression& a, double b);
+/// Returns 1 where a > b, else 0.
+Expression operator>(const Expression& a, double b);
+/// Returns 1 where a >= b, else 0.
+Expression operator>=(const Expression& a, double b);
+/// Returns 1 where a equals b, else 0.
+Expression equal(const Expression& a, double b);
+/// Returns 1 where a does not equal b, else 0.
+Expression not_equal(const Expression& a, double b);
+
+/// Returns 1 or 0; of the operands, 0 is false and all else, NaN too, is true.
+Expression logical_and(const Expression& a, const Expression& b);
+/// Returns 1 where one of both is true, else 0.
+Expression logical_or(const Expression& a, const Expression& b);
+/// Returns 1 where a is false, else 0.
+Expression logical_not(const Expression& a);
+
+/// Returns a where the condition is not 0, else b; all three are repeated to a common shape. What
+/// is not selected gets a gradient of 0, even where it is NaN or infinite; a condition gets none.
+Expression where(const Expression& condition, const Expression& a, const Expression& b);
+/// Returns the same with a number on one side.
+Expression where(const Expression& condition, const Expression& a, double b);
+/// Returns the same with a number on one side.
+Expression where(const Expression& condition, double a, const Expression& b);
+
+// ---- Activations, element by element; softmax and log_softmax along an axis.
+
+/// Returns max(x, 0); slope 0 at 0.
+Expression relu(const Expression& x);
+/// Returns x above 0, else slope x.
+Expression leaky_relu(const Expression& x, double slope = 0.01);
+/// Returns x above 0, else alpha (e^x - 1).
+Expression elu(const Expression& x, double alpha = 1);
+/// Returns a scaled elu of fixed constants (Klambauer et al., 2017).
+Expression selu(const Expression& x);
+/// Returns x Φ(x), or its form with tanh.
+Expression gelu(const Expression& x, bool tanh_form = false);
+/// Returns x / (1 + e^-x).
+Expression silu(const Expression& x);
+/// Returns the hyperbolic tangent.
+Expression tanh(const Expression& x);
+/// Returns 1 / (1 + e^-x).
+Expression sigmoid(const Expression& x);
+/// Returns log(1 + e^(beta x)) / beta; beta above 0.
+Expression softplus(const Expression& x, double beta = 1);
+/// Returns clip(x + 3, 0, 6) / 6.
+Expression hard_sigmoid(const Expression& x);
+/// Returns x clip(x + 3, 0, 6) / 6.
+Expression hard_swish(const Expression& x);
+/// Returns clip(x, low, high).
+Expression hard_tanh(const Expression& x, double low = -1, double high = 1);
+/// Returns e^x, divided by its sum along an axis.
+Expression softmax(const Expression& x, std::int64_t axis = -1);
+/// Returns log(softmax(x)) along an axis, which does not overflow.
+Expression log_softmax(const Expression& x, std::int64_t axis = -1);
+/// Returns (x - mean) / sqrt(variance + epsilon) over the last axis, without weights; the variance
+/// is divided by the number of elements.
+Expression layer_norm(const Expression& x, double epsilon = 1e-5);
+
+// ---- Reductions over axes of a sample; none: all. With keep_dims they stay, of extent 1. Never
+// over the batch: a loss and a metric are means over it anyway.
+
+/// Returns the sum.
+Expression sum(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns the mean.
+Expression mean(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns the largest element; the first of equal ones has the gradient.
+Expression max(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns the smallest element, as max().
+Expression min(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns the product, whose gradient is right at zeros too.
+Expression prod(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns the sum of squared distances from the mean, divided by (elements - correction): 1 is
+/// PyTorch's default, 0 NumPy's. Throws Error unless that is above 0.
+Expression var(const Expression& x, Axes axes = {}, bool keep_dims = false, double correction = 1);
+/// Returns the square root of var().
+Expression stddev(const Expression& x, Axes axes = {}, bool keep_dims = false,
+                  double correction = 1);
+/// Returns log(sum(exp(x))), which does not overflow.
+Expression log_sum_exp(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns 1 where any (all) elements are not 0, else 0; no gradient.
+Expression any(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns 1 where all elements are not 0, else 0; no gradient.
+Expression all(const Expression& x, Axes axes = {}, bool keep_dims = false);
+/// Returns the index of the largest (smallest) element along an axis, i32 without the axis, the
+/// first of equal ones; NaN counts as it. No gradient.
+Expression argmax(const Expression& x, std::int64_t axis = -1);
+/// Returns the index of the smallest element, as argmax().
+Expression argmin(const Expression& x, std::int64_t axis = -1);
+/// Returns the sums of the elements up to each one along an axis; in reverse, from each one on.
+Expression cumsum(const Expression& x, std::int64_t axis, bool reverse = false);
+
+// ---- Shapes
+
+/// Returns the same elements under another shape of as many.
+Expression reshape(const Expression& x, Shape sample);
+/// Reorders the axes: axis i of the result is axis permutation[i] of x.
+Expression transpose(const Expression& x, const Axes& permutation);
+/// Repeats x to this shape: its axes are the last ones of it, or of extent 1.
+Expression expand(const Expression& x, const Shape& sample);
+/// Stands for the end of an axis in slice().
+inline constexpr std::int64_t kToEnd = std::numeric_limits<std::int64_t>::max();
+/// Returns the elements begin, begin + step, ... before `end` along an axis, as Python's
+/// x[begin:end:step] for a step above 0: negative places count from the end. Throws Error for
+/// places outside the axis.
+Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin,
+                 std::int64_t end = kToEnd, std::int64_t step = 1);
+/// Reverses the order of the elements along an axis.
+Expression flip(const Expression& x, std::int64_t axis);
+/// Cuts x into parts of these extents along an axis; together they are the axis.
+std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& extents,
+                              std::int64_t axis);
+/// Returns the expressions one after the other along an axis.
+Expression concat(const std::vector<Expression>& parts, std::int64_t axis);
+/// Joins expressions of one shape along a new axis, whose place in the result is `axis`.
+Expression stack(const std::vector<Expression>& parts, std::int64_t axis);
+/// Puts `value` before and after the elements of x along an axis.
+Expression pad(const Expression& x, std::int64_t axis, std::int64_t before, std::int64_t after,
+               double value = 0);
+/// Returns elements along an axis by each sample's ids, i32 (J...), which take the axis's place:
+/// (T, C) and ids (J) give (J, C) for axis 0. Of weights (V, ...), axis 0: rows of a table that all
+/// samples share. An id outside the axis gives NaN. Gradients of elements that were read several
+/// times add up in the order of the ids.
+Expression gather(const Expression& x, const Expression& ids, std::int64_t axis = 0);
+/// Returns elements along an axis with an id for each: ids have x's axes, and its extents but along
+/// the axis (PyTorch's gather and take_along_dim).
+Expression take_along_axis(const Expression& x, const Expression& ids, std::int64_t axis);
+/// Returns rows of `classes` numbers: 1 at the place of the id (i32), else 0; zeros alone for an id
+/// outside.
+Expression one_hot(const Expression& ids, std::int64_t classes);
+
+// ---- Products
+
+/// Says how matmul() takes its operands.
+struct MatmulOptions {
+  bool transpose_a = false;  ///< whether a is (..., k, m) and not (..., m, k)
+  bool transpose_b = false;  ///< whether b is (..., n, k) and not (..., k, n)
+};
+/// Multiplies a (..., m, k) and b (..., k, n) for each sample: (..., m, n). Leading axes are
+/// repeated to a common shape. A sample of one axis is a row on the left and a column on the right.
+/// Weights are the same for each sample.
+Expression matmul(const Expression& a, const Expression& b, const MatmulOptions& options = {});
+/// Returns x wᵀ: x (..., features), w a weight (units, features).
+Expression linear(const Expression& x, const Expression& weight);
+/// Sums products, as NumPy's: einsum("btd,bsd->bts", {q, k}). A letter names an axis; those
+/// that the result lacks are summed over. The batch is the first letter of every operand that has
+/// one, and of the result; weights have none: "btd,dk->btk". One or two operands; no letter twice
+/// in one, no "...". Throws Error naming the equation and the shapes.
+Expression einsum(std::string_view equation, const std::vector<Expression>& operands);
+
+// ---- Images (N, H, W, C)
+
+/// Says how conv2d() moves its weight over the images.
+struct Conv2dOptions {
+  Size2d stride = 1;        ///< pixels from one place to the next, at least 1
+  Padding2d padding = {};   ///< around the image, in pixels
+  Size2d dilation = 1;      ///< pixels between neighbours under the weight, at least 1
+  std::int64_t groups = 1;  ///< of channels that go with filters of their own; divides both
+};
+/// Convolves images as a Conv2d layer without bias does; weight: made by LayerWeights, or of
+/// weights alone, (filters, height, width, channels / groups).
+Expression conv2d(const Expression& x, const Expression& weight, const Conv2dOptions& options = {});
+/// Takes the largest value of each window, channel by channel. Stride 0: the window's size.
+Expression max_pool2d(const Expression& x, Size2d size, Size2d stride = 0, Padding2d padding = {});
+/// Takes the mean of each window, in which padding counts as zeros. Stride 0: the window's size.
+Expression avg_pool2d(const Expression& x, Size2d size, Size2d stride = 0, Padding2d padding = {});
+/// Resamples images to `size` pixels, as PyTorch's interpolate(): the nearest pixel, or bilinear
+/// between half-pixel centres (align_corners=False).
+Expression resize2d(const Expression& x, Size2d size, bool bilinear = false);
+
+// ---- Sequences and noise
+
+/// Puts `fill` where a key comes after its query: scores (..., queries, keys).
+Expression causal_mask(const Expression& scores, double fill = -1e30);
+/// Returns 0 with probability `rate`, in [0, 1), else x / (1 - rate), drawn anew in each step; x
+/// itself at inference. Throws Error in a loss and in a metric, which are also computed at
+/// inference.
+Expression dropout(const Expression& x, double rate);
+
+}  // namespace linnet
+LINNET_API_END

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/expression/support.h"
+#include "nn/layers/window.h"
+#include "ops/causal_mask/causal_mask.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/dropout/dropout.h"
+#include "ops/pool2d/pool2d.h"
+#include "ops/upsample2d/upsample2d.h"
+
+namespace linnet {
+namespace {
+
+void require_image(std::string_view function, const Expression& x) {
+  require(x.batched() && x.shape().rank() == 3,
+          "[{}] expected samples that are images (height, width, channels); got {}", function,
+          to_string(x.shape()));
+}
+
+Pool2dAttrs windows(std::string_view function, const Expression& x, Size2d size, Size2d stride,
+                    const Padding2d& padding) {
+  require_image(function, x);
+  if (stride == Size2d(0)) stride = size;
+  require(size.height > 0 && size.width > 0 && stride.height > 0 && stride.width > 0,
+          "[{}] expected a window and strides of at least 1; got ({}, {}) and ({}, {})", function,
+          size.height, size.width, stride.height, stride.width);
+  const Sides sides = resolve(padding, whole_shape(x), size, stride);
+  return {.size_h = size.height,
+          .size_w = size.width,
+          .stride_h = stride.height,
+          .stride_w = stride.width,
+          .pad_top = sides.top,
+          .pad_bottom = sides.bottom,
+          .pad_left = sides.left,
+          .pad_right = sides.right};
+}
+
+}  // namespace
+
+Expression conv2d(const Expression& x, const Expression& weight, const Conv2dOptions& options) {
+  require_image("conv2d", x);
+  const auto& [stride, padding, dilation, groups] = options;
+  const Shape w = weight.shape();
+  require(
+      !weight.batched() && w.rank() == 4 && groups > 0 && w[3] * groups == x.shape()[2] &&
+          w[0] % groups == 0,
+      "[conv2d] expected a weight (filters, height, width, channels / {}) for images of {}; got "
+      "{}",
+      groups, to_string(x.shape()), to_string(w));
+  require(stride.height > 0 && stride.width > 0 && dilation.height > 0 && dilation.width > 0,
+          "[conv2d] expected strides and dilations of at least 1; got ({}, {}) and ({}, {})",
+          stride.height, stride.width, dilation.height, dilation.width);
+  const Sides sides = resolve(padding, whole_shape(x), {w[1], w[2]}, stride, dilation);
+  return emit(Conv2dOp({.stride_h = stride.height,
+                        .stride_w = stride.width,
+                        .dilation_h = dilation.height,
+                        .dilation_w = dilation.width,
+                        .groups = groups,
+                        .pad_top = sides.top,
+                        .pad_bottom = sides.bottom,
+                        .pad_left = sides.left,
+                        .pad_right = sides.right}),
+              {x, weight});
+}
+
+Expression max_pool2d(const Expression& x, Size2d size, Size2d stride, Padding2d padding) {
+  return emit(MaxPool2dOp(windows("max_pool2d", x, size, stride, padding)), {x});
+}
+
+Expression avg_pool2d(const Expression& x, Size2d size, Size2d stride, Padding2d padding) {
+  return emit(AvgPool2dOp(windows("avg_pool2d", x, size, stride, padding)), {x});
+}
+
+Expression resize2d(const Expression& x, Size2d size, bool bilinear) {
+  require_image("resize2d", x);
+  require(size.height > 0 && size.width > 0, "[resize2d] expected at least one pixel; got ({}, {})",
+          size.height, size.width);
+  return emit(Upsample2dOp({.mode = bilinear ? Upsampling::bilinear : Upsampling::nearest,
+                            .out_h = size.height,
+                            .out_w = size.width}),
+              {x});
+}
+
+Expression causal_mask(const Expression& scores, double fill) {
+  require(rank_of(scores) >= 2, "[causal_mask] expected scores (..., queries, keys); got {}",
+          to_string(scores.shape()));
+  return per_sample(scores, [&](const Expression& one) {
+    return emit(CausalMaskOp({.fill = fill}), {one});
+  });
+}
+
+Expression dropout(const Expression& x, double rate) {
+  require(x.scope()->builder != nullptr,
+          "[dropout] belongs in a network: losses and metrics are computed at inference too");
+  const auto stream = static_cast<std::int64_t>(x.scope()->graph.nodes().size());
+  return emit(DropoutOp({.rate = rate, .stream = stream}), {x});
+}
+
+}  // namespace linnet

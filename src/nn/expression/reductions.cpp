@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "nn/expression/support.h"
+#include "ops/arg_reduce/arg_reduce.h"
+#include "ops/cumsum/cumsum.h"
+#include "ops/reduce/reduce.h"
+#include "ops/softmax/softmax.h"
+
+namespace linnet {
+namespace {
+
+/// Over these axes of a sample; a sample of one number is its reduction already.
+Expression reduce(Reduction kind, const Expression& x, const Axes& axes, bool keep_dims) {
+  const std::string_view name = enum_names(kind)[static_cast<std::size_t>(kind)];
+  Axes whole = checked_axes(name, x, axes);
+  if (whole.empty()) return x;
+  for (std::int64_t& axis : whole) ++axis;  // after the batch
+  return per_sample(x, [&](const Expression& one) {
+    return emit(ReduceOp({.kind = kind, .axes = whole, .keep_dims = keep_dims}), {one});
+  });
+}
+
+/// The shape that a reduction leaves.
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keep_dims) {
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const bool reduced = std::ranges::binary_search(axes, static_cast<std::int64_t>(i));
+    if (!reduced || keep_dims) dims.push_back(reduced ? 1 : shape.dims()[i]);
+  }
+  return Shape(dims);
+}
+
+/// The product along one axis, of which one element is left.
+Expression product_along(Expression x, std::int64_t axis) {
+  for (std::int64_t extent = x.shape()[static_cast<int>(axis)]; extent > 1;) {
+    const std::int64_t half = extent / 2;
+    const Expression pairs = slice(x, axis, 0, half) * slice(x, axis, half, 2 * half);
+    x = extent % 2 == 0 ? pairs : concat({pairs, slice(x, axis, 2 * half)}, axis);
+    extent = half + extent % 2;
+  }
+  return x;
+}
+
+/// f along the last axis, for any axis.
+template <class F>
+Expression along_last(std::string_view function, const Expression& x, std::int64_t axis, F f) {
+  axis = checked_axis(function, x, axis);
+  const std::int64_t last = rank_of(x) - 1;
+  if (axis == last) return f(x);
+  Axes swap;
+  for (std::int64_t i = 0; i <= last; ++i) swap.push_back(i);
+  std::swap(swap[static_cast<std::size_t>(axis)], swap.back());
+  return transpose(f(transpose(x, swap)), swap);
+}
+
+Expression arg_reduce(ArgReduction kind, std::string_view function, const Expression& x,
+                      std::int64_t axis) {
+  const auto whole = static_cast<int>(checked_axis(function, x, axis) + 1);
+  return per_sample(x, [&](const Expression& one) {
+    return emit(ArgReduceOp({.kind = kind, .axis = whole}), {one});
+  });
+}
+
+}  // namespace
+
+Expression sum(const Expression& x, Axes axes, bool keep_dims) {
+  return reduce(Reduction::sum, x, axes, keep_dims);
+}
+Expression mean(const Expression& x, Axes axes, bool keep_dims) {
+  return reduce(Reduction::mean, x, axes, keep_dims);
+}
+Expression max(const Expression& x, Axes axes, bool keep_dims) {
+  return reduce(Reduction::max, x, axes, keep_dims);
+}
+Expression min(const Expression& x, Axes axes, bool keep_dims) {
+  return reduce(Reduction::min, x, axes, keep_dims);
+}
+
+Expression prod(const Expression& x, Axes axes, bool keep_dims) {
+  axes = checked_axes("prod", x, axes);
+  Expression y = x;
+  for (const std::int64_t axis : axes) y = product_along(y, axis);
+  return reshaped(y, reduced_shape(x.shape(), axes, keep_dims));
+}
+
+Expression var(const Expression& x, Axes axes, bool keep_dims, double correction) {
+  axes = checked_axes("var", x, axes);
+  double elements = 1;
+  for (const std::int64_t axis : axes) {
+    elements *= static_cast<double>(x.shape()[static_cast<int>(axis)]);
+  }
+  require(elements > correction,
+          "[var] expected more elements along the axes than the correction of {}; got {} for "
+          "samples of {}",
+          correction, elements, to_string(x.shape()));
+  const Expression biased = mean(square(x - mean(x, axes, true)), axes, keep_dims);
+  return correction == 0 ? biased : biased * (elements / (elements - correction));
+}
+
+Expression stddev(const Expression& x, Axes axes, bool keep_dims, double correction) {
+  return sqrt(var(x, std::move(axes), keep_dims, correction));
+}
+
+Expression log_sum_exp(const Expression& x, Axes axes, bool keep_dims) {
+  axes = checked_axes("log_sum_exp", x, axes);
+  const Expression largest = max(x, axes, true);
+  const Expression y = log(sum(exp(x - largest), axes, true)) + largest;
+  return reshaped(y, reduced_shape(x.shape(), axes, keep_dims));
+}
+
+Expression any(const Expression& x, Axes axes, bool keep_dims) {
+  return max(not_equal(x, 0), std::move(axes), keep_dims);
+}
+Expression all(const Expression& x, Axes axes, bool keep_dims) {
+  return min(not_equal(x, 0), std::move(axes), keep_dims);
+}
+
+Expression argmax(const Expression& x, std::int64_t axis) {
+  return arg_reduce(ArgReduction::max, "argmax", x, axis);
+}
+Expression argmin(const Expression& x, std::int64_t axis) {
+  return arg_reduce(ArgReduction::min, "argmin", x, axis);
+}
+
+Expression cumsum(const Expression& x, std::int64_t axis, bool reverse) {
+  const auto whole = static_cast<int>(checked_axis("cumsum", x, axis) + 1);
+  return per_sample(x, [&](const Expression& one) {
+    return emit(CumsumOp({.axis = whole, .reverse = reverse}), {one});
+  });
+}
+
+Expression softmax(const Expression& x, std::int64_t axis) {
+  return along_last("softmax", x, axis,
+                    [](const Expression& last) { return emit(SoftmaxOp(), {last}); });
+}
+Expression log_softmax(const Expression& x, std::int64_t axis) {
+  return along_last("log_softmax", x, axis,
+                    [](const Expression& last) { return emit(LogSoftmaxOp(), {last}); });
+}
+
+Expression layer_norm(const Expression& x, double epsilon) {
+  require(rank_of(x) > 0, "[layer_norm] expected samples of at least one axis; got {}",
+          to_string(x.shape()));
+  const Expression centred = x - mean(x, {-1}, true);
+  return centred * rsqrt(mean(square(centred), {-1}, true) + epsilon);
+}
+
+}  // namespace linnet
