@@ -91,7 +91,8 @@ struct SplitOptions {
 /// copies share the columns, and a setter changes one handle only. `const` functions may be called
 /// from several threads at once.
 ///
-/// Inputs are u8, f32 or i32 (ids), targets f32 values or i32 labels (N). They are read in place,
+/// Inputs are u8, f32 or i32 (ids), targets f32 values or i32 labels, class indices: one a sample,
+/// (N), or one for each step (N, T) or pixel (N, H, W). They are read in place,
 /// without a copy; pixels stay bytes until a batch is gathered. Columns of other types, or in the
 /// memory of a GPU, are copied and converted when the data set is made: f64, f16 and bf16 to f32,
 /// i64 to i32, bool to u8, targets of u8 or bool to i32. Labels (N, 1) become (N).
@@ -105,8 +106,8 @@ class Dataset {
   /// Makes a data set without columns and samples.
   Dataset() = default;
   /// Makes a data set of these columns. Throws DataError naming the column for: lengths that
-  /// disagree, a name that is empty or occurs twice, records of a dim below 1, labels that are not
-  /// single numbers or come from a source, integers that i32 cannot hold, a source of another type
+  /// disagree, a name that is empty or occurs twice, records of a dim below 1, labels that come
+  /// from a source, integers that i32 cannot hold, a source of another type
   /// than u8, f32 and i32, lengths outside the column's steps; and for `info` as set_classes()
   /// does.
   Dataset(std::vector<Column> inputs, std::vector<Column> targets = {}, DatasetInfo info = {});
@@ -165,7 +166,7 @@ class Dataset {
   Dataset map(std::string_view column, const MapOptions& options, Transform transform) const;
 
   /// Checks the labels of the first target. Throws DataError where there are classes and a label
-  /// lies outside [0, classes); `ignored_label` may.
+  /// that counts lies outside [0, classes); `ignored_label` may.
   void check_labels(std::optional<std::int32_t> ignored_label = {}) const;
 
  private:

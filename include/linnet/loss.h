@@ -14,7 +14,8 @@ namespace linnet {
 
 /// Names a loss, which a training minimises. y is the network's output, t the target. The loss of a
 /// batch is the mean over its samples (the last, smaller batch by its own size), weighted where the
-/// data set has weights (Dataset::set_weights()). An epoch's reported loss is the mean of its
+/// data set has weights (Dataset::set_weights()); of labels of steps or pixels the mean over all of
+/// these, classes along the last axis of y. An epoch's reported loss is the mean of its
 /// batches' losses, each counted by its samples or the sum of their weights.
 enum class Loss : std::uint8_t {
   automatic,  ///< cross_entropy for labels, mse for values
@@ -23,7 +24,8 @@ enum class Loss : std::uint8_t {
   cross_entropy,
   mse,  ///< (y - t)^2, mean over all elements. PyTorch's MSELoss.
   mae,  ///< |y - t|, mean over all elements. PyTorch's L1Loss.
-  /// -t log s(y) - (1 - t) log(1 - s(y)), s the sigmoid, mean over all elements; t in [0, 1]. Takes
+  /// -t log s(y) - (1 - t) log(1 - s(y)), s the sigmoid, mean over all elements; t in [0, 1]. Of
+  /// labels, t is 0 or 1 for one output, else 1 for the label's output and 0 for the others. Takes
   /// logits, or the outputs of a last Sigmoid. PyTorch's BCEWithLogitsLoss.
   binary_cross_entropy,
   /// d^2 / 2 up to delta, delta (|d| - delta / 2) beyond, with d = y - t; mean over all elements.

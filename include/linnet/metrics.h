@@ -97,7 +97,7 @@ struct MetricsOptions {
 
 /// Holds the metrics that fit the targets of a data set; the others are NaN or empty. Samples count
 /// by their weights, and of targets with lengths the steps that count do. Counts (samples,
-/// confusion, scores) are unweighted.
+/// confusion, scores) are unweighted. Labels of steps or pixels count one by one.
 struct Metrics {
   /// Names the kind of targets: labels, values that are all 0 or 1, or other values.
   enum class Kind : std::uint8_t { labels, binary, values };

@@ -58,12 +58,13 @@ std::vector<std::int32_t> places_of(const Dataset& data, const Names& names) {
   return places;
 }
 
-Tensor moved_labels(std::span<const std::int32_t> labels, std::span<const std::int32_t> places) {
-  std::vector<std::int32_t> moved(labels.begin(), labels.end());
+Tensor moved_labels(const Tensor& labels, std::span<const std::int32_t> places) {
+  const std::span<const std::int32_t> elements = labels.as<std::int32_t>();
+  std::vector<std::int32_t> moved(elements.begin(), elements.end());
   for (std::int32_t& label : moved) {
     if (label >= 0 && label < std::ssize(places)) label = places[static_cast<std::size_t>(label)];
   }
-  return Tensor(std::move(moved));
+  return {std::move(moved), labels.shape()};
 }
 
 Tensor moved_columns(const Dataset& data, std::span<const std::int32_t> places) {
@@ -88,7 +89,7 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
       data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown), listed(names));
   const std::vector<std::int32_t> places = places_of(data, names);
   if (!has_columns_of_classes(data)) {
-    return with_first_target(data, moved_labels(labels_of(data), places));
+    return with_first_target(data, moved_labels(data.targets()[0].data, places));
   }
   const Names lacking = missing_from(data.classes(), names);
   require<DataError>(lacking.empty(),
@@ -100,7 +101,7 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
 }  // namespace
 
 Dataset with_class_names(Dataset data, const Names& class_names) {
-  const bool labelled = !labels_of(data).empty() || has_columns_of_classes(data);
+  const bool labelled = !all_labels_of(data).empty() || has_columns_of_classes(data);
   if (class_names.empty() || !labelled) return data;
   data = with_targets_by_name(data, class_names);
   if (data.classes().size() <= class_names.size()) data.set_classes(class_names);

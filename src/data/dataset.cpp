@@ -73,11 +73,7 @@ void settle(Column& column, bool target) {
                     error.what());
   }
   if (!target || dtype != DType::i32) return;
-  const Shape record = column.data.shape().sample();
-  require<DataError>(
-      record.rank() == 0 || record == Shape{1},
-      "the target '{}' is labels, whole numbers, of {}; expected one a sample, or values as f32",
-      column.name, to_string(record));
+  if (column.data.shape().sample() != Shape{1}) return;
   column.data = column.data.reshaped({column.data.shape()[0]});
 }
 
@@ -222,15 +218,29 @@ void Dataset::set_classes(std::vector<std::string> names) {
 void Dataset::check_labels(std::optional<std::int32_t> ignored_label) const {
   const auto count = static_cast<std::int64_t>(classes().size());
   if (count == 0) return;
-  const std::span<const std::int32_t> labels = labels_of(*this);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if ((labels[i] >= 0 && labels[i] < count) || labels[i] == ignored_label) continue;
-    fail<DataError>("label {} of sample {} in '{}' is outside [0, {})", labels[i], i, info().name,
-                    count);
-  }
+  if (all_labels_of(*this).empty()) return;
+  const Column& target = targets()[0];
+  const auto record = static_cast<std::size_t>(target.record().elements());
+  for_each_counted<std::int32_t>(target, [&](std::span<const std::int32_t> labels,
+                                             std::size_t first) {
+    const auto bad = std::ranges::find_if(labels, [&](std::int32_t label) {
+      return (label < 0 || label >= count) && label != ignored_label;
+    });
+    if (bad == labels.end()) return false;
+    const std::size_t index = first + static_cast<std::size_t>(bad - labels.begin());
+    const std::string element = record == 1 ? "" : fmt::format(", element {}", index % record);
+    fail<DataError>("label {} of sample {}{} in '{}' is outside [0, {})", *bad, index / record,
+                    element, info().name, count);
+  });
 }
 
 std::span<const std::int32_t> labels_of(const Dataset& data) {
+  const std::span<const std::int32_t> labels = all_labels_of(data);
+  return labels.empty() || data.targets()[0].record().rank() > 0 ? std::span<const std::int32_t>()
+                                                                 : labels;
+}
+
+std::span<const std::int32_t> all_labels_of(const Dataset& data) {
   if (data.targets().empty() || data.targets()[0].dtype() != DType::i32) return {};
   return data.targets()[0].data.as<std::int32_t>();
 }
@@ -252,6 +262,15 @@ std::int64_t classes_of(std::span<const std::int32_t> labels,
   for (const std::int32_t label : labels) {
     if (label != ignored_label) classes = std::max<std::int64_t>(classes, label + std::int64_t{1});
   }
+  return classes;
+}
+
+std::int64_t classes_of(const Column& labels, std::optional<std::int32_t> ignored_label) {
+  std::int64_t classes = 0;
+  for_each_counted<std::int32_t>(labels, [&](std::span<const std::int32_t> part, std::size_t) {
+    classes = std::max(classes, classes_of(part, ignored_label));
+    return false;
+  });
   return classes;
 }
 

@@ -10,8 +10,11 @@
 
 namespace linnet {
 
-/// The first target where it is labels, (N) class indices; else nothing.
+/// The first target where it is one label a sample, (N) class indices; else nothing.
 std::span<const std::int32_t> labels_of(const Dataset& data);
+/// The first target where it is labels, class indices (N) or of steps or pixels, (N, ...),
+/// row-major; else nothing. What lies in padding may be no class.
+std::span<const std::int32_t> all_labels_of(const Dataset& data);
 /// The first target where it is values in memory, row-major; else nothing.
 std::span<const float> values_of(const Dataset& data);
 /// The shape of one sample of the first target's values, (1) for single numbers; () for labels, and
@@ -21,6 +24,8 @@ Shape value_shape_of(const Dataset& data);
 /// One more than the largest label.
 std::int64_t classes_of(std::span<const std::int32_t> labels,
                         std::optional<std::int32_t> ignored_label = {});
+/// The same of a column of labels, but for padding.
+std::int64_t classes_of(const Column& labels, std::optional<std::int32_t> ignored_label = {});
 
 /// The data set with its first target in memory, which a source has read outside of an epoch; the
 /// data set itself where it is there already.

@@ -20,6 +20,9 @@ void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
     require(
         !labels || target.how.custom != nullptr || target.how.loss == Loss::cross_entropy,
         "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
+    require(!labels || step.parts[target.part].record.shape.rank() == 1,
+            "mix-up and CutMix take one label a sample; those of '{}' are {} a sample",
+            data.info().name, to_string(step.parts[target.part].record.shape.sample()));
     require(!labels || !target.how.options.ignore_index,
             "mixed labels can't be ignored: mixup and cutmix go without an ignore index");
   }
@@ -47,6 +50,15 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
             "augmentation wants pictures (height, width, channels) for a network of as many "
             "channels; the data set '{}' holds {} {}, the network takes {}",
             data.info().name, to_string(dtype), to_string(record), to_string(input));
+  }
+  for (const TargetLoss& target : read.targets) {
+    if (target.how.target || !(a.crops() || a.flip > 0 || record != input)) continue;
+    const ValueType& labels = read.parts[target.part].record;
+    require(labels.dtype != DType::i32 || labels.shape.rank() != 3,
+            "augmentation moves the pixels of the images of '{}', but not their labels of {} a "
+            "sample: expected no crop and no flip, and images of {}; got images of {}",
+            data.info().name, to_string(labels.shape.sample()), to_string(input),
+            to_string(record));
   }
   if (a.mixes()) step.mix = MixRule{.mixup = a.mixup, .cutmix = a.cutmix};
   if (!pictures) return step;

@@ -44,36 +44,60 @@ struct TargetData {
   std::filesystem::path file = {};  ///< that holds it, if that is known
   bool labels = false;
   std::int64_t classes = 0;                            ///< of labels
-  std::span<const std::int32_t> ids = {};              ///< the labels
   std::optional<std::int32_t> ignored = std::nullopt;  ///< the label that needs no output
-  Shape shape = {};                                    ///< of values
+  Shape shape = {};                                    ///< of values, or of a sample's labels
 };
 
-/// "; row 12, column 0 of ... is the label 7" for the first label without an output, if any.
-std::string label_without_output(const TargetData& target, std::int64_t outputs,
-                                 const Dataset& data) {
-  const auto found = std::ranges::find_if(target.ids, [&](std::int32_t id) {
-    return id >= outputs && id != target.ignored;
+/// "row 12, column (0, 3) of ... is the label 7" for the first label, of those that count, for
+/// which `bad` holds; else "".
+template <class F>
+std::string first_label(const Column& column, const TargetData& target, const Dataset& data,
+                        F bad) {
+  std::string found;
+  for_each_counted<std::int32_t>(column, [&](std::span<const std::int32_t> labels,
+                                             std::size_t first) {
+    const auto at = std::ranges::find_if(labels, [&](std::int32_t label) {
+      return label != target.ignored && bad(label);
+    });
+    if (at == labels.end()) return false;
+    const std::size_t index = first + static_cast<std::size_t>(at - labels.begin());
+    found = fmt::format("{} is the label {}",
+                        place_of(index, target.shape, target.file, target.what, data), *at);
+    return true;
   });
-  if (found == target.ids.end()) return "";
-  const auto row = static_cast<std::size_t>(found - target.ids.begin());
-  return fmt::format("; {} is the label {}", place_of(row, {}, target.file, target.what, data),
-                     *found);
+  return found;
 }
 
 /// The loss in the place of Loss::automatic.
-Loss check_target(Loss loss, const TargetData& target, const Shape& outputs, const Dataset& data) {
+Loss check_target(Loss loss, const Column& column, const TargetData& target, const Shape& outputs,
+                  const Dataset& data) {
   if (loss == Loss::automatic) loss = target.labels ? Loss::cross_entropy : Loss::mse;
   if (target.labels) {
-    require(loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge,
+    const bool binary = loss == Loss::binary_cross_entropy;
+    require(loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge || binary,
             "this loss wants values, but the data set '{}' has labels", data.info().name);
-    require(outputs.rank() == 1, "{} wants outputs (N, classes); the network gives {}",
-            loss == Loss::cross_entropy ? "cross-entropy" : "a loss of labels",
-            to_string(outputs.batched(data.size())));
-    if (target.classes > outputs[0]) {
-      fail<DataError>("the network ends in {} outputs but the data set '{}' has {} classes{}",
-                      outputs[0], data.info().name, target.classes,
-                      label_without_output(target, outputs[0], data));
+    const std::string_view name = loss == Loss::cross_entropy ? "cross-entropy"
+                                  : binary                    ? "binary cross-entropy"
+                                                              : "a loss of labels";
+    if (target.shape.rank() == 0) {
+      require(outputs.rank() == 1, "{} wants outputs (N, classes); the network gives {}", name,
+              to_string(outputs.batched(data.size())));
+    } else {
+      require<DataError>(
+          outputs.rank() == target.shape.rank() + 1 &&
+              std::ranges::equal(outputs.dims().first(target.shape.rank()), target.shape.dims()),
+          "{} wants an axis of classes after those of the labels; the data set '{}' has labels "
+          "of {} a sample, the network gives {}",
+          name, data.info().name, to_string(target.shape), to_string(outputs));
+    }
+    // One output of a binary loss tells two classes apart.
+    const std::int64_t classes = binary && outputs[-1] == 1 ? 2 : outputs[-1];
+    if (target.classes > classes) {
+      const std::string label =
+          first_label(column, target, data, [&](std::int32_t id) { return id >= classes; });
+      fail<DataError>("the network ends in {} outputs but the data set '{}' has {} classes{}{}",
+                      outputs[-1], data.info().name, target.classes, label.empty() ? "" : "; ",
+                      label);
     }
   } else {
     require<DataError>(target.shape == outputs,
@@ -107,20 +131,14 @@ TargetData target_of(const Column& column, const Shape& outputs,
   TargetData target{.what = name_of_target(column, data),
                     .file = file_of_target(data),
                     .labels = column.dtype() == DType::i32,
-                    .ids = {},
                     .ignored = ignored,
                     .shape = record_as(column.record(), outputs)};
   if (!target.labels) return target;
-  target.ids = column.data.as<std::int32_t>();
-  const auto negative = std::ranges::find_if(target.ids, [&](std::int32_t label) {
-    return label < 0 && label != ignored;
-  });
-  if (negative != target.ids.end()) {
-    const auto row = static_cast<std::size_t>(negative - target.ids.begin());
-    fail<DataError>("{} is the label {}; labels are class indices from 0 on",
-                    place_of(row, {}, target.file, target.what, data), *negative);
-  }
-  target.classes = classes_of(target.ids, ignored);
+  target.shape = column.record();
+  const std::string negative =
+      first_label(column, target, data, [](std::int32_t id) { return id < 0; });
+  require<DataError>(negative.empty(), "{}; labels are class indices from 0 on", negative);
+  target.classes = classes_of(column, ignored);
   if (&column == &data.targets()[0] && !data.classes().empty()) {
     target.classes = std::ssize(data.classes());
   }
@@ -208,10 +226,11 @@ OutputLoss loss_of(const TrainingOptions& options, const NetworkDefinition& netw
 /// What weighs samples or steps must fit the target's loss; `steps`: T of weights or lengths.
 void check_steps(std::int64_t steps, std::string_view what, const TargetData& target,
                  const OutputLoss& loss, const Shape& outputs, const Dataset& data) {
-  require(!target.labels && outputs.rank() > 0 && outputs[0] == steps,
+  const bool one = target.labels && target.shape.rank() == 0;
+  require(!one && outputs.rank() > 0 && outputs[0] == steps,
           "the {} of '{}' are those of {} steps, but the output '{}' gives {} a sample{}", what,
           data.info().name, steps, loss.output, to_string(outputs),
-          target.labels ? ", which its labels are one of" : "");
+          one ? ", which its labels are one of" : "");
   const bool rows = loss.loss == Loss::cross_entropy || loss.loss == Loss::kl_divergence ||
                     loss.loss == Loss::cosine;
   require(loss.custom || !rows || outputs.rank() > 1,
@@ -333,7 +352,7 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     const std::optional<std::int32_t> ignored = ignored_label(loss);
     if (&column == &data.targets()[0]) data.check_labels(ignored);
     const TargetData target = target_of(column, outputs, ignored, data);
-    loss.loss = check_target(loss.loss, target, outputs, data);
+    loss.loss = check_target(loss.loss, column, target, outputs, data);
     check_loss_options(loss.loss, loss.options, target.labels, outputs);
     if (!target.labels && !loss.custom) {
       check_values(loss.loss, column, target, data);
@@ -351,11 +370,11 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
       check_steps(column.record()[0], "lengths of the targets", target, loss, outputs, data);
     }
     step.targets.push_back({i, std::move(loss), step.parts.size()});
-    step.parts.push_back({.name = i == 0 ? "targets" : network.outputs[i].name,
-                          .record = target.labels ? ValueType{DType::i32, Shape{1}}
-                                                  : ValueType{DType::f32, target.shape.batched(1)},
-                          .bytes = column.data.bytes(),
-                          .source = column.source.get()});
+    step.parts.push_back(
+        {.name = i == 0 ? "targets" : network.outputs[i].name,
+         .record = {target.labels ? DType::i32 : DType::f32, target.shape.batched(1)},
+         .bytes = column.data.bytes(),
+         .source = column.source.get()});
   }
   add_weights(step, network, targets, data);
   step.augment = step_augment(options.augment, run, data, step);

@@ -80,7 +80,8 @@ bool counts(std::span<const std::int32_t> labels, const LossOptions& options) {
   return std::ranges::any_of(labels, [&](std::int32_t label) {
     if (label == options.ignore_index) return false;
     const std::vector<double>& weights = options.class_weights;
-    return weights.empty() || weights[static_cast<std::size_t>(label)] > 0;
+    const auto at = static_cast<std::size_t>(label);  // of padding: perhaps no class
+    return weights.empty() || (at < weights.size() && weights[at] > 0);
   });
 }
 

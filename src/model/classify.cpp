@@ -36,7 +36,7 @@ void require_classes(const ModelState& model) {
   const Shape outputs = model.definition().output_sample();
   require(outputs.rank() == 1,
           "classify() is for models of one class a sample, with outputs (N, classes); this one's "
-          "are {} a sample",
+          "are {} a sample, all of which predict() gives",
           to_string(outputs));
 }
 

@@ -4,8 +4,7 @@
 #include "base/check.h"
 #include "model/loss_weights.h"
 #include "nn/expression_scope.h"
-#include "ops/arithmetic/arithmetic.h"
-#include "ops/label_targets/label_targets.h"
+#include "ops/one_hot/one_hot.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reshape/reshape.h"
 
@@ -13,13 +12,6 @@ namespace linnet {
 namespace {
 
 constexpr const char* kName = "loss";
-
-Value one_hot(Graph& graph, Value labels, std::int64_t classes) {
-  const Value weights = graph.add_constant({DType::f32, Shape{classes}}, 1);
-  const Value shares = graph.emit(LabelTargetsOp(), {labels, weights}, kName);  // 1 / N each
-  const auto samples = static_cast<double>(graph.shape(labels)[0]);
-  return graph.emit(ScaleOp({.alpha = samples}), {shares}, kName);
-}
 
 }  // namespace
 
@@ -35,9 +27,10 @@ Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_vi
                         Value target) {
   if (graph.type(target).dtype == DType::i32) {
     const Shape& outputs = graph.shape(y);
-    require(outputs.rank() == 2, "labels want outputs (N, classes); the network gives {}",
-            to_string(outputs));
-    target = one_hot(graph, target, outputs[1]);
+    require(outputs.rank() == graph.shape(target).rank() + 1,
+            "labels {} want outputs with an axis of classes after those; the network gives {}",
+            to_string(graph.shape(target)), to_string(outputs));
+    target = graph.emit(OneHotOp({.classes = outputs[-1]}), {target}, kName);
   }
   const auto scope = std::make_shared<const ExpressionScope>(
       ExpressionScope{.graph = graph, .name = std::string(what)});

@@ -13,9 +13,12 @@
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/element_loss/element_loss.h"
 #include "ops/label_targets/label_targets.h"
+#include "ops/one_hot/one_hot.h"
 #include "ops/reduce/reduce.h"
 #include "ops/regression_loss/regression_loss.h"
+#include "ops/reshape/reshape.h"
 #include "ops/row_loss/row_loss.h"
+#include "ops/slice/slice.h"
 #include "ops/softmax/softmax.h"
 #include "ops/table/table.h"
 #include "plan/passes/match.h"
@@ -205,8 +208,41 @@ class LossGraph {
 
 }  // namespace
 
+namespace {
+
+/// Outputs, labels and weights of steps or pixels as those of so many samples.
+void take_as_samples(Graph& graph, Value& y, Value& labels, Value& weights) {
+  const Shape shape = graph.shape(labels);
+  const std::int64_t elements = shape.elements();
+  const auto reshape = [&](Value x, std::vector<std::int64_t> dims) {
+    return graph.emit(ReshapeOp({.shape = std::move(dims)}), {x}, "loss");
+  };
+  if (weights) weights = reshape(element_weights(graph, shape, weights), {elements});
+  y = reshape(y, {elements, graph.shape(y)[-1]});
+  labels = reshape(labels, {elements});
+}
+
+/// Labels as the values of a binary loss: 0 or 1 for one output, else 1 for the label's alone.
+Value as_answers(Graph& graph, Value labels, const Shape& y) {
+  const std::int64_t classes = y[-1];
+  const Value rows =
+      graph.emit(OneHotOp({.classes = classes == 1 ? 2 : classes}), {labels}, "loss");
+  if (classes > 1) return rows;
+  const auto axis = static_cast<int>(y.rank()) - 1;
+  return graph.emit(SliceOp({.axis = axis, .begin = 1, .end = 2}), {rows}, "loss");
+}
+
+}  // namespace
+
 Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target,
                Value weights) {
+  if (graph.type(target).dtype == DType::i32) {
+    if (loss == Loss::binary_cross_entropy) {
+      target = as_answers(graph, target, graph.shape(y));
+    } else if (graph.shape(target).rank() > 1) {
+      take_as_samples(graph, y, target, weights);
+    }
+  }
   LossGraph build(graph, options, y, target, weights);
   switch (loss) {
     case Loss::cross_entropy: return build.cross_entropy();

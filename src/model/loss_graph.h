@@ -13,9 +13,10 @@ namespace linnet {
 /// outputs of shape `outputs` (a sample's). `labels`: whether the targets are labels.
 void check_loss_options(Loss loss, const LossOptions& options, bool labels, const Shape& outputs);
 
-/// Adds the mean loss of outputs `y` (N, ...) against `target`: labels i32 (N), or values of y's
-/// shape. Any Loss but automatic, with options that check_loss_options() took. Returns a scalar.
-/// `weights`: f32 (N), or of more of the first axes of what the loss is a mean of; none: all alike.
+/// Adds the mean loss of outputs `y` (N, ...) against `target`: labels i32 of y's shape without its
+/// last axis, or values of y's shape. Any Loss but automatic, with options that
+/// check_loss_options() took. Returns a scalar. `weights`: f32 (N), or of more of the first axes of
+/// what the loss is a mean of; none: all alike.
 Value add_loss(Graph& graph, Loss loss, const LossOptions& options, Value y, Value target,
                Value weights = {});
 

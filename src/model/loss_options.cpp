@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "data/lengths.h"
 #include "data/targets.h"
 #include "model/loss_graph.h"
 
@@ -45,7 +46,7 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
   belongs(!o.class_weights.empty(), "class weights",
           loss == Loss::cross_entropy || binary || labels);
   if (!o.class_weights.empty()) require_weights(o.class_weights, "class weights", outputs);
-  belongs(o.ignore_index.has_value(), "an ignored label", labels);
+  belongs(o.ignore_index.has_value(), "an ignored label", labels && !binary);
   belongs(!o.positive_weights.empty(), "positive weights", binary);
   if (!o.positive_weights.empty()) require_weights(o.positive_weights, "positive weights", outputs);
   require(std::isfinite(o.focal_gamma) && o.focal_gamma >= 0,
@@ -61,22 +62,26 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
 
 std::vector<double> balanced_class_weights(const Dataset& data,
                                            std::optional<std::int32_t> ignore_index) {
-  const std::span<const std::int32_t> labels = labels_of(data);
-  require(!labels.empty(), "the data set '{}' has no labels to weigh classes by", data.info().name);
+  require(!all_labels_of(data).empty(), "the data set '{}' has no labels to weigh classes by",
+          data.info().name);
+  const Column& target = data.targets()[0];
   const std::int64_t classes =
-      data.classes().empty() ? classes_of(labels, ignore_index) : std::ssize(data.classes());
+      data.classes().empty() ? classes_of(target, ignore_index) : std::ssize(data.classes());
   require(classes <= kMostClasses,
           "the data set '{}' has the label {}; at most {} classes are weighed", data.info().name,
           classes - 1, kMostClasses);
   std::vector<std::int64_t> count(static_cast<std::size_t>(classes));
   std::int64_t samples = 0;
-  for (const std::int32_t label : labels) {
-    if (label == ignore_index) continue;
-    ++samples;
-    require(label >= 0 && label < classes, "the data set '{}' has the label {} of {} classes",
-            data.info().name, label, classes);
-    ++count[static_cast<std::size_t>(label)];
-  }
+  for_each_counted<std::int32_t>(target, [&](std::span<const std::int32_t> labels, std::size_t) {
+    for (const std::int32_t label : labels) {
+      if (label == ignore_index) continue;
+      ++samples;
+      require(label >= 0 && label < classes, "the data set '{}' has the label {} of {} classes",
+              data.info().name, label, classes);
+      ++count[static_cast<std::size_t>(label)];
+    }
+    return false;
+  });
   std::vector<double> weights(count.size());
   std::transform(count.begin(), count.end(), weights.begin(), [&](std::int64_t n) {
     if (n == 0) return 0.0;

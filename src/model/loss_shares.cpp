@@ -16,6 +16,7 @@ bool counts_labels(const StepData& data, std::size_t target) {
   const TargetLoss& loss = data.targets[target];
   const LossOptions& options = loss.how.options;
   return !loss.how.custom && !loss.how.target && !data.augment.mix &&
+         loss.how.loss != Loss::binary_cross_entropy &&
          data.parts[loss.part].record.dtype == DType::i32 &&
          (!options.class_weights.empty() || options.ignore_index);
 }
@@ -30,6 +31,14 @@ double counted(const LossOptions& options, std::int32_t label) {
 /// Whether the loss is no plain mean over rows.
 bool weighs(const StepData& data, std::size_t target) {
   return data.weights || data.targets[target].lengths || counts_labels(data, target);
+}
+
+/// Of how many labels a sample's target is made; 0: of none.
+std::int64_t labels_of_sample(const StepData& data, std::size_t target) {
+  const TargetLoss& loss = data.targets[target];
+  if (loss.how.target || loss.how.loss == Loss::binary_cross_entropy) return 0;
+  if (data.parts[loss.part].record.dtype != DType::i32) return 0;
+  return data.parts[loss.part].record.shape.sample().elements();
 }
 
 template <class T>
@@ -58,6 +67,49 @@ double weight_of(const StepData& data, const TargetLoss& target, std::uint64_t r
   return sum;
 }
 
+/// The weights of a sample's labels (of steps or pixels) up to the end of its sequence, each times
+/// what it counts by itself.
+double weight_of_labels(const StepData& data, std::size_t index, std::uint64_t record) {
+  const TargetLoss& target = data.targets[index];
+  const StepData::Part& labels = data.parts[target.part];
+  const std::int64_t count = labels_of_sample(data, index);
+  const std::int64_t steps = std::max<std::int64_t>(labels.record.shape.sample()[0], 1);
+  const std::int64_t end =
+      target.lengths ? element<std::int32_t>(data.parts[*target.lengths], record) : steps;
+  const std::int64_t weights = data.weights ? data.parts[*data.weights].record.shape.elements() : 0;
+  const bool counted_each = counts_labels(data, index);
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t step = i / (count / steps);
+    if (step >= end) break;
+    double weight = 1;
+    if (weights > 0) {
+      const auto place = static_cast<std::uint64_t>(weights == 1 ? 0 : step);
+      weight = element<float>(data.parts[*data.weights],
+                              record * static_cast<std::uint64_t>(weights) + place);
+    }
+    if (counted_each) {
+      const std::uint64_t at =
+          record * static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(i);
+      weight *= counted(target.how.options, element<std::int32_t>(labels, at));
+    }
+    sum += weight;
+  }
+  return sum;
+}
+
+/// What a sample of a target that weighs() counts.
+double weight_of(const StepData& data, std::size_t target, std::uint64_t record) {
+  // One label a sample; a loss of one's own knows no classes' weights.
+  if (labels_of_sample(data, target) > 1) return weight_of_labels(data, target, record);
+  double weight = weight_of(data, data.targets[target], record);
+  if (counts_labels(data, target)) {
+    const TargetLoss& loss = data.targets[target];
+    weight *= counted(loss.how.options, element<std::int32_t>(data.parts[loss.part], record));
+  }
+  return weight;
+}
+
 }  // namespace
 
 std::size_t share_of(const StepData& data, std::size_t target) {
@@ -74,7 +126,9 @@ std::size_t share_of(const StepData& data, std::size_t target) {
 double counted_weight(const StepData& data, std::size_t target) {
   double sum = 0;
   for (std::int64_t i = 0; i < data.samples; ++i) {
-    sum += weight_of(data, data.targets[target], static_cast<std::uint64_t>(i));
+    const auto record = static_cast<std::uint64_t>(i);
+    sum += labels_of_sample(data, target) > 1 ? weight_of_labels(data, target, record)
+                                              : weight_of(data, data.targets[target], record);
   }
   return sum;
 }
@@ -87,15 +141,8 @@ std::array<double, kShares> denominators(const StepData& data, const StepInfo& s
   for (std::size_t i = 0; i < data.targets.size(); ++i) {
     const std::size_t share = share_of(data, i);
     if (share == 0) continue;
-    const TargetLoss& target = data.targets[i];
     for (std::uint64_t row = 0; row < count; ++row) {
-      const std::uint64_t record = index(static_cast<std::int64_t>(row));
-      double weight = weight_of(data, target, record);
-      if (counts_labels(data, i)) {
-        weight *=
-            counted(target.how.options, element<std::int32_t>(data.parts[target.part], record));
-      }
-      sums[share] += weight;
+      sums[share] += weight_of(data, i, index(static_cast<std::int64_t>(row)));
     }
   }
   return sums;

@@ -74,14 +74,14 @@ Value weighted_mean(Graph& graph, Value x, Value shares) {
                     {x, shares}, kName);
 }
 
+Value element_weights(Graph& graph, const Shape& shape, Value weights) {
+  if (weights && graph.shape(weights) == shape) return weights;
+  const Value all = graph.add_constant({DType::f32, shape}, 1);
+  return weights ? times_shares(graph, all, weights) : all;
+}
+
 Value step_weights(Graph& graph, Value lengths, std::int64_t steps, Value weights) {
-  const Shape shape{graph.shape(lengths)[0], steps};
-  Value all = graph.add_constant({DType::f32, shape}, 1);
-  if (weights && graph.shape(weights).rank() > 1) {
-    all = weights;
-  } else if (weights) {
-    all = times_shares(graph, all, weights);
-  }
+  const Value all = element_weights(graph, {graph.shape(lengths)[0], steps}, weights);
   return graph.emit(SequenceMaskOp(), {all, lengths}, kName);
 }
 

@@ -80,7 +80,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
     const Value y = forward.outputs[target.output];
     const bool constant = target.how.target.has_value();
     Value t = constant ? graph.add_constant(graph.type(y), *target.how.target) : batch[target.part];
-    if (target.lengths && graph.type(t).dtype == DType::f32) {  // the padding may hold NaN
+    if (target.lengths) {  // the padding may hold NaN, or labels that are no class
       t = graph.emit(SequenceMaskOp(), {t, batch[*target.lengths]}, "targets");
     }
     forward.targets.push_back(t);
@@ -116,12 +116,23 @@ void add_metrics(Graph& graph, const StepData& data, const Forward& forward, Val
                  MetricsAttrs attrs, Value loss) {
   attrs.classification = data.classification();
   std::vector<Value> operands{counters, loss};
+  Value weights = forward.weights[0];
   if (attrs.classification) {
     // Probabilities underflow into ties where logits still differ.
-    operands.insert(operands.end(), {before_softmax(graph, forward.outputs[data.targets[0].output]),
-                                     forward.targets[0]});
+    Value scores = before_softmax(graph, forward.outputs[data.targets[0].output]);
+    Value labels = forward.targets[0];
+    const Shape shape = graph.shape(labels);
+    if (shape.rank() > 1) {  // of steps or pixels: each counts by itself
+      const auto as_samples = [&](Value x, std::vector<std::int64_t> dims) {
+        return graph.emit(ReshapeOp({.shape = std::move(dims)}), {x}, "metrics");
+      };
+      weights = as_samples(element_weights(graph, shape, weights), {shape.elements()});
+      scores = as_samples(scores, {shape.elements(), graph.shape(scores)[-1]});
+      labels = as_samples(labels, {shape.elements()});
+    }
+    operands.insert(operands.end(), {scores, labels});
   }
-  if (forward.weights[0]) operands.push_back(forward.weights[0]);
+  if (weights) operands.push_back(weights);
   graph.add(std::make_shared<MetricsOp>(attrs), std::move(operands), "metrics");
 }
 
@@ -297,7 +308,8 @@ Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std:
   Value gradient =
       differentiate(graph, std::span(&y, 1), std::span(&weights, 1), std::span(&inputs[by], 1))
           .front();
-  LINNET_ASSERT(gradient);
+  // Comparisons, rounding and the like lead on to the input, but no gradient does.
+  if (!gradient) gradient = graph.add_constant(graph.type(inputs[by]), 0);
   if (graph.info(gradient).storage != Storage::arena) {
     gradient = graph.emit(CopyOp(), {gradient}, "gradient");
   }

@@ -66,7 +66,9 @@ struct StepData {
   }
   /// Whether the first output that is trained learns labels: then it has an accuracy.
   bool classification() const {
-    return !targets.front().how.target && parts[targets.front().part].record.dtype == DType::i32;
+    const TargetLoss& first = targets.front();
+    return !first.how.target && parts[first.part].record.dtype == DType::i32 &&
+           first.how.loss != Loss::binary_cross_entropy;
   }
   /// What of the network is run.
   const NetworkDefinition& run_of(const NetworkDefinition& network) const {

@@ -15,28 +15,34 @@ namespace {
 
 constexpr std::size_t kMostClasses = 4096;  // of a confusion matrix
 
-/// Scores, labels and perhaps weights without the samples of an ignored label.
+/// Scores, labels and perhaps weights, of samples or of their steps or pixels, that count.
 struct Labelled {
   std::vector<float> scores;
   std::vector<std::int32_t> labels;
   std::vector<float> weights;
 };
 
-Labelled without_ignored(std::span<const float> scores, std::span<const std::int32_t> labels,
-                         std::span<const float> weights, std::optional<std::int32_t> ignored) {
-  if (!ignored) {
-    return {{scores.begin(), scores.end()},
-            {labels.begin(), labels.end()},
-            {weights.begin(), weights.end()}};
-  }
+/// Without padding and ignored labels. `weights`: of the samples, or of their steps; none: all 1.
+Labelled counted_labels(std::span<const float> scores, const Column& target,
+                        std::span<const float> weights, std::optional<std::int32_t> ignored) {
+  const std::span<const std::int32_t> labels = target.data.as<std::int32_t>();
+  std::vector<bool> counts(labels.size());
+  for_each_counted<std::int32_t>(target,
+                                 [&](std::span<const std::int32_t> part, std::size_t first) {
+                                   for (std::size_t i = 0; i < part.size(); ++i) {
+                                     counts[first + i] = part[i] != ignored;
+                                   }
+                                   return false;
+                                 });
   const std::size_t classes = scores.size() / labels.size();
+  const std::size_t each = weights.empty() ? 1 : labels.size() / weights.size();
   Labelled kept;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] == *ignored) continue;
+    if (!counts[i]) continue;
     const auto row = scores.begin() + static_cast<std::ptrdiff_t>(i * classes);
     kept.scores.insert(kept.scores.end(), row, row + static_cast<std::ptrdiff_t>(classes));
     kept.labels.push_back(labels[i]);
-    if (!weights.empty()) kept.weights.push_back(weights[i]);
+    if (!weights.empty()) kept.weights.push_back(weights[i / each]);
   }
   return kept;
 }
@@ -118,15 +124,15 @@ void to_log_odds(std::span<float> logits, std::size_t classes) {
 Metrics measure(std::span<const float> predictions, const Dataset& data,
                 std::optional<std::int32_t> ignore_index) {
   const Dataset read = with_first_target_read(data);
-  const std::span<const std::int32_t> labels = labels_of(read);
+  const std::span<const std::int32_t> labels = all_labels_of(read);
   std::vector<float> counted;
   const std::span<const float> values = counted_values(read, counted);
   Metrics metrics;
   if (!labels.empty()) {
     const std::span<const float> weights = data.weights().as<float>();
-    const Labelled kept = without_ignored(predictions, labels, weights, ignore_index);
-    require(!kept.labels.empty(), "every sample of the data set '{}' has the ignored label {}",
-            data.info().name, ignore_index.value_or(0));
+    const Labelled kept = counted_labels(predictions, read.targets()[0], weights, ignore_index);
+    require(!kept.labels.empty(), "no label of the data set '{}' counts{}", data.info().name,
+            ignore_index ? fmt::format(": each is the ignored label {}", *ignore_index) : "");
     measure_labels(metrics, kept);
     return metrics;
   }
@@ -158,9 +164,14 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
     const std::span<const float> elements = scores.as<float>();
     return std::vector<float>(elements.begin(), elements.end());
   };
-  if (!labels_of(data).empty()) {
-    require(outputs.rank() == 1, "labels want outputs (N, classes); the network gives {} a sample",
-            to_string(outputs));
+  if (!all_labels_of(data).empty()) {
+    const Shape record = data.targets()[0].record();
+    require(record.rank() > 0 || outputs.rank() == 1,
+            "labels want outputs (N, classes); the network gives {} a sample", to_string(outputs));
+    require(outputs.rank() == record.rank() + 1 &&
+                std::ranges::equal(outputs.dims().first(record.rank()), record.dims()),
+            "labels of {} a sample want an axis of classes after those; the network gives {}",
+            to_string(record), to_string(outputs));
     // Cross-entropy takes what a last Sigmoid gives for logits.
     const bool plain = last == LastLayer::sigmoid;
     return predicted(plain ? OutputForm::plain : OutputForm::logits);

@@ -124,7 +124,7 @@ TEST(Outputs, ClassifyRefusesAClassAStep) {
               Predictor(model).classify(Tensor(DType::f32, {1, 3, 2}));
             }),
             "classify() is for models of one class a sample, with outputs (N, classes); this one's "
-            "are (3, 4) a sample");
+            "are (3, 4) a sample, all of which predict() gives");
 }
 
 TEST(Outputs, ClassifyRefusesValuesAndOutputsThatAreNotFinite) {
