@@ -12,6 +12,8 @@ install(TARGETS linnet EXPORT linnetTargets
                 NAMELINK_COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/linnet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT development FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_BINARY_DIR}/include/linnet/layers.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/linnet COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/linnet
         COMPONENT library)
 

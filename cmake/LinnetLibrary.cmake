@@ -36,4 +36,5 @@ target_link_libraries(linnet PRIVATE ${linnet_layers})
 target_compile_features(linnet PUBLIC cxx_std_20)
 target_include_directories(linnet PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

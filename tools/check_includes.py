@@ -22,6 +22,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
 TOP = ("backend/cuda/plugin.cpp",)  # files that join all layers
+GENERATED = "linnet/layers.h"  # by CMake: every header of include/linnet/layers/
 FIXED_WIDTH = re.compile(r"\bu?int(?:_fast|_least)?(?:8|16|32|64|max|ptr)_t\b")
 FOLDERS = ("include", "src", "apps", "tests", "benchmarks", "examples", "tools")
 
@@ -171,6 +172,8 @@ class Cstdint:
         return self.known[path]
 
     def _find(self, path, header):
+        if header == GENERATED:
+            return sorted((self.root / "include/linnet/layers").glob("*.h"))
         places = (path.parent, *(self.root / folder for folder in (*FOLDERS, "apps/linnet")))
         return [(place / header).resolve() for place in places if (place / header).is_file()][:1]
 

@@ -9,11 +9,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cxx=${CXX:-g++}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+# <linnet/layers.h> is made by CMake (cmake/LinnetLayers.cmake).
+mkdir "$folder/linnet"
+(cd include && printf '#include <%s>\n' linnet/layer.h linnet/layers/*.h) >"$folder/linnet/layers.h"
 printf '#include <linnet/linnet.h>\nint main() {}\n' >"$folder/main.cpp"
 
 times=()
 for _ in 1 2 3 4 5; do
-  took=$({ time "$cxx" -std=c++20 -O2 -Iinclude -c "$folder/main.cpp" -o "$folder/main.o"; } 2>&1)
+  took=$({ time "$cxx" -std=c++20 -O2 -Iinclude "-I$folder" -c "$folder/main.cpp" -o "$folder/main.o"; } 2>&1)
   times+=("$(tail -n 1 <<<"$took" | awk '{ printf "%d", ($1 + $2) * 1000 }')")
 done
 median=$(printf '%s\n' "${times[@]}" | sort -n | sed -n 3p)

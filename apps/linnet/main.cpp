@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "commands/commands.h"
 #include "commit.h"
-#include "config/nearest.h"
+#include "describe/nearest.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -82,6 +82,7 @@ int run(int argc, char** argv) {
   add_profile(app, action);
   add_bench(app, action);
   add_devices(app, action);
+  add_layers(app, action);
   add_data(app, action);
   add_completion(app, action);
   const std::vector<std::string> commands = subcommand_names(app);

@@ -3,6 +3,7 @@
 
 #include <linnet/export.h>
 #include <linnet/functions.h>
+#include <linnet/layers/settings.h>
 #include <linnet/network.h>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <linnet/export.h>
-#include <linnet/layers.h>
+#include <linnet/layers/settings.h>
 #include <linnet/types.h>
 
 #include <cstdint>

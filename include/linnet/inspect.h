@@ -13,10 +13,11 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Describes one operator of a network, before any fusion.
+/// Describes one layer of a network, or one operator of an expression, before any fusion.
 struct LayerSummary {
-  std::string name;             ///< name of the operator, e.g. "conv2d_1"
-  std::string kind;             ///< kind of the operator, e.g. "conv2d"
+  std::string name;             ///< name of the layer, e.g. "conv2d_1"
+  std::string kind;             ///< kind of the layer, or of an operator that is no layer's
+  std::string settings;         ///< what differs from the layer's defaults, e.g. "filters = 16"
   Shape output;                 ///< shape of its output for one sample
   std::int64_t parameters = 0;  ///< trained numbers
   double flops_per_sample = 0;  ///< floating-point operations, forward

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <linnet/export.h>
-#include <linnet/layers.h>
+#include <linnet/layer.h>
+#include <linnet/types.h>
 
 #include <cstdint>
 #include <functional>

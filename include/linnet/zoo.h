@@ -2,6 +2,8 @@
 #pragma once
 
 #include <linnet/export.h>
+#include <linnet/layers/activations.h>
+#include <linnet/layers/rescale.h>
 #include <linnet/network.h>
 
 #include <cstdint>

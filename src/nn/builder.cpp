@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "nn/layer_records.h"
+#include "nn/layer_types.h"
 #include "nn/steps.h"
 #include "ops/reshape/reshape.h"
 #include "ops/sequence_mask/sequence_mask.h"
@@ -21,7 +23,21 @@ std::string NetworkBuilder::layer_name(const std::string& wanted, std::string_vi
   const auto& nodes = graph().nodes();
   require(std::none_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; }),
           "[{} '{}'] another layer has this name", kind, name);
+  if (!open_.empty() && open_.back().name.empty()) open_.back().name = name;
   return name;
+}
+
+std::string NetworkBuilder::begin(std::type_index type, const void* layer,
+                                  const std::string& wanted, std::string_view kind) {
+  const LayerType* described = layer_types().find(type);
+  LINNET_ASSERT(described != nullptr);
+  const std::string name = layer_name(wanted, kind.empty() ? described->kind() : kind);
+  described->fields.check(layer, name);
+  return name;
+}
+
+void NetworkBuilder::add_record(Setting record) {
+  (open_.empty() ? network_.layers : open_.back().parts).push_back(std::move(record));
 }
 
 void NetworkBuilder::build_within(const std::string& scope, std::span<const Layer> layers) {
@@ -40,7 +56,11 @@ void NetworkBuilder::apply_block(const std::string& name,
   const std::string scope = block.times == 0 ? name : fmt::format("{}_{}", name, block.times + 1);
   const std::string outer = std::exchange(again_, block.times == 0 ? "" : scope + ".");
   const std::string outer_weights = std::exchange(weights_, name + ".");
+  open_.push_back({.name = scope, .parts = {}});
   build_within(scope, *layers);
+  std::vector<Setting> parts = std::move(open_.back().parts);
+  open_.pop_back();
+  add_record(block_record(scope, name, std::move(parts)));
   again_ = outer;
   weights_ = outer_weights;
   block.layers = layers;
@@ -52,12 +72,22 @@ void NetworkBuilder::build(const Layer& layer) {
   const Value before = current();
   const Value had = lengths();
   const Heeds outer = std::exchange(heeds_, Heeds::operators);
+  const std::size_t depth = open_.size();
+  open_.emplace_back();
   try {
     layer.build(*this);
     settle_lengths();
   } catch (...) {
     heeds_ = outer;
+    open_.resize(depth);
     throw;
+  }
+  Open built = std::move(open_.back());
+  open_.pop_back();
+  if (!built.name.empty()) {
+    add_record(layer_record(layer, built.name, std::move(built.parts)));
+  } else {  // a layer of the user's that is made of others alone
+    for (Setting& part : built.parts) add_record(std::move(part));
   }
   if (had && heeds_ == Heeds::keeps && current() != before) {
     const Shape& y = graph().shape(current());
@@ -98,7 +128,7 @@ void NetworkBuilder::keep_steps(Value x, const std::function<Value()>& add) {
   if (had != network_.lengths.end()) network_.lengths[y.id] = had->second;
 }
 
-void NetworkBuilder::add_lengths() {
+void NetworkBuilder::add_lengths(std::string layer) {
   const auto input = std::ranges::find(network_.inputs, current(), &NetworkInput::value);
   require(input != network_.inputs.end(),
           "[lengths] belongs to an input: put it before all other layers");
@@ -109,7 +139,7 @@ void NetworkBuilder::add_lengths() {
           to_string(sequences.dtype), to_string(graph().shape(sequences.value)), sequences.name);
   const std::string name = sequences.name + kLengths;
   const Value given = add_input(name, {1}, DType::i32);
-  const std::string layer = layer_name("", "lengths");
+  if (layer.empty()) layer = layer_name("", "lengths");
   const Value lengths = graph().emit(ReshapeOp({.shape = {-1}}), {given}, layer);
   // Padding, be it NaN, goes no further than this. Ids stay as they are.
   if (sequences.dtype == DType::f32) {

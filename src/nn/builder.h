@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/layer.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,8 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
+#include "describe/setting.h"
 #include "nn/definition.h"
 
 namespace linnet {
@@ -29,6 +33,16 @@ class NetworkBuilder {
   /// Builds a layer on the current output. Throws Error for one that would take padding for data:
   /// what it adds obeys steps_rule() unless it heeds or takes the lengths.
   void build(const Layer& layer);
+  /// What the build() of a described layer calls first: checks its fields, and names it as
+  /// layer_name() does. `wanted` and `kind`: instead of the layer's own.
+  template <class L>
+  std::string begin(const L& layer) {
+    return begin(typeid(L), &layer, layer.name, {});
+  }
+  template <class L>
+  std::string begin(const L& layer, const std::string& wanted, std::string_view kind = {}) {
+    return begin(typeid(L), &layer, wanted, kind);
+  }
   /// The lengths of the current output's sequences, i32 (kTemplateBatch); none: it has none.
   Value lengths() const;
   /// The same, of a layer that sees to the steps itself and keeps them: its output has the lengths
@@ -40,8 +54,8 @@ class NetworkBuilder {
   /// has the lengths of x.
   void keep_steps(Value x, const std::function<Value()>& add);
   /// Gives the current output, an input's, lengths: a further input "<input>.lengths". The current
-  /// output then has zeros for padding.
-  void add_lengths();
+  /// output then has zeros for padding. `layer`: the name of what it adds; empty: by number.
+  void add_lengths(std::string layer = {});
   /// Gives the operators that were added the lengths of their operands. Throws Error for one that
   /// would take padding for data, and for operands whose lengths are not the same.
   void settle_lengths();
@@ -87,9 +101,19 @@ class NetworkBuilder {
     int times = 0;
   };
 
+  /// A layer that is being built.
+  struct Open {
+    std::string name;            ///< empty until it asks for one
+    std::vector<Setting> parts;  ///< records of the layers that it has built
+  };
+
   /// What the layer that is being built does with lengths.
   enum class Heeds : std::uint8_t { operators, keeps, takes };
 
+  std::string begin(std::type_index type, const void* layer, const std::string& wanted,
+                    std::string_view kind);
+  /// Keeps the record of a layer that has been built, as part of the one around it.
+  void add_record(Setting record);
   void settle_lengths(const Node& node);
   /// "x.lengths"
   const std::string& name_of_lengths(int lengths) const;
@@ -103,6 +127,7 @@ class NetworkBuilder {
   std::map<std::string, Applied> blocks_;
   std::string again_;    ///< "<name>_2." while a block is applied again
   std::string weights_;  ///< "<name>.", which its weights' names begin with
+  std::vector<Open> open_;
   Heeds heeds_ = Heeds::operators;
   std::size_t settled_;  ///< so many of the graph's nodes have the lengths that they need
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <linnet/error.h>
-#include <linnet/layers.h>
+#include <linnet/layers/settings.h>
 
 #include <cstdint>
 #include <map>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "describe/setting.h"
 #include "graph/graph.h"
 
 namespace linnet {
@@ -69,6 +70,10 @@ struct NetworkDefinition {
   std::vector<ParameterSpec> parameters;
   /// How many layers of each kind were named by number; parts of a layer behind its name.
   std::map<std::string, int> kinds;
+
+  /// What the network was made of: a record of each layer (layer_records.h), for people. What is
+  /// computed is the graph's alone.
+  std::vector<Setting> layers;
 
   /// The lengths, i32 (kTemplateBatch), of values that are sequences and have them, both by id: for
   /// the layers that follow.

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/layer_records.h"
 
 namespace linnet {
 namespace {
@@ -64,6 +65,7 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
   require(is_of(last, layer), "'{}' is not the last layer with weights; that is '{}'", layer, last);
   auto made = std::make_unique<NetworkDefinition>();
   made->kinds = from.kinds;
+  made->layers = from.layers;
   made->outputs.emplace_back();  // where the builder keeps the current value
   NetworkBuilder builder(*made);
   std::vector<Value> map(from.graph.value_count());
@@ -91,7 +93,12 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
     carry_lengths();
     builder.set_current(mapped(first.inputs.front()));
     builder.name_next(layer);
+    const std::size_t others = made->layers.size();
     builder.build(head);
+    if (made->layers.size() <= others) return;
+    const Setting record = std::move(made->layers.back());
+    made->layers.resize(others);
+    replace_record(made->layers, layer, record);
   };
   bool replaced = false;
   with_batch_named([&] {

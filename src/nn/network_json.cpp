@@ -13,8 +13,11 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "core/dims.h"
+#include "describe/setting_json.h"
 #include "nn/builder.h"
 #include "nn/custom_operator.h"
+#include "nn/layer_fields.h"
+#include "nn/layer_records.h"
 #include "ops/ops.h"
 
 namespace linnet {
@@ -23,10 +26,11 @@ namespace {
 using Json = nlohmann::ordered_json;  // as it is written
 using Parsed = nlohmann::json;        // finds a name without looking at all
 
-/// 1, which is still read: one input and one output without a name.
-constexpr int kFormat = 2;
-// The network, its nodes, a node, its attributes, a list.
-constexpr std::size_t kMaxDepth = 5;
+/// Older ones are read: 2 has no record of the layers, and initializers by number; 1 has one input
+/// and one output without a name, too.
+constexpr int kFormat = 3;
+// Layers may lie in layers; all else is a network, its nodes, a node, its attributes, a list.
+constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMostPorts = 256;  // inputs, and outputs
 
 using Known = std::map<std::string, Value, std::less<>>;
@@ -166,10 +170,13 @@ void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& net
 }
 
 Initializer initializer_from(const Parsed& parameter, const std::string& name) {
-  const std::int64_t kind = integer_from(parameter.at("init"));
+  const Parsed& given = parameter.at("init");
+  const double value = number_from(parameter.at("value"));
+  if (given.is_string()) return {initializer_kind(given.get_ref<const std::string&>()), value};
+  const std::int64_t kind = integer_from(given);  // formats 1 and 2
   require<DataError>(kind >= 0 && kind <= static_cast<std::int64_t>(Initializer::Kind::he_normal),
                      "parameter '{}' has an unknown initializer", name);
-  return {static_cast<Initializer::Kind>(kind), number_from(parameter.at("value"))};
+  return {static_cast<Initializer::Kind>(kind), value};
 }
 
 void read_parameters(const Parsed& json, NetworkBuilder& builder, Known& known) {
@@ -216,6 +223,13 @@ void read_nodes(const Parsed& json, const OperatorReaders& operators, NetworkBui
   }
 }
 
+void read_records(const Parsed& json, NetworkDefinition& network) {
+  require(json.is_array(), "expected a list of layers; got a {}", json.type_name());
+  for (const Parsed& record : json) {
+    network.layers.push_back(checked_record(setting_from(record)));
+  }
+}
+
 }  // namespace
 
 std::string Network::to_json() const {
@@ -233,7 +247,7 @@ std::string Network::to_json() const {
     json["parameters"].push_back({{"name", utf8(spec.name)},
                                   {"shape", dims_of(spec.shape)},
                                   {"trainable", spec.trainable},
-                                  {"init", static_cast<int>(spec.initializer.kind)},
+                                  {"init", name_of(spec.initializer.kind)},
                                   {"value", json_of(spec.initializer.value, spec.name)},
                                   {"fan_in", spec.fan_in},
                                   {"fan_out", spec.fan_out}});
@@ -259,6 +273,10 @@ std::string Network::to_json() const {
     if (lengths == network.lengths.end()) continue;
     json["outputs"].back()["lengths"] = operand_name(network, {lengths->second});
   }
+  json["layers"] = Json::array();
+  for (const Setting& record : network.layers) {
+    json["layers"].push_back(json_of(record, kMaxDepth - 3));  // below the network and the list
+  }
   return json.dump();
 }
 
@@ -266,8 +284,8 @@ Network Network::from_json(const std::string& text, const OperatorReaders& opera
   try {
     const Parsed json = parse_json<Parsed>(text, kMaxDepth, "it");
     const std::int64_t format = integer_from(json.at("format"));
-    require<DataError>(format == kFormat || format == 1, "format {} is not known to this version",
-                       format);
+    require<DataError>(format >= 1 && format <= kFormat,
+                       "format {} is not known to this version", format);
     auto network = std::make_unique<NetworkDefinition>();
     NetworkBuilder builder(*network);
     Known known;
@@ -284,6 +302,7 @@ Network Network::from_json(const std::string& text, const OperatorReaders& opera
     } else {
       read_outputs(json.at("outputs"), known, *network);
     }
+    if (format >= 3) read_records(json.at("layers"), *network);
     require<DataError>(!network->inputs.empty() && !network->outputs.empty(),
                        "expected at least one input and one output");
     check_instances(*network);

@@ -7,6 +7,7 @@
 #include "model/custom_metrics.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
+#include "nn/layer_records.h"
 
 namespace linnet {
 namespace {
@@ -21,6 +22,50 @@ Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                        supports_of(backend));
 }
 
+/// The rows of a summary: one for each layer that records know, with all operators that are its
+/// parts and no layers themselves; one for each name of other operators.
+class LayerRows {
+ public:
+  explicit LayerRows(const NetworkDefinition& network) {
+    for_each_record(network.layers, [&](const SettingTable& record) {
+      LayerSummary& row = known_[std::string(text_of(record, "name"))];
+      row.kind = text_of(record, "type");
+      row.settings = settings_text(record);
+    });
+  }
+
+  /// The row for an operator or a weight by its layer's name.
+  LayerSummary& row_of(const std::string& name, std::string_view op) {
+    const std::string layer = layer_of(name);
+    const auto [found, is_new] = places_.emplace(layer, rows_.size());
+    if (is_new) {
+      const auto known = known_.find(layer);
+      rows_.emplace_back();
+      if (known != known_.end()) rows_.back() = known->second;
+      if (known == known_.end()) rows_.back().kind = op;
+      rows_.back().name = layer;
+    }
+    return rows_[found->second];
+  }
+
+  std::vector<LayerSummary> take() { return std::move(rows_); }
+
+ private:
+  /// The innermost layer that is known and has this part; the name itself if none has.
+  std::string layer_of(const std::string& name) const {
+    for (std::string layer = name; !layer.empty();) {
+      if (known_.contains(layer)) return layer;
+      const std::size_t dot = layer.rfind('.');
+      layer.resize(dot == std::string::npos ? 0 : dot);
+    }
+    return name;
+  }
+
+  std::map<std::string, LayerSummary, std::less<>> known_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<LayerSummary> rows_;
+};
+
 std::size_t needed_bytes(const Program& program) {
   return program.plan().total_bytes() + program.private_bytes();
 }
@@ -32,27 +77,24 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
   const NetworkDefinition& definition = network.definition();
   NetworkSummary summary{.layers = {}, .parameters = network.parameters(), .batch = batch};
-  std::map<std::string, std::int64_t> parameters;  // by layer
-  for (const ParameterSpec& spec : definition.parameters) {
-    if (spec.trainable) {
-      parameters[spec.name.substr(0, spec.name.rfind('.'))] += spec.shape.elements();
-    }
-  }
+  LayerRows rows(definition);
   for (const Node& node : definition.graph.nodes()) {
     const Graph& graph = definition.graph;
-    const double flops = node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops /
-                         static_cast<double>(kTemplateBatch);
-    summary.flops_per_sample += node.op->is_view() ? 0 : flops;
-    if (!summary.layers.empty() && summary.layers.back().name == node.name) {
-      summary.layers.back().flops_per_sample += flops;  // a layer of several operators
-      continue;
-    }
-    summary.layers.push_back({.name = node.name,
-                              .kind = std::string(node.op->name()),
-                              .output = graph.shape(node.outputs[0]).sample(),
-                              .parameters = parameters[node.name],
-                              .flops_per_sample = node.op->is_view() ? 0 : flops});
+    const double flops =
+        node.op->is_view()
+            ? 0
+            : node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops /
+                  static_cast<double>(kTemplateBatch);
+    summary.flops_per_sample += flops;
+    LayerSummary& row = rows.row_of(node.name, node.op->name());
+    row.output = graph.shape(node.outputs[0]).sample();
+    row.flops_per_sample += flops;
   }
+  for (const ParameterSpec& spec : definition.parameters) {
+    if (!spec.trainable) continue;
+    rows.row_of(spec.name.substr(0, spec.name.rfind('.')), "").parameters += spec.shape.elements();
+  }
+  summary.layers = rows.take();
   const auto backend = open_backend(on);
   const auto training = backend->prepare(training_graph(definition, batch, options, *backend), {});
   const auto inference =

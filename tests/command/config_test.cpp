@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <linnet/dataset.h>
 #include <linnet/error.h>
+#include <linnet/expression.h>
+#include <linnet/layers.h>
+#include <linnet/trainer.h>
 #include <linnet/zoo.h>
 #include <unistd.h>
 
@@ -242,6 +246,148 @@ TEST_F(ConfigTest, TheExampleIsTheBuiltInWorkload) {
   EXPECT_EQ(update, built_in_update);
   EXPECT_EQ(job.training.loss_options, built_in.training.loss_options);
   EXPECT_EQ(job.training.augment, built_in.training.augment);
+}
+
+TEST_F(ConfigTest, BranchesAndOwnLayersMakeTheNetworkThatTheyDescribe) {
+  const Job job = read_config(LINNET_EXAMPLES "/branches.toml");
+  const auto conv_norm = [](std::int64_t filters, std::int64_t kernel, std::int64_t stride,
+                            const std::string& name = "") -> Layer {
+    return Sequential{.layers = {Conv2d{.filters = filters,
+                                        .kernel = kernel,
+                                        .stride = stride,
+                                        .padding = Padding2d::same(),
+                                        .bias = false},
+                                 BatchNorm{}, ReLU{}},
+                      .kind = "conv_norm",
+                      .name = name};
+  };
+  FunctionalNetwork functional;
+  const Expression image = functional.input("image", {28, 28, 1});
+  const Expression stem = image | Rescale{} | conv_norm(8, 3, 2);
+  const Expression shapes =
+      stem | Sequential{.layers = {Residual{.body = {conv_norm(8, 3, 1)}}}, .kind = "res_block"} |
+      MaxPool2d{};
+  const Expression ink = stem | conv_norm(4, 1, 1, "thin") | AvgPool2d{};
+  const Expression digit = concat({shapes, ink}, 2) | Flatten{} | Dense{.units = 10};
+  EXPECT_EQ(job.network.to_json(), functional.build({{"digit", digit}}).to_json());
+}
+
+TEST_F(ConfigTest, NetworksOfSeveralInputsAndOutputsTrain) {
+  const Job job = read(R"([network]
+inputs = { hint = [2], words = [3] }
+outputs = ["left", "sum"]
+[[network.paths]]
+from = "words"
+layers = [{ type = "embedding", vocabulary = 5, features = 4 }, { type = "global_avg_pool1d" }]
+to = "text"
+[[network.paths]]
+from = ["hint", "text"]
+layers = [{ type = "dense", units = 8 }, { type = "relu" }]
+to = "both"
+[[network.paths]]
+from = "both"
+layers = [{ type = "dense", units = 2 }]
+to = "left"
+[[network.paths]]
+from = ["both", "both"]
+join = "add"
+layers = [{ type = "dense", units = 1 }]
+to = "sum"
+[training]
+epochs = 30
+batch = 8
+)");
+  EXPECT_EQ(job.network.input_names(), (std::vector<std::string>{"hint", "words"}));
+  EXPECT_EQ(job.network.output_names(), (std::vector<std::string>{"left", "sum"}));
+  std::vector<float> hints;
+  std::vector<std::int32_t> words;
+  std::vector<std::int32_t> left;
+  std::vector<float> sums;
+  for (int i = 0; i < 64; ++i) {
+    const auto x = static_cast<float>(i % 8) / 8;
+    hints.insert(hints.end(), {x, 1 - x});
+    for (int k = 0; k < 3; ++k) words.push_back((i + k) % 5);
+    left.push_back(i % 8 < 4 ? 1 : 0);
+    sums.push_back(x);
+  }
+  const Dataset data({{"hint", Tensor(std::move(hints), {64, 2})},
+                      {"words", Tensor(std::move(words), {64, 3})}},
+                     {{"left", Tensor(std::move(left), {64})},
+                      {"sum", Tensor(std::move(sums), {64, 1})}});
+  Model model(job.network, {.device = "cpu"});
+  Trainer trainer(model, {.optimizer = Adam{.learning_rate = 0.01}});
+  const History history = trainer.fit(data, {.epochs = 30, .batch = 8});
+  EXPECT_LT(history.epochs.back().train.loss, 0.5 * history.epochs.front().train.loss);
+}
+
+TEST_F(ConfigTest, MistakesInPathsNameThePath) {
+  const auto with = [&](const std::string& inputs, const std::string& path) {
+    return error("[network]\ninputs = " + inputs + "\noutputs = [\"y\"]\n[[network.paths]]\n" +
+                 path);
+  };
+  const std::string x = "{ x = [4] }";
+  EXPECT_EQ(with(x, "from = \"z\"\nto = \"y\"\n"),
+            "config.toml:5:8: [network.paths 1]: no input, and no path before it, is called 'z'; "
+            "there are x");
+  EXPECT_EQ(with(x, "from = \"x\"\nlayer = []\nto = \"y\"\n"),
+            "config.toml:6:1: unknown key 'layer' in [network.paths 1]; did you mean 'layers'?");
+  EXPECT_EQ(with(x, "from = \"x\"\n"), "config.toml:4:1: [network.paths 1] needs the key 'to'");
+  EXPECT_EQ(
+      with(x, "from = [\"x\", \"x\"]\njoin = \"ad\"\nto = \"y\"\n"),
+      "config.toml:6:8: 'join' in [network.paths 1] must be concat, add or multiply; got 'ad'; "
+      "did you mean 'add'?");
+  EXPECT_EQ(with(x, "from = \"x\"\nlayers = [{type = \"conv2d\", filters = 2}]\nto = \"y\"\n"),
+            "config.toml:6:11: [conv2d 'conv2d_1'] expected images (N, H, W, C); got (N, 4)");
+  EXPECT_EQ(with(x, "from = \"x\"\nto = \"x\"\n"),
+            "config.toml:4:1: [network.paths 1]: another value is called 'x' already");
+  EXPECT_EQ(
+      with(x, "from = \"x\"\nto = \"z\"\n"),
+      "config.toml:3:11: [network]: no input, and no path before it, is called 'y'; there are "
+      "x or z");
+  EXPECT_EQ(
+      with("{ x = 4 }", "from = \"x\"\nto = \"y\"\n"),
+      "config.toml:2:16: 'x' in [network] inputs must be an array of integers; got an integer");
+  EXPECT_EQ(error("[network]\ninput = [4]\npaths = []\n"),
+            "config.toml:2:9: [network] has 'input' and 'paths': 'input' and 'layers' make a "
+            "sequence, 'inputs', 'paths' and 'outputs' a network of branches");
+}
+
+TEST_F(ConfigTest, MistakesInOwnLayersNameTheLayerAndThePlace) {
+  const auto with = [&](const std::string& own, const std::string& use) {
+    return error("[layers.wide]\n" + own + "\n[network]\ninput = [4]\nlayers = [\n" + use +
+                 "\n]\n");
+  };
+  const std::string own =
+      "parameters = [\"units\"]\nlayers = [{ type = \"dense\", units = \"$units\" }]";
+  EXPECT_EQ(with(own, "{ type = \"wide\", units = 3 }"), "no error");
+  EXPECT_EQ(with(own, "{ type = \"wide\" }"),
+            "config.toml:7:1: [network.layers 1] needs the key 'units'");
+  EXPECT_EQ(with(own, "{ type = \"wide\", unit = 3 }"),
+            "config.toml:7:18: unknown key 'unit' in [network.layers 1]; did you mean 'units'?");
+  EXPECT_EQ(
+      with(own, "{ type = \"wid\", units = 3 }"),
+      "config.toml:7:10: unknown layer type 'wid' in [network.layers 1]; did you mean 'wide'?");
+  // A value is wrong where it is given, a key where the own layer is described.
+  EXPECT_EQ(with(own, "{ type = \"wide\", units = 0 }"),
+            "config.toml:7:26: 'units' in [network.layers 1].layers 1 must be at least 1; got 0");
+  EXPECT_EQ(with("layers = [{ type = \"dense\", unitz = 3 }]", "{ type = \"wide\" }"),
+            "config.toml:2:29: unknown key 'unitz' in [network.layers 1].layers 1; did you mean "
+            "'units'?");
+  EXPECT_EQ(with("parameters = [\"units\"]\nlayers = [{ type = \"dense\", units = \"$unit\" }]",
+                 "{ type = \"wide\", units = 3 }"),
+            "config.toml:3:37: [layers.wide] has no parameter 'unit'; did you mean 'units'?");
+  EXPECT_EQ(with("layers = [{ type = \"wide\" }]", "{ type = \"wide\" }"),
+            "config.toml:2:11: [layers.wide] has itself");
+  EXPECT_EQ(error("[layers.dense]\nlayers = []\n[network]\ninput = [4]\nlayers = []\n"),
+            "config.toml:1:9: [layers.dense] has the name of a layer type");
+  EXPECT_EQ(with("layer = []", "{ type = \"wide\" }"),
+            "config.toml:2:1: unknown key 'layer' in [layers.wide]; did you mean 'layers'?");
+}
+
+TEST_F(ConfigTest, OldNamesSayTheNewOnes) {
+  EXPECT_EQ(
+      error("[network]\ninput = [4]\nlayers = [{type = \"normalize\", deviation = 2}]\n"),
+      "config.toml:3:32: unknown key 'deviation' in [network.layers 1]; it is called 'std' now");
 }
 
 TEST_F(ConfigTest, NamesTheNearestKeyWithLineAndColumn) {

@@ -2,6 +2,7 @@
 #include "config/layers.h"
 
 #include <gtest/gtest.h>
+#include <linnet/layers.h>
 #include <linnet/network.h>
 
 #include <algorithm>
@@ -15,7 +16,8 @@ std::string described(const Shape& sample, std::string layers) {
   const toml::table file = toml::parse("layers = [" + layers + "]");
   std::vector<Layer> read;
   for (const toml::node& layer : *file["layers"].as_array()) {
-    read.push_back(read_layer(*layer.as_table(), "test.toml", "layers"));
+    const LayerReader reader("test.toml", nullptr);
+    read.push_back(reader.read(setting_from(layer, "test.toml"), "layers"));
   }
   return Network(sample, std::move(read)).to_json();
 }

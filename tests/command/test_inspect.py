@@ -32,6 +32,31 @@ class Inspect(command.CommandTest):
         self.assertIn("31530 parameters", out)
         self.assertIn("memory at batch 64", out)
 
+    def test_summary_shows_types_settings_and_last_shapes(self):
+        (self.folder / "net.toml").write_text(
+            '[network]\ninput = [8, 4]\nlayers = [{type = "conv1d", filters = 6}, '
+            '{type = "max_pool1d", name = "pool"}, {type = "flatten"}]\n')
+        out, _ = self.run_linnet("summary", "net.toml")
+        rows = [line.split() for line in out.splitlines()[:4]]
+        self.assertEqual(rows[0], ["layer", "type", "output", "parameters", "FLOPs/sample",
+                                   "settings"])
+        self.assertEqual(rows[1][:4], ["conv1d_1", "conv1d", "(6,", "6)"])
+        self.assertEqual(rows[1][-3:], ["filters", "=", "6"])
+        self.assertEqual(rows[2][:4], ["pool", "max_pool1d", "(3,", "6)"])
+
+    def test_layers(self):
+        out, _ = self.run_linnet("layers")
+        self.assertIn("max_pool1d", out)
+        self.assertIn("Takes the largest value of each window of steps, feature by feature.", out)
+        for name in ("conv2d", "Conv2d"):
+            out, _ = self.run_linnet("layers", name)
+            self.assertIn("(N, H, W, C) → (N, H', W', filters)", out)
+            self.assertIn("filters: integer; required\n      channels of the output; at least 1", out)
+            self.assertIn("kernel: integer or [height, width]; default 3", out)
+            self.assertIn("Conv2d{.filters = 16, .padding = Padding2d::same()}", out)
+            self.assertIn('{ type = "conv2d", filters = 16, padding = "same" }', out)
+        self.assert_error("there is no layer 'conv2'; did you mean 'conv2d'?", "layers", "conv2")
+
     def test_plan(self):
         arguments = ("plan", "--workload", "mnist-cnn", "--batch", 16)
         graph, _ = self.run_linnet(*arguments, "--dump", "graph")

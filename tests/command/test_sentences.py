@@ -138,17 +138,16 @@ class Configurations(command.CommandTest):
                     '{type = "max_pool2d", size = 2, stride = 0},'
                     '{type = "avg_pool2d", size = 2, stride = [0, 0]}, {type = "flatten"}')
         out, _ = self.run_linnet("summary", "c.toml")
-        self.assertRegex(out, r"avg_pool2d_1 +\(14, 14, 2\)")
+        self.assertRegex(out, r"avg_pool2d_1 +avg_pool2d +\(14, 14, 2\)")
         self.config('{type = "reshape", sample = [28, 28]}, {type = "max_pool1d", size = 7, stride '
                     '= 0}, {type = "flatten"}')
         out, _ = self.run_linnet("summary", "c.toml")
-        self.assertRegex(out, r"flatten_1 +\(112\)")
+        self.assertRegex(out, r"flatten_1 +flatten +\(112\)")
 
     def test_zeros_that_mean_nothing(self):
         self.assert_layer_error("'stride' in [network.layers 1] must be at least 1; got 0",
                                 '{type = "conv2d", filters = 2, stride = 0}')
-        self.assert_layer_error("'stride' in [network.layers 1] must hold integers from 1 to "
-                                "2147483647", '{type = "conv2d", filters = 2, stride = [1, 0]}')
+        self.assert_layer_error("'stride' in [network.layers 1] must be at least 1; got [1, 0]", '{type = "conv2d", filters = 2, stride = [1, 0]}')
         self.assert_layer_error("[conv_transpose2d 'conv_transpose2d_1'] expected an output "
                                 "padding below the strides (1, 1), and none with padding \"same\"; "
                                 "got (1, 1)",
@@ -183,10 +182,10 @@ class Configurations(command.CommandTest):
     def test_normalize_with_many_channels(self):
         many = ", ".join(str(i / 20) for i in range(17))
         self.assert_layer_error("[normalize 'normalize_1'] expected at most 16 channels, or the "
-                                "same mean and deviation for all; got (N, 8, 8, 17)",
-                                f'{{type = "normalize", mean = [{many}], deviation = 0.5}}',
+                                "same mean and std for all; got (N, 8, 8, 17)",
+                                f'{{type = "normalize", mean = [{many}], std = 0.5}}',
                                 inputs="[8, 8, 17]")
-        self.assert_layer_error("[normalize 'normalize_1'] expected one mean and deviation, or 17 "
+        self.assert_layer_error("[normalize 'normalize_1'] expected one mean and std, or 17 "
                                 "of each for (N, 8, 8, 17); got 3 and 1",
                                 '{type = "normalize", mean = [1, 2, 3]}', inputs="[8, 8, 17]")
 

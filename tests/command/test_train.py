@@ -69,6 +69,10 @@ class Train(command.CommandTest):
         self.assertEqual((summary["train_samples"], summary["test_samples"]), (20000, 4000))
         self.assertGreater(summary["test_accuracy"], 0.5)  # guessing gives 0.1
 
+    def test_a_network_of_branches_and_own_layers_learns(self):
+        summary = self.run_json("train", command.EXAMPLES / "branches.toml", "--epochs", 1)
+        self.assertGreater(summary["test_accuracy"], 0.5)
+
     def test_never_overwrites_a_run(self):
         _, folder = self.train()
         before = (folder / "summary.json").read_bytes()

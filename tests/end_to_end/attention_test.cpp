@@ -115,8 +115,8 @@ std::vector<std::string> parameter_names(const Network& network) {
   return names;
 }
 
-TEST(TransformerEncoder, HasPyTorchsParameters) {
-  const Network network({7, 512}, {TransformerEncoder{.heads = 8, .name = "e"}});
+TEST(TransformerEncoderLayer, HasPyTorchsParameters) {
+  const Network network({7, 512}, {TransformerEncoderLayer{.heads = 8, .name = "e"}});
   EXPECT_EQ(network.parameters(), 3152384);
   EXPECT_EQ(network.output_shape(), (Shape{7, 512}));
   std::vector<std::string> names = parameter_names(network);
@@ -130,10 +130,10 @@ TEST(TransformerEncoder, HasPyTorchsParameters) {
 }
 
 /// Rows of zero mean and unit variance are what a last norm leaves, and only that.
-TEST(TransformerEncoder, NormsStandWhereTheyAreToldTo) {
+TEST(TransformerEncoderLayer, NormsStandWhereTheyAreToldTo) {
   const Dataset data = sequences(3, 8);
   for (bool norm_first : {false, true}) {
-    Model model(Network({kSteps, kFeatures}, {TransformerEncoder{.heads = 2,
+    Model model(Network({kSteps, kFeatures}, {TransformerEncoderLayer{.heads = 2,
                                                                  .feed_forward = 8,
                                                                  .norm_first = norm_first}}),
                 {.device = "cpu"});
@@ -150,7 +150,7 @@ TEST(TransformerEncoder, NormsStandWhereTheyAreToldTo) {
 }
 
 /// The class is the position that stands out: nothing but comparing positions tells it.
-TEST(TransformerEncoder, LearnsToCompare) {
+TEST(TransformerEncoderLayer, LearnsToCompare) {
   const Dataset data = sequences(256, 9);
   for (std::size_t n = 0; n < 256; ++n) {
     const auto x = first_input(data).as<float>().subspan(n * kSteps * kFeatures);
@@ -162,7 +162,7 @@ TEST(TransformerEncoder, LearnsToCompare) {
   }
   Model model(Network({kSteps, kFeatures},
                       {PositionalEmbedding{},
-                       TransformerEncoder{.heads = 2, .feed_forward = 16, .dropout = 0}, Flatten{},
+                       TransformerEncoderLayer{.heads = 2, .feed_forward = 16, .dropout = 0}, Flatten{},
                        Dense{.units = 5}}),
               {.device = "cpu"});
   const History history =

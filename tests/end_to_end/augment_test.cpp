@@ -22,7 +22,7 @@ Dataset pictures(std::int64_t count, const Shape& shape, bool values = false) {
 }
 
 Network network(const Shape& sample = {8, 8, 3}) {
-  return Network(sample, {Normalize{.mean = {0.5, 0.4, 0.3}, .deviation = {0.2, 0.3, 0.4}},
+  return Network(sample, {Normalize{.mean = {0.5, 0.4, 0.3}, .std = {0.2, 0.3, 0.4}},
                           Conv2d{.filters = 3}, ReLU{}, Flatten{}, Dense{.units = 3}});
 }
 

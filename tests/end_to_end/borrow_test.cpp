@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts the bytes that are allocated: a data set of the caller's memory is never copied.
 #include <gtest/gtest.h>
+#include <linnet/layers.h>
 #include <linnet/trainer.h>
 
 #include <atomic>

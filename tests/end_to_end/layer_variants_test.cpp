@@ -133,9 +133,9 @@ TEST(LayerVariants, ErrorsNameTheLayerAndTheShapes) {
   EXPECT_EQ(network_error({4, 3}, {LayerNorm{.axes = 3}}),
             "[layer_norm 'layer_norm_1'] expected 1 to 2 axes of (N, 4, 3); got 3");
   EXPECT_EQ(network_error({4, 3}, {LayerNorm{.epsilon = 0}}),
-            "[layer_norm 'layer_norm_1'] expected an epsilon above 0; got 0");
+            "[layer_norm 'layer_norm_1'] expected epsilon to be above 0; got 0");
   EXPECT_EQ(network_error({4, 3}, {GroupNorm{.epsilon = -1}}),
-            "[group_norm 'group_norm_1'] expected an epsilon above 0; got -1");
+            "[group_norm 'group_norm_1'] expected epsilon to be above 0; got -1");
   EXPECT_EQ(network_error({4, 4, 3}, {Conv1d{.filters = 2}}),
             "[conv1d 'conv1d_1'] expected sequences (N, T, C); got (N, 4, 4, 3)");
   EXPECT_EQ(network_error({4, 3}, {Conv1d{.filters = 2, .groups = 2}}),
@@ -153,17 +153,17 @@ TEST(LayerVariants, ErrorsNameTheLayerAndTheShapes) {
             "[conv_transpose2d 'conv_transpose2d_1'] padding leaves nothing of the output of (N, "
             "1, 4, 3); got top 1, bottom 1, left 1, right 1");
   EXPECT_EQ(network_error({4, 4, 3}, {SeparableConv2d{.filters = 2, .multiplier = 0}}),
-            "[separable_conv2d 'separable_conv2d_1'] expected a multiplier of at least 1; got 0");
+            "[separable_conv2d 'separable_conv2d_1'] expected multiplier to be at least 1; got 0");
   EXPECT_EQ(network_error({4, 4, 3}, {AdaptiveAvgPool2d{.output = 0}}),
-            "[adaptive_avg_pool2d 'adaptive_avg_pool2d_1'] expected an output of at least one "
-            "pixel; got (0, 0)");
+            "[adaptive_avg_pool2d 'adaptive_avg_pool2d_1'] expected output to be at least 1; "
+            "got 0");
   EXPECT_EQ(network_error({4, 4, 3}, {AvgPool2d{.size = 2,
                                                 .padding = Padding2d::all(2),
                                                 .count_include_pad = false}}),
             "[avg_pool2d 'avg_pool2d_1'] expected padding smaller than the window and a window "
             "that fits; got a window of 2, padding 2 and 2, an input of 4");
   EXPECT_EQ(network_error({4}, {Softplus{.beta = -1}}),
-            "[softplus 'softplus_1'] expected a beta above 0; got -1");
+            "[softplus 'softplus_1'] expected beta to be above 0; got -1");
   EXPECT_EQ(network_error({4}, {HardTanh{.low = 1, .high = 0}}),
             "[hard_tanh 'hard_tanh_1'] expected a low bound not above the high one; got 1 and 0");
 }

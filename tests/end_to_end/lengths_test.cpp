@@ -79,7 +79,7 @@ TEST(Lengths, OperatorsThatKeepTheStepsHandThemOn) {
       {"layer norm", [&](const auto& x) { return (x + 1.0) | LayerNorm{} | dense | pool; }},
       {"encoder",
        [&](const auto& x) {
-         return x | dense | TransformerEncoder{.heads = 2, .feed_forward = 4, .dropout = 0} | pool;
+         return x | dense | TransformerEncoderLayer{.heads = 2, .feed_forward = 4, .dropout = 0} | pool;
        }},
       {"blocks",
        [&](const auto& x) {

@@ -223,18 +223,24 @@ TEST(Network, JsonNamesTheOutputOfAnOperator) {
   EXPECT_EQ(Network::from_json(text).output_shape(), (Shape{3, 4}));
 }
 
-TEST(Network, AnUnknownInitializerIsAnError) {
+TEST(Network, InitializersStandInFilesByName) {
   const Network network(
       {4}, {Dense{.units = 2, .weight_init = {Initializer::Kind::he_normal, 0}, .name = "d"}});
-  const auto kind = std::to_string(static_cast<int>(Initializer::Kind::he_normal));
-  try {
-    Network::from_json(replaced(network.to_json(), R"("init":)" + kind, R"("init":99)"));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "the network description is damaged: parameter 'd.weight' has an "
-                 "unknown initializer");
-  }
+  const std::string json = network.to_json();
+  const auto error = [&](const std::string& init) -> std::string {
+    try {
+      Network::from_json(replaced(json, R"("init":"he_normal")", "\"init\":" + init));
+    } catch (const Error& caught) {
+      return caught.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error(R"("he_uniform")"), "");
+  EXPECT_EQ(error(R"("he_norml")"),
+            "the network description is damaged: unknown initializer 'he_norml'");
+  EXPECT_EQ(error("6"), "") << "formats 1 and 2 have numbers";
+  EXPECT_EQ(error("99"),
+            "the network description is damaged: parameter 'd.weight' has an unknown initializer");
 }
 
 TEST(Summary, CountsByLayer) {
@@ -249,6 +255,34 @@ TEST(Summary, CountsByLayer) {
   EXPECT_GT(summary.layers[0].flops_per_sample, 2 * 4 * 3);  // the bias counts as well
   const Network one({4}, {Dense{.units = 1}});
   EXPECT_NE(dump_training_step(one, 8, Dump::graph).find("regression_loss"), std::string::npos);
+}
+
+TEST(Summary, HasEachLayersTypeSettingsAndLastShape) {
+  const Network network({8, 4}, {Conv1d{.filters = 6, .kernel = 1}, MaxPool1d{}, Flatten{},
+                                 Dense{.units = 2, .bias = false}});
+  const NetworkSummary summary = summarize(Network::from_json(network.to_json()), 8);
+  ASSERT_EQ(summary.layers.size(), 4U);
+  EXPECT_EQ(summary.layers[0].settings, "filters = 6, kernel = 1");
+  EXPECT_EQ(summary.layers[0].output, (Shape{8, 6})) << "not the image of one row within it";
+  EXPECT_EQ(summary.layers[1].kind, "max_pool1d");
+  EXPECT_EQ(summary.layers[1].output, (Shape{4, 6}));
+  EXPECT_EQ(summary.layers[1].settings, "");
+  EXPECT_EQ(summary.layers[3].settings, "units = 2, bias = false");
+}
+
+TEST(Summary, ALayerOfSeveralPartsIsOneRow) {
+  const Network network({4, 6}, {TransformerEncoderLayer{.heads = 2, .activation = GELU{}},
+                                 Residual{.body = {Dense{.units = 6}}}});
+  std::int64_t parameters = 0;
+  std::vector<std::string> names;
+  for (const LayerSummary& layer : summarize(network, 8).layers) {
+    names.push_back(layer.name);
+    parameters += layer.parameters;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"transformer_encoder_layer_1",
+                                             "transformer_encoder_layer_1.gelu_1",
+                                             "residual_1.dense_1", "residual_1"}));
+  EXPECT_EQ(parameters, network.parameters()) << "each is counted once";
 }
 
 TEST(Network, PaddingSameKeepsTheSize) {

@@ -96,7 +96,8 @@ Network network_of(const std::string& name) {
     layers.emplace_back(GlobalAvgPool1d{});
   }
   if (name == "encoder") {
-    layers.emplace_back(TransformerEncoder{.heads = 2, .feed_forward = 8, .dropout = 0});
+    layers.emplace_back(TransformerEncoderLayer{
+        .heads = 2, .feed_forward = 8, .dropout = 0, .name = "transformer_encoder_1"});
     layers.emplace_back(GlobalMaxPool1d{});
   }
   if (name == "steps") layers.emplace_back(GRU{.units = 4, .return_sequences = true});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/expression.h>
+#include <linnet/layers.h>
 #include <linnet/zoo.h>
 
 #include "fuzz/seeds.h"
@@ -62,7 +63,7 @@ std::vector<std::pair<std::string, Network>> seed_networks() {
                             DType::i32)},
       {"attention",
        Network({4, 6}, {PositionalEmbedding{}, LayerNorm{},
-                        TransformerEncoder{.heads = 2, .feed_forward = 5, .causal = true},
+                        TransformerEncoderLayer{.heads = 2, .feed_forward = 5, .causal = true},
                         Flatten{}, Dense{.units = 1}})},
       {"two_of_each", two_of_each()},
       {"operators", operators()},

@@ -136,7 +136,7 @@ image_size = [32, 32]
 [network]
 input = [8, 8, 3]
 layers = [
-  { type = "normalize", mean = [0.5], deviation = [0.2] },
+  { type = "normalize", mean = [0.5], std = [0.2] },
   { type = "conv2d", filters = 4, kernel = [3, 3], padding = "same", name = "c" },
   { type = "batch_norm" }, { type = "relu" }, { type = "max_pool2d", size = 2 },
   { type = "flatten" }, { type = "dropout", rate = 0.25 }, { type = "dense", units = 3 }]

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <linnet/expression.h>
+#include <linnet/layers.h>
 #include <linnet/trainer.h>
 
 #include <cmath>

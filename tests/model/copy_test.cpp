@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <linnet/layers.h>
 #include <linnet/model.h>
 
 #include "data_sets.h"

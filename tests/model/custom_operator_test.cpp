@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <linnet/custom_operator.h>
+#include <linnet/layers.h>
 #include <linnet/model.h>
 #include <linnet/trainer.h>
 
 #include <functional>
 #include <vector>
 
-#include "temporary_folder.h"
 #include "data_sets.h"
 #include "message_of.h"
 #include "ops/custom/sum_and_difference_test.h"
+#include "temporary_folder.h"
 
 namespace linnet::testing {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <linnet/error.h>
+#include <linnet/layers.h>
 #include <linnet/model.h>
 #include <linnet/trainer.h>
 

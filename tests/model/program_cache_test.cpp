@@ -2,6 +2,7 @@
 #include "model/program_cache.h"
 
 #include <gtest/gtest.h>
+#include <linnet/layers.h>
 #include <linnet/model.h>
 
 #include <algorithm>

@@ -25,6 +25,7 @@ void add_plan(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
+void add_layers(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 

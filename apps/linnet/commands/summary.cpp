@@ -51,6 +51,7 @@ Json summary_json(const std::string& name, const NetworkSummary& summary) {
   for (const LayerSummary& layer : summary.layers) {
     json["layers"].push_back({{"name", layer.name},
                               {"kind", layer.kind},
+                              {"settings", layer.settings},
                               {"output", dims_of(layer.output)},
                               {"parameters", layer.parameters},
                               {"flops_per_sample", layer.flops_per_sample}});
@@ -67,17 +68,23 @@ std::string flops_text(double flops) {
 
 std::string summary_text(const NetworkSummary& summary) {
   std::size_t name_width = 5;
+  std::size_t kind_width = 4;
   std::size_t shape_width = 6;
   for (const LayerSummary& layer : summary.layers) {
     name_width = std::max(name_width, layer.name.size());
+    kind_width = std::max(kind_width, layer.kind.size());
     shape_width = std::max(shape_width, to_string(layer.output).size());
   }
-  std::string out = fmt::format("{:<{}}  {:<{}}  {:>12}  {:>12}\n", "layer", name_width, "output",
-                                shape_width, "parameters", "FLOPs/sample");
+  std::string out =
+      fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>12}  {:>12}  settings\n", "layer", name_width, "type",
+                  kind_width, "output", shape_width, "parameters", "FLOPs/sample");
   for (const LayerSummary& layer : summary.layers) {
-    out += fmt::format("{:<{}}  {:<{}}  {:>12}  {:>12}\n", layer.name, name_width,
-                       to_string(layer.output), shape_width, layer.parameters,
-                       flops_text(layer.flops_per_sample));
+    std::string row =
+        fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>12}  {:>12}  {}", layer.name, name_width,
+                    layer.kind, kind_width, to_string(layer.output), shape_width, layer.parameters,
+                    flops_text(layer.flops_per_sample), layer.settings);
+    row.erase(row.find_last_not_of(' ') + 1);
+    out += row + "\n";
   }
   out += fmt::format(
       "\n{} parameters, {}FLOP forward a sample\nmemory at batch {}: {} to train ({} bytes), "

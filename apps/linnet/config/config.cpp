@@ -10,6 +10,7 @@
 #include "config/images.h"
 #include "config/layers.h"
 #include "config/loss.h"
+#include "config/network.h"
 #include "config/optimizer.h"
 #include "config/section.h"
 
@@ -54,36 +55,14 @@ class Config {
   Network network() {
     if (!top_.has("network")) {
       for (const char* known :
-           {"data", "network", "optimizer", "schedule", "training", "loss", "augment"}) {
+           {"data", "network", "layers", "optimizer", "schedule", "training", "loss", "augment"}) {
         top_.node(known);
       }
       top_.need("network").close();
     }
     Section s = section("network");
-    s.need("input").need("layers");
-    const Shape input(s.integers("input"));
-    const toml::node* layers = s.node("layers");
-    s.close();
-    if (input.rank() == 0) s.refuse("input", "'input' in [network] must not be empty");
-    if (!layers->is_array()) s.refuse_type("layers", "an array of tables");
-    // An embedding in front reads ids.
-    const auto first = toml::node_view(layers)[0]["type"];
-    Network network(input, {}, first == "embedding" ? DType::i32 : DType::f32);
-    int number = 0;
-    for (const toml::node& entry : *layers->as_array()) {
-      const std::string where = fmt::format("[network.layers {}]", ++number);
-      if (!entry.is_table()) {
-        fail("{}{} must be a table such as {{type = \"relu\"}}", place_of(file_, entry.source()),
-             where);
-      }
-      const Layer layer = read_layer(*entry.as_table(), file_, where);
-      try {
-        network.add(layer);
-      } catch (const Error& error) {
-        throw Error(place_of(file_, entry.source()) + error.what());
-      }
-    }
-    return network;
+    const LayerReader layers(file_, top_.node("layers"));
+    return read_network(s, layers);
   }
 
   void data(Job& job) {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "base/check.h"
-#include "config/nearest.h"
 #include "config/options.h"
 #include "config/workloads.h"
+#include "describe/nearest.h"
 #include "report/machine.h"
 
 namespace linnet::command {

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/check.h"
-#include "config/nearest.h"
 #include "config/options.h"
+#include "describe/nearest.h"
 
 namespace linnet::command {
 namespace {

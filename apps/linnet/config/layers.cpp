@@ -1,392 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/layers.h"
 
-#include <functional>
-#include <map>
-#include <type_traits>
+#include <algorithm>
 
 #include "base/check.h"
-#include "config/nearest.h"
+#include "config/section.h"
+#include "describe/nearest.h"
+#include "nn/layer_types.h"
 
 namespace linnet::command {
 namespace {
 
-/// An integer, or [height, width].
-Size2d size(Section& section, std::string_view key, Size2d otherwise, std::int64_t least = 1) {
-  const toml::node* found = section.node(key);
-  if (found == nullptr) return otherwise;
-  if (found->is_integer()) return section.integer(key, 0, least);
-  if (!found->is_array() || found->as_array()->size() != 2) {
-    section.refuse_type(key, "an integer or [height, width]");
+constexpr int kMostDepth = 32;              // of own layers in own layers
+constexpr std::size_t kMostLayers = 10000;  // own layers of own layers multiply
+
+SettingPlace place_in(const toml::source_region& source) {
+  return {static_cast<std::int64_t>(source.begin.line),
+          static_cast<std::int64_t>(source.begin.column)};
+}
+
+/// { type = "gru", ..., bidirectional = true } is { type = "bidirectional", layer = {...} }.
+void expand_bidirectional(SettingTable& table) {
+  const auto found = std::find_if(table.begin(), table.end(), [](const SettingEntry& entry) {
+    return entry.key == "bidirectional" && entry.value.get_if<bool>() != nullptr;
+  });
+  const std::string_view type = text_of(table, "type");
+  if (found == table.end() || (type != "simple_rnn" && type != "gru" && type != "lstm")) return;
+  const bool both = *found->value.get_if<bool>();
+  table.erase(found);
+  if (!both) return;
+  const SettingPlace place = table.front().place;
+  Setting inner(std::move(table), place);
+  table = SettingTable();
+  table.push_back({"type", {std::string("bidirectional"), place}, place});
+  table.push_back({"layer", std::move(inner), place});
+}
+
+/// Calls visit for every text that names a parameter: "$filters".
+template <class S, class F>
+void for_each_parameter(S& setting, const F& visit) {
+  if (auto* text = setting.template get_if<std::string>()) {
+    if (text->starts_with('$')) visit(setting, text->substr(1));
+  } else if (auto* list = setting.template get_if<Setting::List>()) {
+    for (auto& item : *list) for_each_parameter(item, visit);
+  } else if (auto* table = setting.template get_if<SettingTable>()) {
+    for (auto& entry : *table) for_each_parameter(entry.value, visit);
   }
-  const std::vector<std::int64_t> both = section.integers(key, least);
-  return {both[0], both[1]};
 }
 
-/// "valid", "same", or how many zeros on each side.
-Padding2d padding(Section& section) {
-  const toml::node* found = section.node("padding");
-  if (found == nullptr) return Padding2d::valid();
-  if (found->is_integer()) return Padding2d::all(section.integer("padding", 0));
-  if (!found->is_string()) section.refuse_type("padding", "\"same\", \"valid\" or an integer");
-  return section.choice("padding", 0, {"valid", "same"}) == 0 ? Padding2d::valid()
-                                                              : Padding2d::same();
-}
-
-Initializer initializer(Section& section, std::string_view key, Initializer otherwise) {
-  const toml::node* found = section.node(key);
-  if (found == nullptr) return otherwise;
-  if (found->is_number()) return {Initializer::Kind::constant, section.number(key, 0)};
-  if (!found->is_string()) section.refuse_type(key, "a number or the name of an initializer");
-  const std::size_t kind =
-      section.choice(key, 0, {"glorot_uniform", "glorot_normal", "he_uniform", "he_normal"});
-  return {static_cast<Initializer::Kind>(
-              static_cast<std::size_t>(Initializer::Kind::glorot_uniform) + kind),
-          0};
-}
-
-Layer conv2d(Section& s) {
-  Conv2d layer;
-  layer.filters = s.need("filters").integer("filters", 1, 1);
-  layer.kernel = size(s, "kernel", layer.kernel);
-  layer.stride = size(s, "stride", layer.stride);
-  layer.padding = padding(s);
-  layer.dilation = size(s, "dilation", layer.dilation);
-  layer.groups = s.integer("groups", layer.groups, 1);
-  layer.bias = s.flag("bias", layer.bias);
-  layer.weight_init = initializer(s, "weight_init", layer.weight_init);
-  layer.bias_init = initializer(s, "bias_init", layer.bias_init);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer conv1d(Section& s) {
-  Conv1d layer;
-  layer.filters = s.need("filters").integer("filters", 1, 1);
-  layer.kernel = s.integer("kernel", layer.kernel, 1);
-  layer.stride = s.integer("stride", layer.stride, 1);
-  layer.padding = padding(s);
-  layer.dilation = s.integer("dilation", layer.dilation, 1);
-  layer.groups = s.integer("groups", layer.groups, 1);
-  layer.bias = s.flag("bias", layer.bias);
-  layer.weight_init = initializer(s, "weight_init", layer.weight_init);
-  layer.bias_init = initializer(s, "bias_init", layer.bias_init);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer conv_transpose2d(Section& s) {
-  ConvTranspose2d layer;
-  layer.filters = s.need("filters").integer("filters", 1, 1);
-  layer.kernel = size(s, "kernel", layer.kernel);
-  layer.stride = size(s, "stride", layer.stride);
-  layer.padding = padding(s);
-  layer.output_padding = size(s, "output_padding", layer.output_padding, 0);
-  layer.dilation = size(s, "dilation", layer.dilation);
-  layer.groups = s.integer("groups", layer.groups, 1);
-  layer.bias = s.flag("bias", layer.bias);
-  layer.weight_init = initializer(s, "weight_init", layer.weight_init);
-  layer.bias_init = initializer(s, "bias_init", layer.bias_init);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer separable_conv2d(Section& s) {
-  SeparableConv2d layer;
-  layer.filters = s.need("filters").integer("filters", 1, 1);
-  layer.kernel = size(s, "kernel", layer.kernel);
-  layer.stride = size(s, "stride", layer.stride);
-  layer.padding = padding(s);
-  layer.dilation = size(s, "dilation", layer.dilation);
-  layer.multiplier = s.integer("multiplier", layer.multiplier, 1);
-  layer.bias = s.flag("bias", layer.bias);
-  layer.weight_init = initializer(s, "weight_init", layer.weight_init);
-  layer.bias_init = initializer(s, "bias_init", layer.bias_init);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer dense(Section& s) {
-  Dense layer;
-  layer.units = s.need("units").integer("units", 1, 1);
-  layer.bias = s.flag("bias", layer.bias);
-  layer.weight_init = initializer(s, "weight_init", layer.weight_init);
-  layer.bias_init = initializer(s, "bias_init", layer.bias_init);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-template <class Pool>
-Layer pool(Section& s) {
-  Pool layer;
-  layer.size = size(s, "size", layer.size);
-  layer.stride = size(s, "stride", layer.stride, 0);  // 0: the size
-  layer.padding = padding(s);
-  if constexpr (requires { layer.count_include_pad; }) {
-    layer.count_include_pad = s.flag("count_include_pad", layer.count_include_pad);
-  }
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-template <class Pool>
-Layer pool1d(Section& s) {
-  Pool layer;
-  layer.size = s.integer("size", layer.size, 1);
-  layer.stride = s.integer("stride", layer.stride);  // 0: the size
-  layer.padding = padding(s);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer adaptive_avg_pool2d(Section& s) {
-  AdaptiveAvgPool2d layer;
-  layer.output = size(s, "output", layer.output);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer reshape(Section& s) {
-  Reshape layer;
-  layer.sample = Shape(s.need("sample").integers("sample"));
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer rescale(Section& s) {
-  Rescale layer;
-  layer.scale = s.number("scale", layer.scale);
-  layer.shift = s.number("shift", layer.shift);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-/// A number for all channels, or one each.
-std::vector<double> channels(Section& section, std::string_view key,
-                             std::vector<double> otherwise) {
-  const toml::node* found = section.node(key);
-  if (found == nullptr) return otherwise;
-  if (found->is_number()) return {section.number(key, 0)};
-  std::vector<double> values;
-  if (const toml::array* array = found->as_array()) {
-    for (const toml::node& value : *array) {
-      if (value.is_number()) values.push_back(*value.value<double>());
-    }
-    if (!values.empty() && values.size() == array->size()) return values;
-  }
-  section.refuse_type(key, "a number or an array of numbers");
-}
-
-Layer normalize(Section& s) {
-  Normalize layer;
-  layer.mean = channels(s, "mean", layer.mean);
-  layer.deviation = channels(s, "deviation", layer.deviation);
-  layer.scale = s.number("scale", layer.scale);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer batch_norm(Section& s) {
-  BatchNorm layer;
-  layer.epsilon = s.number("epsilon", layer.epsilon);
-  layer.momentum = s.number("momentum", layer.momentum);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer layer_norm(Section& s) {
-  LayerNorm layer;
-  layer.epsilon = s.number("epsilon", layer.epsilon);
-  layer.axes = s.integer("axes", layer.axes, 1);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer group_norm(Section& s) {
-  GroupNorm layer;
-  layer.groups = s.integer("groups", layer.groups, 1);
-  layer.epsilon = s.number("epsilon", layer.epsilon);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer dropout(Section& s) {
-  Dropout layer;
-  layer.rate = s.number("rate", layer.rate);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer gelu(Section& s) {
-  GELU layer;
-  layer.tanh_form = s.flag("tanh_form", layer.tanh_form);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer leaky_relu(Section& s) {
-  LeakyReLU layer;
-  layer.slope = s.number("slope", layer.slope);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer elu(Section& s) {
-  ELU layer;
-  layer.alpha = s.number("alpha", layer.alpha);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer softplus(Section& s) {
-  Softplus layer;
-  layer.beta = s.number("beta", layer.beta);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer hard_tanh(Section& s) {
-  HardTanh layer;
-  layer.low = s.number("low", layer.low);
-  layer.high = s.number("high", layer.high);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer multi_head_attention(Section& s) {
-  MultiHeadAttention layer;
-  layer.heads = s.integer("heads", layer.heads, 1);
-  layer.causal = s.flag("causal", layer.causal);
-  layer.dropout = s.number("dropout", layer.dropout);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer transformer_encoder(Section& s) {
-  TransformerEncoder layer;
-  layer.heads = s.integer("heads", layer.heads, 1);
-  layer.feed_forward = s.integer("feed_forward", layer.feed_forward, 1);
-  layer.dropout = s.number("dropout", layer.dropout);
-  if (s.choice("activation", 0, {"relu", "gelu"}) == 1) layer.activation = GELU{};
-  layer.norm_first = s.flag("norm_first", layer.norm_first);
-  layer.causal = s.flag("causal", layer.causal);
-  layer.epsilon = s.number("epsilon", layer.epsilon);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-Layer embedding(Section& s) {
-  Embedding layer;
-  layer.vocabulary = s.need("vocabulary").integer("vocabulary", 1, 1);
-  layer.features = s.need("features").integer("features", 1, 1);
-  layer.weight_init = initializer(s, "weight_init", layer.weight_init);
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-/// A recurrent layer, in both directions if `bidirectional` says so.
-template <class L>
-Layer recurrent(Section& s) {
-  L layer;
-  layer.units = s.need("units").integer("units", 1, 1);
-  if constexpr (std::is_same_v<L, SimpleRNN>) {
-    if (s.choice("activation", 0, {"tanh", "relu"}) == 1) {
-      layer.activation = SimpleRNN::Activation::relu;
-    }
-  }
-  if constexpr (std::is_same_v<L, GRU>) layer.reset_after = s.flag("reset_after", true);
-  layer.return_sequences = s.flag("return_sequences", layer.return_sequences);
-  layer.reverse = s.flag("reverse", layer.reverse);
-  layer.bias = s.flag("bias", layer.bias);
-  layer.name = s.text("name", "");
-  if (s.flag("bidirectional", false)) return Bidirectional{.layer = layer};
-  return layer;
-}
-
-/// A layer that has a name and nothing else.
-template <class L>
-Layer plain(Section& s) {
-  L layer;
-  layer.name = s.text("name", "");
-  return layer;
-}
-
-using Reader = std::function<Layer(Section&)>;
-
-const std::map<std::string, Reader>& readers() {
-  static const std::map<std::string, Reader> table{
-      {"conv2d", conv2d},
-      {"conv1d", conv1d},
-      {"conv_transpose2d", conv_transpose2d},
-      {"separable_conv2d", separable_conv2d},
-      {"dense", dense},
-      {"max_pool2d", pool<MaxPool2d>},
-      {"avg_pool2d", pool<AvgPool2d>},
-      {"adaptive_avg_pool2d", adaptive_avg_pool2d},
-      {"max_pool1d", pool1d<MaxPool1d>},
-      {"avg_pool1d", pool1d<AvgPool1d>},
-      {"global_avg_pool1d", plain<GlobalAvgPool1d>},
-      {"global_max_pool1d", plain<GlobalMaxPool1d>},
-      {"global_avg_pool2d", plain<GlobalAvgPool2d>},
-      {"global_max_pool2d", plain<GlobalMaxPool2d>},
-      {"flatten", plain<Flatten>},
-      {"reshape", reshape},
-      {"rescale", rescale},
-      {"normalize", normalize},
-      {"batch_norm", batch_norm},
-      {"layer_norm", layer_norm},
-      {"group_norm", group_norm},
-      {"dropout", dropout},
-      {"relu", plain<ReLU>},
-      {"tanh", plain<Tanh>},
-      {"sigmoid", plain<Sigmoid>},
-      {"gelu", gelu},
-      {"leaky_relu", leaky_relu},
-      {"elu", elu},
-      {"selu", plain<SELU>},
-      {"silu", plain<SiLU>},
-      {"softplus", softplus},
-      {"hard_sigmoid", plain<HardSigmoid>},
-      {"hard_swish", plain<HardSwish>},
-      {"hard_tanh", hard_tanh},
-      {"softmax", plain<Softmax>},
-      {"log_softmax", plain<LogSoftmax>},
-      {"multi_head_attention", multi_head_attention},
-      {"transformer_encoder", transformer_encoder},
-      {"positional_embedding", plain<PositionalEmbedding>},
-      {"embedding", embedding},
-      {"simple_rnn", recurrent<SimpleRNN>},
-      {"gru", recurrent<GRU>},
-      {"lstm", recurrent<LSTM>},
-  };
-  return table;
+[[noreturn]] void refuse(SettingPlace place, const std::string& sentence) {
+  throw SettingError(place, sentence);
 }
 
 }  // namespace
 
-Layer read_layer(const toml::table& table, const std::string& file, const std::string& where) {
-  Section section(table, file, where);
-  if (!section.has("type")) section.refuse("type", fmt::format("{} needs the key 'type'", where));
-  const std::string type = section.text("type", "");
-  const auto found = readers().find(type);
-  if (found == readers().end()) {
-    std::vector<std::string> names;
-    for (const auto& [name, reader] : readers()) names.push_back(name);
-    const std::string near = did_you_mean(type, names);
-    section.refuse("type",
-                   fmt::format("unknown layer type '{}' in {}{}", type, where,
-                               near.empty() ? fmt::format("; expected {}", listed(names)) : near));
+Setting setting_from(const toml::node& node, const std::string& file) {
+  const SettingPlace place = place_in(node.source());
+  if (const auto* table = node.as_table()) {
+    SettingTable entries;
+    for (auto&& [key, value] : *table) {
+      entries.push_back(
+          {std::string(key.str()), setting_from(value, file), place_in(key.source())});
+    }
+    // In the order of the file: TOML's library sorts them.
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const SettingEntry& a, const SettingEntry& b) {
+                       return std::pair(a.place.line, a.place.column) <
+                              std::pair(b.place.line, b.place.column);
+                     });
+    return {std::move(entries), place};
   }
-  Layer layer = found->second(section);
-  // As in other libraries; here it is a layer of its own.
-  if (section.has("activation") && !section.knows("activation")) {
-    const std::string name = section.text("activation", "");
-    section.refuse("activation",
-                   fmt::format("{} takes no 'activation'; put a layer {{ type = \"{}\" }} after it",
-                               type, readers().contains(name) ? name : "relu"));
+  if (const auto* array = node.as_array()) {
+    Setting::List list;
+    for (const toml::node& item : *array) list.push_back(setting_from(item, file));
+    return {std::move(list), place};
   }
-  section.close();
-  return layer;
+  if (node.is_boolean()) return {*node.value<bool>(), place};
+  if (node.is_string()) return {*node.value<std::string>(), place};
+  if (node.is_floating_point()) return {*node.value<double>(), place};
+  if (node.is_integer()) {
+    const auto number = *node.value<std::int64_t>();
+    require(number <= kMostExtent && number >= -kMostExtent,
+            "{}expected an integer of at most {}; got {}", place_of(file, node.source()),
+            kMostExtent, number);
+    return {number, place};
+  }
+  return {std::monostate(), place};
+}
+
+LayerReader::LayerReader(std::string file, const toml::node* own) : file_(std::move(file)) {
+  if (own == nullptr) return;
+  const Setting all = setting_from(*own, file_);
+  placed_in(file_, [&] {
+    const auto* table = all.get_if<SettingTable>();
+    if (table == nullptr) refuse(all.place, "'layers' in the file must be a table");
+    for (const SettingEntry& entry : *table) {
+      const std::string where = fmt::format("[layers.{}]", entry.key);
+      if (layer_types().find_recorded(entry.key) != nullptr) {
+        refuse(entry.place, fmt::format("{} has the name of a layer type", where));
+      }
+      own_.emplace(entry.key, read_own(entry.value, where));
+    }
+  });
+}
+
+LayerReader::Own LayerReader::read_own(const Setting& definition, const std::string& where) const {
+  const auto* table = definition.get_if<SettingTable>();
+  if (table == nullptr) refuse(definition.place, fmt::format("{} must be a table", where));
+  Own own;
+  std::vector<std::string> names;
+  for (const auto& [key, value, place] : *table) {
+    if (key == "parameters") {
+      const auto* list = value.get_if<Setting::List>();
+      const auto is_text = [](const Setting& item) {
+        return item.get_if<std::string>() != nullptr;
+      };
+      if (list == nullptr || !std::all_of(list->begin(), list->end(), is_text)) {
+        refuse(value.place, fmt::format("'parameters' in {} must be an array of names", where));
+      }
+      for (const Setting& item : *list) own.parameters.push_back(*item.get_if<std::string>());
+    } else if (key == "defaults") {
+      const auto* defaults = value.get_if<SettingTable>();
+      if (defaults == nullptr) {
+        refuse(value.place, fmt::format("'defaults' in {} must be a table", where));
+      }
+      own.defaults = *defaults;
+    } else if (key == "layers") {
+      if (value.get_if<Setting::List>() == nullptr) {
+        refuse(value.place, fmt::format("'layers' in {} must be an array of tables", where));
+      }
+      own.layers = value;
+    } else {
+      refuse(place, fmt::format("unknown key '{}' in {}{}", key, where,
+                                did_you_mean(key, {"parameters", "defaults", "layers"})));
+    }
+  }
+  if (own.layers.get_if<Setting::List>() == nullptr) {
+    refuse(definition.place, fmt::format("{} needs the key 'layers'", where));
+  }
+  names = own.parameters;
+  for (const SettingEntry& entry : own.defaults) names.push_back(entry.key);
+  for (const std::string& name : names) {
+    if (name == "type" || name == "name" || std::count(names.begin(), names.end(), name) > 1) {
+      refuse(definition.place, fmt::format("{} has the parameter '{}' twice, or as a key that "
+                                           "every layer has",
+                                           where, name));
+    }
+  }
+  for_each_parameter(std::as_const(own.layers), [&](const Setting& at, const std::string& name) {
+    if (std::count(names.begin(), names.end(), name) > 0) return;
+    refuse(at.place,
+           fmt::format("{} has no parameter '{}'{}", where, name, did_you_mean(name, names)));
+  });
+  return own;
+}
+
+Setting LayerReader::composed(const SettingTable& use, SettingPlace place,
+                              const std::string& where) const {
+  const std::string type(text_of(use, "type"));
+  const Own& own = own_.find(type)->second;
+  SettingTable values = own.defaults;
+  SettingTable made;
+  made.push_back({"type", {std::string("sequential"), place}, place});
+  made.push_back({"kind", {type, place}, place});
+  std::vector<std::string> keys = own.parameters;
+  for (const SettingEntry& entry : own.defaults) keys.push_back(entry.key);
+  for (const SettingEntry& entry : use) {
+    if (entry.key == "type") continue;
+    if (entry.key == "name") {
+      made.push_back(entry);
+      continue;
+    }
+    if (std::find(keys.begin(), keys.end(), entry.key) == keys.end()) {
+      keys.emplace_back("name");
+      refuse(entry.place, fmt::format("unknown key '{}' in {}{}", entry.key, where,
+                                      did_you_mean(entry.key, keys)));
+    }
+    std::erase_if(values, [&](const SettingEntry& other) { return other.key == entry.key; });
+    values.push_back(entry);
+  }
+  for (const std::string& parameter : own.parameters) {
+    if (find(values, parameter) == nullptr) {
+      refuse(place, fmt::format("{} needs the key '{}'", where, parameter));
+    }
+  }
+  Setting layers = own.layers;
+  for_each_parameter(layers, [&](Setting& at, const std::string& name) {
+    at = Setting(*find(values, name));  // a copy: the name lies in what is replaced
+  });
+  made.push_back({"layers", std::move(layers), place});
+  return {std::move(made), place};
+}
+
+void LayerReader::expand(Setting& setting, const std::string& where, int depth,
+                         std::size_t& count) const {
+  if (auto* list = setting.get_if<Setting::List>()) {
+    for (Setting& item : *list) expand(item, where, depth, count);
+    return;
+  }
+  auto* table = setting.get_if<SettingTable>();
+  if (table == nullptr) return;
+  const std::string type(text_of(*table, "type"));
+  if (own_.contains(type)) {
+    if (depth >= kMostDepth) refuse(setting.place, fmt::format("[layers.{}] has itself", type));
+    setting = composed(*table, setting.place, where);
+    table = setting.get_if<SettingTable>();
+    ++depth;
+  } else if (type == "custom" || type == "block") {  // of model files alone
+    read_layer(setting, where);
+  }
+  if (++count > kMostLayers) {
+    refuse(setting.place, fmt::format("{} has more than {} layers", where, kMostLayers));
+  }
+  for (SettingEntry& entry : *table) expand(entry.value, where, depth, count);
+  expand_bidirectional(*table);
+}
+
+Layer LayerReader::read(const Setting& entry, const std::string& where) const {
+  return placed_in(file_, [&] {
+    Setting expanded = entry;
+    std::size_t count = 0;
+    expand(expanded, where, 0, count);
+    // An own layer is a type as good as others where a name is wrong.
+    const auto* table = expanded.get_if<SettingTable>();
+    const std::string type(table == nullptr ? "" : text_of(*table, "type"));
+    if (!type.empty() && layer_types().find(type) == nullptr) {
+      std::vector<std::string> names;
+      for (const auto& [name, own] : own_) names.push_back(name);
+      const std::string near = did_you_mean(type, names);
+      if (!near.empty()) {
+        refuse(find(*table, "type")->place,
+               fmt::format("unknown layer type '{}' in {}{}", type, where, near));
+      }
+    }
+    return read_layer(expanded, where);
+  });
+}
+
+std::string LayerReader::first_type(const Setting& entry) const {
+  const auto* table = entry.get_if<SettingTable>();
+  if (table == nullptr) return "";
+  std::string type(text_of(*table, "type"));
+  for (int depth = 0; depth < kMostDepth; ++depth) {
+    const auto own = own_.find(type);
+    if (own == own_.end()) return type;
+    const auto& layers = *own->second.layers.get_if<Setting::List>();
+    const auto* first = layers.empty() ? nullptr : layers.front().get_if<SettingTable>();
+    type = first == nullptr ? "" : text_of(*first, "type");
+  }
+  return type;
 }
 
 }  // namespace linnet::command

@@ -1,16 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/layers.h>
+#include <linnet/layer.h>
+#include <toml++/toml.h>
 
+#include <cstddef>
+#include <map>
 #include <string>
+#include <vector>
 
-#include "config/section.h"
+#include "describe/setting.h"
 
 namespace linnet::command {
 
-/// One entry of `layers` in a configuration file, e.g. {type = "conv2d", filters = 16}; the keys
-/// are the members of the layer's struct in linnet/layers.h. Throws Error with line and column.
-Layer read_layer(const toml::table& table, const std::string& file, const std::string& where);
+/// A value of a configuration file with its place in it. Throws Error for an integer that no
+/// network can mean: products of a few must not overflow.
+Setting setting_from(const toml::node& node, const std::string& file);
+
+/// Calls `read`; what SettingErrors say gets the file's name and place before it.
+template <class F>
+auto placed_in(const std::string& file, F&& read) {
+  try {
+    return read();
+  } catch (const SettingError& error) {
+    throw Error(file + ":" + std::to_string(error.place.line) + ":" +
+                std::to_string(error.place.column) + ": " + error.what());
+  }
+}
+
+/// The layers that entries of a configuration file describe, e.g. {type = "conv2d", filters = 16},
+/// whose keys `linnet layers conv2d` lists; and the file's own layers, compositions with
+/// parameters:
+///   [layers.conv_norm]
+///   parameters = ["filters"]
+///   defaults = { stride = 1 }
+///   layers = [{ type = "conv2d", filters = "$filters", stride = "$stride" }, ...]
+class LayerReader {
+ public:
+  /// `own`: the table [layers]; null: the file has none. All errors are Error with line and column.
+  LayerReader(std::string file, const toml::node* own);
+
+  /// `where` is how errors call the entry, e.g. "[network.layers 2]".
+  Layer read(const Setting& entry, const std::string& where) const;
+  /// The type of the first layer, within own layers too.
+  std::string first_type(const Setting& entry) const;
+
+  const std::string& file() const { return file_; }
+
+ private:
+  struct Own {
+    std::vector<std::string> parameters;  ///< each use gives them
+    SettingTable defaults;                ///< a use may give them
+    Setting layers;
+  };
+
+  Own read_own(const Setting& definition, const std::string& where) const;
+  void expand(Setting& setting, const std::string& where, int depth, std::size_t& count) const;
+  Setting composed(const SettingTable& use, SettingPlace place, const std::string& where) const;
+
+  std::string file_;
+  std::map<std::string, Own, std::less<>> own_;
+};
 
 }  // namespace linnet::command

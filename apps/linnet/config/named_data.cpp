@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "config/nearest.h"
 #include "data/load_dataset.h"
 #include "data/rosenbrock.h"
 #include "data/thin_out.h"
+#include "describe/nearest.h"
 
 namespace linnet::command {
 namespace {

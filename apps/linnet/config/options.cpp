@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "config/nearest.h"
+#include "describe/nearest.h"
 
 namespace linnet::command {
 

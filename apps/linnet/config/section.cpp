@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "config/nearest.h"
+#include "describe/nearest.h"
 
 namespace linnet::command {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/workloads.h"
 
+#include <linnet/layers.h>
 #include <linnet/zoo.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 #include "base/check.h"
 #include "config/config.h"
-#include "config/nearest.h"
 #include "data/folder.h"
+#include "describe/nearest.h"
 
 namespace linnet::command {
 namespace {
@@ -66,7 +67,7 @@ Job vgg_cifar10(const std::string& name) {
 /// Normalised as for ImageNet: by colour, or by the mean of them for grey images.
 Layer pixels_of(const Shape& sample) {
   if (sample.rank() == 3 && sample[2] == 3) return imagenet_pixels();
-  return Normalize{.mean = {0.449}, .deviation = {0.226}};
+  return Normalize{.mean = {0.449}, .std = {0.226}};
 }
 
 Network xray_network(const Shape& sample) {

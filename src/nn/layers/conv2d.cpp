@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/conv2d/conv2d.h"
 
+#include <linnet/layers/conv2d.h>
+
 #include "base/check.h"
+#include "nn/layer_fields.h"
 #include "nn/layers/convolution.h"
 #include "nn/layers/window.h"
 #include "ops/bias_add/bias_add.h"
@@ -9,23 +12,15 @@
 namespace linnet {
 
 void Conv2d::build(NetworkBuilder& builder) const {
-  add_convolution(builder, "conv2d", builder.layer_name(name, "conv2d"), *this);
+  add_convolution(builder, "conv2d", builder.begin(*this), *this);
 }
 
 void add_convolution(NetworkBuilder& builder, std::string_view kind, const std::string& layer,
                      const Conv2d& conv) {
   const Shape& x = builder.shape();
   require_images(kind, layer, x);
-  require(conv.filters > 0 && conv.kernel.height > 0 && conv.kernel.width > 0,
-          "[{} '{}'] expected at least one filter and a kernel of at least 1; got {} filters of "
-          "({}, {})",
-          kind, layer, conv.filters, conv.kernel.height, conv.kernel.width);
-  require(conv.stride.height > 0 && conv.stride.width > 0 && conv.dilation.height > 0 &&
-              conv.dilation.width > 0,
-          "[{} '{}'] expected strides and dilations of at least 1; got ({}, {}) and ({}, {})", kind,
-          layer, conv.stride.height, conv.stride.width, conv.dilation.height, conv.dilation.width);
   const std::int64_t channels = x[3];
-  require(conv.groups > 0 && channels % conv.groups == 0 && conv.filters % conv.groups == 0,
+  require(channels % conv.groups == 0 && conv.filters % conv.groups == 0,
           "[{} '{}'] expected groups that divide {} channels and {} filters; got {}", kind, layer,
           channels, conv.filters, conv.groups);
   const Sides sides = resolve(conv.padding, x, conv.kernel, conv.stride, conv.dilation);
@@ -50,6 +45,22 @@ void add_convolution(NetworkBuilder& builder, std::string_view kind, const std::
     y = builder.graph().emit(BiasAddOp(), {y, b}, layer);
   }
   builder.set_current(y);
+}
+
+void register_conv2d(LayerTypes& types) {
+  types.add({.kind = "conv2d",
+             .name = "Conv2d",
+             .in = "(N, H, W, C)",
+             .out = "(N, H', W', filters)",
+             .fields = {field<&Conv2d::filters>("filters").at_least(1).required(),
+                        field<&Conv2d::kernel>("kernel").at_least(1),
+                        field<&Conv2d::stride>("stride").at_least(1),
+                        field<&Conv2d::padding>("padding").at_least(0),
+                        field<&Conv2d::dilation>("dilation").at_least(1),
+                        field<&Conv2d::groups>("groups").at_least(1), field<&Conv2d::bias>("bias"),
+                        field<&Conv2d::weight_init>("weight_init"),
+                        field<&Conv2d::bias_init>("bias_init")}},
+            Conv2d{.filters = 16, .padding = Padding2d::same()});
 }
 
 }  // namespace linnet

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/layers.h>
+#include <linnet/layers/conv2d.h>
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/layers/dense.h"
 
+#include <linnet/layers/dense.h>
+
 #include "base/check.h"
 #include "core/dims.h"
+#include "nn/layer_fields.h"
 #include "ops/bias_add/bias_add.h"
 #include "ops/dense/dense.h"
 #include "ops/reshape/reshape.h"
@@ -29,8 +32,7 @@ Value dense_rows(Graph& graph, Value rows, Value weight, Value bias, const std::
 }
 
 void Dense::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "dense");
-  require(units > 0, "[dense '{}'] expected at least one unit; got {}", layer, units);
+  const std::string layer = builder.begin(*this);
   const Shape x = builder.shape();
   // Images have their channels last, so they would go through: nobody means it by accident.
   require(x.rank() == 2 || x.rank() == 3,
@@ -44,6 +46,17 @@ void Dense::build(NetworkBuilder& builder) const {
   Graph& graph = builder.graph();
   const Value rows = as_rows(graph, builder.current(), layer);
   builder.set_current(from_rows(graph, dense_rows(graph, rows, w, b, layer), x, layer));
+}
+
+void register_dense(LayerTypes& types) {
+  types.add({.kind = "dense",
+             .name = "Dense",
+             .in = "(N, features) or (N, T, features)",
+             .out = "(N, units) or (N, T, units)",
+             .fields = {field<&Dense::units>("units").at_least(1).required(),
+                        field<&Dense::bias>("bias"), field<&Dense::weight_init>("weight_init"),
+                        field<&Dense::bias_init>("bias_init")}},
+            Dense{.units = 10});
 }
 
 }  // namespace linnet

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/layers/embedding.h>
+
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/layer_fields.h"
 #include "ops/gather/gather.h"
 
 namespace linnet {
 
 void Embedding::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "embedding");
-  require(vocabulary > 0 && features > 0,
-          "[embedding '{}'] expected at least one row and one feature; got {} and {}", layer,
-          vocabulary, features);
+  const std::string layer = builder.begin(*this);
   const ValueType& ids = builder.graph().type(builder.current());
   require(ids.dtype == DType::i32,
           "[embedding '{}'] expected ids (N, ...) of i32; got {} {}: it comes first in a network "
@@ -20,6 +20,15 @@ void Embedding::build(NetworkBuilder& builder) const {
   builder.set_current(builder.graph().emit(GatherOp(), {table, builder.current()}, layer));
 }
 
-void Lengths::build(NetworkBuilder& builder) const { builder.add_lengths(); }
+void register_embedding(LayerTypes& types) {
+  types.add({.kind = "embedding",
+             .name = "Embedding",
+             .in = "(N, ...) of i32",
+             .out = "(N, ..., features)",
+             .fields = {field<&Embedding::vocabulary>("vocabulary").at_least(1).required(),
+                        field<&Embedding::features>("features").at_least(1).required(),
+                        field<&Embedding::weight_init>("weight_init")}},
+            Embedding{.vocabulary = 10000, .features = 64});
+}
 
 }  // namespace linnet

@@ -2,7 +2,7 @@
 #pragma once
 
 // Layers over sequences that are done by layers over images of one row.
-#include <linnet/layers.h>
+#include <linnet/layers/settings.h>
 
 #include <string>
 #include <string_view>

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/recurrent/recurrent.h"
 
+#include <linnet/layers/recurrent.h>
+
+#include <array>
 #include <cmath>
 
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/layer_fields.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/concat/concat.h"
 #include "ops/reshape/reshape.h"
@@ -13,6 +17,16 @@
 #include "ops/slice/slice.h"
 
 namespace linnet {
+
+constexpr std::array<std::string_view, 2> enum_names(SimpleRNN::Activation) {
+  return {"tanh", "relu"};
+}
+constexpr std::string_view enum_type(SimpleRNN::Activation) { return "SimpleRNN::Activation"; }
+constexpr std::array<std::string_view, 2> enum_names(Bidirectional::Merge) {
+  return {"concat", "sum"};
+}
+constexpr std::string_view enum_type(Bidirectional::Merge) { return "Bidirectional::Merge"; }
+
 namespace {
 
 /// What the three layers have in common.
@@ -43,7 +57,6 @@ constexpr std::string_view kind(const LSTM&) { return "lstm"; }
 /// Adds one direction on x; its parameters are "<layer>.weight_ih_l0<suffix>", ...
 Value add_direction(NetworkBuilder& builder, const std::string& layer, std::string_view kind,
                     const Direction& d, std::string_view suffix) {
-  require(d.units > 0, "[{} '{}'] expected at least one unit; got {}", kind, layer, d.units);
   const Shape x = builder.shape();
   require(x.rank() == 3 && x[1] > 0, "[{} '{}'] expected (N, steps, features); got {}", kind, layer,
           to_string(x));
@@ -83,7 +96,7 @@ Value add_direction(NetworkBuilder& builder, const std::string& layer, std::stri
 
 template <class L>
 void build_recurrent(NetworkBuilder& builder, const L& layer) {
-  const std::string name = builder.layer_name(layer.name, kind(layer));
+  const std::string name = builder.begin(layer);
   const Direction d = direction(layer);
   builder.set_current(add_direction(builder, name, kind(layer), d, d.reverse ? "_reverse" : ""));
 }
@@ -97,8 +110,8 @@ void LSTM::build(NetworkBuilder& builder) const { build_recurrent(builder, *this
 void Bidirectional::build(NetworkBuilder& builder) const {
   std::visit(
       [&](const auto& inner) {
-        const std::string own_name =
-            builder.layer_name(name.empty() ? inner.name : name, "bidirectional");
+        const std::string own_name = builder.begin(*this, name.empty() ? inner.name : name);
+        layer_types().find(typeid(inner))->fields.check(&inner, own_name);
         Direction d = direction(inner);
         require(!d.reverse, "[bidirectional '{}'] expected a layer that is not reversed itself",
                 own_name);
@@ -115,6 +128,42 @@ void Bidirectional::build(NetworkBuilder& builder) const {
         }
       },
       layer);
+}
+
+void register_recurrent(LayerTypes& types) {
+  types.add({.kind = "simple_rnn",
+             .name = "SimpleRNN",
+             .in = "(N, T, features)",
+             .out = "(N, units) or (N, T, units)",
+             .fields = {field<&SimpleRNN::units>("units").at_least(1).required(),
+                        field<&SimpleRNN::activation>("activation"),
+                        field<&SimpleRNN::return_sequences>("return_sequences"),
+                        field<&SimpleRNN::reverse>("reverse"), field<&SimpleRNN::bias>("bias")}},
+            SimpleRNN{.units = 32, .activation = SimpleRNN::Activation::relu});
+  types.add({.kind = "gru",
+             .name = "GRU",
+             .in = "(N, T, features)",
+             .out = "(N, units) or (N, T, units)",
+             .fields = {field<&GRU::units>("units").at_least(1).required(),
+                        field<&GRU::reset_after>("reset_after"),
+                        field<&GRU::return_sequences>("return_sequences"),
+                        field<&GRU::reverse>("reverse"), field<&GRU::bias>("bias")}},
+            GRU{.units = 64});
+  types.add({.kind = "lstm",
+             .name = "LSTM",
+             .in = "(N, T, features)",
+             .out = "(N, units) or (N, T, units)",
+             .fields = {field<&LSTM::units>("units").at_least(1).required(),
+                        field<&LSTM::return_sequences>("return_sequences"),
+                        field<&LSTM::reverse>("reverse"), field<&LSTM::bias>("bias")}},
+            LSTM{.units = 64, .return_sequences = true});
+  types.add({.kind = "bidirectional",
+             .name = "Bidirectional",
+             .in = "(N, T, features)",
+             .out = "(N, 2 units) or (N, T, 2 units); with sum: units",
+             .fields = {field<&Bidirectional::layer>("layer").required(),
+                        field<&Bidirectional::merge>("merge")}},
+            Bidirectional{.layer = LSTM{.units = 32}, .merge = Bidirectional::Merge::sum});
 }
 
 }  // namespace linnet

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/layers/activations.h>
+#include <linnet/layers/conv2d.h>
+#include <linnet/layers/residual.h>
+
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/layer_fields.h"
 #include "ops/arithmetic/arithmetic.h"
 
 namespace linnet {
 
 void Residual::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "residual");
+  const std::string layer = builder.begin(*this);
   require(!body.empty(), "[residual '{}'] expected a body of at least one layer", layer);
   const Value x = builder.current();
   builder.build_within(layer, body);
@@ -20,6 +25,16 @@ void Residual::build(NetworkBuilder& builder) const {
           "shortcut={}",
           layer, to_string(graph.shape(y)), to_string(graph.shape(beside)));
   builder.set_current(builder.graph().emit(ArithmeticOp({Arithmetic::add}), {y, beside}, layer));
+}
+
+void register_residual(LayerTypes& types) {
+  types.add({.kind = "residual",
+             .name = "Residual",
+             .in = "any",
+             .out = "what body and shortcut give",
+             .fields = {field<&Residual::body>("body").required(),
+                        field<&Residual::shortcut>("shortcut")}},
+            Residual{.body = {Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{}}});
 }
 
 }  // namespace linnet

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/layers.h>
+#include <linnet/layers/settings.h>
 
 #include <algorithm>
 #include <cstdint>

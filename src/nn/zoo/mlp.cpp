@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/layers.h>
 #include <linnet/zoo.h>
 
 #include <array>

@@ -9,8 +9,8 @@
 namespace linnet::zoo {
 namespace {
 
-// First weights as in Goyal et al., 2017: residual bodies start silent, the last layer small. Without
-// it the loss falls much more slowly (docs/results.md).
+// First weights as in Goyal et al., 2017: residual bodies start silent, the last layer small.
+// Without it the loss falls much more slowly (docs/results.md).
 
 /// How a depth is made: blocks of each stage, and whether they are bottlenecks (1x1, 3x3, 1x1, the
 /// last four times as wide) or pairs of 3x3.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace linnet::command {
+namespace linnet {
 
 /// The name at the least edit distance (insert, delete, replace, swap of neighbours) from `given`,
 /// or "" where every name is too far to be what was meant.
@@ -17,4 +17,4 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 /// "a, b or c"
 std::string listed(const std::vector<std::string>& names);
 
-}  // namespace linnet::command
+}  // namespace linnet

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/conv_transpose2d/conv_transpose2d.h"
+
+#include <linnet/layers/conv_transpose2d.h>
+
 #include <algorithm>
 
 #include "base/check.h"
-#include "nn/layers/convolution.h"
-#include "nn/layers/one_row.h"
+#include "nn/builder.h"
+#include "nn/layer_fields.h"
 #include "nn/layers/window.h"
 #include "ops/bias_add/bias_add.h"
-#include "ops/conv_transpose2d/conv_transpose2d.h"
 
 namespace linnet {
 namespace {
@@ -31,39 +34,16 @@ Stretch stretch(std::int64_t in, std::int64_t reach, std::int64_t stride, std::i
 
 }  // namespace
 
-void Conv1d::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "conv1d");
-  sequence_to_image(builder, "conv1d", layer);
-  add_convolution(builder, "conv1d", layer,
-                  {.filters = filters,
-                   .kernel = {1, kernel},
-                   .stride = {1, stride},
-                   .padding = along_sequence(padding),
-                   .dilation = {1, dilation},
-                   .groups = groups,
-                   .bias = bias,
-                   .weight_init = weight_init,
-                   .bias_init = bias_init});
-  image_to_sequence(builder, layer);
-}
-
 void ConvTranspose2d::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "conv_transpose2d");
+  const std::string layer = builder.begin(*this);
   const Shape x = builder.shape();
   require_images("conv_transpose2d", layer, x);
-  require(filters > 0 && kernel.height > 0 && kernel.width > 0 && stride.height > 0 &&
-              stride.width > 0 && dilation.height > 0 && dilation.width > 0,
-          "[conv_transpose2d '{}'] expected filters, kernel, strides and dilations of at least 1; "
-          "got {}, ({}, {}), ({}, {}) and ({}, {})",
-          layer, filters, kernel.height, kernel.width, stride.height, stride.width, dilation.height,
-          dilation.width);
   const std::int64_t channels = x[3];
-  require(groups > 0 && channels % groups == 0 && filters % groups == 0,
+  require(channels % groups == 0 && filters % groups == 0,
           "[conv_transpose2d '{}'] expected groups that divide {} channels and {} filters; got {}",
           layer, channels, filters, groups);
   const bool same = padding.mode == Padding2d::Mode::same;
-  require(output_padding.height >= 0 && output_padding.height < stride.height &&
-              output_padding.width >= 0 && output_padding.width < stride.width &&
+  require(output_padding.height < stride.height && output_padding.width < stride.width &&
               !(same && output_padding != Size2d(0)),
           "[conv_transpose2d '{}'] expected an output padding below the strides ({}, {}), and none "
           "with padding \"same\"; got ({}, {})",
@@ -99,28 +79,22 @@ void ConvTranspose2d::build(NetworkBuilder& builder) const {
   builder.set_current(y);
 }
 
-void SeparableConv2d::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "separable_conv2d");
-  require_images("separable_conv2d", layer, builder.shape());
-  require(multiplier > 0, "[separable_conv2d '{}'] expected a multiplier of at least 1; got {}",
-          layer, multiplier);
-  const std::int64_t channels = builder.shape()[-1];
-  const std::vector<Layer> parts{Conv2d{.filters = channels * multiplier,
-                                        .kernel = kernel,
-                                        .stride = stride,
-                                        .padding = padding,
-                                        .dilation = dilation,
-                                        .groups = channels,
-                                        .bias = false,
-                                        .weight_init = weight_init,
-                                        .name = "depthwise"},
-                                 Conv2d{.filters = filters,
-                                        .kernel = 1,
-                                        .bias = bias,
-                                        .weight_init = weight_init,
-                                        .bias_init = bias_init,
-                                        .name = "pointwise"}};
-  builder.build_within(layer, parts);
+void register_conv_transpose2d(LayerTypes& types) {
+  types.add({.kind = "conv_transpose2d",
+             .name = "ConvTranspose2d",
+             .in = "(N, H, W, C)",
+             .out = "(N, H', W', filters)",
+             .fields = {field<&ConvTranspose2d::filters>("filters").at_least(1).required(),
+                        field<&ConvTranspose2d::kernel>("kernel").at_least(1),
+                        field<&ConvTranspose2d::stride>("stride").at_least(1),
+                        field<&ConvTranspose2d::padding>("padding").at_least(0),
+                        field<&ConvTranspose2d::output_padding>("output_padding").at_least(0),
+                        field<&ConvTranspose2d::dilation>("dilation").at_least(1),
+                        field<&ConvTranspose2d::groups>("groups").at_least(1),
+                        field<&ConvTranspose2d::bias>("bias"),
+                        field<&ConvTranspose2d::weight_init>("weight_init"),
+                        field<&ConvTranspose2d::bias_init>("bias_init")}},
+            ConvTranspose2d{.filters = 8, .stride = 2, .padding = Padding2d::same()});
 }
 
 }  // namespace linnet

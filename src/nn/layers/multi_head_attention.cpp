@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/layers/dropout.h>
+#include <linnet/layers/multi_head_attention.h>
+
 #include <cmath>
 #include <vector>
 
 #include "base/check.h"
 #include "nn/builder.h"
+#include "nn/layer_fields.h"
 #include "nn/layers/dense.h"
 #include "nn/layers/sequences.h"
 #include "ops/arithmetic/arithmetic.h"
@@ -29,13 +33,13 @@ Value part_of(Graph& graph, Value all, std::int64_t index, const std::string& la
 }  // namespace
 
 void MultiHeadAttention::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "multi_head_attention");
+  const std::string layer = builder.begin(*this);
   const Shape x = builder.shape();  // (N, T, F)
   require_sequences("multi_head_attention", layer, x);
   const Value lengths = builder.heed_lengths();
   const std::int64_t steps = x[1];
   const std::int64_t features = x[2];
-  require(heads > 0 && features % heads == 0,
+  require(features % heads == 0,
           "[multi_head_attention '{}'] expected heads that divide {} features; got {}", layer,
           features, heads);
   const std::int64_t size = features / heads;
@@ -77,13 +81,15 @@ void MultiHeadAttention::build(NetworkBuilder& builder) const {
   builder.set_current(from_rows(graph, y, x, layer));
 }
 
-void PositionalEmbedding::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "positional_embedding");
-  const Shape x = builder.shape();
-  require_sequences("positional_embedding", layer, x);
-  const Value w = builder.weight(layer, "weight", {x[1], x[2]}, weight_init, x[1], x[2]);
-  builder.set_current(
-      builder.graph().emit(ArithmeticOp({Arithmetic::add}), {builder.current(), w}, layer));
+void register_multi_head_attention(LayerTypes& types) {
+  types.add({.kind = "multi_head_attention",
+             .name = "MultiHeadAttention",
+             .in = "(N, T, features)",
+             .out = "(N, T, features)",
+             .fields = {field<&MultiHeadAttention::heads>("heads").at_least(1),
+                        field<&MultiHeadAttention::causal>("causal"),
+                        field<&MultiHeadAttention::dropout>("dropout").from_to_below(0, 1)}},
+            MultiHeadAttention{.heads = 8, .causal = true});
 }
 
 }  // namespace linnet

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/nearest.h"
+#include "describe/nearest.h"
 
 #include <gtest/gtest.h>
 
-namespace linnet::command {
+namespace linnet {
 namespace {
 
 TEST(Nearest, FindsTheNameThatWasMeant) {
@@ -34,4 +34,4 @@ TEST(Nearest, MakesSentences) {
 }
 
 }  // namespace
-}  // namespace linnet::command
+}  // namespace linnet

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/nearest.h"
+#include "describe/nearest.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace linnet::command {
+namespace linnet {
 namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -49,4 +49,4 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-}  // namespace linnet::command
+}  // namespace linnet

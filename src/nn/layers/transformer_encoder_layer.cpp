@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linnet/layers/dense.h>
+#include <linnet/layers/dropout.h>
+#include <linnet/layers/layer_norm.h>
+#include <linnet/layers/multi_head_attention.h>
+#include <linnet/layers/transformer_encoder_layer.h>
+
 #include <vector>
 
-#include "base/check.h"
 #include "nn/builder.h"
+#include "nn/layer_fields.h"
 #include "nn/layers/dense.h"
 #include "nn/layers/sequences.h"
 #include "ops/arithmetic/arithmetic.h"
 
 namespace linnet {
 
-void TransformerEncoder::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.layer_name(name, "transformer_encoder");
+void TransformerEncoderLayer::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.begin(*this);
   const Shape x = builder.shape();
-  require_sequences("transformer_encoder", layer, x);
+  require_sequences("transformer_encoder_layer", layer, x);
   builder.heed_lengths();
-  require(feed_forward > 0, "[transformer_encoder '{}'] expected at least one unit; got {}", layer,
-          feed_forward);
   const auto build_part = [&](const std::vector<Layer>& layers) {
     builder.build_within(layer, layers);
   };
@@ -50,6 +54,23 @@ void TransformerEncoder::build(NetworkBuilder& builder) const {
   dropped();
   add_to(before);
   if (!norm_first) norm("norm2");
+}
+
+void register_transformer_encoder_layer(LayerTypes& types) {
+  types.add({.kind = "transformer_encoder_layer",
+             .name = "TransformerEncoderLayer",
+             .in = "(N, T, features)",
+             .out = "(N, T, features)",
+             .fields = {field<&TransformerEncoderLayer::heads>("heads").at_least(1),
+                        field<&TransformerEncoderLayer::feed_forward>("feed_forward").at_least(1),
+                        field<&TransformerEncoderLayer::dropout>("dropout").from_to_below(0, 1),
+                        field<&TransformerEncoderLayer::activation>("activation"),
+                        field<&TransformerEncoderLayer::norm_first>("norm_first"),
+                        field<&TransformerEncoderLayer::causal>("causal"),
+                        field<&TransformerEncoderLayer::epsilon>("epsilon").above(0)},
+             .old_kind = "transformer_encoder"},
+            TransformerEncoderLayer{
+                .heads = 8, .feed_forward = 512, .activation = GELU{}, .norm_first = true});
 }
 
 }  // namespace linnet

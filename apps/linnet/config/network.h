@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/network.h>
+
+#include "config/layers.h"
+#include "config/section.h"
+
+namespace linnet::command {
+
+/// Reads [network]: `input` and `layers`, one after the other; or `inputs`, `paths` and `outputs`,
+/// where a path leads from one or more values through layers to a value with a name. Throws Error
+/// with line and column.
+Network read_network(Section& section, const LayerReader& layers);
+
+}  // namespace linnet::command

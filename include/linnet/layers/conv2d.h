@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+#include <linnet/layers/settings.h>
+
+#include <cstdint>
+#include <string>
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Convolves images (a cross-correlation, as in every framework). Weight (filters, height, width,
+/// channels / groups), bias (filters).
+struct Conv2d {
+  std::int64_t filters = 0;  ///< channels of the output; at least 1
+  Size2d kernel = 3;         ///< the window, in pixels; at least 1
+  Size2d stride = 1;         ///< pixels from one window to the next; at least 1
+  Padding2d padding = {};    ///< zeros around the image, in pixels; at least 0
+  Size2d dilation = 1;       ///< pixels from one element of the window to the next; at least 1
+  /// Equal parts of the channels, each of which makes its part of the filters alone; divides
+  /// channels and filters; at least 1. As many as channels: a depthwise convolution.
+  std::int64_t groups = 1;
+  bool bias = true;                ///< whether each filter adds a trained number
+  Initializer weight_init = {};    ///< how the weight starts
+  Initializer bias_init = kZeros;  ///< how the bias starts
+  std::string name = {};           ///< unique in the network; empty: "conv2d_1", "conv2d_2", ...
+  void build(NetworkBuilder& builder) const;
+};
+
+}  // namespace linnet
+LINNET_API_END

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+#include <linnet/layers/settings.h>
+
+#include <cstdint>
+#include <string>
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Computes y = x wᵀ + b; of sequences, at each step. Weight (units, features), bias (units).
+struct Dense {
+  std::int64_t units = 0;          ///< features of the output; at least 1
+  bool bias = true;                ///< whether each unit adds a trained number
+  Initializer weight_init = {};    ///< how the weight starts
+  Initializer bias_init = kZeros;  ///< how the bias starts
+  std::string name = {};           ///< unique in the network; empty: "dense_1", "dense_2", ...
+  void build(NetworkBuilder& builder) const;
+};
+
+}  // namespace linnet
+LINNET_API_END

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace linnet {
+
+/// What a public header says of a member of a struct.
+struct MemberDocs {
+  std::string name;
+  std::string text;  ///< on one line
+};
+
+/// What a public header says of a struct.
+struct StructDocs {
+  std::string name;
+  std::string text;
+  std::vector<MemberDocs> members;  ///< all variables, in order
+
+  /// Returns a member's text; "" if the header has none.
+  std::string_view of(std::string_view member) const;
+};
+
+/// Finds the structs of a header with their docstrings: `///` lines before them and before their
+/// members, or `///<` behind these. It reads headers as clang-format leaves them: a declaration of
+/// a variable is on one line.
+std::vector<StructDocs> parse_docstrings(std::string_view header);
+
+/// The text up to the end of its first sentence.
+std::string_view first_sentence(std::string_view text);
+
+}  // namespace linnet

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "describe/field.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "core/dims.h"
+#include "describe/nearest.h"
+
+namespace linnet {
+namespace {
+
+std::string listed_cpp(const std::vector<double>& numbers) {
+  std::string out = "{";
+  for (const double number : numbers) {
+    out += (out.size() > 1 ? ", " : "") + FieldFormat<double>::cpp(number);
+  }
+  return out + "}";
+}
+
+const double* infinity_of(const Setting& setting) {
+  static const double kInfinity = std::numeric_limits<double>::infinity();
+  static const double kMinusInfinity = -kInfinity;
+  const std::string* text = setting.get_if<std::string>();
+  if (text == nullptr) return nullptr;
+  return *text == "inf" ? &kInfinity : *text == "-inf" ? &kMinusInfinity : nullptr;
+}
+
+/// Whether the setting is a number; `number` is then what it is.
+bool is_number(const Setting& setting, double& number) {
+  if (const auto* real = setting.get_if<double>()) {
+    number = *real;
+  } else if (const auto* integer = setting.get_if<std::int64_t>()) {
+    number = static_cast<double>(*integer);
+  } else if (const double* infinity = infinity_of(setting)) {
+    number = *infinity;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string Range::text() const {
+  const bool low = std::isfinite(least);
+  const bool high = std::isfinite(most);
+  if (low && high) {
+    return fmt::format("in {}{}, {}{}", above_least ? '(' : '[', least, most,
+                       below_most ? ')' : ']');
+  }
+  if (low) return fmt::format("{} {}", above_least ? "above" : "at least", least);
+  if (high) return fmt::format("{} {}", below_most ? "below" : "at most", most);
+  return "";
+}
+
+bool Range::contains(double number) const {
+  if (std::isnan(number)) return text().empty();
+  return (above_least ? number > least : number >= least) &&
+         (below_most ? number < most : number <= most);
+}
+
+void FieldReading::refuse(const std::string& sentence) const {
+  throw SettingError(setting.place, sentence);
+}
+
+void FieldReading::refuse_type(std::string_view expected) const {
+  refuse(fmt::format("'{}' in {} must be {}; got {}", key, where, expected,
+                     article_and_type(setting)));
+}
+
+std::size_t FieldReading::choice(const std::vector<std::string>& names) const {
+  const auto* given = setting.get_if<std::string>();
+  if (given == nullptr) refuse_type(choices_text(names));
+  const auto found = std::find(names.begin(), names.end(), *given);
+  if (found == names.end()) {
+    refuse(fmt::format("'{}' in {} must be {}; got '{}'{}", key, where, listed(names), *given,
+                       did_you_mean(*given, names)));
+  }
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+bool FieldFormat<bool>::read(const FieldReading& from) {
+  const auto* value = from.setting.get_if<bool>();
+  if (value == nullptr) from.refuse_type(type());
+  return *value;
+}
+
+std::int64_t FieldFormat<std::int64_t>::read(const FieldReading& from) {
+  const auto* value = from.setting.get_if<std::int64_t>();
+  if (value == nullptr) from.refuse_type(type());
+  return *value;
+}
+
+std::string FieldFormat<std::int64_t>::cpp(std::int64_t value) { return std::to_string(value); }
+
+void FieldFormat<std::int64_t>::numbers(std::int64_t value, std::vector<double>& to) {
+  to.push_back(static_cast<double>(value));
+}
+
+double FieldFormat<double>::read(const FieldReading& from) {
+  double number = 0;
+  if (!is_number(from.setting, number)) from.refuse_type(type());
+  return number;
+}
+
+std::string FieldFormat<double>::cpp(double value) {
+  if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
+  return fmt::format("{}", value);
+}
+
+std::string FieldFormat<std::string>::read(const FieldReading& from) {
+  const auto* value = from.setting.get_if<std::string>();
+  if (value == nullptr) from.refuse_type(type());
+  return *value;
+}
+
+std::string FieldFormat<std::string>::cpp(const std::string& value) {
+  return to_toml(Setting{value});
+}
+
+Setting FieldFormat<std::vector<double>>::write(const std::vector<double>& value) {
+  if (value.size() == 1) return {value.front()};
+  Setting::List list;
+  for (const double number : value) list.push_back({number});
+  return {std::move(list)};
+}
+
+std::vector<double> FieldFormat<std::vector<double>>::read(const FieldReading& from) {
+  double number = 0;
+  if (is_number(from.setting, number)) return {number};
+  const auto* list = from.setting.get_if<Setting::List>();
+  if (list == nullptr || list->empty()) from.refuse_type(type());
+  std::vector<double> numbers;
+  for (const Setting& item : *list) {
+    if (!is_number(item, number)) from.refuse_type(type());
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::string FieldFormat<std::vector<double>>::cpp(const std::vector<double>& value) {
+  return listed_cpp(value);
+}
+
+void FieldFormat<std::vector<double>>::numbers(const std::vector<double>& value,
+                                               std::vector<double>& to) {
+  to.insert(to.end(), value.begin(), value.end());
+}
+
+Setting FieldFormat<Shape>::write(const Shape& value) {
+  Setting::List list;
+  for (const std::int64_t dim : value.dims()) list.push_back({dim});
+  return {std::move(list)};
+}
+
+Shape FieldFormat<Shape>::read(const FieldReading& from) {
+  const auto* list = from.setting.get_if<Setting::List>();
+  if (list == nullptr) from.refuse_type(type());
+  if (list->size() > Shape::kMostAxes) {
+    from.refuse(fmt::format("'{}' in {} must have at most {} integers; got {}", from.key,
+                            from.where, Shape::kMostAxes, list->size()));
+  }
+  std::vector<std::int64_t> dims;
+  for (const Setting& item : *list) {
+    const auto* dim = item.get_if<std::int64_t>();
+    if (dim == nullptr) from.refuse_type(type());
+    dims.push_back(*dim);
+  }
+  return Shape(dims);
+}
+
+std::string FieldFormat<Shape>::cpp(const Shape& value) {
+  const Setting list = write(value);
+  std::string out = to_toml(list);
+  out.front() = '{';
+  out.back() = '}';
+  return out;
+}
+
+void FieldFormat<Shape>::numbers(const Shape& value, std::vector<double>& to) {
+  for (const std::int64_t dim : value.dims()) to.push_back(static_cast<double>(dim));
+}
+
+std::string choices_text(const std::vector<std::string>& names) {
+  std::vector<std::string> texts;
+  for (const std::string& name : names) texts.push_back('"' + name + '"');
+  return listed(texts);
+}
+
+Field Field::in(const Range& new_range) const {
+  Field changed = *this;
+  changed.range = new_range;
+  return changed;
+}
+
+Field Field::required() const {
+  Field changed = *this;
+  changed.is_required = true;
+  return changed;
+}
+
+Field Field::formerly(std::string_view name) const {
+  Field changed = *this;
+  changed.old_name = name;
+  return changed;
+}
+
+namespace {
+
+/// Whether all numbers of a field are in its range.
+bool fits(const Field& field, const void* object) {
+  std::vector<double> numbers;
+  field.format->numbers(field.member(object), numbers);
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](double number) { return field.range.contains(number); });
+}
+
+[[noreturn]] void refuse_key(const Description& description, const SettingEntry& entry,
+                             const std::string& where, const std::vector<std::string_view>& known) {
+  std::vector<std::string> keys(known.begin(), known.end());
+  for (const Field& field : description.fields) {
+    if (field.old_name == entry.key) {
+      throw SettingError(entry.place, fmt::format("unknown key '{}' in {}; it is called '{}' now",
+                                                  entry.key, where, field.key));
+    }
+    keys.emplace_back(field.key);
+  }
+  throw SettingError(entry.place, fmt::format("unknown key '{}' in {}{}", entry.key, where,
+                                              did_you_mean(entry.key, keys)));
+}
+
+}  // namespace
+
+const Field* Description::find(std::string_view key) const {
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.key == key; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+void Description::read(void* object, const Setting& table, const std::string& where,
+                       const std::vector<std::string_view>& known) const {
+  const auto* entries = table.get_if<SettingTable>();
+  LINNET_ASSERT(entries != nullptr);
+  for (const Field& field : fields) {
+    const Setting* setting = linnet::find(*entries, field.key);
+    if (setting == nullptr) continue;
+    const FieldReading from{field.key, where, *setting};
+    field.format->read(const_cast<void*>(field.member(object)), from);  // the object is no const
+    if (!fits(field, object)) {
+      from.refuse(fmt::format("'{}' in {} must be {}; got {}", field.key, where, field.range.text(),
+                              to_toml(*setting)));
+    }
+  }
+  for (const SettingEntry& entry : *entries) {
+    const bool others = std::find(known.begin(), known.end(), entry.key) != known.end();
+    if (!others && find(entry.key) == nullptr) refuse_key(*this, entry, where, known);
+  }
+  for (const Field& field : fields) {
+    if (field.is_required && linnet::find(*entries, field.key) == nullptr) {
+      throw SettingError(table.place, fmt::format("{} needs the key '{}'", where, field.key));
+    }
+  }
+}
+
+void Description::check(const void* object, std::string_view owner) const {
+  for (const Field& field : fields) {
+    require(fits(field, object), "[{} '{}'] expected {} to be {}; got {}", kind, owner, field.key,
+            field.range.text(), to_toml(field.write(object)));
+  }
+}
+
+SettingTable Description::write(const void* object, bool all) const {
+  SettingTable table;
+  for (const Field& field : fields) {
+    Setting setting = field.write(object);
+    if (!all && setting == field.write(defaults.get())) continue;
+    table.push_back({std::string(field.key), std::move(setting)});
+  }
+  return table;
+}
+
+std::string Description::cpp(const void* object) const {
+  std::string out = std::string(name) + "{";
+  for (const Field& field : fields) {
+    if (field.write(object) == field.write(defaults.get())) continue;
+    out += fmt::format("{}.{} = {}", out.back() == '{' ? "" : ", ", field.key,
+                       field.format->cpp(field.member(object)));
+  }
+  return out + "}";
+}
+
+}  // namespace linnet

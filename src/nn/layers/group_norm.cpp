@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/group_norm/group_norm.h"
+
+#include <linnet/layers/group_norm.h>
+
+#include "base/check.h"
+#include "nn/layer_fields.h"
+#include "nn/layers/norm.h"
+
+namespace linnet {
+
+void GroupNorm::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.begin(*this);
+  const std::int64_t channels = builder.shape()[-1];
+  require(channels % groups == 0,
+          "[group_norm '{}'] expected groups that divide {} channels; got {}", layer, channels,
+          groups);
+  add_norm(builder, layer, {.epsilon = epsilon, .groups = groups});
+}
+
+void register_group_norm(LayerTypes& types) {
+  types.add({.kind = "group_norm",
+             .name = "GroupNorm",
+             .in = "(N, ..., C)",
+             .out = "(N, ..., C)",
+             .fields = {field<&GroupNorm::groups>("groups").at_least(1),
+                        field<&GroupNorm::epsilon>("epsilon").above(0)}},
+            GroupNorm{.groups = 4});
+}
+
+}  // namespace linnet

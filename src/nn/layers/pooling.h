@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/layers/settings.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "nn/layers/window.h"
+#include "ops/pool2d/pool2d.h"
+
+namespace linnet {
+
+/// A pool's attributes for images x. Throws Error unless x is images; a stride of 0 is the size.
+inline Pool2dAttrs window_attributes(std::string_view kind, const std::string& layer,
+                                     const Shape& x, Size2d size, Size2d stride,
+                                     const Padding2d& padding) {
+  require_images(kind, layer, x);
+  if (stride == Size2d(0)) stride = size;
+  require(stride.height > 0 && stride.width > 0,
+          "[{} '{}'] expected strides of at least 1; got ({}, {})", kind, layer, stride.height,
+          stride.width);
+  const Sides sides = resolve(padding, x, size, stride);
+  return {.size_h = size.height,
+          .size_w = size.width,
+          .stride_h = stride.height,
+          .stride_w = stride.width,
+          .pad_top = sides.top,
+          .pad_bottom = sides.bottom,
+          .pad_left = sides.left,
+          .pad_right = sides.right};
+}
+
+}  // namespace linnet
