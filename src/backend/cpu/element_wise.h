@@ -7,21 +7,10 @@
 
 namespace linnet::cpu {
 
-/// One stage that calls `f(args, range)` for equal ranges of `elements`.
-template <class F>
-Kernel element_wise(std::int64_t elements, double cost_each, F f) {
-  const int tasks = tasks_for(elements, cost_each);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             f(args, split(elements, tasks, task.index));
-                           }});
-  return kernel;
-}
-
 /// out[i] = f(in[i])
 template <class F>
 Kernel map(std::int64_t elements, double cost_each, F f) {
-  return element_wise(elements, cost_each, [f](const Args& args, Range range) {
+  return one_stage(elements, cost_each, [f](const Args& args, Range range) {
     const float* x = args.in(kFirst);
     float* y = args.out(kFirst);
     for (std::int64_t i = range.begin; i < range.end; ++i) y[i] = f(x[i]);
@@ -31,7 +20,7 @@ Kernel map(std::int64_t elements, double cost_each, F f) {
 /// out[i] = f(a[i], b[i])
 template <class F>
 Kernel zip(std::int64_t elements, double cost_each, F f) {
-  return element_wise(elements, cost_each, [f](const Args& args, Range range) {
+  return one_stage(elements, cost_each, [f](const Args& args, Range range) {
     const float* a = args.in(kFirst);
     const float* b = args.in(kSecond);
     float* y = args.out(kFirst);
@@ -42,15 +31,15 @@ Kernel zip(std::int64_t elements, double cost_each, F f) {
 /// out[r, c] = f(a[r, c], b[c])
 template <class F>
 Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) {
-  return element_wise(rows, cost_each * static_cast<double>(columns),
-                      [=](const Args& args, Range range) {
-                        const float* b = args.in(kSecond);
-                        for (std::int64_t r = range.begin; r < range.end; ++r) {
-                          const float* a = args.in(kFirst) + r * columns;
-                          float* y = args.out(kFirst) + r * columns;
-                          for (std::int64_t c = 0; c < columns; ++c) y[c] = f(a[c], b[c]);
-                        }
-                      });
+  return one_stage(rows, cost_each * static_cast<double>(columns),
+                   [=](const Args& args, Range range) {
+                     const float* b = args.in(kSecond);
+                     for (std::int64_t r = range.begin; r < range.end; ++r) {
+                       const float* a = args.in(kFirst) + r * columns;
+                       float* y = args.out(kFirst) + r * columns;
+                       for (std::int64_t c = 0; c < columns; ++c) y[c] = f(a[c], b[c]);
+                     }
+                   });
 }
 
 }  // namespace linnet::cpu

@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,11 +58,58 @@ struct Task {
   const StepInfo* step = nullptr;
 };
 
+/// The part [begin, end) of `total` items that falls to one of several equal tasks.
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+
+constexpr Range split(std::int64_t total, int tasks, int index) {
+  return {total * index / tasks, total * (index + 1) / tasks};
+}
+
+inline constexpr int kMaxTasks = 64;
+
+/// How many tasks `items` of `cost_each` (about one nanosecond of one core a unit) are worth: tasks
+/// shorter than some 20 microseconds cost more to hand out than they save.
+inline int tasks_for(std::int64_t items, double cost_each) {
+  const double tasks = static_cast<double>(items) * cost_each / 20000.0;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(tasks), 1,
+                               std::min<std::int64_t>(kMaxTasks,
+                                                      std::max<std::int64_t>(items, 1))));
+}
+
 /// Tasks that may run at the same time, in any order, on any thread.
 struct Stage {
   int tasks = 1;
   std::function<void(const Args&, const Task&)> run;
 };
+
+/// A stage of `tasks` tasks, each f(args, task), or f(args) where it needs to know no more.
+template <class F>
+Stage parallel(int tasks, F f) {
+  if constexpr (std::is_invocable_v<F, const Args&>) {
+    return {tasks, [f = std::move(f)](const Args& args, const Task& /*task*/) { f(args); }};
+  } else {
+    return {tasks, std::move(f)};
+  }
+}
+
+/// A stage of `tasks` tasks that share `items` equally: each f(args, range), or
+/// f(args, task, range).
+template <class F>
+Stage parallel(int tasks, std::int64_t items, F f) {
+  return {tasks, [=, f = std::move(f)](const Args& args, const Task& task) {
+            const Range range = split(items, tasks, task.index);
+            if constexpr (std::is_invocable_v<F, const Args&, Range>) {
+              f(args, range);
+            } else {
+              f(args, task, range);
+            }
+          }};
+}
 
 /// A node made ready to run: its stages follow each other. The number of tasks must follow from
 /// shapes alone, never from the number of threads: that is what makes runs equal to the bit.
@@ -77,6 +126,14 @@ struct Kernel {
   std::size_t packed_bytes = 0;
   std::vector<std::size_t> packed_operands = {};
 };
+
+/// A kernel of one parallel() stage, of as many tasks as `items` of `cost_each` are worth.
+template <class F>
+Kernel one_stage(std::int64_t items, double cost_each, F f) {
+  Kernel kernel;
+  kernel.stages.push_back(parallel(tasks_for(items, cost_each), items, std::move(f)));
+  return kernel;
+}
 
 /// The kernel with its packing among its stages, and what that writes in its workspace: for
 /// operands that change from run to run, and where keeping it is not worth the memory.
@@ -126,28 +183,5 @@ class Registry {
   };
   std::map<std::string, Entry> kernels_;
 };
-
-/// The part [begin, end) of `total` items that falls to one of several equal tasks.
-struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t size() const { return end - begin; }
-};
-
-constexpr Range split(std::int64_t total, int tasks, int index) {
-  return {total * index / tasks, total * (index + 1) / tasks};
-}
-
-inline constexpr int kMaxTasks = 64;
-
-/// How many tasks `items` of `cost_each` (about one nanosecond of one core a unit) are worth: tasks
-/// shorter than some 20 microseconds cost more to hand out than they save.
-inline int tasks_for(std::int64_t items, double cost_each) {
-  const double tasks = static_cast<double>(items) * cost_each / 20000.0;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(tasks), 1,
-                               std::min<std::int64_t>(kMaxTasks,
-                                                      std::max<std::int64_t>(items, 1))));
-}
 
 }  // namespace linnet::cpu

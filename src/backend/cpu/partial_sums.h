@@ -22,10 +22,9 @@ inline void add_partials(const float* partials, int count, std::int64_t stride, 
 /// workspace's byte 0 on, into output `output`.
 inline Stage add_partials_stage(int count, std::int64_t elements, std::size_t output) {
   const int tasks = tasks_for(elements, 0.2 * count);
-  return {tasks, [=](const Args& args, const Task& task) {
-            add_partials(args.work(), count, elements, split(elements, tasks, task.index),
-                         args.out(output));
-          }};
+  return parallel(tasks, elements, [=](const Args& args, Range range) {
+    add_partials(args.work(), count, elements, range, args.out(output));
+  });
 }
 
 }  // namespace linnet::cpu

@@ -36,12 +36,12 @@ Kernel packed_in_each_run(Kernel kernel) {
   std::vector<Stage> stages;
   for (std::vector<Stage>* part : {&kernel.packing, &kernel.stages}) {
     for (Stage& stage : *part) {
-      stages.push_back(
-          {stage.tasks, [at, run = std::move(stage.run)](const Args& args, const Task& task) {
-             Args inner = args;
-             inner.packed = args.workspace + at;
-             run(inner, task);
-           }});
+      stages.push_back(parallel(stage.tasks, [at, run = std::move(stage.run)](const Args& args,
+                                                                              const Task& task) {
+        Args inner = args;
+        inner.packed = args.workspace + at;
+        run(inner, task);
+      }));
     }
   }
   kernel.packing.clear();

@@ -48,26 +48,26 @@ Kernel with_rounded_operands(const NodeView& node, Kernel kernel,
   }
   Kernel result{.stages = {}, .workspace_bytes = bytes, .scratch_bytes = kernel.scratch_bytes};
   const int tasks = tasks_for(total, 0.3);
-  result.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range range = split(total, tasks, task.index);
-                             if (kept == KeptAs::f32) {
-                               round_range<float>(copies, args, range);
-                             } else {
-                               round_range<std::uint16_t>(copies, args, range);
-                             }
-                           }});
+  result.stages.push_back(parallel(tasks, total, [=](const Args& args, Range range) {
+    if (kept == KeptAs::f32) {
+      round_range<float>(copies, args, range);
+    } else {
+      round_range<std::uint16_t>(copies, args, range);
+    }
+  }));
   for (Stage& stage : kernel.stages) {
     result.stages.push_back(
-        {stage.tasks, [copies, run = std::move(stage.run)](const Args& args, const Task& task) {
-           std::array<void*, kMostOperands> inputs{};
-           std::copy(args.inputs.begin(), args.inputs.end(), inputs.begin());
-           for (const Copy& copy : copies) {
-             inputs[copy.operand] = args.workspace + copy.offset;
-           }
-           Args inner = args;
-           inner.inputs = std::span(inputs).first(args.inputs.size());
-           run(inner, task);
-         }});
+        parallel(stage.tasks,
+                 [copies, run = std::move(stage.run)](const Args& args, const Task& task) {
+                   std::array<void*, kMostOperands> inputs{};
+                   std::copy(args.inputs.begin(), args.inputs.end(), inputs.begin());
+                   for (const Copy& copy : copies) {
+                     inputs[copy.operand] = args.workspace + copy.offset;
+                   }
+                   Args inner = args;
+                   inner.inputs = std::span(inputs).first(args.inputs.size());
+                   run(inner, task);
+                 }));
   }
   result.engine = std::move(kernel.engine);
   return result;

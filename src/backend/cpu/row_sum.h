@@ -20,11 +20,12 @@ Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std:
   const int tasks = std::min(tasks_for(rows, cost_of_row), 16);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * columns);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             float* sums = args.work() + task.index * columns;
-                             std::fill_n(sums, columns, 0.0F);
-                             add(args, split(rows, tasks, task.index), sums);
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, rows, [=](const Args& args, const Task& task, Range range) {
+        float* sums = args.work() + task.index * columns;
+        std::fill_n(sums, columns, 0.0F);
+        add(args, range, sums);
+      }));
   kernel.stages.push_back(add_partials_stage(tasks, columns, output));
   return kernel;
 }

@@ -14,22 +14,21 @@ Kernel total(std::int64_t items, double cost_each, double factor, F f) {
   const int tasks = tasks_for(items, cost_each);
   Kernel kernel;
   if (tasks == 1) {
-    kernel.stages.push_back(
-        {1, [=](const Args& args, const Task&) {
-           *args.out(kFirst) = static_cast<float>(factor * f(args, Range{0, items}));
-         }});
+    kernel.stages.push_back(parallel(1, [=](const Args& args) {
+      *args.out(kFirst) = static_cast<float>(factor * f(args, Range{0, items}));
+    }));
     return kernel;
   }
   kernel.workspace_bytes = sizeof(double) * static_cast<std::size_t>(tasks);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             args.work<double>()[task.index] =
-                                 f(args, split(items, tasks, task.index));
-                           }});
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             double sum = 0;
-                             for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
-                             *args.out(kFirst) = static_cast<float>(factor * sum);
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, items, [=](const Args& args, const Task& task, Range range) {
+        args.work<double>()[task.index] = f(args, range);
+      }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    double sum = 0;
+    for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
+    *args.out(kFirst) = static_cast<float>(factor * sum);
+  }));
   return kernel;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/arg_reduce/arg_reduce.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/slice/axis.h"
 
 namespace linnet::cpu {
@@ -11,7 +11,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const ArgReduceAttrs attrs = node.attrs<ArgReduceOp>();
   const AxisView s = axis_view(node.in(ArgReduceOp::In::x), attrs.axis);
   const double cost = static_cast<double>(s.extent);
-  return element_wise(s.outer * s.inner, cost, [=](const Args& args, Range range) {
+  return one_stage(s.outer * s.inner, cost, [=](const Args& args, Range range) {
     for (std::int64_t at = range.begin; at < range.end; ++at) {
       const float* x = args.in(ArgReduceOp::In::x) + at / s.inner * s.row() + at % s.inner;
       std::int64_t best = 0;

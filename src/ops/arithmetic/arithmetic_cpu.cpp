@@ -13,7 +13,7 @@ template <class F>
 Kernel zip_runs(std::int64_t elements, std::int64_t own, std::int64_t repeat, F f) {
   using In = ArithmeticOp::In;
   using Out = ArithmeticOp::Out;
-  return element_wise(elements, 0.4, [=](const Args& args, Range range) {
+  return one_stage(elements, 0.4, [=](const Args& args, Range range) {
     for (std::int64_t i = range.begin; i < range.end;) {
       const std::int64_t run = i / repeat;
       const std::int64_t end = std::min(range.end, (run + 1) * repeat);
@@ -31,7 +31,7 @@ Kernel zip_repeated_rows(const Broadcast& s, F f) {
   using In = ArithmeticOp::In;
   using Out = ArithmeticOp::Out;
   const std::int64_t rows = s.outer * s.own * s.repeat;
-  return element_wise(rows, 0.4 * static_cast<double>(s.inner), [=](const Args& args, Range range) {
+  return one_stage(rows, 0.4 * static_cast<double>(s.inner), [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const float* a = args.in(In::a) + r * s.inner;
       const float* b = args.in(In::b) + r / s.repeat % s.own * s.inner;

@@ -89,18 +89,17 @@ Kernel augment(const NodeView& node) {
   Kernel kernel;
   kernel.scratch_bytes = sizeof(AugmentPlace<float>) * static_cast<std::size_t>(work.rule.width);
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const RecordIndex index(*task.step, attrs.shuffle);
-         const Range range = split(attrs.batch, tasks, task.index);
-         for (std::int64_t i = range.begin; i < range.end; ++i) {
-           const AugmentSample s = draw_augment(work.rule, work.h, work.w, *task.step, i);
-           float* out = args.out(Out::y) + i * out_size;
-           crop(work, s, args.in<From>(In::data) + static_cast<std::int64_t>(index(i)) * in_size,
-                reinterpret_cast<AugmentPlace<float>*>(task.scratch), out);
-           jitter(work, s, out);
-           finish(work, s, out);
-         }
-       }});
+      parallel(tasks, attrs.batch, [=](const Args& args, const Task& task, Range range) {
+        const RecordIndex index(*task.step, attrs.shuffle);
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+          const AugmentSample s = draw_augment(work.rule, work.h, work.w, *task.step, i);
+          float* out = args.out(Out::y) + i * out_size;
+          crop(work, s, args.in<From>(In::data) + static_cast<std::int64_t>(index(i)) * in_size,
+               reinterpret_cast<AugmentPlace<float>*>(task.scratch), out);
+          jitter(work, s, out);
+          finish(work, s, out);
+        }
+      }));
   return kernel;
 }
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "backend/cpu/partial_sums.h"
 #include "ops/batch_norm/batch_norm.h"
 
@@ -36,9 +36,9 @@ Rows rows_of(const Shape& x) {
 template <class F>
 Stage by_rows_reversed(const Rows& s, double cost_each, F f) {
   const int tasks = s.tasks(cost_each);
-  return {tasks, [=](const Args& args, const Task& task) {
-            f(args, split(s.rows, tasks, tasks - 1 - task.index));
-          }};
+  return parallel(tasks, [=](const Args& args, const Task& task) {
+    f(args, split(s.rows, tasks, tasks - 1 - task.index));
+  });
 }
 
 /// Rows whose moments are taken at once, in two readings: they stay in the L2 cache.
@@ -93,33 +93,32 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   Kernel kernel;
   kernel.workspace_bytes = s.bytes_of_channels(2 * tasks + 1);
   kernel.scratch_bytes = s.bytes_of_channels(2);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             auto* block = reinterpret_cast<float*>(task.scratch);
-                             const Moments to = moments(args.work(), task.index);
-                             if (s.rows == 0) std::fill_n(to.mean, 2 * s.channels, 0.0F);
-                             moments_of_range(args, s, split(s.rows, tasks, task.index),
-                                              {block, block + s.channels}, to);
-                           }});
   kernel.stages.push_back(
-      {1, [=](const Args& args, const Task&) {
-         const Moments all = moments(args.work(), 0);
-         for (int t = 1; t < tasks; ++t) {
-           const Range range = split(s.rows, tasks, t);
-           merge_moments(moments(args.work(), t), range.size(), s.channels, all, range.begin);
-         }
-         for (std::int64_t c = 0; c < s.channels; ++c) {
-           const float sum = all.squares[c];
-           const float inv_std = 1.0F / std::sqrt(sum / count + epsilon);
-           args.out(Out::mean)[c] = all.mean[c];
-           args.out(Out::inv_std)[c] = inv_std;
-           args.work()[scale_at + c] = inv_std * args.in(In::gamma)[c];
-           if (s.rows == 0) continue;
-           float& mean = args.in_out(In::running_mean)[c];
-           float& variance = args.in_out(In::running_var)[c];
-           mean = (1 - momentum) * mean + momentum * all.mean[c];
-           variance = (1 - momentum) * variance + momentum * (sum / std::max(count - 1.0F, 1.0F));
-         }
-       }});
+      parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range range) {
+        auto* block = reinterpret_cast<float*>(task.scratch);
+        const Moments to = moments(args.work(), task.index);
+        if (s.rows == 0) std::fill_n(to.mean, 2 * s.channels, 0.0F);
+        moments_of_range(args, s, range, {block, block + s.channels}, to);
+      }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    const Moments all = moments(args.work(), 0);
+    for (int t = 1; t < tasks; ++t) {
+      const Range range = split(s.rows, tasks, t);
+      merge_moments(moments(args.work(), t), range.size(), s.channels, all, range.begin);
+    }
+    for (std::int64_t c = 0; c < s.channels; ++c) {
+      const float sum = all.squares[c];
+      const float inv_std = 1.0F / std::sqrt(sum / count + epsilon);
+      args.out(Out::mean)[c] = all.mean[c];
+      args.out(Out::inv_std)[c] = inv_std;
+      args.work()[scale_at + c] = inv_std * args.in(In::gamma)[c];
+      if (s.rows == 0) continue;
+      float& mean = args.in_out(In::running_mean)[c];
+      float& variance = args.in_out(In::running_var)[c];
+      mean = (1 - momentum) * mean + momentum * all.mean[c];
+      variance = (1 - momentum) * variance + momentum * (sum / std::max(count - 1.0F, 1.0F));
+    }
+  }));
   kernel.stages.push_back(normalize_stage(s, attrs, 0, scale_at));
   return kernel;
 }
@@ -131,13 +130,12 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
   const auto epsilon = static_cast<float>(attrs.epsilon);
   Kernel kernel;
   kernel.workspace_bytes = s.bytes_of_channels(1);
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             const float* variance = args.in(In::running_var);
-                             for (std::int64_t c = 0; c < s.channels; ++c) {
-                               args.work()[c] =
-                                   1.0F / std::sqrt(variance[c] + epsilon) * args.in(In::gamma)[c];
-                             }
-                           }});
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    const float* variance = args.in(In::running_var);
+    for (std::int64_t c = 0; c < s.channels; ++c) {
+      args.work()[c] = 1.0F / std::sqrt(variance[c] + epsilon) * args.in(In::gamma)[c];
+    }
+  }));
   kernel.stages.push_back(normalize_stage(s, attrs, 3, 0));
   return kernel;
 }
@@ -162,36 +160,33 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t of_tasks = tasks * s.channels;
   Kernel kernel;
   kernel.workspace_bytes = s.bytes_of_channels(2 * tasks + 3);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             float* products = args.work() + task.index * s.channels;
-                             float* sums = products + of_tasks;
-                             std::fill_n(products, s.channels, 0.0F);
-                             std::fill_n(sums, s.channels, 0.0F);
-                             const Range range = split(s.rows, tasks, task.index);
-                             float* dz = residual
-                                             ? args.out(Out::dresidual) + range.begin * s.channels
-                                             : nullptr;
-                             add_gradient_sums(gradient_rows(args, s.channels, range), s.channels,
-                                               args.in(In::mean), products, sums, dz);
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range range) {
+        float* products = args.work() + task.index * s.channels;
+        float* sums = products + of_tasks;
+        std::fill_n(products, s.channels, 0.0F);
+        std::fill_n(sums, s.channels, 0.0F);
+        float* dz = residual ? args.out(Out::dresidual) + range.begin * s.channels : nullptr;
+        add_gradient_sums(gradient_rows(args, s.channels, range), s.channels, args.in(In::mean),
+                          products, sums, dz);
+      }));
   const int adders = tasks_for(s.channels, 0.4 * tasks);
-  kernel.stages.push_back({adders, [=](const Args& args, const Task& task) {
-                             const Range range = split(s.channels, adders, task.index);
-                             float* dgamma = args.out(Out::dgamma);
-                             float* dbeta = args.out(Out::dbeta);
-                             add_partials(args.work(), tasks, s.channels, range, dgamma);
-                             add_partials(args.work() + of_tasks, tasks, s.channels, range, dbeta);
-                             float* scale = args.work() + 2 * of_tasks;
-                             float* slope = scale + s.channels;
-                             float* shift = slope + s.channels;
-                             for (std::int64_t c = range.begin; c < range.end; ++c) {
-                               const float inv_std = args.in(In::inv_std)[c];
-                               dgamma[c] *= inv_std;
-                               scale[c] = args.in(In::gamma)[c] * inv_std;
-                               slope[c] = scale[c] * part * inv_std * dgamma[c];
-                               shift[c] = scale[c] * part * dbeta[c];
-                             }
-                           }});
+  kernel.stages.push_back(parallel(adders, s.channels, [=](const Args& args, Range range) {
+    float* dgamma = args.out(Out::dgamma);
+    float* dbeta = args.out(Out::dbeta);
+    add_partials(args.work(), tasks, s.channels, range, dgamma);
+    add_partials(args.work() + of_tasks, tasks, s.channels, range, dbeta);
+    float* scale = args.work() + 2 * of_tasks;
+    float* slope = scale + s.channels;
+    float* shift = slope + s.channels;
+    for (std::int64_t c = range.begin; c < range.end; ++c) {
+      const float inv_std = args.in(In::inv_std)[c];
+      dgamma[c] *= inv_std;
+      scale[c] = args.in(In::gamma)[c] * inv_std;
+      slope[c] = scale[c] * part * inv_std * dgamma[c];
+      shift[c] = scale[c] * part * dbeta[c];
+    }
+  }));
   kernel.stages.push_back(by_rows_reversed(s, 0.8, [=](const Args& args, Range range) {
     GradientRows of = gradient_rows(args, s.channels, range);
     if (residual) {  // which has been masked

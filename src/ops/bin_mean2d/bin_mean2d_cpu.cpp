@@ -16,14 +16,9 @@ template <class F>
 Kernel over_rows(const BinShape& s, std::int64_t rows, F f) {
   const double row_cost = 0.5 * static_cast<double>(std::max(s.inputs(), s.outputs())) /
                           static_cast<double>(std::max<std::int64_t>(s.n * rows, 1));
-  const int tasks = tasks_for(s.n * rows, row_cost);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range range = split(s.n * rows, tasks, task.index);
-                             for (std::int64_t r = range.begin; r < range.end; ++r)
-                               f(args, r / rows, r % rows);
-                           }});
-  return kernel;
+  return one_stage(s.n * rows, row_cost, [=](const Args& args, Range range) {
+    for (std::int64_t r = range.begin; r < range.end; ++r) f(args, r / rows, r % rows);
+  });
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node) {

@@ -32,7 +32,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using Out = BceWithLogitsGradOp::Out;
   const std::int64_t n = node.in(In::logits).elements();
   const auto factor = static_cast<float>(mean_factor(n));
-  return element_wise(n, 3, [=](const Args& args, Range range) {
+  return one_stage(n, 3, [=](const Args& args, Range range) {
     const float* logits = args.in(In::logits);
     const float* t = args.in(In::target);
     const float scale = factor * *args.in(In::dloss);

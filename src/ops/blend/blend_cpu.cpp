@@ -14,23 +14,18 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::vector<BlendRange> ranges = ranges_of(attrs, length);
   const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};
   const bool guarded = attrs.guarded;
-  const int tasks = tasks_for(length, 0.3);
-  Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         if (guarded && args.in<double>(In::stopped)[0] != 0) return;
-         const Range part = split(length, tasks, task.index);
-         float* to = args.in_out(In::target);
-         const float* from = args.in(In::source);
-         for (const BlendRange& range : ranges) {
-           const BlendFactors by = blend_factors(rule, range.weight, *task.step);
-           const std::int64_t end = std::min(range.end, part.end);
-           for (std::int64_t i = std::max(range.begin, part.begin); i < end; ++i) {
-             to[i] = blend(by, to[i], from[i]);
-           }
-         }
-       }});
-  return kernel;
+  return one_stage(length, 0.3, [=](const Args& args, const Task& task, Range part) {
+    if (guarded && args.in<double>(In::stopped)[0] != 0) return;
+    float* to = args.in_out(In::target);
+    const float* from = args.in(In::source);
+    for (const BlendRange& range : ranges) {
+      const BlendFactors by = blend_factors(rule, range.weight, *task.step);
+      const std::int64_t end = std::min(range.end, part.end);
+      for (std::int64_t i = std::max(range.begin, part.begin); i < end; ++i) {
+        to[i] = blend(by, to[i], from[i]);
+      }
+    }
+  });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/causal_mask/causal_mask.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 namespace {
@@ -13,7 +13,7 @@ std::optional<Kernel> prepare_causal_mask(const NodeView& node) {
   const std::int64_t queries = node.in(In::x)[-2];
   const std::int64_t keys = node.in(In::x)[-1];
   const std::int64_t rows = keys == 0 ? 0 : node.in(In::x).elements() / keys;
-  return element_wise(rows, 0.3 * static_cast<double>(keys), [=](const Args& args, Range range) {
+  return one_stage(rows, 0.3 * static_cast<double>(keys), [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const float* x = args.in(In::x) + r * keys;
       float* y = args.out(Out::y) + r * keys;

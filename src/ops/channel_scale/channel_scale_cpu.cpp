@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 namespace {
@@ -32,18 +32,18 @@ std::optional<Kernel> prepare_channel_scale(const NodeView& node) {
   const Pattern pattern{ChannelFactors(node.attrs<ChannelScaleOp>())};
   const std::int64_t elements = node.in(In::x).elements();
   const std::int64_t period = std::max<std::int64_t>(pattern.period, 1);
-  return element_wise((elements + period - 1) / period, 0.4 * static_cast<double>(period),
-                      [=](const Args& args, Range range) {
-                        for (std::int64_t r = range.begin; r < range.end; ++r) {
-                          const float* x = args.in(In::x) + r * period;
-                          float* y = args.out(Out::y) + r * period;
-                          const std::int64_t count = std::min(period, elements - r * period);
-                          for (std::int64_t i = 0; i < count; ++i) {
-                            y[i] = pattern.scale[static_cast<std::size_t>(i)] * x[i] +
-                                   pattern.shift[static_cast<std::size_t>(i)];
-                          }
-                        }
-                      });
+  return one_stage((elements + period - 1) / period, 0.4 * static_cast<double>(period),
+                   [=](const Args& args, Range range) {
+                     for (std::int64_t r = range.begin; r < range.end; ++r) {
+                       const float* x = args.in(In::x) + r * period;
+                       float* y = args.out(Out::y) + r * period;
+                       const std::int64_t count = std::min(period, elements - r * period);
+                       for (std::int64_t i = 0; i < count; ++i) {
+                         y[i] = pattern.scale[static_cast<std::size_t>(i)] * x[i] +
+                                pattern.shift[static_cast<std::size_t>(i)];
+                       }
+                     }
+                   });
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ constexpr double kCost = 0.4;
 
 template <Comparison kKind, class T>
 Kernel two_operands(std::int64_t elements) {
-  return element_wise(elements, kCost, [](const Args& args, Range range) {
+  return one_stage(elements, kCost, [](const Args& args, Range range) {
     const T* a = args.in<T>(CompareOp::In::a);
     const T* b = args.in<T>(CompareOp::In::b);
     float* y = args.out(CompareOp::Out::y);

@@ -37,12 +37,12 @@ inline void multiply_add(const float* a, const float* b, float* sums, std::int64
 /// A stage that puts w (C, taps) as (taps, C) into the workspace, where channels are vectors.
 Stage transpose_weights(const ConvShape& s) {
   const std::int64_t taps = s.kh * s.kw;
-  return {1, [=](const Args& args, const Task&) {
-            const float* w = args.in(Conv2dOp::In::w);
-            for (std::int64_t c = 0; c < s.c; ++c) {
-              for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.c + c] = w[c * taps + t];
-            }
-          }};
+  return parallel(1, [=](const Args& args) {
+    const float* w = args.in(Conv2dOp::In::w);
+    for (std::int64_t c = 0; c < s.c; ++c) {
+      for (std::int64_t t = 0; t < taps; ++t) args.work()[t * s.c + c] = w[c * taps + t];
+    }
+  });
 }
 
 /// Per sample, operand 0 (`from` pixels) into output 0 (`to` pixels), which starts at zero:
@@ -54,15 +54,14 @@ Kernel by_samples(const ConvShape& s, std::int64_t from_pixels, std::int64_t to_
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
   kernel.stages.push_back(transpose_weights(s));
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range samples = split(s.n, tasks, task.index);
-                             for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-                               float* to = args.out(kFirst) + n * to_pixels * s.c;
-                               std::fill_n(to, to_pixels * s.c, 0.0F);
-                               add(args.in(kFirst) + n * from_pixels * s.c, args.work(), to);
-                               finish(args, to);
-                             }
-                           }});
+  kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
+    for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+      float* to = args.out(kFirst) + n * to_pixels * s.c;
+      std::fill_n(to, to_pixels * s.c, 0.0F);
+      add(args.in(kFirst) + n * from_pixels * s.c, args.work(), to);
+      finish(args, to);
+    }
+  }));
   return kernel;
 }
 
@@ -102,22 +101,21 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(s.weights());
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         float* sums = reinterpret_cast<float*>(task.scratch);  // (taps, C)
-         std::fill_n(sums, s.weights(), 0.0F);
-         const Range samples = split(s.n, tasks, task.index);
-         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
-           const float* dz = args.in(In::dz) + n * s.out_pixels() * s.c;
-           for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
-             multiply_add(x + in * s.c, dz + out * s.c, sums + tap * s.c, s.c);
-           });
-         }
-         float* dw = args.work() + task.index * s.weights();  // (C, taps)
-         for (std::int64_t c = 0; c < s.c; ++c) {
-           for (std::int64_t t = 0; t < taps; ++t) dw[c * taps + t] = sums[t * s.c + c];
-         }
-       }});
+      parallel(tasks, s.n, [=](const Args& args, const Task& task, Range samples) {
+        float* sums = reinterpret_cast<float*>(task.scratch);  // (taps, C)
+        std::fill_n(sums, s.weights(), 0.0F);
+        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+          const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
+          const float* dz = args.in(In::dz) + n * s.out_pixels() * s.c;
+          for_each_tap(s, [&](std::int64_t in, std::int64_t tap, std::int64_t out) {
+            multiply_add(x + in * s.c, dz + out * s.c, sums + tap * s.c, s.c);
+          });
+        }
+        float* dw = args.work() + task.index * s.weights();  // (C, taps)
+        for (std::int64_t c = 0; c < s.c; ++c) {
+          for (std::int64_t t = 0; t < taps; ++t) dw[c * taps + t] = sums[t * s.c + c];
+        }
+      }));
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }

@@ -42,24 +42,21 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   kernel.packed_bytes = sizeof(float) * product.panels();
   kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = product.scratch_bytes();
-  kernel.packing.push_back(
-      {packers, [=](const Args& args, const Task& task) {
-         const Range terms = split(all.taps(), packers, task.index);
-         const std::int64_t segment = all.segment();
-         for (std::int64_t t = terms.begin; t < terms.end;) {  // segment by segment
-           const std::int64_t k = t / segment;
-           const std::int64_t end = std::min((k + 1) * segment, terms.end);
-           const float* w = args.in(In::w) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
-           product.pack({w + t % segment, 1, s.taps()}, t, end, args.pack());
-           t = end;
-         }
-       }});
-  kernel.stages.push_back({product.tasks(), [=](const Args& args, const Task& task) {
-                             product.run(args.in(In::x), args.pack(),
-                                         tail.bias ? args.in(In::b) : nullptr, args.out(Out::y),
-                                         task.index, task.scratch, tail.activation,
-                                         tail.residual ? args.in(kResidual) : nullptr);
-                           }});
+  kernel.packing.push_back(parallel(packers, all.taps(), [=](const Args& args, Range terms) {
+    const std::int64_t segment = all.segment();
+    for (std::int64_t t = terms.begin; t < terms.end;) {  // segment by segment
+      const std::int64_t k = t / segment;
+      const std::int64_t end = std::min((k + 1) * segment, terms.end);
+      const float* w = args.in(In::w) + (all.rows.tap(k) * s.kw + all.columns.tap(0)) * s.c;
+      product.pack({w + t % segment, 1, s.taps()}, t, end, args.pack());
+      t = end;
+    }
+  }));
+  kernel.stages.push_back(parallel(product.tasks(), [=](const Args& args, const Task& task) {
+    product.run(args.in(In::x), args.pack(), tail.bias ? args.in(In::b) : nullptr, args.out(Out::y),
+                task.index, task.scratch, tail.activation,
+                tail.residual ? args.in(kResidual) : nullptr);
+  }));
   return kernel;
 }
 
@@ -110,27 +107,24 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   if (!whole) {
     const std::int64_t image = s.in_pixels() * s.c;
     const int tasks = tasks_for(s.n, 0.1 * static_cast<double>(image));
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range samples = split(s.n, tasks, task.index);
-                               std::fill_n(args.out(Out::dx) + samples.begin * image,
-                                           samples.size() * image, 0.0F);
-                             }});
+    kernel.stages.push_back(parallel(tasks, s.n, [=](const Args& args, Range samples) {
+      std::fill_n(args.out(Out::dx) + samples.begin * image, samples.size() * image, 0.0F);
+    }));
   }
   for (const InputPhase& phase : phases) {
     const Correlation& all = phase.product.all;
     const std::int64_t taps = all.rows.kernel * all.columns.kernel;
     const int packers = tasks_for(taps, 1.0 * static_cast<double>(s.co * s.c));
-    kernel.stages.push_back({packers, [=](const Args& args, const Task& task) {
-                               pack_phase(s, phase.product, split(taps, packers, task.index),
-                                          args.in(In::w), args.work() + phase.panels_at);
-                             }});
+    kernel.stages.push_back(parallel(packers, taps, [=](const Args& args, Range range) {
+      pack_phase(s, phase.product, range, args.in(In::w), args.work() + phase.panels_at);
+    }));
   }
   for (const InputPhase& phase : phases) {
-    kernel.stages.push_back({phase.product.tasks(), [=](const Args& args, const Task& task) {
-                               phase.product.run(args.in(In::dz), args.work() + phase.panels_at,
-                                                 nullptr, args.out(Out::dx), task.index,
-                                                 task.scratch);
-                             }});
+    kernel.stages.push_back(
+        parallel(phase.product.tasks(), [=](const Args& args, const Task& task) {
+          phase.product.run(args.in(In::dz), args.work() + phase.panels_at, nullptr,
+                            args.out(Out::dx), task.index, task.scratch);
+        }));
   }
   return kernel;
 }
@@ -159,31 +153,29 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     const int tasks = tasks_for(parts, conv_cost(flops) / static_cast<double>(parts));
     if (cropped(s, all)) {
       const int clearers = tasks_for(s.weights(), 0.1);
-      kernel.stages.push_back({clearers, [=](const Args& args, const Task& task) {
-                                 const Range weights = split(s.weights(), clearers, task.index);
-                                 std::fill_n(args.out(Out::dw) + weights.begin, weights.size(),
-                                             0.0F);
-                               }});
+      kernel.stages.push_back(parallel(clearers, s.weights(), [=](const Args& args, Range weights) {
+        std::fill_n(args.out(Out::dw) + weights.begin, weights.size(), 0.0F);
+      }));
     }
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               gradient.run(args.in(In::x), args.in(In::dz), {0, all.lines()},
-                                            split(parts, tasks, task.index), args.out(Out::dw),
-                                            task.scratch);
-                             }});
+    kernel.stages.push_back(
+        parallel(tasks, parts, [=](const Args& args, const Task& task, Range range) {
+          gradient.run(args.in(In::x), args.in(In::dz), {0, all.lines()}, range, args.out(Out::dw),
+                       task.scratch);
+        }));
     return kernel;
   }
   const int tasks =
       partial_gradients(s, all.lines(), conv_cost(flops) / static_cast<double>(all.lines()));
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             float* dw = args.work() + task.index * s.weights();
-                             if (cropped(s, gradient.correlation())) {
-                               std::fill_n(dw, s.weights(), 0.0F);
-                             }
-                             gradient.run(args.in(In::x), args.in(In::dz),
-                                          split(all.lines(), tasks, task.index),
-                                          {0, gradient.part_count()}, dw, task.scratch);
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, all.lines(), [=](const Args& args, const Task& task, Range range) {
+        float* dw = args.work() + task.index * s.weights();
+        if (cropped(s, gradient.correlation())) {
+          std::fill_n(dw, s.weights(), 0.0F);
+        }
+        gradient.run(args.in(In::x), args.in(In::dz), range, {0, gradient.part_count()}, dw,
+                     task.scratch);
+      }));
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }

@@ -53,22 +53,21 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   Kernel kernel;
   kernel.scratch_bytes = scratch_bytes(s, size, {size * s.ow, co, k});
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         float* patches = reinterpret_cast<float*>(task.scratch);
-         std::byte* packed = task.scratch + block_bytes(s, size);
-         for_each_block(split(lines(s), tasks, task.index), size,
-                        [&](std::int64_t l0, std::int64_t l1) {
-                          const std::int64_t rows = (l1 - l0) * s.ow;
-                          float* y = args.out(Out::y) + l0 * s.ow * s.co;
-                          for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-                            gather_patches(s, g, l0, l1, args.in(In::x), patches);
-                            gemm({rows, co, k}, {patches, k},
-                                 {args.in(In::w) + g * co * k, k, true}, y + g * co, s.co, packed);
-                          }
-                          add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(In::b) : nullptr,
-                                                tail.activation);
-                        });
-       }});
+      parallel(tasks, lines(s), [=](const Args& args, const Task& task, Range range) {
+        float* patches = reinterpret_cast<float*>(task.scratch);
+        std::byte* packed = task.scratch + block_bytes(s, size);
+        for_each_block(range, size, [&](std::int64_t l0, std::int64_t l1) {
+          const std::int64_t rows = (l1 - l0) * s.ow;
+          float* y = args.out(Out::y) + l0 * s.ow * s.co;
+          for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
+            gather_patches(s, g, l0, l1, args.in(In::x), patches);
+            gemm({rows, co, k}, {patches, k}, {args.in(In::w) + g * co * k, k, true}, y + g * co,
+                 s.co, packed);
+          }
+          add_bias_and_activate(y, rows, s.co, tail.bias ? args.in(In::b) : nullptr,
+                                tail.activation);
+        });
+      }));
   return kernel;
 }
 
@@ -83,22 +82,21 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   Kernel kernel;
   kernel.scratch_bytes = scratch_bytes(s, size, {size * s.ow, k, co});
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         float* patches = reinterpret_cast<float*>(task.scratch);
-         std::byte* packed = task.scratch + block_bytes(s, size);
-         const std::int64_t sample = s.in_pixels() * s.c;
-         const Range samples = split(s.n, tasks, task.index);
-         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           std::fill_n(args.out(Out::dx) + n * sample, sample, 0.0F);
-           for_each_block({n * s.oh, (n + 1) * s.oh}, size, [&](std::int64_t l0, std::int64_t l1) {
-             for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-               gemm({(l1 - l0) * s.ow, k, co}, {args.in(In::dz) + l0 * s.ow * s.co + g * co, s.co},
-                    {args.in(In::w) + g * co * k, k}, patches, k, packed);
-               scatter_patches(s, g, l0, l1, patches, args.out(Out::dx));
-             }
-           });
-         }
-       }});
+      parallel(tasks, s.n, [=](const Args& args, const Task& task, Range samples) {
+        float* patches = reinterpret_cast<float*>(task.scratch);
+        std::byte* packed = task.scratch + block_bytes(s, size);
+        const std::int64_t sample = s.in_pixels() * s.c;
+        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+          std::fill_n(args.out(Out::dx) + n * sample, sample, 0.0F);
+          for_each_block({n * s.oh, (n + 1) * s.oh}, size, [&](std::int64_t l0, std::int64_t l1) {
+            for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
+              gemm({(l1 - l0) * s.ow, k, co}, {args.in(In::dz) + l0 * s.ow * s.co + g * co, s.co},
+                   {args.in(In::w) + g * co * k, k}, patches, k, packed);
+              scatter_patches(s, g, l0, l1, patches, args.out(Out::dx));
+            }
+          });
+        }
+      }));
   return kernel;
 }
 
@@ -113,21 +111,20 @@ Kernel grad_weight_by_lines(const ConvShape& s) {
   kernel.scratch_bytes = scratch_bytes(s, size, {co, k, size * s.ow});
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * s.weights());
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         float* patches = reinterpret_cast<float*>(task.scratch);
-         std::byte* packed = task.scratch + block_bytes(s, size);
-         float* dw = args.work() + task.index * s.weights();
-         std::fill_n(dw, s.weights(), 0.0F);
-         for_each_block(split(lines(s), tasks, task.index), size,
-                        [&](std::int64_t l0, std::int64_t l1) {
-                          for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
-                            gather_patches(s, g, l0, l1, args.in(In::x), patches);
-                            gemm({co, k, (l1 - l0) * s.ow},
-                                 {args.in(In::dz) + l0 * s.ow * s.co + g * co, s.co, true},
-                                 {patches, k}, dw + g * co * k, k, packed, true);
-                          }
-                        });
-       }});
+      parallel(tasks, lines(s), [=](const Args& args, const Task& task, Range range) {
+        float* patches = reinterpret_cast<float*>(task.scratch);
+        std::byte* packed = task.scratch + block_bytes(s, size);
+        float* dw = args.work() + task.index * s.weights();
+        std::fill_n(dw, s.weights(), 0.0F);
+        for_each_block(range, size, [&](std::int64_t l0, std::int64_t l1) {
+          for (std::int64_t g = 0; g < s.attrs.groups; ++g) {
+            gather_patches(s, g, l0, l1, args.in(In::x), patches);
+            gemm({co, k, (l1 - l0) * s.ow},
+                 {args.in(In::dz) + l0 * s.ow * s.co + g * co, s.co, true}, {patches, k},
+                 dw + g * co * k, k, packed, true);
+          }
+        });
+      }));
   kernel.stages.push_back(add_partials_stage(tasks, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;
 }
@@ -143,18 +140,16 @@ Kernel grad_weight_whole(const ConvShape& s) {
   Kernel kernel;
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(rows * k);
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({gatherers, [=](const Args& args, const Task& task) {
-                             const Range range = split(lines(s), gatherers, task.index);
-                             gather_patches(s, 0, range.begin, range.end, args.in(In::x),
-                                            args.work() + range.begin * line_floats(s));
-                           }});
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [part, columns] = tasks.block(task.index);
-         gemm({part.size(), columns.size(), rows}, {args.in(In::dz) + part.begin, s.co, true},
-              {args.work() + columns.begin, k}, args.out(Out::dw) + part.begin * k + columns.begin,
-              k, task.scratch);
-       }});
+  kernel.stages.push_back(parallel(gatherers, lines(s), [=](const Args& args, Range range) {
+    gather_patches(s, 0, range.begin, range.end, args.in(In::x),
+                   args.work() + range.begin * line_floats(s));
+  }));
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [part, columns] = tasks.block(task.index);
+    gemm({part.size(), columns.size(), rows}, {args.in(In::dz) + part.begin, s.co, true},
+         {args.work() + columns.begin, k}, args.out(Out::dw) + part.begin * k + columns.begin, k,
+         task.scratch);
+  }));
   return kernel;
 }
 

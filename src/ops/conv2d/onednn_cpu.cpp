@@ -119,15 +119,14 @@ std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Bl
 /// before anyone reads them.
 Stage reorder_weights(const std::shared_ptr<State>& state) {
   state->reorder = dnnl::reorder(state->plain, state->own);
-  return {1, [state, stream = dnnl::stream(state->engine)](const Args& args, const Task&) {
-            const SequentialOpenMp sequential;
-            state->plain.set_data_handle(args.inputs[Conv2dOp::In::w]);
-            state->own.set_data_handle(args.packed);
-            const std::array<dnnl_exec_arg_t, 2> arguments{
-                {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
-            check_status(
-                dnnl_primitive_execute(state->reorder.get(), stream.get(), 2, arguments.data()));
-          }};
+  return parallel(1, [state, stream = dnnl::stream(state->engine)](const Args& args) {
+    const SequentialOpenMp sequential;
+    state->plain.set_data_handle(args.inputs[Conv2dOp::In::w]);
+    state->own.set_data_handle(args.packed);
+    const std::array<dnnl_exec_arg_t, 2> arguments{
+        {{DNNL_ARG_FROM, state->plain.get()}, {DNNL_ARG_TO, state->own.get()}}};
+    check_status(dnnl_primitive_execute(state->reorder.get(), stream.get(), 2, arguments.data()));
+  });
 }
 
 /// The beginning of forward's and grad_input's kernel.
@@ -156,24 +155,22 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
     if (tail.bias) b.call->operand(DNNL_ARG_BIAS, b.bias);
   }
   Kernel kernel = with_packed_weights(state);
-  kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
-                             const SequentialOpenMp sequential;
-                             const Range samples = blocks.samples(s.n, task.index);
-                             BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-                             float* y = args.out(Out::y) + samples.begin * s.out_pixels() * s.co;
-                             b.image_in.set_data_handle(const_cast<T*>(args.in<T>(In::x)) +
-                                                        samples.begin * s.in_pixels() * s.c);
-                             b.image_out.set_data_handle(y);
-                             if (tail.bias)
-                               b.bias.set_data_handle(const_cast<float*>(args.in(In::b)));
-                             b.scratchpad.set_data_handle(task.scratch);
-                             b.call->execute();
-                             // Not oneDNN's own: its ReLU turns NaN into 0.
-                             if (tail.activation != Activation::none) {
-                               add_bias_and_activate(y, samples.size() * s.out_pixels(), s.co,
-                                                     nullptr, tail.activation);
-                             }
-                           }});
+  kernel.stages.push_back(parallel(blocks.count, [=](const Args& args, const Task& task) {
+    const SequentialOpenMp sequential;
+    const Range samples = blocks.samples(s.n, task.index);
+    BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
+    float* y = args.out(Out::y) + samples.begin * s.out_pixels() * s.co;
+    b.image_in.set_data_handle(const_cast<T*>(args.in<T>(In::x)) +
+                               samples.begin * s.in_pixels() * s.c);
+    b.image_out.set_data_handle(y);
+    if (tail.bias) b.bias.set_data_handle(const_cast<float*>(args.in(In::b)));
+    b.scratchpad.set_data_handle(task.scratch);
+    b.call->execute();
+    // Not oneDNN's own: its ReLU turns NaN into 0.
+    if (tail.activation != Activation::none) {
+      add_bias_and_activate(y, samples.size() * s.out_pixels(), s.co, nullptr, tail.activation);
+    }
+  }));
   return kernel;
 }
 
@@ -190,18 +187,17 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
     b.call->operand(DNNL_ARG_SCRATCHPAD, b.scratchpad);
   }
   Kernel kernel = with_packed_weights(state);
-  kernel.stages.push_back({blocks.count, [=](const Args& args, const Task& task) {
-                             const SequentialOpenMp sequential;
-                             const Range samples = blocks.samples(s.n, task.index);
-                             BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
-                             b.image_out.set_data_handle(
-                                 const_cast<T*>(args.in<T>(Conv2dGradInputOp::In::dz)) +
-                                 samples.begin * s.out_pixels() * s.co);
-                             b.image_in.set_data_handle(args.out(Conv2dGradInputOp::Out::dx) +
-                                                        samples.begin * s.in_pixels() * s.c);
-                             b.scratchpad.set_data_handle(task.scratch);
-                             b.call->execute();
-                           }});
+  kernel.stages.push_back(parallel(blocks.count, [=](const Args& args, const Task& task) {
+    const SequentialOpenMp sequential;
+    const Range samples = blocks.samples(s.n, task.index);
+    BlockOperands& b = state->blocks[static_cast<std::size_t>(task.index)];
+    b.image_out.set_data_handle(const_cast<T*>(args.in<T>(Conv2dGradInputOp::In::dz)) +
+                                samples.begin * s.out_pixels() * s.co);
+    b.image_in.set_data_handle(args.out(Conv2dGradInputOp::Out::dx) +
+                               samples.begin * s.in_pixels() * s.c);
+    b.scratchpad.set_data_handle(task.scratch);
+    b.call->execute();
+  }));
   return kernel;
 }
 
@@ -230,25 +226,24 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   const std::size_t own_bytes = align_up(state->weights.get_size());
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(blocks.count * s.weights());
   kernel.scratch_bytes = own_bytes + state->scratchpad_bytes;
-  kernel.stages.push_back(
-      {blocks.count, [=](const Args& args, const Task& task) {
-         const SequentialOpenMp sequential;
-         const auto index = static_cast<std::size_t>(task.index);
-         const Range samples = blocks.samples(s.n, task.index);
-         BlockOperands& b = state->blocks[index];
-         b.image_in.set_data_handle(const_cast<T*>(args.in<T>(In::x)) +
-                                    samples.begin * s.in_pixels() * s.c);
-         b.image_out.set_data_handle(const_cast<T*>(args.in<T>(In::dz)) +
-                                     samples.begin * s.out_pixels() * s.co);
-         b.weights.set_data_handle(task.scratch);
-         b.scratchpad.set_data_handle(task.scratch + own_bytes);
-         b.call->execute();
-         plain[index].set_data_handle(args.work() + task.index * s.weights());
-         const std::array<dnnl_exec_arg_t, 2> arguments{
-             {{DNNL_ARG_FROM, b.weights.get()}, {DNNL_ARG_TO, plain[index].get()}}};
-         check_status(dnnl_primitive_execute(state->reorder.get(), streams[index].get(), 2,
-                                             arguments.data()));
-       }});
+  kernel.stages.push_back(parallel(blocks.count, [=](const Args& args, const Task& task) {
+    const SequentialOpenMp sequential;
+    const auto index = static_cast<std::size_t>(task.index);
+    const Range samples = blocks.samples(s.n, task.index);
+    BlockOperands& b = state->blocks[index];
+    b.image_in.set_data_handle(const_cast<T*>(args.in<T>(In::x)) +
+                               samples.begin * s.in_pixels() * s.c);
+    b.image_out.set_data_handle(const_cast<T*>(args.in<T>(In::dz)) +
+                                samples.begin * s.out_pixels() * s.co);
+    b.weights.set_data_handle(task.scratch);
+    b.scratchpad.set_data_handle(task.scratch + own_bytes);
+    b.call->execute();
+    plain[index].set_data_handle(args.work() + task.index * s.weights());
+    const std::array<dnnl_exec_arg_t, 2> arguments{
+        {{DNNL_ARG_FROM, b.weights.get()}, {DNNL_ARG_TO, plain[index].get()}}};
+    check_status(
+        dnnl_primitive_execute(state->reorder.get(), streams[index].get(), 2, arguments.data()));
+  }));
   kernel.stages.push_back(
       add_partials_stage(blocks.count, s.weights(), Conv2dGradWeightOp::Out::dw));
   return kernel;

@@ -27,18 +27,16 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   const ProductTasks tasks({s.n * s.in_pixels(), co, c});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         const std::int64_t first = rows.begin * co + columns.begin;
-         float* y = args.out(Out::y) + first;
-         gemm({rows.size(), columns.size(), c}, {args.in(In::x) + rows.begin * c, c},
-              {args.in(In::w) + columns.begin * c, c, true}, y, co, task.scratch);
-         add_bias_and_activate(y, rows.size(), columns.size(),
-                               tail.bias ? args.in(In::b) + columns.begin : nullptr,
-                               tail.activation, co,
-                               tail.residual ? args.in(kResidual) + first : nullptr);
-       }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    const std::int64_t first = rows.begin * co + columns.begin;
+    float* y = args.out(Out::y) + first;
+    gemm({rows.size(), columns.size(), c}, {args.in(In::x) + rows.begin * c, c},
+         {args.in(In::w) + columns.begin * c, c, true}, y, co, task.scratch);
+    add_bias_and_activate(y, rows.size(), columns.size(),
+                          tail.bias ? args.in(In::b) + columns.begin : nullptr, tail.activation, co,
+                          tail.residual ? args.in(kResidual) + first : nullptr);
+  }));
   return kernel;
 }
 
@@ -51,13 +49,12 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   const ProductTasks tasks({s.n * s.in_pixels(), c, co});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm({rows.size(), columns.size(), co}, {args.in(In::dz) + rows.begin * co, co},
-              {args.in(In::w) + columns.begin, c},
-              args.out(Out::dx) + rows.begin * c + columns.begin, c, task.scratch);
-       }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    gemm({rows.size(), columns.size(), co}, {args.in(In::dz) + rows.begin * co, co},
+         {args.in(In::w) + columns.begin, c}, args.out(Out::dx) + rows.begin * c + columns.begin, c,
+         task.scratch);
+  }));
   return kernel;
 }
 
@@ -75,25 +72,23 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
     const int tasks = partial_gradients(s, pixels, cost(c, co));
     kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * co * c);
     kernel.scratch_bytes = gemm_scratch_bytes({co, c, pixels});
-    kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                               const Range rows = split(pixels, tasks, task.index);
-                               gemm({co, c, rows.size()},
-                                    {args.in(In::dz) + rows.begin * co, co, true},
-                                    {args.in(In::x) + rows.begin * c, c},
-                                    args.work() + task.index * co * c, c, task.scratch);
-                             }});
+    kernel.stages.push_back(
+        parallel(tasks, pixels, [=](const Args& args, const Task& task, Range rows) {
+          gemm({co, c, rows.size()}, {args.in(In::dz) + rows.begin * co, co, true},
+               {args.in(In::x) + rows.begin * c, c}, args.work() + task.index * co * c, c,
+               task.scratch);
+        }));
     kernel.stages.push_back(add_partials_stage(tasks, co * c, Conv2dGradWeightOp::Out::dw));
     return kernel;
   }
   const ProductTasks tasks({co, c, pixels}, true);
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm({rows.size(), columns.size(), pixels}, {args.in(In::dz) + rows.begin, co, true},
-              {args.in(In::x) + columns.begin, c},
-              args.out(Out::dw) + rows.begin * c + columns.begin, c, task.scratch);
-       }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    gemm({rows.size(), columns.size(), pixels}, {args.in(In::dz) + rows.begin, co, true},
+         {args.in(In::x) + columns.begin, c}, args.out(Out::dw) + rows.begin * c + columns.begin, c,
+         task.scratch);
+  }));
   return kernel;
 }
 

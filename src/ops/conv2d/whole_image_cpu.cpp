@@ -63,25 +63,24 @@ bool takes(const ConvShape& s) {
 Stage spread_stage(const Spread& spread, bool bias) {
   using In = Conv2dOp::In;
   const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));
-  return {tasks, [=](const Args& args, const Task& task) {
-            const ConvShape& s = spread.s;
-            float* biases = args.pack(spread.bytes());
-            const Range rows = split(spread.outputs, tasks, task.index);
-            for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-              const std::int64_t p = row / s.co;
-              const std::int64_t o = row % s.co;
-              if (bias) biases[row] = args.in(In::b)[o];
-              float* to = args.pack() + row * spread.inputs;
-              for (std::int64_t q = 0; q < s.in_pixels(); ++q, to += s.c) {
-                const std::int64_t tap = spread.tap(p, q);
-                if (tap < 0) {
-                  std::fill_n(to, s.c, 0.0F);
-                } else {
-                  std::copy_n(args.in(In::w) + o * s.taps() + tap * s.c, s.c, to);
-                }
-              }
-            }
-          }};
+  return parallel(tasks, spread.outputs, [=](const Args& args, Range rows) {
+    const ConvShape& s = spread.s;
+    float* biases = args.pack(spread.bytes());
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const std::int64_t p = row / s.co;
+      const std::int64_t o = row % s.co;
+      if (bias) biases[row] = args.in(In::b)[o];
+      float* to = args.pack() + row * spread.inputs;
+      for (std::int64_t q = 0; q < s.in_pixels(); ++q, to += s.c) {
+        const std::int64_t tap = spread.tap(p, q);
+        if (tap < 0) {
+          std::fill_n(to, s.c, 0.0F);
+        } else {
+          std::copy_n(args.in(In::w) + o * s.taps() + tap * s.c, s.c, to);
+        }
+      }
+    }
+  });
 }
 
 std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
@@ -95,18 +94,17 @@ std::optional<Kernel> forward(const ConvShape& s, const ConvTail& tail) {
   kernel.packing.push_back(spread_stage(spread, tail.bias));
   kernel.packed_operands = {Conv2dOp::In::w};
   if (tail.bias) kernel.packed_operands.push_back(Conv2dOp::In::b);
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         float* y = args.out(Conv2dOp::Out::y) + rows.begin * spread.outputs + columns.begin;
-         gemm({rows.size(), columns.size(), spread.inputs},
-              {args.in(Conv2dOp::In::x) + rows.begin * spread.inputs, spread.inputs},
-              {args.pack() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
-              task.scratch);
-         add_bias_and_activate(y, rows.size(), columns.size(),
-                               tail.bias ? args.pack(spread.bytes()) + columns.begin : nullptr,
-                               tail.activation, spread.outputs);
-       }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    float* y = args.out(Conv2dOp::Out::y) + rows.begin * spread.outputs + columns.begin;
+    gemm({rows.size(), columns.size(), spread.inputs},
+         {args.in(Conv2dOp::In::x) + rows.begin * spread.inputs, spread.inputs},
+         {args.pack() + columns.begin * spread.inputs, spread.inputs, true}, y, spread.outputs,
+         task.scratch);
+    add_bias_and_activate(y, rows.size(), columns.size(),
+                          tail.bias ? args.pack(spread.bytes()) + columns.begin : nullptr,
+                          tail.activation, spread.outputs);
+  }));
   return kernel;
 }
 
@@ -119,15 +117,14 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   kernel.scratch_bytes = tasks.scratch_bytes();
   kernel.packing.push_back(spread_stage(spread, false));
   kernel.packed_operands = {Conv2dOp::In::w};
-  kernel.stages.push_back(
-      {tasks.count(), [=](const Args& args, const Task& task) {
-         const auto [rows, columns] = tasks.block(task.index);
-         gemm({rows.size(), columns.size(), spread.outputs},
-              {args.in(Conv2dGradInputOp::In::dz) + rows.begin * spread.outputs, spread.outputs},
-              {args.pack() + columns.begin, spread.inputs},
-              args.out(Conv2dGradInputOp::Out::dx) + rows.begin * spread.inputs + columns.begin,
-              spread.inputs, task.scratch);
-       }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    gemm({rows.size(), columns.size(), spread.outputs},
+         {args.in(Conv2dGradInputOp::In::dz) + rows.begin * spread.outputs, spread.outputs},
+         {args.pack() + columns.begin, spread.inputs},
+         args.out(Conv2dGradInputOp::Out::dx) + rows.begin * spread.inputs + columns.begin,
+         spread.inputs, task.scratch);
+  }));
   return kernel;
 }
 
@@ -142,31 +139,29 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   Kernel kernel;
   kernel.workspace_bytes = spread.bytes();
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm({rows.size(), columns.size(), spread.s.n},
-                                  {args.in(In::dz) + rows.begin, spread.outputs, true},
-                                  {args.in(In::x) + columns.begin, spread.inputs},
-                                  args.work() + rows.begin * spread.inputs + columns.begin,
-                                  spread.inputs, task.scratch);
-                           }});
-  kernel.stages.push_back({folders, [=](const Args& args, const Task& task) {
-                             const ConvShape& s = spread.s;
-                             const Range channels = split(s.co, folders, task.index);
-                             for (std::int64_t o = channels.begin; o < channels.end; ++o) {
-                               float* dw = args.out(Out::dw) + o * s.taps();
-                               std::fill_n(dw, s.taps(), 0.0F);
-                               for (std::int64_t p = 0; p < s.out_pixels(); ++p) {
-                                 const float* from = args.work() + (p * s.co + o) * spread.inputs;
-                                 for (std::int64_t q = 0; q < s.in_pixels(); ++q, from += s.c) {
-                                   const std::int64_t tap = spread.tap(p, q);
-                                   if (tap < 0) continue;
-                                   float* to = dw + tap * s.c;
-                                   for (std::int64_t i = 0; i < s.c; ++i) to[i] += from[i];
-                                 }
-                               }
-                             }
-                           }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    gemm({rows.size(), columns.size(), spread.s.n},
+         {args.in(In::dz) + rows.begin, spread.outputs, true},
+         {args.in(In::x) + columns.begin, spread.inputs},
+         args.work() + rows.begin * spread.inputs + columns.begin, spread.inputs, task.scratch);
+  }));
+  kernel.stages.push_back(parallel(folders, s.co, [=](const Args& args, Range channels) {
+    const ConvShape& s = spread.s;
+    for (std::int64_t o = channels.begin; o < channels.end; ++o) {
+      float* dw = args.out(Out::dw) + o * s.taps();
+      std::fill_n(dw, s.taps(), 0.0F);
+      for (std::int64_t p = 0; p < s.out_pixels(); ++p) {
+        const float* from = args.work() + (p * s.co + o) * spread.inputs;
+        for (std::int64_t q = 0; q < s.in_pixels(); ++q, from += s.c) {
+          const std::int64_t tap = spread.tap(p, q);
+          if (tap < 0) continue;
+          float* to = dw + tap * s.c;
+          for (std::int64_t i = 0; i < s.c; ++i) to[i] += from[i];
+        }
+      }
+    }
+  }));
   return kernel;
 }
 

@@ -233,22 +233,21 @@ Kernel products_kernel(const ConvShape& s, const Products& products, bool turned
   kernel.packed_bytes = sizeof(float) * products.panels();
   kernel.packed_operands = {Conv2dOp::In::w};
   kernel.scratch_bytes = products.scratch_bytes();
-  kernel.packing.push_back({transformers, [=](const Args& args, const Task& task) {
-                              transform_weights(s, args.in(In::w), turned,
-                                                split(s.co, transformers, task.index), args.work());
-                            }});
-  kernel.packing.push_back({static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
-                              const float* point = args.work() + task.index * point_stride(s.c);
-                              const std::int64_t channel = channel_points(s);
-                              const StridedMatrix b = turned ? StridedMatrix{point, channel, 1}
-                                                             : StridedMatrix{point, 1, channel};
-                              products.pack(task.index, b, args.pack());
-                            }});
-  kernel.stages.push_back({products.tasks(), [=](const Args& args, const Task& task) {
-                             products.run(args.in(In::x), args.pack(), tail,
-                                          tail.bias ? args.in(In::b) : nullptr, args.out(Out::y),
-                                          task.index, task.scratch);
-                           }});
+  kernel.packing.push_back(parallel(transformers, s.co, [=](const Args& args, Range range) {
+    transform_weights(s, args.in(In::w), turned, range, args.work());
+  }));
+  kernel.packing.push_back(
+      parallel(static_cast<int>(kPoints), [=](const Args& args, const Task& task) {
+        const float* point = args.work() + task.index * point_stride(s.c);
+        const std::int64_t channel = channel_points(s);
+        const StridedMatrix b =
+            turned ? StridedMatrix{point, channel, 1} : StridedMatrix{point, 1, channel};
+        products.pack(task.index, b, args.pack());
+      }));
+  kernel.stages.push_back(parallel(products.tasks(), [=](const Args& args, const Task& task) {
+    products.run(args.in(In::x), args.pack(), tail, tail.bias ? args.in(In::b) : nullptr,
+                 args.out(Out::y), task.index, task.scratch);
+  }));
   return kernel;
 }
 
@@ -341,27 +340,26 @@ std::optional<Kernel> grad_weight(const ConvShape& s) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * points.floats());
   kernel.scratch_bytes =
       std::max(points.scratch_bytes(), sizeof(float) * static_cast<std::size_t>(kPoints * s.c));
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             points.run(args.in(In::x), args.in(In::dz),
-                                        split(points.tiles(), tasks, task.index),
-                                        args.work() + task.index * points.floats(), task.scratch);
-                           }});
-  kernel.stages.push_back({adders, [=](const Args& args, const Task& task) {
-                             auto* sums = reinterpret_cast<float*>(task.scratch);
-                             const Range channels = split(s.co, adders, task.index);
-                             for (std::int64_t o = channels.begin; o < channels.end; ++o) {
-                               for (std::int64_t p = 0; p < kPoints; ++p) {
-                                 add_partials(args.work() + (p * s.co + o) * s.c, tasks,
-                                              points.floats(), {0, s.c}, sums + p * s.c);
-                               }
-                               std::array<float*, kTaps> taps;
-                               for (std::int64_t k = 0; k < kTaps; ++k) {
-                                 taps[static_cast<std::size_t>(k)] =
-                                     args.out(Out::dw) + (o * kTaps + k) * s.c;
-                               }
-                               winograd_weights_transposed(sums, s.c, s.c, taps.data());
-                             }
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, points.tiles(), [=](const Args& args, const Task& task, Range range) {
+        points.run(args.in(In::x), args.in(In::dz), range,
+                   args.work() + task.index * points.floats(), task.scratch);
+      }));
+  kernel.stages.push_back(
+      parallel(adders, s.co, [=](const Args& args, const Task& task, Range channels) {
+        auto* sums = reinterpret_cast<float*>(task.scratch);
+        for (std::int64_t o = channels.begin; o < channels.end; ++o) {
+          for (std::int64_t p = 0; p < kPoints; ++p) {
+            add_partials(args.work() + (p * s.co + o) * s.c, tasks, points.floats(), {0, s.c},
+                         sums + p * s.c);
+          }
+          std::array<float*, kTaps> taps;
+          for (std::int64_t k = 0; k < kTaps; ++k) {
+            taps[static_cast<std::size_t>(k)] = args.out(Out::dw) + (o * kTaps + k) * s.c;
+          }
+          winograd_weights_transposed(sums, s.c, s.c, taps.data());
+        }
+      }));
   return kernel;
 }
 

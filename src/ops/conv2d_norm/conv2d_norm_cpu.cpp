@@ -58,12 +58,12 @@ struct Folding {
 
   /// A stage of a convolution's kernel on the folded operands.
   Stage on_folded(Stage stage) const {
-    return {stage.tasks,
-            [run = std::move(stage.run), folding = *this](const Args& args, const Task& task) {
-              const std::array<void*, 4> inputs{args.inputs[In::x], folding.weights(args),
-                                                folding.bias(args), args.inputs.back()};
-              run({inputs, args.outputs, args.workspace, args.packed}, task);
-            }};
+    return parallel(stage.tasks, [run = std::move(stage.run), folding = *this](const Args& args,
+                                                                               const Task& task) {
+      const std::array<void*, 4> inputs{args.inputs[In::x], folding.weights(args),
+                                        folding.bias(args), args.inputs.back()};
+      run({inputs, args.outputs, args.workspace, args.packed}, task);
+    });
   }
 };
 
@@ -71,13 +71,11 @@ struct Folding {
 Stage add_residual(const ConvShape& s, Activation activation) {
   const std::int64_t pixels = s.n * s.out_pixels();
   const int tasks = tasks_for(pixels, 0.3 * static_cast<double>(s.co));
-  return {tasks, [=](const Args& args, const Task& task) {
-            const Range rows = split(pixels, tasks, task.index);
-            add_bias_and_activate(args.out(Conv2dNormOp::Out::y) + rows.begin * s.co, rows.size(),
-                                  s.co, nullptr, activation, s.co,
-                                  static_cast<const float*>(args.inputs.back()) +
-                                      rows.begin * s.co);
-          }};
+  return parallel(tasks, pixels, [=](const Args& args, Range rows) {
+    add_bias_and_activate(args.out(Conv2dNormOp::Out::y) + rows.begin * s.co, rows.size(), s.co,
+                          nullptr, activation, s.co,
+                          static_cast<const float*>(args.inputs.back()) + rows.begin * s.co);
+  });
 }
 
 std::optional<Kernel> folded_kernel(Folding folding, const ConvEngine& engine, bool keeps_weights) {
@@ -104,9 +102,8 @@ std::optional<Kernel> folded_kernel(Folding folding, const ConvEngine& engine, b
   for (const Norm operand : {Norm::gamma, Norm::beta, Norm::running_mean, Norm::running_var}) {
     kernel.packed_operands.push_back(Conv2dNormOp(folding.attrs).norm_input(operand));
   }
-  kernel.packing.push_back({folders, [=](const Args& args, const Task& task) {
-                              folding.fold(args, split(s.co, folders, task.index));
-                            }});
+  kernel.packing.push_back(
+      parallel(folders, s.co, [=](const Args& args, Range range) { folding.fold(args, range); }));
   for (Stage& stage : conv->packing) kernel.packing.push_back(folding.on_folded(std::move(stage)));
   for (Stage& stage : conv->stages) kernel.stages.push_back(folding.on_folded(std::move(stage)));
   if (later) kernel.stages.push_back(add_residual(s, norm.activation));

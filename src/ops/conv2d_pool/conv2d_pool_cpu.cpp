@@ -65,25 +65,23 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   kernel.packed_operands = {Conv2dPoolOp::In::w};
   if (attrs.conv.bias) kernel.packed_operands.push_back(Conv2dPoolOp::In::b);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats);
-  kernel.packing.push_back({1, [=](const Args& args, const Task&) {
-                              for (std::int64_t o = 0; o < s.co; ++o) {
-                                for (std::int64_t t = 0; t < taps; ++t)
-                                  args.pack()[t * s.co + o] = args.in(In::w)[o * taps + t];
-                                args.pack()[taps * s.co + o] =
-                                    attrs.conv.bias ? args.in(In::b)[o] : 0.0F;
-                              }
-                            }});
+  kernel.packing.push_back(parallel(1, [=](const Args& args) {
+    for (std::int64_t o = 0; o < s.co; ++o) {
+      for (std::int64_t t = 0; t < taps; ++t)
+        args.pack()[t * s.co + o] = args.in(In::w)[o * taps + t];
+      args.pack()[taps * s.co + o] = attrs.conv.bias ? args.in(In::b)[o] : 0.0F;
+    }
+  }));
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         auto* image = reinterpret_cast<float*>(task.scratch);
-         const Range samples = split(s.n, tasks, task.index);
-         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
-           conv_pool_forward(images.sample, image, args.pack(), args.pack() + taps * s.co,
-                             args.out(Out::y) + n * outputs,
-                             args.out<std::uint8_t>(Out::winner) + n * outputs);
-         }
-       }});
+      parallel(tasks, s.n, [=](const Args& args, const Task& task, Range samples) {
+        auto* image = reinterpret_cast<float*>(task.scratch);
+        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+          pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
+          conv_pool_forward(images.sample, image, args.pack(), args.pack() + taps * s.co,
+                            args.out(Out::y) + n * outputs,
+                            args.out<std::uint8_t>(Out::winner) + n * outputs);
+        }
+      }));
   return kernel;
 }
 
@@ -103,31 +101,27 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(tasks * sums);
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(images.floats + kConvPoolSlack);
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         auto* image = reinterpret_cast<float*>(task.scratch);
-         float* dw = args.work() + task.index * sums;
-         std::fill_n(dw, sums, 0.0F);
-         const Range samples = split(s.n, tasks, task.index);
-         for (std::int64_t n = samples.begin; n < samples.end; ++n) {
-           pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
-           conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
-                              args.in(In::y) + n * outputs,
-                              args.in<std::uint8_t>(In::winner) + n * outputs, dw,
-                              dw + taps * s.co);
-         }
-       }});
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             float* total = args.work();
-                             for (int t = 1; t < tasks; ++t) {
-                               for (std::int64_t i = 0; i < sums; ++i)
-                                 total[i] += args.work()[t * sums + i];
-                             }
-                             for (std::int64_t o = 0; o < s.co; ++o) {
-                               for (std::int64_t t = 0; t < taps; ++t)
-                                 args.out(Out::dw)[o * taps + t] = total[t * s.co + o];
-                             }
-                             std::copy_n(total + taps * s.co, s.co, args.out(Out::db));
-                           }});
+      parallel(tasks, s.n, [=](const Args& args, const Task& task, Range samples) {
+        auto* image = reinterpret_cast<float*>(task.scratch);
+        float* dw = args.work() + task.index * sums;
+        std::fill_n(dw, sums, 0.0F);
+        for (std::int64_t n = samples.begin; n < samples.end; ++n) {
+          pad(attrs, s, images, args.in(In::x) + n * s.in_pixels() * s.c, image);
+          conv_pool_backward(images.sample, image, args.in(In::dy) + n * outputs,
+                             args.in(In::y) + n * outputs,
+                             args.in<std::uint8_t>(In::winner) + n * outputs, dw, dw + taps * s.co);
+        }
+      }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    float* total = args.work();
+    for (int t = 1; t < tasks; ++t) {
+      for (std::int64_t i = 0; i < sums; ++i) total[i] += args.work()[t * sums + i];
+    }
+    for (std::int64_t o = 0; o < s.co; ++o) {
+      for (std::int64_t t = 0; t < taps; ++t) args.out(Out::dw)[o * taps + t] = total[t * s.co + o];
+    }
+    std::copy_n(total + taps * s.co, s.co, args.out(Out::db));
+  }));
   return kernel;
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "backend/cpu/total.h"
 
 namespace linnet::cpu {
@@ -34,7 +34,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t classes = node.in(In::scores)[1];
   const bool logarithm = node.attrs<CrossEntropyGradOp>().input == CrossEntropyInput::probabilities;
   const auto factor = static_cast<float>(-mean_factor(n));
-  return element_wise(n, 0.3 * static_cast<double>(classes), [=](const Args& args, Range range) {
+  return one_stage(n, 0.3 * static_cast<double>(classes), [=](const Args& args, Range range) {
     const float slope = factor * *args.in(In::dloss);
     const auto* labels = args.in<std::int32_t>(In::labels);
     for (std::int64_t i = range.begin; i < range.end; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cumsum/cumsum.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/slice/axis.h"
 
 namespace linnet::cpu {
@@ -11,7 +11,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const CumsumAttrs attrs = node.attrs<CumsumOp>();
   const AxisView s = axis_view(node.in(CumsumOp::In::x), attrs.axis);
   const double cost = static_cast<double>(s.extent);
-  return element_wise(s.outer * s.inner, cost, [=](const Args& args, Range range) {
+  return one_stage(s.outer * s.inner, cost, [=](const Args& args, Range range) {
     for (std::int64_t column = range.begin; column < range.end; ++column) {
       const std::int64_t first = column / s.inner * s.row() + column % s.inner;
       const float* x = args.in(CumsumOp::In::x) + first;

@@ -45,15 +45,15 @@ std::optional<Kernel> by_rows(const Product& p, Finish finish) {
     kernel.scratch_bytes = std::max(kernel.scratch_bytes, product->scratch_bytes());
     products->push_back(std::move(*product));
   }
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range rows = split(p.m, tasks, task.index);
-                             const auto* a = args.in<std::uint16_t>(kFirst);
-                             float* c = args.out(kFirst) + rows.begin * p.n;
-                             (*products)[static_cast<std::size_t>(task.index)].run(
-                                 a + rows.begin * (p.transpose_a ? 1 : p.k),
-                                 args.in<std::uint16_t>(kSecond), c, task.scratch);
-                             finish(args, c, rows.size());
-                           }});
+  kernel.stages.push_back(parallel(tasks, p.m, [=](const Args& args, const Task& task, Range rows) {
+    const auto* a = args.in<std::uint16_t>(kFirst);
+    float* c = args.out(kFirst) + rows.begin * p.n;
+    (*products)[static_cast<std::size_t>(task.index)].run(a + rows.begin *
+                                                                  (p.transpose_a ? 1 : p.k),
+                                                          args.in<std::uint16_t>(kSecond), c,
+                                                          task.scratch);
+    finish(args, c, rows.size());
+  }));
   return kernel;
 }
 

@@ -23,18 +23,13 @@ struct Extents {
 Kernel thin_forward_kernel(const Extents& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
-  const int tasks = tasks_for(e.n, row_cost(e.units, e.features));
-  Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range rows = split(e.n, tasks, task.index);
-         float* y = args.out(Out::y) + rows.begin * e.units;
-         thin_forward({rows.size(), e.features, e.units}, args.in(In::x) + rows.begin * e.features,
-                      args.in(In::w), y);
-         add_bias_and_activate(y, rows.size(), e.units, attrs.bias ? args.in(In::b) : nullptr,
-                               attrs.activation);
-       }});
-  return kernel;
+  return one_stage(e.n, row_cost(e.units, e.features), [=](const Args& args, Range rows) {
+    float* y = args.out(Out::y) + rows.begin * e.units;
+    thin_forward({rows.size(), e.features, e.units}, args.in(In::x) + rows.begin * e.features,
+                 args.in(In::w), y);
+    add_bias_and_activate(y, rows.size(), e.units, attrs.bias ? args.in(In::b) : nullptr,
+                          attrs.activation);
+  });
 }
 
 Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
@@ -43,33 +38,26 @@ Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
   const ProductTasks tasks({e.n, e.units, e.features});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             float* y = args.out(Out::y) + rows.begin * e.units + columns.begin;
-                             gemm({rows.size(), columns.size(), e.features},
-                                  {args.in(In::x) + rows.begin * e.features, e.features},
-                                  {args.in(In::w) + columns.begin * e.features, e.features, true},
-                                  y, e.units, task.scratch);
-                             add_bias_and_activate(y, rows.size(), columns.size(),
-                                                   attrs.bias ? args.in(In::b) + columns.begin
-                                                              : nullptr,
-                                                   attrs.activation, e.units);
-                           }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    float* y = args.out(Out::y) + rows.begin * e.units + columns.begin;
+    gemm({rows.size(), columns.size(), e.features},
+         {args.in(In::x) + rows.begin * e.features, e.features},
+         {args.in(In::w) + columns.begin * e.features, e.features, true}, y, e.units, task.scratch);
+    add_bias_and_activate(y, rows.size(), columns.size(),
+                          attrs.bias ? args.in(In::b) + columns.begin : nullptr, attrs.activation,
+                          e.units);
+  }));
   return kernel;
 }
 
 Kernel thin_grad_input_kernel(const Extents& e) {
   using In = DenseGradInputOp::In;
   using Out = DenseGradInputOp::Out;
-  const int tasks = tasks_for(e.n, row_cost(e.units, e.features));
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range rows = split(e.n, tasks, task.index);
-                             thin_grad_input({rows.size(), e.features, e.units},
-                                             args.in(In::dz) + rows.begin * e.units, args.in(In::w),
-                                             args.out(Out::dx) + rows.begin * e.features);
-                           }});
-  return kernel;
+  return one_stage(e.n, row_cost(e.units, e.features), [=](const Args& args, Range rows) {
+    thin_grad_input({rows.size(), e.features, e.units}, args.in(In::dz) + rows.begin * e.units,
+                    args.in(In::w), args.out(Out::dx) + rows.begin * e.features);
+  });
 }
 
 Kernel grad_input_kernel(const Extents& e) {
@@ -78,14 +66,12 @@ Kernel grad_input_kernel(const Extents& e) {
   const ProductTasks tasks({e.n, e.features, e.units});
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm({rows.size(), columns.size(), e.units},
-                                  {args.in(In::dz) + rows.begin * e.units, e.units},
-                                  {args.in(In::w) + columns.begin, e.features},
-                                  args.out(Out::dx) + rows.begin * e.features + columns.begin,
-                                  e.features, task.scratch);
-                           }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    gemm({rows.size(), columns.size(), e.units}, {args.in(In::dz) + rows.begin * e.units, e.units},
+         {args.in(In::w) + columns.begin, e.features},
+         args.out(Out::dx) + rows.begin * e.features + columns.begin, e.features, task.scratch);
+  }));
   return kernel;
 }
 
@@ -94,12 +80,11 @@ Kernel thin_grad_weight_kernel(const Extents& e) {
   using Out = DenseGradWeightOp::Out;
   const int tasks = tasks_for(e.features, row_cost(e.units, e.n));
   Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range columns = column_lines(e.features, tasks, task.index);
-                             thin_grad_weight({e.n, e.features, e.units}, args.in(In::dz),
-                                              args.in(In::x), columns.begin, columns.end,
-                                              args.out(Out::dw));
-                           }});
+  kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
+    const Range columns = column_lines(e.features, tasks, task.index);
+    thin_grad_weight({e.n, e.features, e.units}, args.in(In::dz), args.in(In::x), columns.begin,
+                     columns.end, args.out(Out::dw));
+  }));
   return kernel;
 }
 
@@ -110,14 +95,13 @@ Kernel grad_weight_kernel(const Extents& e, RowSums sums) {
   const ProductTasks tasks({e.units, e.features, e.n}, true);
   Kernel kernel;
   kernel.scratch_bytes = tasks.scratch_bytes();
-  kernel.stages.push_back({tasks.count(), [=](const Args& args, const Task& task) {
-                             const auto [rows, columns] = tasks.block(task.index);
-                             gemm({rows.size(), columns.size(), e.n},
-                                  {args.in(In::dz) + rows.begin, e.units, true},
-                                  {args.in(In::x) + columns.begin, e.features},
-                                  args.out(Out::dw) + rows.begin * e.features + columns.begin,
-                                  e.features, task.scratch, false, sums);
-                           }});
+  kernel.stages.push_back(parallel(tasks.count(), [=](const Args& args, const Task& task) {
+    const auto [rows, columns] = tasks.block(task.index);
+    gemm({rows.size(), columns.size(), e.n}, {args.in(In::dz) + rows.begin, e.units, true},
+         {args.in(In::x) + columns.begin, e.features},
+         args.out(Out::dw) + rows.begin * e.features + columns.begin, e.features, task.scratch,
+         false, sums);
+  }));
   return kernel;
 }
 

@@ -15,18 +15,13 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const Shape shape = node.in(In::x);
   const std::int64_t elements = shape.elements();
   const std::int64_t blocks = (elements + 3) / 4;
-  const int tasks = tasks_for(blocks, 3);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range range = split(blocks, tasks, task.index);
-                             const std::int64_t begin = 4 * range.begin;
-                             const std::int64_t end = std::min(4 * range.end, elements);
-                             const std::uint64_t first = first_element(*task.step, shape);
-                             drop_elements(dropout_mask(attrs, *task.step),
-                                           first + static_cast<std::uint64_t>(begin), end - begin,
-                                           args.in(In::x) + begin, args.out(Out::y) + begin);
-                           }});
-  return kernel;
+  return one_stage(blocks, 3, [=](const Args& args, const Task& task, Range range) {
+    const std::int64_t begin = 4 * range.begin;
+    const std::int64_t end = std::min(4 * range.end, elements);
+    const std::uint64_t first = first_element(*task.step, shape);
+    drop_elements(dropout_mask(attrs, *task.step), first + static_cast<std::uint64_t>(begin),
+                  end - begin, args.in(In::x) + begin, args.out(Out::y) + begin);
+  });
 }
 
 }  // namespace

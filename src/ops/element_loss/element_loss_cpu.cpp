@@ -41,17 +41,15 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const double factor = loss_factor(attrs, node.in(In::y));
   const std::size_t targets = node.inputs.size() - 1;
   return with_element_loss(attrs.kind, [&]<ElementLoss kKind>() {
-    return element_wise(node.in(In::y).elements(), cost_of(kKind),
-                        [=](const Args& args, Range range) {
-                          const float* y = args.in(In::y);
-                          const float* t = args.in(targets);
-                          const double slope = factor * *args.in(In::dloss);
-                          float* dy = args.out(Out::dy);
-                          for (std::int64_t i = range.begin; i < range.end; ++i) {
-                            dy[i] = static_cast<float>(
-                                slope * element_slope<kKind>(y[i], t[i], attrs.parameter));
-                          }
-                        });
+    return one_stage(node.in(In::y).elements(), cost_of(kKind), [=](const Args& args, Range range) {
+      const float* y = args.in(In::y);
+      const float* t = args.in(targets);
+      const double slope = factor * *args.in(In::dloss);
+      float* dy = args.out(Out::dy);
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        dy[i] = static_cast<float>(slope * element_slope<kKind>(y[i], t[i], attrs.parameter));
+      }
+    });
   });
 }
 

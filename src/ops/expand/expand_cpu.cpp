@@ -9,7 +9,7 @@ namespace {
 
 std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t elements = node.out(ExpandOp::Out::y).elements();
-  if (elements == 0) return element_wise(0, 1, [](const Args&, Range) {});
+  if (elements == 0) return one_stage(0, 1, [](const Args&, Range) {});
   const Broadcast s = *broadcast(node.out(ExpandOp::Out::y), node.in(ExpandOp::In::x));
   if (s.inner == 1) {
     return for_rows(s.outer * s.own, s.repeat, kMoveCost,

@@ -20,25 +20,22 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const int tasks = tasks_for(elements, 0.15);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(tasks);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const Range range = split(elements, tasks, task.index);
-                             const float* x = args.in(In::x);
-                             std::uint32_t most = 0;
-                             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               most =
-                                   std::max(most, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
-                             }
-                             args.work<std::uint32_t>()[task.index] = most;
-                           }});
-  kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
-                             const auto* most = args.work<std::uint32_t>();
-                             const bool finite =
-                                 args.inputs.size() < 3 || std::isfinite(args.in(In::loss)[0]);
-                             if (finite && *std::max_element(most, most + tasks) < kInfinity)
-                               return;
-                             double& stopped = *args.in_out<double>(In::stopped);
-                             stopped = stop_at(stopped, *task.step);
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, elements, [=](const Args& args, const Task& task, Range range) {
+        const float* x = args.in(In::x);
+        std::uint32_t most = 0;
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+          most = std::max(most, std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+        }
+        args.work<std::uint32_t>()[task.index] = most;
+      }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
+    const auto* most = args.work<std::uint32_t>();
+    const bool finite = args.inputs.size() < 3 || std::isfinite(args.in(In::loss)[0]);
+    if (finite && *std::max_element(most, most + tasks) < kInfinity) return;
+    double& stopped = *args.in_out<double>(In::stopped);
+    stopped = stop_at(stopped, *task.step);
+  }));
   return kernel;
 }
 

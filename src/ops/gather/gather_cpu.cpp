@@ -44,22 +44,22 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
       static_cast<int>(std::clamp<std::int64_t>(size / kLine, 1, std::max(1, wanted / row_parts)));
   Kernel kernel;
   kernel.stages.push_back(
-      {row_parts * column_parts, [=](const Args& args, const Task& task) {
-         const Range own = split(rows, row_parts, task.index / column_parts);
-         const Range columns = split(size, column_parts, task.index % column_parts);
-         float* table = args.out(Out::dtable);
-         for (std::int64_t row = own.begin; row < own.end; ++row) {
-           std::fill(table + row * size + columns.begin, table + row * size + columns.end, 0.0F);
-         }
-         const std::int32_t* indices = args.in<std::int32_t>(In::indices);
-         for (std::int64_t i = 0; i < count; ++i) {
-           const std::int32_t row = indices[i];
-           if (row < own.begin || row >= own.end) continue;
-           const float* dy = args.in(In::dy) + i * size;
-           float* sums = table + row * size;
-           for (std::int64_t c = columns.begin; c < columns.end; ++c) sums[c] += dy[c];
-         }
-       }});
+      parallel(row_parts * column_parts, [=](const Args& args, const Task& task) {
+        const Range own = split(rows, row_parts, task.index / column_parts);
+        const Range columns = split(size, column_parts, task.index % column_parts);
+        float* table = args.out(Out::dtable);
+        for (std::int64_t row = own.begin; row < own.end; ++row) {
+          std::fill(table + row * size + columns.begin, table + row * size + columns.end, 0.0F);
+        }
+        const std::int32_t* indices = args.in<std::int32_t>(In::indices);
+        for (std::int64_t i = 0; i < count; ++i) {
+          const std::int32_t row = indices[i];
+          if (row < own.begin || row >= own.end) continue;
+          const float* dy = args.in(In::dy) + i * size;
+          float* sums = table + row * size;
+          for (std::int64_t c = columns.begin; c < columns.end; ++c) sums[c] += dy[c];
+        }
+      }));
   return kernel;
 }
 

@@ -15,7 +15,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const GatherAxisLayout s(node.attrs<GatherAxisOp>(), node.in(GatherAxisOp::In::x),
                            node.in(GatherAxisOp::In::ids));
   const double cost = 1 + kMoveCost * static_cast<double>(s.along ? 4 * s.inner : s.inner);
-  return element_wise(s.rows * s.ids, cost, [=](const Args& args, Range range) {
+  return one_stage(s.rows * s.ids, cost, [=](const Args& args, Range range) {
     const std::int32_t* ids = args.in<std::int32_t>(GatherAxisOp::In::ids);
     for (std::int64_t line = range.begin; line < range.end; ++line) {
       const std::int64_t row = line / s.ids;

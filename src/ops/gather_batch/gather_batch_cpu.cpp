@@ -48,19 +48,16 @@ std::optional<Kernel> prepare(const NodeView& node) {
       size_of(node.outputs[Out::y].dtype) * static_cast<std::size_t>(size);
   const auto scale = static_cast<float>(attrs.scale);
   const auto shift = static_cast<float>(attrs.shift);
-  const int tasks = tasks_for(attrs.batch, 0.4 * static_cast<double>(size) + 20);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const RecordIndex index(*task.step, attrs.shuffle);
-                             const Range range = split(attrs.batch, tasks, task.index);
-                             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               convert(args.in<std::byte>(In::data) + index(i) * record_bytes,
-                                       args.out<std::byte>(Out::y) +
-                                           static_cast<std::size_t>(i) * out_bytes,
-                                       size, scale, shift);
-                             }
-                           }});
-  return kernel;
+  return one_stage(attrs.batch, 0.4 * static_cast<double>(size) + 20,
+                   [=](const Args& args, const Task& task, Range range) {
+                     const RecordIndex index(*task.step, attrs.shuffle);
+                     for (std::int64_t i = range.begin; i < range.end; ++i) {
+                       convert(args.in<std::byte>(In::data) + index(i) * record_bytes,
+                               args.out<std::byte>(Out::y) +
+                                   static_cast<std::size_t>(i) * out_bytes,
+                               size, scale, shift);
+                     }
+                   });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/global_pool/global_pool.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/pool2d/pool2d_cpu.h"
 
 namespace linnet::cpu {
@@ -27,7 +27,7 @@ std::optional<Kernel> prepare_average(const NodeView& node) {
   using Out = GlobalAvgPoolOp::Out;
   const PoolShape s = whole(node.in(In::x));
   const float factor = 1.0F / static_cast<float>(s.in_pixels());
-  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+  return one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
     for (std::int64_t n = samples.begin; n < samples.end; ++n) {
       const float* x = args.in(In::x) + n * s.in_pixels() * s.c;
       float* y = args.out(Out::y) + n * s.c;
@@ -44,7 +44,7 @@ std::optional<Kernel> prepare_max(const NodeView& node) {
   using In = GlobalMaxPoolOp::In;
   using Out = GlobalMaxPoolOp::Out;
   const PoolShape s = whole(node.in(In::x));
-  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+  return one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
     max_pool(s, samples, args.in(In::x), args.out(Out::y), args.out<std::int32_t>(Out::winner));
   });
 }
@@ -54,7 +54,7 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node) {
   using Out = GlobalAvgPoolGradOp::Out;
   const PoolShape s = whole(node.out(Out::dx));
   const float factor = 1.0F / static_cast<float>(s.in_pixels());
-  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+  return one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
     average_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, factor, args.in(In::dy),
                       args.out(Out::dx));
   });
@@ -64,7 +64,7 @@ std::optional<Kernel> prepare_max_grad(const NodeView& node) {
   using In = GlobalMaxPoolGradOp::In;
   using Out = GlobalMaxPoolGradOp::Out;
   const PoolShape s = whole(node.out(Out::dx));
-  return element_wise(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
+  return one_stage(s.n, 0.2 * pixels_of(s), [=](const Args& args, Range samples) {
     max_pool_grad(s, {samples.begin * s.h, samples.end * s.h}, args.in(In::dy),
                   args.in<std::int32_t>(In::winner), args.out(Out::dx));
   });

@@ -91,29 +91,28 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const auto group_bytes = sizeof(double) * static_cast<std::size_t>(s.groups);
   kernel.scratch_bytes = group_bytes + sizeof(float) * static_cast<std::size_t>(3 * s.channels);
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         auto* totals = reinterpret_cast<double*>(task.scratch);
-         const Scratch scratch{reinterpret_cast<float*>(task.scratch + group_bytes), s.channels};
-         const float* means = scratch[1];
-         float* scales = scratch[2];
-         const float* weight = args.in(In::weight);
-         const float* bias = args.in(In::bias);
-         const Range rows = split(s.rows, tasks, task.index);
-         for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-           const float* x = args.in(In::x) + r * s.pixels * s.channels;
-           float* y = args.out(Out::y) + r * s.pixels * s.channels;
-           float* inv_std = args.out(Out::inv_std) + r * s.groups;
-           row_statistics(s, attrs.epsilon, x, scratch, totals, args.out(Out::mean) + r * s.groups,
-                          inv_std);
-           spread(s, inv_std, scales);
-           for (std::int64_t c = 0; c < s.channels; ++c) scales[c] *= weight[c];
-           for (std::int64_t p = 0; p < s.pixels; ++p, x += s.channels, y += s.channels) {
-             for (std::int64_t c = 0; c < s.channels; ++c) {
-               y[c] = (x[c] - means[c]) * scales[c] + bias[c];
-             }
-           }
-         }
-       }});
+      parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range rows) {
+        auto* totals = reinterpret_cast<double*>(task.scratch);
+        const Scratch scratch{reinterpret_cast<float*>(task.scratch + group_bytes), s.channels};
+        const float* means = scratch[1];
+        float* scales = scratch[2];
+        const float* weight = args.in(In::weight);
+        const float* bias = args.in(In::bias);
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+          const float* x = args.in(In::x) + r * s.pixels * s.channels;
+          float* y = args.out(Out::y) + r * s.pixels * s.channels;
+          float* inv_std = args.out(Out::inv_std) + r * s.groups;
+          row_statistics(s, attrs.epsilon, x, scratch, totals, args.out(Out::mean) + r * s.groups,
+                         inv_std);
+          spread(s, inv_std, scales);
+          for (std::int64_t c = 0; c < s.channels; ++c) scales[c] *= weight[c];
+          for (std::int64_t p = 0; p < s.pixels; ++p, x += s.channels, y += s.channels) {
+            for (std::int64_t c = 0; c < s.channels; ++c) {
+              y[c] = (x[c] - means[c]) * scales[c] + bias[c];
+            }
+          }
+        }
+      }));
   return kernel;
 }
 
@@ -164,51 +163,48 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   kernel.scratch_bytes = sizeof(float) * static_cast<std::size_t>(6 * s.channels);
   kernel.workspace_bytes = sizeof(float) * static_cast<std::size_t>(2 * tasks * s.channels);
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Scratch scratch{reinterpret_cast<float*>(task.scratch), s.channels};
-         float* means = scratch[2];
-         float* inv_stds = scratch[3];
-         float* dy_sums = scratch[4];
-         float* products = scratch[5];
-         const float* weight = args.in(In::weight);
-         float* weight_sums = args.work() + task.index * s.channels;
-         float* bias_sums = args.work() + (tasks + task.index) * s.channels;
-         std::fill_n(weight_sums, s.channels, 0.0F);
-         std::fill_n(bias_sums, s.channels, 0.0F);
-         const Range rows = split(s.rows, tasks, task.index);
-         for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-           const std::int64_t first = r * s.pixels * s.channels;
-           const float* dy = args.in(In::dy) + first;
-           const float* x = args.in(In::x) + first;
-           float* dx = args.out(Out::dx) + first;
-           spread(s, args.in(In::mean) + r * s.groups, means);
-           spread(s, args.in(In::inv_std) + r * s.groups, inv_stds);
-           add_row(s, dy, x, means, inv_stds, scratch, dy_sums, products);
-           for (std::int64_t c = 0; c < s.channels; ++c) {
-             weight_sums[c] += products[c];
-             bias_sums[c] += dy_sums[c];
-           }
-           if (!wants_dx) continue;
-           float* constant = scratch[0];
-           float* factor = scratch[1];
-           group_means(s, weight, dy_sums, constant);
-           group_means(s, weight, products, factor);
-           for (std::int64_t i = 0; i < s.pixels * s.channels; i += s.channels) {
-             for (std::int64_t c = 0; c < s.channels; ++c) {
-               const float normalised = (x[i + c] - means[c]) * inv_stds[c];
-               dx[i + c] =
-                   inv_stds[c] * (dy[i + c] * weight[c] - constant[c] - normalised * factor[c]);
-             }
-           }
-         }
-       }});
-  kernel.stages.push_back({1, [=](const Args& args, const Task& /*task*/) {
-                             const Range all{0, s.channels};
-                             add_partials(args.work(), tasks, s.channels, all,
-                                          args.out(Out::dweight));
-                             add_partials(args.work() + tasks * s.channels, tasks, s.channels, all,
-                                          args.out(Out::dbias));
-                           }});
+      parallel(tasks, s.rows, [=](const Args& args, const Task& task, Range rows) {
+        const Scratch scratch{reinterpret_cast<float*>(task.scratch), s.channels};
+        float* means = scratch[2];
+        float* inv_stds = scratch[3];
+        float* dy_sums = scratch[4];
+        float* products = scratch[5];
+        const float* weight = args.in(In::weight);
+        float* weight_sums = args.work() + task.index * s.channels;
+        float* bias_sums = args.work() + (tasks + task.index) * s.channels;
+        std::fill_n(weight_sums, s.channels, 0.0F);
+        std::fill_n(bias_sums, s.channels, 0.0F);
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+          const std::int64_t first = r * s.pixels * s.channels;
+          const float* dy = args.in(In::dy) + first;
+          const float* x = args.in(In::x) + first;
+          float* dx = args.out(Out::dx) + first;
+          spread(s, args.in(In::mean) + r * s.groups, means);
+          spread(s, args.in(In::inv_std) + r * s.groups, inv_stds);
+          add_row(s, dy, x, means, inv_stds, scratch, dy_sums, products);
+          for (std::int64_t c = 0; c < s.channels; ++c) {
+            weight_sums[c] += products[c];
+            bias_sums[c] += dy_sums[c];
+          }
+          if (!wants_dx) continue;
+          float* constant = scratch[0];
+          float* factor = scratch[1];
+          group_means(s, weight, dy_sums, constant);
+          group_means(s, weight, products, factor);
+          for (std::int64_t i = 0; i < s.pixels * s.channels; i += s.channels) {
+            for (std::int64_t c = 0; c < s.channels; ++c) {
+              const float normalised = (x[i + c] - means[c]) * inv_stds[c];
+              dx[i + c] =
+                  inv_stds[c] * (dy[i + c] * weight[c] - constant[c] - normalised * factor[c]);
+            }
+          }
+        }
+      }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    const Range all{0, s.channels};
+    add_partials(args.work(), tasks, s.channels, all, args.out(Out::dweight));
+    add_partials(args.work() + tasks * s.channels, tasks, s.channels, all, args.out(Out::dbias));
+  }));
   return kernel;
 }
 

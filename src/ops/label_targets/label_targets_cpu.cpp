@@ -17,27 +17,25 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const int tasks = tasks_for(rows, 2.0 * static_cast<double>(classes));
   Kernel kernel;
   kernel.workspace_bytes = sizeof(double);
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             const auto* labels = args.in<std::int32_t>(In::labels);
-                             double total = 0;
-                             for (std::int64_t n = 0; n < rows; ++n) {
-                               if (f.counts(labels[n])) total += args.in(In::weights)[labels[n]];
-                             }
-                             *args.work<double>() = total;
-                           }});
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const auto* labels = args.in<std::int32_t>(In::labels);
-                             const float* weights = args.in(In::weights);
-                             const double total = *args.work<double>();
-                             const Range range = split(rows, tasks, task.index);
-                             for (std::int64_t n = range.begin; n < range.end; ++n) {
-                               float* row = args.out(Out::t) + n * classes;
-                               for (std::int64_t c = 0; c < classes; ++c) {
-                                 row[c] =
-                                     static_cast<float>(f.target(labels[n], c, weights[c], total));
-                               }
-                             }
-                           }});
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    const auto* labels = args.in<std::int32_t>(In::labels);
+    double total = 0;
+    for (std::int64_t n = 0; n < rows; ++n) {
+      if (f.counts(labels[n])) total += args.in(In::weights)[labels[n]];
+    }
+    *args.work<double>() = total;
+  }));
+  kernel.stages.push_back(parallel(tasks, rows, [=](const Args& args, Range range) {
+    const auto* labels = args.in<std::int32_t>(In::labels);
+    const float* weights = args.in(In::weights);
+    const double total = *args.work<double>();
+    for (std::int64_t n = range.begin; n < range.end; ++n) {
+      float* row = args.out(Out::t) + n * classes;
+      for (std::int64_t c = 0; c < classes; ++c) {
+        row[c] = static_cast<float>(f.target(labels[n], c, weights[c], total));
+      }
+    }
+  }));
   return kernel;
 }
 

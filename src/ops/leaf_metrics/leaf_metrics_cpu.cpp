@@ -10,11 +10,10 @@ std::optional<Kernel> prepare(const NodeView& node) {
   using In = LeafMetricsOp::In;
   const auto history = static_cast<std::uint64_t>(node.attrs<LeafMetricsOp>().history);
   Kernel kernel;
-  kernel.stages.push_back(
-      {1, [=](const Args& args, const Task& task) {
-         add_leaf_metrics(args.in_out<double>(In::counters), args.in_out<double>(In::leaves),
-                          args.in_out<double>(In::stopped), history, *task.step);
-       }});
+  kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
+    add_leaf_metrics(args.in_out<double>(In::counters), args.in_out<double>(In::leaves),
+                     args.in_out<double>(In::stopped), history, *task.step);
+  }));
   return kernel;
 }
 

@@ -26,21 +26,20 @@ std::optional<Kernel> prepare_matmul(const NodeView& node) {
   Kernel kernel;
   kernel.scratch_bytes = gemm_scratch_bytes({std::min(band, e.m), e.n, e.k});
   kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const Range range = split(items, tasks, task.index);
-         for (std::int64_t i = range.begin; i < range.end; ++i) {
-           const std::int64_t product = i / bands;
-           const std::int64_t row = i % bands * band;
-           const std::int64_t rows = std::min(band, e.m - row);
-           const float* a = args.in(In::a) + product * e.m * e.k;
-           const float* b = args.in(In::b) + product * e.k * e.n;
-           float* y = args.out(Out::y) + (product * e.m + row) * e.n;
-           const Matrix left =
-               attrs.transpose_a ? Matrix{a + row, e.m, true} : Matrix{a + row * e.k, e.k, false};
-           const Matrix right{b, attrs.transpose_b ? e.k : e.n, attrs.transpose_b};
-           gemm({rows, e.n, e.k}, left, right, y, e.n, task.scratch);
-         }
-       }});
+      parallel(tasks, items, [=](const Args& args, const Task& task, Range range) {
+        for (std::int64_t i = range.begin; i < range.end; ++i) {
+          const std::int64_t product = i / bands;
+          const std::int64_t row = i % bands * band;
+          const std::int64_t rows = std::min(band, e.m - row);
+          const float* a = args.in(In::a) + product * e.m * e.k;
+          const float* b = args.in(In::b) + product * e.k * e.n;
+          float* y = args.out(Out::y) + (product * e.m + row) * e.n;
+          const Matrix left =
+              attrs.transpose_a ? Matrix{a + row, e.m, true} : Matrix{a + row * e.k, e.k, false};
+          const Matrix right{b, attrs.transpose_b ? e.k : e.n, attrs.transpose_b};
+          gemm({rows, e.n, e.k}, left, right, y, e.n, task.scratch);
+        }
+      }));
   return kernel;
 }
 

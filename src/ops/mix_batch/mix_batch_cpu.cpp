@@ -10,16 +10,13 @@ namespace {
 /// `row(args, draw, i, partner)` for each sample of the batch.
 template <class Row>
 Kernel mix_rows(const MixRule& rule, std::int64_t batch, std::int64_t size, Row row) {
-  const int tasks = tasks_for(batch, 1.0 * static_cast<double>(size) + 50);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const MixDraw draw = draw_mix(rule, *task.step);
-                             const Range range = split(batch, tasks, task.index);
-                             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               row(args, draw, i, draw.partner(i, batch));
-                             }
-                           }});
-  return kernel;
+  return one_stage(batch, 1.0 * static_cast<double>(size) + 50,
+                   [=](const Args& args, const Task& task, Range range) {
+                     const MixDraw draw = draw_mix(rule, *task.step);
+                     for (std::int64_t i = range.begin; i < range.end; ++i) {
+                       row(args, draw, i, draw.partner(i, batch));
+                     }
+                   });
 }
 
 std::optional<Kernel> prepare_batch(const NodeView& node) {

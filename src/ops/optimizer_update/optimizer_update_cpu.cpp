@@ -38,25 +38,19 @@ std::optional<Kernel> prepare_update(const NodeView& node) {
   const std::int64_t size = size_of(ranges);
   const auto count = static_cast<std::size_t>(moments(settings.rule));
   const bool guarded = attrs.guarded;
-  const int tasks = tasks_for(size, 0.7);
-  Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         if (guarded && args.in<double>(args.inputs.size() - 1)[0] != 0) return;
-         const double norm =
-             settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(settings.rule))[0] : 0;
-         const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
-                                   .gradients = args.in(In::gradients),
-                                   .first = count > 0 ? args.in_out(In::first_moment) : nullptr,
-                                   .second = count > 1 ? args.in_out(In::second_moment) : nullptr};
-         for_ranges(ranges, split(size, tasks, task.index),
-                    [&](std::size_t r, std::int64_t begin, std::int64_t end) {
-                      const UpdateFactors factors =
-                          update_factors(settings, ranges[r], *task.step, norm);
-                      update_elements(settings.rule, factors, arrays, begin, end);
-                    });
-       }});
-  return kernel;
+  return one_stage(size, 0.7, [=](const Args& args, const Task& task, Range range) {
+    if (guarded && args.in<double>(args.inputs.size() - 1)[0] != 0) return;
+    const double norm =
+        settings.clip_norm > 0 ? args.in(OptimizerUpdateOp::norm_input(settings.rule))[0] : 0;
+    const UpdateArrays arrays{.parameters = args.in_out(In::parameters),
+                              .gradients = args.in(In::gradients),
+                              .first = count > 0 ? args.in_out(In::first_moment) : nullptr,
+                              .second = count > 1 ? args.in_out(In::second_moment) : nullptr};
+    for_ranges(ranges, range, [&](std::size_t r, std::int64_t begin, std::int64_t end) {
+      const UpdateFactors factors = update_factors(settings, ranges[r], *task.step, norm);
+      update_elements(settings.rule, factors, arrays, begin, end);
+    });
+  });
 }
 
 std::optional<Kernel> prepare_norm(const NodeView& node) {
@@ -68,22 +62,22 @@ std::optional<Kernel> prepare_norm(const NodeView& node) {
   const int tasks = tasks_for(size, 1);
   Kernel kernel;
   kernel.workspace_bytes = sizeof(double) * static_cast<std::size_t>(tasks);
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             double sum = 0;
-                             for_ranges(ranges, split(size, tasks, task.index),
-                                        [&](std::size_t, std::int64_t begin, std::int64_t end) {
-                                          for (std::int64_t i = begin; i < end; ++i) {
-                                            const double x = args.in(In::x)[i];
-                                            sum += x * x;
-                                          }
-                                        });
-                             args.work<double>()[task.index] = sum;
-                           }});
-  kernel.stages.push_back({1, [=](const Args& args, const Task&) {
-                             double sum = 0;
-                             for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
-                             args.out(Out::norm)[0] = static_cast<float>(std::sqrt(sum));
-                           }});
+  kernel.stages.push_back(
+      parallel(tasks, size, [=](const Args& args, const Task& task, Range range) {
+        double sum = 0;
+        for_ranges(ranges, range, [&](std::size_t, std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            const double x = args.in(In::x)[i];
+            sum += x * x;
+          }
+        });
+        args.work<double>()[task.index] = sum;
+      }));
+  kernel.stages.push_back(parallel(1, [=](const Args& args) {
+    double sum = 0;
+    for (int t = 0; t < tasks; ++t) sum += args.work<double>()[t];
+    args.out(Out::norm)[0] = static_cast<float>(std::sqrt(sum));
+  }));
   return kernel;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 namespace {
@@ -17,7 +17,7 @@ double channel_cost(const PoolShape& s) {
 template <class F>
 Kernel forward(const PoolShape& s, F f) {
   const std::int64_t pixels = s.ow * s.attrs.size_h * s.attrs.size_w;
-  return element_wise(s.n * s.oh, channel_cost(s) * static_cast<double>(pixels), f);
+  return one_stage(s.n * s.oh, channel_cost(s) * static_cast<double>(pixels), f);
 }
 
 /// Tasks take rows of the images, of which every pixel asks the windows that hold it.
@@ -27,7 +27,7 @@ Kernel backward(const PoolShape& s, F f) {
   const double windows =
       static_cast<double>(a.size_h * a.size_w) / static_cast<double>(a.stride_h * a.stride_w);
   const double pixel = channel_cost(s) * (1 + windows);
-  return element_wise(s.n * s.h, pixel * static_cast<double>(s.w), f);
+  return one_stage(s.n * s.h, pixel * static_cast<double>(s.w), f);
 }
 
 template <class Winner>
@@ -68,7 +68,7 @@ Kernel max_grad_kernel(const PoolShape& s) {
   constexpr std::int64_t kWide = 48;
   if (!s.disjoint() && s.attrs.size_h * s.attrs.size_w > kWide) {
     const double cost = static_cast<double>((s.in_pixels() / 3 + 8 * s.out_pixels()) * s.c);
-    return element_wise(s.n, cost, [=](const Args& args, Range samples) {
+    return one_stage(s.n, cost, [=](const Args& args, Range samples) {
       scatter(s, samples, args.in(In::dy), args.in<Winner>(In::winner), args.out(Out::dx));
     });
   }

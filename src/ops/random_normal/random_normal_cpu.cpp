@@ -11,23 +11,21 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const RandomNormalAttrs attrs = node.attrs<RandomNormalOp>();
   const std::int64_t rows = node.out(Out::y)[0];
   const std::int64_t size = node.out(Out::y).sample().elements();
-  const int tasks = tasks_for(rows, 15 * static_cast<double>(size));
-  Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const NormalNoise noise = normal_noise(attrs, *task.step);
-         const Range range = split(rows, tasks, task.index);
-         for (std::int64_t n = range.begin; n < range.end; ++n) {
-           const std::uint64_t row = task.step->first_row + static_cast<std::uint64_t>(n);
-           float* y = args.out(Out::y) + n * size;
-           for (std::int64_t i = 0; i < size; i += 2) {
-             const auto two = noise.operator()<float>(row, static_cast<std::uint64_t>(i / 2));
-             y[i] = two[0];
-             if (i + 1 < size) y[i + 1] = two[1];
-           }
-         }
-       }});
-  return kernel;
+  return one_stage(rows, 15 * static_cast<double>(size),
+                   [=](const Args& args, const Task& task, Range range) {
+                     const NormalNoise noise = normal_noise(attrs, *task.step);
+                     for (std::int64_t n = range.begin; n < range.end; ++n) {
+                       const std::uint64_t row =
+                           task.step->first_row + static_cast<std::uint64_t>(n);
+                       float* y = args.out(Out::y) + n * size;
+                       for (std::int64_t i = 0; i < size; i += 2) {
+                         const auto two =
+                             noise.operator()<float>(row, static_cast<std::uint64_t>(i / 2));
+                         y[i] = two[0];
+                         if (i + 1 < size) y[i + 1] = two[1];
+                       }
+                     }
+                   });
 }
 
 }  // namespace

@@ -10,22 +10,20 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const std::int64_t stream = node.attrs<RandomUniformOp>().stream;
   const std::int64_t rows = node.out(RandomUniformOp::Out::y)[0];
   const std::int64_t size = node.out(RandomUniformOp::Out::y).sample().elements();
-  const int tasks = tasks_for(rows, 5 * static_cast<double>(size));
-  Kernel kernel;
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         const std::uint64_t key = uniform_key(stream, *task.step);
-         const Range range = split(rows, tasks, task.index);
-         for (std::int64_t n = range.begin; n < range.end; ++n) {
-           const std::uint64_t row = task.step->first_row + static_cast<std::uint64_t>(n);
-           float* y = args.out(RandomUniformOp::Out::y) + n * size;
-           for (std::int64_t i = 0; i < size; i += 4) {
-             const auto four = uniform_block(key, row, static_cast<std::uint64_t>(i / 4));
-             std::copy_n(four.begin(), std::min<std::int64_t>(4, size - i), y + i);
-           }
-         }
-       }});
-  return kernel;
+  return one_stage(rows, 5 * static_cast<double>(size),
+                   [=](const Args& args, const Task& task, Range range) {
+                     const std::uint64_t key = uniform_key(stream, *task.step);
+                     for (std::int64_t n = range.begin; n < range.end; ++n) {
+                       const std::uint64_t row =
+                           task.step->first_row + static_cast<std::uint64_t>(n);
+                       float* y = args.out(RandomUniformOp::Out::y) + n * size;
+                       for (std::int64_t i = 0; i < size; i += 4) {
+                         const auto four =
+                             uniform_block(key, row, static_cast<std::uint64_t>(i / 4));
+                         std::copy_n(four.begin(), std::min<std::int64_t>(4, size - i), y + i);
+                       }
+                     }
+                   });
 }
 
 }  // namespace

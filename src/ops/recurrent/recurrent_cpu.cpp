@@ -145,25 +145,23 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   scratch.take(block_rows(s) * sums_width(s));
   scratch.take(3 * block_rows(s) * padded(s.units));
   kernel.scratch_bytes = scratch.bytes();
-  kernel.packing.push_back(
-      {1, [=](const Args& args, const Task& /*task*/) {
-         Floats packed(args.pack());
-         pack_forward(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
-                      attrs.bias ? args.in(In::b_hh) : nullptr, ForwardShared(s, packed));
-       }});
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             Floats packed(args.pack());
-                             const ForwardShared shared(s, packed);
-                             for_blocks(s, tasks, task.index, [&](Range block) {
-                               const std::int64_t row = block.begin * s.steps;
-                               run_forward(s, block.size(), shared,
-                                           args.in(In::x) + row * s.features, args.in(In::w_ih),
-                                           y_read ? args.out(Out::y) + row * s.units : nullptr,
-                                           args.out(Out::last) + block.begin * s.units,
-                                           args.out(Out::saved) + row * s.saved(),
-                                           Floats(reinterpret_cast<float*>(task.scratch)));
-                             });
-                           }});
+  kernel.packing.push_back(parallel(1, [=](const Args& args) {
+    Floats packed(args.pack());
+    pack_forward(s, args.in(In::w_hh), attrs.bias ? args.in(In::b_ih) : nullptr,
+                 attrs.bias ? args.in(In::b_hh) : nullptr, ForwardShared(s, packed));
+  }));
+  kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
+    Floats packed(args.pack());
+    const ForwardShared shared(s, packed);
+    for_blocks(s, tasks, task.index, [&](Range block) {
+      const std::int64_t row = block.begin * s.steps;
+      run_forward(s, block.size(), shared, args.in(In::x) + row * s.features, args.in(In::w_ih),
+                  y_read ? args.out(Out::y) + row * s.units : nullptr,
+                  args.out(Out::last) + block.begin * s.units,
+                  args.out(Out::saved) + row * s.saved(),
+                  Floats(reinterpret_cast<float*>(task.scratch)));
+    });
+  }));
   return kernel;
 }
 
@@ -319,24 +317,24 @@ Stage sum_stage(const RecurrentShape& s, bool bias, int count) {
   using Out = RecurrentGradOp::Out;
   const std::int64_t stride = gradient_floats(s);
   const int tasks = tasks_for(stride, 0.2 * count);
-  return {tasks, [=](const Args& args, const Task& task) {
-            Floats work(args.work());
-            Floats parts(BackwardShared(s, count, work).gradients);
-            const WeightGradients from(s, parts);
-            const auto add = [&](const float* part, std::int64_t elements, float* out) {
-              add_partials(part, count, stride, split(elements, tasks, task.index), out);
-            };
-            add(from.w_ih, s.columns() * s.features, args.out(Out::dw_ih));
-            add(from.w_hh, s.columns() * s.units, args.out(Out::dw_hh));
-            if (!bias) return;
-            add(from.slopes + s.input_slopes(), s.columns(), args.out(Out::db_ih));
-            if (s.cell == Cell::gru) {
-              add(from.slopes + s.units, 2 * s.units, args.out(Out::db_hh));
-              add(from.slopes, s.units, args.out(Out::db_hh) + 2 * s.units);
-            } else {
-              add(from.slopes, s.columns(), args.out(Out::db_hh));
-            }
-          }};
+  return parallel(tasks, [=](const Args& args, const Task& task) {
+    Floats work(args.work());
+    Floats parts(BackwardShared(s, count, work).gradients);
+    const WeightGradients from(s, parts);
+    const auto add = [&](const float* part, std::int64_t elements, float* out) {
+      add_partials(part, count, stride, split(elements, tasks, task.index), out);
+    };
+    add(from.w_ih, s.columns() * s.features, args.out(Out::dw_ih));
+    add(from.w_hh, s.columns() * s.units, args.out(Out::dw_hh));
+    if (!bias) return;
+    add(from.slopes + s.input_slopes(), s.columns(), args.out(Out::db_ih));
+    if (s.cell == Cell::gru) {
+      add(from.slopes + s.units, 2 * s.units, args.out(Out::db_hh));
+      add(from.slopes, s.units, args.out(Out::db_hh) + 2 * s.units);
+    } else {
+      add(from.slopes, s.columns(), args.out(Out::db_hh));
+    }
+  });
 }
 
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
@@ -359,33 +357,33 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   scratch.take(3 * block_rows(s) * padded(s.units));
   scratch.take_bytes(gradient_product_bytes(s));
   kernel.scratch_bytes = scratch.bytes();
-  kernel.stages.push_back({1, [=](const Args& args, const Task& task) {
-                             Floats work(args.work());
-                             pack_backward(s, args.in(In::w_hh), BackwardShared(s, tasks, work),
-                                           reinterpret_cast<float*>(task.scratch));
-                           }});
-  kernel.stages.push_back(
-      {tasks, [=](const Args& args, const Task& task) {
-         Floats work(args.work());
-         const BackwardShared shared(s, tasks, work);
-         float* own = shared.gradients + task.index * gradient_floats(s);
-         std::fill_n(own, gradient_floats(s), 0.0F);
-         Floats gradients(own);
-         const WeightGradients to(s, gradients);
-         for_blocks(s, tasks, task.index, [&](Range block) {
-           const std::int64_t row = block.begin * s.steps;
-           const BackwardBlock run{
-               .s = s,
-               .rows = block.size(),
-               .x = args.in(In::x) + row * s.features,
-               .w_ih = args.in(In::w_ih),
-               .saved = args.in(saved_input) + row * s.saved(),
-               .dy = attrs.y_gradient ? args.in(y_input) + row * s.units : nullptr,
-               .dlast = attrs.last_gradient ? args.in(last_input) + block.begin * s.units : nullptr,
-               .dx = dx_read ? args.out(Out::dx) + row * s.features : nullptr};
-           run.run(shared, to, Floats(reinterpret_cast<float*>(task.scratch)));
-         });
-       }});
+  kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
+    Floats work(args.work());
+    pack_backward(s, args.in(In::w_hh), BackwardShared(s, tasks, work),
+                  reinterpret_cast<float*>(task.scratch));
+  }));
+  kernel.stages.push_back(parallel(tasks, [=](const Args& args, const Task& task) {
+    Floats work(args.work());
+    const BackwardShared shared(s, tasks, work);
+    float* own = shared.gradients + task.index * gradient_floats(s);
+    std::fill_n(own, gradient_floats(s), 0.0F);
+    Floats gradients(own);
+    const WeightGradients to(s, gradients);
+    for_blocks(s, tasks, task.index, [&](Range block) {
+      const std::int64_t row = block.begin * s.steps;
+      const BackwardBlock run{.s = s,
+                              .rows = block.size(),
+                              .x = args.in(In::x) + row * s.features,
+                              .w_ih = args.in(In::w_ih),
+                              .saved = args.in(saved_input) + row * s.saved(),
+                              .dy = attrs.y_gradient ? args.in(y_input) + row * s.units : nullptr,
+                              .dlast = attrs.last_gradient
+                                           ? args.in(last_input) + block.begin * s.units
+                                           : nullptr,
+                              .dx = dx_read ? args.out(Out::dx) + row * s.features : nullptr};
+      run.run(shared, to, Floats(reinterpret_cast<float*>(task.scratch)));
+    });
+  }));
   kernel.stages.push_back(sum_stage(s, attrs.bias, tasks));
   return kernel;
 }

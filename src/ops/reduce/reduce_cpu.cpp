@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/reduce.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/reduce/fold.h"
 #include "ops/reduce/layout_cpu.h"
 
@@ -57,15 +57,15 @@ Kernel for_tiles(const ReduceLayout& layout, double cost, Tile tile) {
   const std::int64_t columns = layout.columns;
   const std::int64_t tiles = (columns + kTile - 1) / kTile;
   const double width = static_cast<double>(std::min(columns, kTile));
-  return element_wise(layout.rows() * tiles, cost * width * layout.elements_per_output() + 1,
-                      [=](const Args& args, Range range) {
-                        for (std::int64_t i = range.begin; i < range.end; ++i) {
-                          const std::int64_t row = i / tiles;
-                          const std::int64_t first = i % tiles * kTile;
-                          tile(args, layout.base(row) + first, row * columns + first,
-                               std::min(kTile, columns - first));
-                        }
-                      });
+  return one_stage(layout.rows() * tiles, cost * width * layout.elements_per_output() + 1,
+                   [=](const Args& args, Range range) {
+                     for (std::int64_t i = range.begin; i < range.end; ++i) {
+                       const std::int64_t row = i / tiles;
+                       const std::int64_t first = i % tiles * kTile;
+                       tile(args, layout.base(row) + first, row * columns + first,
+                            std::min(kTile, columns - first));
+                     }
+                   });
 }
 
 /// One output after the other, of contiguous runs.

@@ -31,7 +31,7 @@ Kernel gradient(std::int64_t n, F slope) {
   using In = RegressionLossGradOp::In;
   using Out = RegressionLossGradOp::Out;
   const auto factor = static_cast<float>(mean_factor(n));
-  return element_wise(n, 0.4, [=](const Args& args, Range range) {
+  return one_stage(n, 0.4, [=](const Args& args, Range range) {
     const float* y = args.in(In::y);
     const float* t = args.in(In::target);
     const float scale = factor * *args.in(In::dloss);

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 namespace {
@@ -12,7 +12,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   using In = CopyOp::In;
   using Out = CopyOp::Out;
   const auto bytes = static_cast<std::int64_t>(node.inputs[In::x].bytes());
-  return element_wise(bytes, 0.1, [](const Args& args, Range range) {
+  return one_stage(bytes, 0.1, [](const Args& args, Range range) {
     if (range.size() == 0) return;
     std::memcpy(args.out<std::byte>(Out::y) + range.begin, args.in<std::byte>(In::x) + range.begin,
                 static_cast<std::size_t>(range.size()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reverse_sequence/reverse_sequence.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/slice/axis.h"
 
 namespace linnet::cpu {
@@ -12,7 +12,7 @@ std::optional<Kernel> prepare_reverse_sequence(const NodeView& node) {
   using Out = ReverseSequenceOp::Out;
   const AxisView view = axis_view(node.in(In::x), 1);
   const double cost = 0.3 * static_cast<double>(view.inner);
-  return element_wise(view.outer * view.extent, cost, [=](const Args& args, Range range) {
+  return one_stage(view.outer * view.extent, cost, [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const std::int64_t sample = r / view.extent;
       const std::int64_t from =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/row_loss/row_loss.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "backend/cpu/total.h"
 #include "ops/row_loss/formulas.h"
 
@@ -30,7 +30,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t n = node.in(In::y)[-1];
   const std::int64_t rows = node.in(In::y).elements() / n;
   const double factor = attrs.mean ? mean_factor(rows) : 1;
-  return element_wise(rows, 4.0 * static_cast<double>(n), [=](const Args& args, Range range) {
+  return one_stage(rows, 4.0 * static_cast<double>(n), [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       row_slope(attrs.kind, factor * *args.in(In::dloss), args.in(In::y) + r * n,
                 args.in(In::target) + r * n, n, args.out(Out::dy) + r * n);

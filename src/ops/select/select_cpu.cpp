@@ -14,7 +14,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
     if (attrs.when) return zip(elements, 0.4, [=](float c, float a) { return c != 0 ? a : value; });
     return zip(elements, 0.4, [=](float c, float a) { return c != 0 ? value : a; });
   }
-  return element_wise(elements, 0.5, [](const Args& args, Range range) {
+  return one_stage(elements, 0.5, [](const Args& args, Range range) {
     const float* condition = args.in(SelectOp::In::condition);
     const float* a = args.in(SelectOp::In::a);
     const float* b = args.in(SelectOp::In::b);

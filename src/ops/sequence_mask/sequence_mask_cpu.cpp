@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/sequence_mask/sequence_mask.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/slice/axis.h"
 
 namespace linnet::cpu {
@@ -17,7 +17,7 @@ Kernel masked(const NodeView& node) {
   const std::int64_t outer = samples == 0 ? 1 : view.outer / samples;
   const auto fill = static_cast<T>(attrs.fill);
   const double cost = 0.3 * static_cast<double>(view.row());
-  return element_wise(view.outer, cost, [=](const Args& args, Range range) {
+  return one_stage(view.outer, cost, [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const std::int64_t length =
           steps_within(args.in<std::int32_t>(In::lengths)[r / outer], view.extent);

@@ -11,16 +11,12 @@ std::optional<Kernel> prepare(const NodeView& node) {
   using Out = ShareOp::Out;
   const auto index = static_cast<std::size_t>(node.attrs<ShareOp>().index);
   const std::int64_t elements = node.in(In::x).elements();
-  const int tasks = tasks_for(elements, 0.3);
-  Kernel kernel;
-  kernel.stages.push_back({tasks, [=](const Args& args, const Task& task) {
-                             const float share = task.step->shares[index];
-                             const Range range = split(elements, tasks, task.index);
-                             for (std::int64_t i = range.begin; i < range.end; ++i) {
-                               args.out(Out::y)[i] = share * args.in(In::x)[i];
-                             }
-                           }});
-  return kernel;
+  return one_stage(elements, 0.3, [=](const Args& args, const Task& task, Range range) {
+    const float share = task.step->shares[index];
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      args.out(Out::y)[i] = share * args.in(In::x)[i];
+    }
+  });
 }
 
 }  // namespace

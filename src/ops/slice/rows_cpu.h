@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 
 namespace linnet::cpu {
 
@@ -33,7 +33,7 @@ void for_row_pieces(Range range, std::int64_t size, Piece piece) {
 /// piece(args, row, begin, end) writes [begin, end) of one row.
 template <class Piece>
 Kernel for_rows(std::int64_t rows, std::int64_t size, double cost_each, Piece piece) {
-  return element_wise(rows * size, cost_each, [=](const Args& args, Range range) {
+  return one_stage(rows * size, cost_each, [=](const Args& args, Range range) {
     for_row_pieces(range, size,
                    [&](auto row, auto begin, auto end) { piece(args, row, begin, end); });
   });

@@ -9,7 +9,7 @@ namespace {
 /// Rows of a size that the compiler knows: a few moves instead of a call each.
 template <std::int64_t kSize>
 Kernel copy_short_rows(std::int64_t rows, std::int64_t from_stride, std::int64_t first) {
-  return element_wise(rows, 1.0, [=](const Args& args, Range range) {
+  return one_stage(rows, 1.0, [=](const Args& args, Range range) {
     const float* from = args.in(SliceOp::In::x) + first;
     float* to = args.out(SliceOp::Out::y);
     for (std::int64_t r = range.begin; r < range.end; ++r) {

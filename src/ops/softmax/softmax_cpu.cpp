@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/softmax/softmax.h"
 
-#include "backend/cpu/element_wise.h"
+#include "backend/cpu/kernel.h"
 #include "ops/softmax/row_softmax_cpu.h"
 
 namespace linnet::cpu {
@@ -12,12 +12,12 @@ template <class F>
 Kernel by_rows(const NodeView& node, double cost_each, F f) {
   const std::int64_t columns = node.in(kFirst)[-1];
   const std::int64_t rows = node.in(kFirst).elements() / columns;
-  return element_wise(rows, cost_each * static_cast<double>(columns),
-                      [=](const Args& args, Range range) {
-                        for (std::int64_t r = range.begin; r < range.end; ++r) {
-                          f(args, r * columns, columns);
-                        }
-                      });
+  return one_stage(rows, cost_each * static_cast<double>(columns),
+                   [=](const Args& args, Range range) {
+                     for (std::int64_t r = range.begin; r < range.end; ++r) {
+                       f(args, r * columns, columns);
+                     }
+                   });
 }
 
 std::optional<Kernel> prepare_softmax(const NodeView& node) {

@@ -37,7 +37,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t n = node.in(In::probabilities)[0];
   const std::int64_t classes = node.in(In::probabilities)[1];
   const auto factor = static_cast<float>(mean_factor(n));
-  return element_wise(n, 0.4 * static_cast<double>(classes), [=](const Args& args, Range range) {
+  return one_stage(n, 0.4 * static_cast<double>(classes), [=](const Args& args, Range range) {
     const float slope = factor * *args.in(In::dloss);
     const auto* labels = args.in<std::int32_t>(In::labels);
     for (std::int64_t i = range.begin; i < range.end; ++i) {

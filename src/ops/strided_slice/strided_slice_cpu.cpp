@@ -11,7 +11,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const StridedSliceAttrs a = node.attrs<StridedSliceOp>();
   const AxisView x = axis_view(node.in(StridedSliceOp::In::x), a.axis);
   const double cost = 1 + kMoveCost * static_cast<double>(x.inner);
-  return element_wise(x.outer * a.count, cost, [=](const Args& args, Range range) {
+  return one_stage(x.outer * a.count, cost, [=](const Args& args, Range range) {
     for (std::int64_t line = range.begin; line < range.end; ++line) {
       const std::int64_t row = line / a.count;
       const std::int64_t k = a.begin + (line - row * a.count) * a.step;
@@ -26,7 +26,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const AxisView dx = axis_view(node.out(StridedSliceGradOp::Out::dx), a.axis);
   const std::int64_t dy_row = a.count * dx.inner;
   const double cost = kMoveCost * static_cast<double>(dx.row() + dy_row);
-  return element_wise(dx.outer, cost, [=](const Args& args, Range range) {
+  return one_stage(dx.outer, cost, [=](const Args& args, Range range) {
     for (std::int64_t row = range.begin; row < range.end; ++row) {
       const float* from = args.in(StridedSliceGradOp::In::dy) + row * dy_row;
       float* to = args.out(StridedSliceGradOp::Out::dx) + row * dx.row();

@@ -14,9 +14,9 @@ std::optional<Kernel> prepare(const NodeView& node) {
   std::transform(from.begin(), from.end(), values.begin(),
                  [](double value) { return static_cast<float>(value); });
   Kernel kernel;
-  kernel.stages.push_back({1, [values = std::move(values)](const Args& args, const Task&) {
-                             std::copy(values.begin(), values.end(), args.out(TableOp::Out::y));
-                           }});
+  kernel.stages.push_back(parallel(1, [values = std::move(values)](const Args& args) {
+    std::copy(values.begin(), values.end(), args.out(TableOp::Out::y));
+  }));
   return kernel;
 }
 

@@ -65,7 +65,7 @@ Kernel transpose_planes(std::vector<TransposeAxis> axes) {
   const std::int64_t tiles = row_tiles * column_tiles;
   const double cost = 10 + 0.6 * static_cast<double>(std::min(row.extent, kTile)) *
                                static_cast<double>(std::min(column.extent, kTile));
-  return element_wise(indices(axes) * tiles, cost, [=](const Args& args, Range range) {
+  return one_stage(indices(axes) * tiles, cost, [=](const Args& args, Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const TransposePlace plane = transpose_place(axes, i / tiles);
       const std::int64_t a = i % tiles / column_tiles * kTile;

@@ -23,7 +23,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   const std::int64_t in_row = x[2] * x[3];
   const std::int64_t channels = x[3];
   const double cost = (bilinear ? 1.2 : 0.3) * static_cast<double>(attrs.out_w * channels);
-  return element_wise(x[0] * attrs.out_h, cost, [=](const Args& args, Range range) {
+  return one_stage(x[0] * attrs.out_h, cost, [=](const Args& args, Range range) {
     for (std::int64_t line = range.begin; line < range.end; ++line) {
       const std::int64_t n = line / attrs.out_h;
       const Taps<float>& row = rows[static_cast<std::size_t>(line - n * attrs.out_h)];
@@ -78,7 +78,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const std::int64_t channels = dy[3];
   const double taps = (bilinear ? 4.0 : 1.0) * static_cast<double>(height * width * channels);
   const double cost = 0.4 * taps / static_cast<double>(attrs.in_h);
-  return element_wise(dy[0] * attrs.in_h, cost, [=](const Args& args, Range range) {
+  return one_stage(dy[0] * attrs.in_h, cost, [=](const Args& args, Range range) {
     for (std::int64_t line = range.begin; line < range.end; ++line) {
       const std::int64_t n = line / attrs.in_h;
       float* dx = args.out(Upsample2dGradOp::Out::dx) + line * attrs.in_w * channels;
