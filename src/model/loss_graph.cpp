@@ -9,13 +9,11 @@
 #include "nn/expression_scope.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
-#include "ops/binary_cross_entropy/binary_cross_entropy.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/element_loss/element_loss.h"
 #include "ops/label_targets/label_targets.h"
 #include "ops/one_hot/one_hot.h"
 #include "ops/reduce/reduce.h"
-#include "ops/regression_loss/regression_loss.h"
 #include "ops/reshape/reshape.h"
 #include "ops/row_loss/row_loss.h"
 #include "ops/slice/slice.h"
@@ -43,11 +41,11 @@ class LossGraph {
   }
   Value mse() {
     if (weights_) return mean_of(square(outputs() - targets()));
-    return emit(RegressionLossOp({RegressionLoss::mse}), {y_, target_});
+    return element(ElementLoss::squared_error, y_, target_, LossMean::elements);
   }
   Value mae() {
     if (weights_) return mean_of(abs(outputs() - targets()));
-    return emit(RegressionLossOp({RegressionLoss::mae}), {y_, target_});
+    return element(ElementLoss::absolute_error, y_, target_, LossMean::elements);
   }
   Value kl_divergence() {
     if (!weights_) return element(ElementLoss::kl_divergence, log_p(), target_, LossMean::rows);
@@ -86,7 +84,8 @@ class LossGraph {
   Value binary_cross_entropy() {
     if (!weights_ && options_.label_smoothing == 0 && options_.class_weights.empty() &&
         options_.positive_weights.empty()) {
-      return emit(BceWithLogitsOp(), {before_sigmoid(), target_});
+      return element(ElementLoss::binary_cross_entropy, before_sigmoid(), target_,
+                     LossMean::elements);
     }
     return weighted_binary(0, -1);
   }

@@ -254,7 +254,7 @@ TEST(Summary, CountsByLayer) {
   EXPECT_DOUBLE_EQ(flops, summary.flops_per_sample);
   EXPECT_GT(summary.layers[0].flops_per_sample, 2 * 4 * 3);  // the bias counts as well
   const Network one({4}, {Dense{.units = 1}});
-  EXPECT_NE(dump_training_step(one, 8, Dump::graph).find("regression_loss"), std::string::npos);
+  EXPECT_NE(dump_training_step(one, 8, Dump::graph).find("element_loss"), std::string::npos);
 }
 
 TEST(Summary, HasEachLayersTypeSettingsAndLastShape) {

@@ -68,11 +68,99 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   });
 }
 
+// With the softmax in the same pass.
+
+/// p = softmax(x); losses[block] = `factor` * the sum of its rows' losses.
+template <class Team, class T>
+__global__ void __launch_bounds__(kLargeBlock)
+    probabilities_and_loss(const float* logits, const std::int32_t* labels, std::int64_t rows,
+                           std::int64_t classes, double factor, float* p, T* losses) {
+  double loss = 0;
+  for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
+    const float* x = logits + row * classes;
+    float* y = p + row * classes;
+    const std::int32_t label = labels[row];
+    const float top = row_max<Team>(x, n);
+    const float sum = exp_sum<Team>(x, n, top);
+    const float scale = 1.0F / sum;
+    for_columns<Team>(n, [&](std::int64_t c) { y[c] = ::expf(x[c] - top) * scale; });
+    if (n == 0 || Team::lane() != 0) return;
+    loss += is_class(label, n) ? ::logf(sum) - (x[label] - top)
+                               : std::numeric_limits<double>::quiet_NaN();
+  });
+  loss = block_sum(loss);
+  if (threadIdx.x == 0) losses[blockIdx.x] = static_cast<T>(factor * loss);
+}
+
+template <class Team>
+Kernel fused(std::int64_t n, std::int64_t classes) {
+  using In = SoftmaxCrossEntropyOp::In;
+  using Out = SoftmaxCrossEntropyOp::Out;
+  const double factor = mean_factor(n);
+  const LaunchShape shape = for_row_sums<Team>(n, classes);
+  if (shape.grid.x == 1) {
+    return {.enqueue = [=](const Args& args) {
+      launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team, float>,
+             args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, factor,
+             args.out(Out::probabilities), args.out(Out::loss));
+    }};
+  }
+  const auto enqueue = [=](const Args& args) {
+    auto* losses = args.work<double>();
+    launch(args.stream, "softmax_cross_entropy", shape, probabilities_and_loss<Team, double>,
+           args.in(In::logits), args.in<std::int32_t>(In::labels), n, classes, 1.0,
+           args.out(Out::probabilities), losses);
+    launch(args.stream, "softmax_cross_entropy", {.block = kBlock},
+           total_kernel<PartialTotal, float>, PartialTotal{losses},
+           static_cast<std::int64_t>(shape.grid.x), factor, args.out(Out::loss));
+  };
+  return {.enqueue = enqueue, .workspace_bytes = sizeof(double) * shape.grid.x};
+}
+
+template <class Team>
+__global__ void logits_gradient(const float* p, const std::int32_t* labels, const float* dloss,
+                                std::int64_t rows, std::int64_t classes, float factor, float* dx) {
+  const float slope = factor * *dloss;
+  for_team_rows<Team>(rows, classes, [&](std::int64_t row, std::int64_t n) {
+    const std::int64_t at = row * classes;
+    const std::int64_t label = labels[row];
+    for_columns<Team>(n, [&](std::int64_t c) {
+      dx[at + c] = slope * p[at + c] - (c == label ? slope : 0.0F);
+    });
+  });
+}
+
+std::optional<Kernel> prepare_fused(const NodeView& node, const Context& /*context*/) {
+  using In = SoftmaxCrossEntropyOp::In;
+  const std::int64_t n = node.in(In::logits)[0];
+  const std::int64_t classes = node.in(In::logits)[1];
+  return with_team(classes, [&](auto team) { return fused<decltype(team)>(n, classes); });
+}
+
+std::optional<Kernel> prepare_fused_gradient(const NodeView& node, const Context& /*context*/) {
+  using In = SoftmaxCrossEntropyGradOp::In;
+  using Out = SoftmaxCrossEntropyGradOp::Out;
+  const std::int64_t n = node.in(In::probabilities)[0];
+  const std::int64_t classes = node.in(In::probabilities)[1];
+  if (n == 0) return Kernel{.enqueue = [](const Args&) {}};
+  const auto factor = static_cast<float>(mean_factor(n));
+  return with_team(classes, [&](auto team) {
+    using Team = decltype(team);
+    return Kernel{.enqueue = [=](const Args& args) {
+      launch(args.stream, "softmax_cross_entropy_grad", for_rows<Team>(n), logits_gradient<Team>,
+             args.in(In::probabilities), args.in<std::int32_t>(In::labels), args.in(In::dloss), n,
+             classes, factor, args.out(Out::dlogits));
+    }};
+  });
+}
+
 }  // namespace
 
 void register_cross_entropy(Registry& registry) {
   registry.add(CrossEntropyOp::kName, prepare_forward);
   registry.add(CrossEntropyGradOp::kName, prepare_gradient);
+  registry.add(SoftmaxCrossEntropyOp::kName, prepare_fused);
+  registry.add(SoftmaxCrossEntropyGradOp::kName, prepare_fused_gradient);
 }
 
 }  // namespace linnet::cuda

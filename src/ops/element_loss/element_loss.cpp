@@ -51,7 +51,7 @@ void ElementLossOp::reference(const ReferenceArgs& args) const {
   double sum = 0;
   with_element_loss(attrs().kind, [&]<ElementLoss kKind>() {
     for (std::size_t i = 0; i < y.size(); ++i) {
-      sum += element_loss<kKind>(y[i], t[i], attrs().parameter);
+      sum += element_loss<kKind, LibraryExp>(y[i], t[i], attrs().parameter);
     }
   });
   args.out(Out::loss)[0] = loss_factor(attrs(), args.in(In::y).shape) * sum;
@@ -71,7 +71,8 @@ void ElementLossGradOp::reference(const ReferenceArgs& args) const {
   const double factor = args.in(In::dloss)[0] * loss_factor(attrs(), args.in(In::y).shape);
   with_element_loss(attrs().kind, [&]<ElementLoss kKind>() {
     for (std::size_t i = 0; i < y.size(); ++i) {
-      args.out(Out::dy).data[i] = factor * element_slope<kKind>(y[i], t[i], attrs().parameter);
+      args.out(Out::dy).data[i] =
+          factor * element_slope<kKind, LibraryExp>(y[i], t[i], attrs().parameter);
     }
   });
 }

@@ -10,6 +10,11 @@ namespace linnet {
 
 /// What is added up over the elements of y and of targets t:
 enum class ElementLoss : std::uint8_t {
+  squared_error,   ///< (y - t)^2
+  absolute_error,  ///< |y - t|
+  /// -t log(sigmoid(y)) - (1 - t) log(1 - sigmoid(y)), y logits and t in [0, 1], in the form
+  /// max(y, 0) - y t + log(1 + exp(-|y|)) that never overflows
+  binary_cross_entropy,
   huber,          ///< d = y - t: d^2 / 2 for |d| <= parameter, parameter (|d| - parameter / 2) else
   hinge,          ///< max(0, 1 - y t)
   cross_entropy,  ///< -t y, y log-probabilities
@@ -19,9 +24,11 @@ enum class ElementLoss : std::uint8_t {
   absolute,       ///< |y|; no targets
   square,         ///< y^2; no targets
 };
-constexpr std::array<std::string_view, 8> enum_names(ElementLoss) {
-  return {"huber", "hinge",       "cross_entropy", "kl_divergence",
-          "focal", "log_sigmoid", "absolute",      "square"};
+constexpr std::array<std::string_view, 11> enum_names(ElementLoss) {
+  return {"squared_error", "absolute_error", "binary_cross_entropy",
+          "huber",         "hinge",          "cross_entropy",
+          "kl_divergence", "focal",          "log_sigmoid",
+          "absolute",      "square"};
 }
 
 /// What the sum is divided by: the elements, those of all but the last axis, or nothing.
@@ -31,7 +38,7 @@ constexpr std::array<std::string_view, 3> enum_names(LossMean) {
 }
 
 struct ElementLossAttrs {
-  ElementLoss kind = ElementLoss::huber;
+  ElementLoss kind = ElementLoss::squared_error;
   double parameter = 1;
   LossMean mean = LossMean::elements;
   double scale = 1;  ///< times the sum
@@ -52,8 +59,8 @@ constexpr bool has_targets(ElementLoss kind) {
 /// scale / divisor of the sum.
 double loss_factor(const ElementLossAttrs& attrs, const Shape& shape);
 
-/// A sum or mean over elements: y and t f32 of one shape; a scalar f32, computed and summed in f64.
-/// 0 for an empty batch. Where t is 0, `cross_entropy` and `focal` are 0 for every y.
+/// A sum or mean over elements: y and t f32 of one shape; a scalar f32, summed in f64. 0 for an
+/// empty batch. Where t is 0, `cross_entropy` and `focal` are 0 for every y.
 class ElementLossOp final : public OpBase<ElementLossOp, ElementLossAttrs> {
  public:
   static constexpr std::string_view kName = "element_loss";

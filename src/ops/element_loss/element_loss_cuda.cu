@@ -6,23 +6,29 @@
 namespace linnet::cuda {
 namespace {
 
+struct FloatExp {
+  __device__ static float exp_nonpositive(float x) { return ::expf(x); }
+};
+
 template <ElementLoss kKind>
 struct Loss {
   const float* y;
   const float* t;
   double parameter;
   __device__ double operator()(std::int64_t i) const {
-    return element_loss<kKind>(y[i], t[i], parameter);
+    return element_loss<kKind, FloatExp>(y[i], t[i], parameter);
   }
 };
 
 template <ElementLoss kKind>
 struct Slope {
+  using Real = SlopeReal<kKind>;
   const float* dloss;
-  double factor;
+  Real factor;
   double parameter;
   __device__ float operator()(float y, float t) const {
-    return static_cast<float>(factor * *dloss * element_slope<kKind>(y, t, parameter));
+    return static_cast<float>(factor * static_cast<Real>(*dloss) *
+                              element_slope<kKind, FloatExp, Real>(y, t, parameter));
   }
 };
 
@@ -40,15 +46,14 @@ Kernel forward(const NodeView& node) {
 template <ElementLoss kKind>
 Kernel gradient(const NodeView& node) {
   using In = ElementLossGradOp::In;
-  using Out = ElementLossGradOp::Out;
   const ElementLossAttrs attrs = node.attrs<ElementLossGradOp>();
   const std::int64_t elements = node.in(In::y).elements();
-  const double factor = loss_factor(attrs, node.in(In::y));
+  const auto factor = static_cast<SlopeReal<kKind>>(loss_factor(attrs, node.in(In::y)));
   const std::size_t targets = node.inputs.size() - 1;
   return {.enqueue = [=](const Args& args) {
     map_elements(args.stream, "element_loss_grad",
                  Slope<kKind>{args.in(In::dloss), factor, attrs.parameter}, elements,
-                 args.out(Out::dy), args.in(In::y), args.in(targets));
+                 args.out(ElementLossGradOp::Out::dy), args.in(In::y), args.in(targets));
   }};
 }
 

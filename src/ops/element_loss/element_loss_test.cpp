@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "graph/differentiate.h"
 #include "op_harness.h"
 
 namespace linnet::testing {
@@ -13,6 +14,7 @@ namespace {
 /// Operands in which no kink lies within a central difference, as good as always.
 std::vector<Fill> fills(ElementLoss kind) {
   switch (kind) {
+    case ElementLoss::binary_cross_entropy: return {{-4, 4}, {0, 1}};
     case ElementLoss::hinge: return {{-3, 3}, {-1, 1}};
     case ElementLoss::cross_entropy:
     case ElementLoss::kl_divergence:
@@ -49,15 +51,15 @@ TEST_P(EveryElementLoss, AgreesWithTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryElementLoss,
-                         ::testing::Values(ElementLoss::huber, ElementLoss::hinge,
-                                           ElementLoss::cross_entropy, ElementLoss::kl_divergence,
-                                           ElementLoss::focal, ElementLoss::log_sigmoid,
-                                           ElementLoss::absolute, ElementLoss::square),
-                         [](const auto& info) {
-                           return std::string(
-                               enum_names(ElementLoss{})[static_cast<std::size_t>(info.param)]);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, EveryElementLoss,
+    ::testing::Values(ElementLoss::squared_error, ElementLoss::absolute_error,
+                      ElementLoss::binary_cross_entropy, ElementLoss::huber, ElementLoss::hinge,
+                      ElementLoss::cross_entropy, ElementLoss::kl_divergence, ElementLoss::focal,
+                      ElementLoss::log_sigmoid, ElementLoss::absolute, ElementLoss::square),
+    [](const auto& info) {
+      return std::string(enum_names(ElementLoss{})[static_cast<std::size_t>(info.param)]);
+    });
 
 /// Loss and dy.
 std::vector<std::vector<double>> loss_and_slope(const ElementLossAttrs& attrs, double y, double t) {
@@ -70,6 +72,42 @@ std::vector<std::vector<double>> loss_and_slope(const ElementLossAttrs& attrs, d
   const std::vector<std::vector<double>> data{{1}, {y}, {t}};
   compare_with_reference(graph, {dloss, out, target}, data, {loss, dy});
   return run(graph, {dloss, out, target}, data, {loss, dy});
+}
+
+TEST(ElementLoss, LargeAndEqualOperands) {
+  for (ElementLoss kind : {ElementLoss::squared_error, ElementLoss::absolute_error}) {
+    check(
+        {"large", make_op(ElementLossOp({kind})), {f32({40}), f32({40})}, {{-1e15, 1e15}}, false});
+    check({"on target",
+           make_op(ElementLossGradOp({kind})),
+           {f32({}), f32({5}), f32({5})},
+           {{2, 2}},
+           false});
+  }
+  const ElementLossAttrs binary{ElementLoss::binary_cross_entropy};
+  check({"certain",
+         make_op(ElementLossOp(binary)),
+         {f32({40}), f32({40})},
+         {{-1e4, 1e4}, {0, 1}},
+         false});
+  check({"certain gradient",
+         make_op(ElementLossGradOp(binary)),
+         {f32({}), f32({100, 333}), f32({100, 333})},
+         {{-1, 1}, {-200, 200}, {0, 1}},
+         false});
+}
+
+TEST(ElementLoss, IsNotDifferentiableByItsTargets) {
+  Graph graph;
+  const Value y = graph.add_value("y", f32({2}), Storage::external, 0);
+  const Value t = graph.add_value("t", f32({2}), Storage::external, 1);
+  const Value loss = graph.emit(ElementLossOp(), {y, t}, "loss");
+  try {
+    differentiate(graph, loss, std::span(&t, 1));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "[element_loss 'loss'] is not differentiable by its targets");
+  }
 }
 
 TEST(ElementLoss, HoldsAtItsEdges) {
@@ -96,7 +134,8 @@ TEST(ElementLoss, HoldsAtItsEdges) {
 
 TEST(ElementLoss, ANaNHasANaNGradient) {
   for (ElementLoss kind :
-       {ElementLoss::huber, ElementLoss::hinge, ElementLoss::focal, ElementLoss::log_sigmoid}) {
+       {ElementLoss::squared_error, ElementLoss::absolute_error, ElementLoss::binary_cross_entropy,
+        ElementLoss::huber, ElementLoss::hinge, ElementLoss::focal, ElementLoss::log_sigmoid}) {
     const auto got = loss_and_slope({kind}, std::nan(""), 1);
     EXPECT_TRUE(std::isnan(got[0][0]) && std::isnan(got[1][0])) << static_cast<int>(kind);
   }

@@ -2,16 +2,34 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/host_device.h"
 #include "ops/element_loss/element_loss.h"
 
 namespace linnet {
 
-// The formulas that the reference and all kernels share, in double: a loss is a small part of a
-// step. NaN goes in and comes out.
+// The formulas that the reference and all kernels share. NaN goes in and comes out.
+
+/// e^x for x <= 0 by the C library; kernels hand in an own one for floats.
+struct LibraryExp {
+  static double exp_nonpositive(double x) { return ::exp(x); }
+};
+
+/// Whether a kernel computes the slope in f32. Most trainings have one of these losses, in loops
+/// that become vector instructions; the others, a small part of a step, are computed in f64.
+template <ElementLoss kKind>
+inline constexpr bool kSlopeInFloat =
+    kKind == ElementLoss::squared_error || kKind == ElementLoss::absolute_error ||
+    kKind == ElementLoss::binary_cross_entropy;
+template <ElementLoss kKind>
+using SlopeReal = std::conditional_t<kSlopeInFloat<kKind>, float, double>;
 
 namespace detail {
+LINNET_HOST_DEVICE inline float magnitude(float x) { return ::fabsf(x); }
+LINNET_HOST_DEVICE inline double magnitude(double x) { return ::fabs(x); }
+LINNET_HOST_DEVICE inline float log_one_plus(float x) { return ::log1pf(x); }
+LINNET_HOST_DEVICE inline double log_one_plus(double x) { return ::log1p(x); }
 /// log(1 + exp(x)), without overflow.
 LINNET_HOST_DEVICE inline double softplus(double x) {
   return (x > 0 ? x : 0) + ::log1p(::exp(-::fabs(x)));
@@ -26,10 +44,21 @@ LINNET_HOST_DEVICE inline double power(double base, double exponent) {
 }
 }  // namespace detail
 
-/// f(y, t)
-template <ElementLoss kKind>
-LINNET_HOST_DEVICE inline double element_loss(double y, double t, double parameter) {
-  if constexpr (kKind == ElementLoss::huber) {
+/// f(y, t), of elements that are floats, or doubles in the reference.
+template <ElementLoss kKind, class Exp, class T>
+LINNET_HOST_DEVICE inline double element_loss(T output, T target, double parameter) {
+  const auto y = static_cast<double>(output);
+  const auto t = static_cast<double>(target);
+  if constexpr (kKind == ElementLoss::squared_error) {
+    const double d = y - t;
+    return d * d;
+  } else if constexpr (kKind == ElementLoss::absolute_error) {
+    return ::fabs(y - t);
+  } else if constexpr (kKind == ElementLoss::binary_cross_entropy) {
+    const T top = output < 0 ? T{0} : output;  // keeps NaN
+    const T rest = detail::log_one_plus(Exp::exp_nonpositive(-detail::magnitude(output)));
+    return static_cast<double>(top) - y * t + static_cast<double>(rest);
+  } else if constexpr (kKind == ElementLoss::huber) {
     const double d = ::fabs(y - t);
     return d <= parameter ? d * d / 2 : parameter * (d - parameter / 2);
   } else if constexpr (kKind == ElementLoss::hinge) {
@@ -50,10 +79,18 @@ LINNET_HOST_DEVICE inline double element_loss(double y, double t, double paramet
   }
 }
 
-/// df/dy
-template <ElementLoss kKind>
-LINNET_HOST_DEVICE inline double element_slope(double y, double t, double parameter) {
-  if constexpr (kKind == ElementLoss::huber) {
+/// df/dy, in T: SlopeReal in kernels, double in the reference.
+template <ElementLoss kKind, class Exp, class T>
+LINNET_HOST_DEVICE inline T element_slope(T y, T t, double parameter) {
+  if constexpr (kKind == ElementLoss::squared_error) {
+    return 2 * (y - t);
+  } else if constexpr (kKind == ElementLoss::absolute_error) {
+    const T d = y - t;
+    return d > 0 ? T{1} : d < 0 ? T{-1} : d;
+  } else if constexpr (kKind == ElementLoss::binary_cross_entropy) {
+    const T e = Exp::exp_nonpositive(-detail::magnitude(y));
+    return (y < 0 ? e : T{1}) / (T{1} + e) - t;
+  } else if constexpr (kKind == ElementLoss::huber) {
     const double d = y - t;
     return d > parameter ? parameter : d < -parameter ? -parameter : d;
   } else if constexpr (kKind == ElementLoss::hinge) {
@@ -83,6 +120,10 @@ LINNET_HOST_DEVICE inline double element_slope(double y, double t, double parame
 template <class F>
 auto with_element_loss(ElementLoss kind, F&& f) {
   switch (kind) {
+    case ElementLoss::squared_error: return f.template operator()<ElementLoss::squared_error>();
+    case ElementLoss::absolute_error: return f.template operator()<ElementLoss::absolute_error>();
+    case ElementLoss::binary_cross_entropy:
+      return f.template operator()<ElementLoss::binary_cross_entropy>();
     case ElementLoss::huber: return f.template operator()<ElementLoss::huber>();
     case ElementLoss::hinge: return f.template operator()<ElementLoss::hinge>();
     case ElementLoss::cross_entropy: return f.template operator()<ElementLoss::cross_entropy>();

@@ -7,9 +7,9 @@
 #include "graph/interpreter.h"
 #include "graph/registry.h"
 #include "ops/arithmetic/arithmetic.h"
+#include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
 #include "ops/reshape/reshape.h"
-#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
 
 namespace linnet {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
 #include "ops/metrics/metrics.h"
 #include "ops/reshape/reshape.h"
 #include "ops/small_cnn/small_cnn.h"
-#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
 

@@ -3,7 +3,6 @@
 
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/softmax/softmax.h"
-#include "ops/softmax_cross_entropy/softmax_cross_entropy.h"
 #include "plan/passes/match.h"
 #include "plan/passes/passes.h"
 
