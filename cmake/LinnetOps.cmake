@@ -3,8 +3,8 @@
 #   <name>.cpp       defines     void linnet::register_<name>(OpRegistry&)
 #   <name>_cpu.cpp   defines     void linnet::cpu::register_<name>(Registry&)
 #   <name>_cuda.cu   defines     void linnet::cuda::register_<name>(Registry&); not there: no kernel on CUDA
-#   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, which are asked before
-#                    the own kernels: void linnet::cuda::register_<name>_cudnn(Registry&)
+#   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, candidates before the
+#                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&)
 #   <name>_test.cpp  its cases, part of op_test
 # Further files of the folder are named behind it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backend/cpu/bf16.h"
+#include "runtime/candidates.h"
 #include "runtime/node_view.h"
 
 namespace linnet::cpu {
@@ -142,18 +143,12 @@ Kernel packed_in_each_run(Kernel kernel);
 /// Null where the operator is not supported with these operands.
 using Prepare = std::optional<Kernel> (*)(const NodeView&);
 
-/// One of several ways to compute a node.
-struct Candidate {
-  std::string_view engine;                         ///< one word
-  std::function<std::optional<Kernel>()> prepare;  ///< null where it does not take the node
-};
-/// The ways to compute a node, first the one to take where nothing is measured.
+using Candidate = linnet::Candidate<Kernel>;
+/// The ways to compute a node, libraries' among them, first the one to take where nothing is
+/// measured (first_candidate()).
 using Candidates = std::vector<Candidate> (*)(const NodeView&);
 /// Takes one of them; null if none takes the node.
 using Choose = std::function<std::optional<Kernel>(const NodeView&, const std::vector<Candidate>&)>;
-/// The first that takes the node.
-std::optional<Kernel> first_candidate(const NodeView& node,
-                                      const std::vector<Candidate>& candidates);
 
 /// The CPU's kernels by operator name; filled by the generated register_cpu_kernels().
 class Registry {
@@ -170,7 +165,7 @@ class Registry {
   void add_fp32_only(std::string_view op, Prepare prepare);
   void add_fp32_only(std::string_view op, Candidates candidates);
   std::optional<Kernel> prepare(const NodeView& node, Products products = Products::fp32,
-                                const Choose& choose = first_candidate) const;
+                                const Choose& choose = first_candidate<Kernel>) const;
 
  private:
   enum class InBf16 : std::uint8_t { same, product, none };

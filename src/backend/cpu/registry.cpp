@@ -22,14 +22,6 @@ std::optional<Kernel> settled(const NodeView& node, std::optional<Kernel> kernel
 
 }  // namespace
 
-std::optional<Kernel> first_candidate(const NodeView& /*node*/,
-                                      const std::vector<Candidate>& candidates) {
-  for (const Candidate& candidate : candidates) {
-    if (std::optional<Kernel> kernel = candidate.prepare()) return kernel;
-  }
-  return std::nullopt;
-}
-
 Kernel packed_in_each_run(Kernel kernel) {
   if (kernel.packing.empty()) return kernel;
   const std::size_t at = align_up(kernel.workspace_bytes);

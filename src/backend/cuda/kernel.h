@@ -10,10 +10,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/cuda/launch.h"
 #include "graph/step.h"
+#include "runtime/candidates.h"
 #include "runtime/node_view.h"
 
 namespace linnet {
@@ -85,22 +87,46 @@ struct Context {
 /// Null where this engine does not take the operator with these operands.
 using Prepare = std::optional<Kernel> (*)(const NodeView& node, const Context& context);
 
-/// The kernels by operator name. An operator may have several engines; the one added last is asked
-/// first, so what is added first (own kernels, which take everything) is the fallback.
+using Candidate = linnet::Candidate<Kernel>;
+
+/// CUDA's kernels by operator name. An operator's candidates are the libraries that were added for
+/// it and then Linnet's own kernels, which take whatever is left: first_candidate() asks them in
+/// this order, whatever the order in which they were added.
 class Registry {
  public:
-  void add(std::string_view op, Prepare prepare) { engines_[std::string(op)].push_back(prepare); }
+  /// Linnet's own kernels for the operator.
+  void add(std::string_view op, Prepare prepare) { entries_[std::string(op)].own = prepare; }
+  /// A library's engine for it; one word, as "cudnn". It takes a node where it is no worse than the
+  /// own kernels, by its own rules or by a trial (kernel_trial.h).
+  void add_library(std::string_view op, std::string_view library, Prepare prepare) {
+    entries_[std::string(op)].libraries.push_back({library, prepare});
+  }
+  /// They refer to `node` and `context`.
+  std::vector<Candidate> candidates(const NodeView& node, const Context& context) const {
+    std::vector<Candidate> all;
+    const auto found = entries_.find(std::string(node.op.kernels()));
+    if (found == entries_.end()) return all;
+    const auto add = [&](std::string_view engine, Prepare prepare) {
+      all.push_back({engine, [&node, &context, prepare] { return prepare(node, context); }});
+    };
+    for (const Library& library : found->second.libraries) add(library.name, library.prepare);
+    if (found->second.own != nullptr) add("own", found->second.own);
+    return all;
+  }
   std::optional<Kernel> prepare(const NodeView& node, const Context& context) const {
-    const auto found = engines_.find(std::string(node.op.kernels()));
-    if (found == engines_.end()) return std::nullopt;
-    for (auto engine = found->second.rbegin(); engine != found->second.rend(); ++engine) {
-      if (std::optional<Kernel> kernel = (*engine)(node, context)) return kernel;
-    }
-    return std::nullopt;
+    return first_candidate(node, candidates(node, context));
   }
 
  private:
-  std::map<std::string, std::vector<Prepare>> engines_;
+  struct Library {
+    std::string_view name;
+    Prepare prepare;
+  };
+  struct Entry {
+    std::vector<Library> libraries = {};
+    Prepare own = nullptr;
+  };
+  std::map<std::string, Entry> entries_;
 };
 
 }  // namespace linnet::cuda

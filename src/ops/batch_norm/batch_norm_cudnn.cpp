@@ -84,8 +84,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
 }  // namespace
 
 void register_batch_norm_cudnn(Registry& registry) {
-  registry.add(BatchNormOp::kName, prepare_forward);
-  registry.add(BatchNormGradOp::kName, prepare_gradient);
+  registry.add_library(BatchNormOp::kName, "cudnn", prepare_forward);
+  registry.add_library(BatchNormGradOp::kName, "cudnn", prepare_gradient);
 }
 
 }  // namespace linnet::cuda

@@ -194,9 +194,9 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
 }  // namespace
 
 void register_conv2d_cudnn(Registry& registry) {
-  registry.add(Conv2dOp::kName, prepare_forward);
-  registry.add(Conv2dGradInputOp::kName, prepare_grad_input);
-  registry.add(Conv2dGradWeightOp::kName, prepare_grad_weight);
+  registry.add_library(Conv2dOp::kName, "cudnn", prepare_forward);
+  registry.add_library(Conv2dGradInputOp::kName, "cudnn", prepare_grad_input);
+  registry.add_library(Conv2dGradWeightOp::kName, "cudnn", prepare_grad_weight);
 }
 
 }  // namespace linnet::cuda

@@ -18,7 +18,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& context) {
 }  // namespace
 
 void register_conv_transpose2d_cudnn(Registry& registry) {
-  registry.add(ConvTranspose2dOp::kName, prepare);
+  registry.add_library(ConvTranspose2dOp::kName, "cudnn", prepare);
 }
 
 }  // namespace linnet::cuda

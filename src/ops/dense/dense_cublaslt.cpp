@@ -137,9 +137,9 @@ std::optional<Kernel> prepare_grad_weight(const NodeView& node, const Context& c
 }  // namespace
 
 void register_dense_cublaslt(Registry& registry) {
-  registry.add(DenseOp::kName, prepare_forward);
-  registry.add(DenseGradInputOp::kName, prepare_grad_input);
-  registry.add(DenseGradWeightOp::kName, prepare_grad_weight);
+  registry.add_library(DenseOp::kName, "cublaslt", prepare_forward);
+  registry.add_library(DenseGradInputOp::kName, "cublaslt", prepare_grad_input);
+  registry.add_library(DenseGradWeightOp::kName, "cublaslt", prepare_grad_weight);
 }
 
 }  // namespace linnet::cuda

@@ -174,8 +174,8 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& cont
 }  // namespace
 
 void register_recurrent_cudnn(Registry& registry) {
-  registry.add(RecurrentOp::kName, prepare_forward);
-  registry.add(RecurrentGradOp::kName, prepare_gradient);
+  registry.add_library(RecurrentOp::kName, "cudnn", prepare_forward);
+  registry.add_library(RecurrentGradOp::kName, "cudnn", prepare_gradient);
 }
 
 }  // namespace linnet::cuda

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "backend/cuda/kernel.h"
+#include "graph/add.h"
+
+namespace linnet::cuda {
+namespace {
+
+std::optional<Kernel> own(const NodeView& /*node*/, const Context& /*context*/) {
+  return Kernel{.enqueue = [](const Args&) {}, .engine = "own"};
+}
+
+/// Takes matrices alone.
+std::optional<Kernel> library(const NodeView& node, const Context& /*context*/) {
+  if (node.in(AddOp::In::a).rank() != 2) return std::nullopt;
+  return Kernel{.enqueue = [](const Args&) {}, .engine = "library"};
+}
+
+std::string engine_for(const Registry& registry, Shape shape) {
+  const AddOp op;
+  const std::vector<ValueType> inputs(2, {DType::f32, std::move(shape)});
+  const auto kernel = registry.prepare({op, inputs, {inputs.data(), 1}, {true}}, {});
+  return kernel ? kernel->engine : "none";
+}
+
+TEST(CudaRegistry, AsksLibrariesBeforeOwnKernelsHoweverTheyWereAdded) {
+  Registry first;
+  first.add_library(AddOp::kName, "library", library);
+  first.add(AddOp::kName, own);
+  Registry last;
+  last.add(AddOp::kName, own);
+  last.add_library(AddOp::kName, "library", library);
+  const AddOp op;
+  const NodeView node{op, {}, {}, {}};
+  for (const Registry* registry : {&first, &last}) {
+    const std::vector<Candidate> candidates = registry->candidates(node, {});
+    ASSERT_EQ(candidates.size(), 2U);
+    EXPECT_EQ(candidates[0].engine, "library");
+    EXPECT_EQ(candidates[1].engine, "own");
+    EXPECT_EQ(engine_for(*registry, {2, 3}), "library");
+    EXPECT_EQ(engine_for(*registry, {6}), "own");
+  }
+}
+
+TEST(CudaRegistry, HasNoKernelForAnOperatorThatWasNotAdded) {
+  EXPECT_EQ(engine_for(Registry(), {2, 3}), "none");
+  Registry alone;
+  alone.add_library(AddOp::kName, "library", library);
+  EXPECT_EQ(engine_for(alone, {2, 3}), "library");
+  EXPECT_EQ(engine_for(alone, {6}), "none");
+}
+
+}  // namespace
+}  // namespace linnet::cuda
