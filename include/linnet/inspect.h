@@ -43,7 +43,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch,
 /// Says what dump_training_step() writes.
 enum class Dump : std::uint8_t {
   graph,  ///< operators in order after fusion, with shapes and types
-  plan,   ///< also the arena offset of every operand, the chosen engines, and the peak
+  plan,   ///< also the arena offset of every operand, costs, the chosen engines, and the peak
 };
 /// Returns the compiled training step as text. Throws as summarize() does.
 std::string dump_training_step(const Network& network, std::int64_t batch, Dump what,

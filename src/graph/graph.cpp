@@ -137,4 +137,8 @@ void Graph::verify() const {
   }
 }
 
+Cost cost_of(const Graph& graph, const Node& node) {
+  return node.op->cost(graph.types(node.inputs), graph.types(node.outputs));
+}
+
 }  // namespace linnet

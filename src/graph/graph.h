@@ -70,6 +70,9 @@ class Graph {
   std::vector<Node> nodes_;
 };
 
+/// Op::cost() of a node.
+Cost cost_of(const Graph& graph, const Node& node);
+
 /// The graph as text, one node a line: "%7 f32 (128, 10) = dense(%5, %1, %2) 'head' units=10".
 std::string dump(const Graph& graph);
 

@@ -27,6 +27,10 @@ std::string dump(const Plan& plan) {
                         plan.runs(n) ? "" : "  [view: nothing runs]");
     for (const std::string& line : inputs) text += "      in  " + line + "\n";
     for (const std::string& line : outputs) text += "      out " + line + "\n";
+    if (plan.runs(n)) {
+      const Cost cost = cost_of(graph, node);
+      text += fmt::format("      cost {:.0f} FLOP, {:.0f} bytes\n", cost.flops, cost.bytes);
+    }
     if (n < plan.engines.size() && !plan.engines[n].empty()) {
       text += fmt::format("      engine {}\n", plan.engines[n]);
     }
@@ -42,6 +46,8 @@ std::string dump(const Plan& plan) {
   }
   text += fmt::format("{:>12} {} bytes (the arena would be {} bytes if nothing were shared)\n",
                       "total", plan.total_bytes(), plan.unshared_bytes);
+  text += fmt::format("{:>12} {} operators, {:.0f} FLOP, {:.0f} bytes read and written\n", "cost",
+                      plan.running, plan.cost.flops, plan.cost.bytes);
   return text;
 }
 

@@ -159,8 +159,8 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
   }
   for (std::size_t n = 0; n < end; ++n) {
     if (!plan.runs(n)) continue;
-    const Node& node = g.nodes()[n];
-    const Cost cost = node.op->cost(g.types(node.inputs), g.types(node.outputs));
+    const Cost cost = cost_of(g, g.nodes()[n]);
+    ++plan.running;
     plan.cost.flops += cost.flops;
     plan.cost.bytes += cost.bytes;
   }

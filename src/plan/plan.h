@@ -41,7 +41,8 @@ struct Plan {
   std::vector<std::string> engines = {};       ///< by node index, as the backend says; for dumps
   std::array<std::size_t, kStorages> bytes{};  ///< needed of each storage (external: 0)
   std::size_t unshared_bytes = 0;              ///< the arena if nothing were shared
-  Cost cost;
+  std::size_t running = 0;                     ///< operators that run
+  Cost cost;                                   ///< of all of them
 
   /// Views don't run: they are another name for memory.
   bool runs(std::size_t node) const;
@@ -58,7 +59,7 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
 /// a value is read that nothing has written.
 void verify_plan(const Plan& plan);
 
-/// One node a line with the offset and size of every operand, then the peak.
+/// One node a line with the offset and size of every operand and its cost, then the sums.
 std::string dump(const Plan& plan);
 
 }  // namespace linnet

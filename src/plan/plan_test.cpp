@@ -247,17 +247,21 @@ TEST(Plan, IsPrintedWithEveryAddress) {
       in  %0 f32 (8, 3) external+0
       in  %1 f32 (5, 3) parameter+0
       out %3 f32 (8, 5) arena+0
+      cost 240 FLOP, 316 bytes
   1 activation 'relu' kind=relu
       in  %3 f32 (8, 5) arena+0
       out %4 f32 (8, 5) arena+0 (=%3)
+      cost 40 FLOP, 320 bytes
   2 dense 'head' bias=false activation=none
       in  %4 f32 (8, 5) arena+0 (=%3)
       in  %2 f32 (2, 5) parameter+64
       out %5 f32 (8, 2) arena+320
+      cost 160 FLOP, 264 bytes
       workspace 100 bytes at 192
        arena 384 bytes
    parameter 128 bytes
        total 512 bytes (the arena would be 384 bytes if nothing were shared)
+        cost 3 operators, 440 FLOP, 900 bytes read and written
 )");
 }
 

@@ -81,10 +81,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
   for (const Node& node : definition.graph.nodes()) {
     const Graph& graph = definition.graph;
     const double flops =
-        node.op->is_view()
-            ? 0
-            : node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops /
-                  static_cast<double>(kTemplateBatch);
+        node.op->is_view() ? 0 : cost_of(graph, node).flops / static_cast<double>(kTemplateBatch);
     summary.flops_per_sample += flops;
     LayerSummary& row = rows.row_of(node.name, node.op->name());
     row.output = graph.shape(node.outputs[0]).sample();

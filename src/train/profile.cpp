@@ -17,7 +17,7 @@ constexpr std::uint64_t kWarmUp = 3;
 
 OperatorProfile describe(const Plan& plan, const NodeTime& time) {
   const Node& node = plan.graph.nodes()[time.node];
-  const Cost cost = node.op->cost(plan.graph.types(node.inputs), plan.graph.types(node.outputs));
+  const Cost cost = cost_of(plan.graph, node);
   const auto rate = [&](double work) { return time.seconds > 0 ? work / time.seconds : 0; };
   return {.name = std::string(node.op->name()),
           .layer = node.name,

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/step_graph.h"
+#include "model/update_options.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
@@ -53,12 +55,36 @@ std::string launches_of_a_step(const Network& network, const Dataset& data,
   return text;
 }
 
+/// The plan of a training step of mnist-cnn on the simulated device.
+Plan plan_of_mnist_cnn(std::int64_t batch, std::vector<std::string> disabled) {
+  const MachineGuard machine;
+  Model model = cuda_model(zoo::mnist_cnn());
+  Backend& backend = *model.state().backend;
+  const NetworkDefinition& network = model.network().definition();
+  Graph graph = training_step(network, assumed_data(network, Loss::automatic),
+                              {.batch = batch,
+                               .shuffle = true,
+                               .optimizer = resolve(TrainingOptions{}, network, 1),
+                               .disabled_passes = std::move(disabled)},
+                              supports_of(backend));
+  return backend.prepare(std::move(graph), {})->plan();
+}
+
+/// "5 operators, 1234 FLOP, 5678 bytes"
+std::string to_text(const Plan& plan) {
+  return fmt::format("{} operators, {:.0f} FLOP, {:.0f} bytes", plan.running, plan.cost.flops,
+                     plan.cost.bytes);
+}
+
 std::string launches_of_mnist_cnn() {
   const Dataset digits = make_digits(128, 0, 3).train;
   TrainingOptions unfused;
   unfused.disabled_passes = {"fuse_small_cnn"};
-  return "# A training step of mnist-cnn, batch 128, Adam; see launches_test.cpp.\n" +
-         launches_of_a_step(zoo::mnist_cnn(), digits) + "\n# without fuse_small_cnn\n" +
+  return "# A training step of mnist-cnn, batch 128, Adam; see launches_simulated_test.cpp.\n" +
+         fmt::format("# planned: {}\n", to_text(plan_of_mnist_cnn(128, {}))) +
+         launches_of_a_step(zoo::mnist_cnn(), digits) +
+         fmt::format("\n# without fuse_small_cnn\n# planned: {}\n",
+                     to_text(plan_of_mnist_cnn(128, unfused.disabled_passes))) +
          launches_of_a_step(zoo::mnist_cnn(), digits, unfused);
 }
 
@@ -191,7 +217,8 @@ struct Forward {
   Value samples, targets, x, labels, winner, pooled, flat, logits, loss, probabilities;
   Value w, b, v, c;
 
-  explicit Forward(DenseAttrs dense = {.bias = true}, bool shuffled_targets = false) {
+  explicit Forward(DenseAttrs dense = {.bias = true}, bool shuffled_targets = false,
+                   std::int64_t batch = 4, std::int64_t classes = 10) {
     const auto parameter = [&](Shape shape) {
       return graph.add_value("p", {DType::f32, std::move(shape)}, Storage::parameter);
     };
@@ -199,11 +226,11 @@ struct Forward {
     targets = graph.add_value("targets", {DType::i32, {1}}, Storage::external, 1);
     w = parameter({4, 3, 3, 1});
     b = parameter({4});
-    v = parameter({10, 16});
-    c = parameter({10});
-    x = graph.emit(GatherBatchOp({.batch = 4, .scale = 0.5}), {samples}, "samples");
-    labels =
-        graph.emit(GatherBatchOp({.batch = 4, .shuffle = shuffled_targets}), {targets}, "targets");
+    v = parameter({classes, 16});
+    c = parameter({classes});
+    x = graph.emit(GatherBatchOp({.batch = batch, .scale = 0.5}), {samples}, "samples");
+    labels = graph.emit(GatherBatchOp({.batch = batch, .shuffle = shuffled_targets}), {targets},
+                        "targets");
     const std::vector<Value> outputs =
         graph.add(std::make_shared<Conv2dPoolOp>(
                       Conv2dPoolAttrs{{.bias = true, .activation = Activation::relu}, {}}),
@@ -262,6 +289,34 @@ TEST(FuseSmallCnn, HandsScoresAndLabelsToTheMetrics) {
   EXPECT_EQ(probabilities.fused(always(true)), kFused);
   EXPECT_TRUE(
       static_cast<const SmallCnnOp&>(*probabilities.graph.nodes()[0].op).attrs().probabilities);
+}
+
+TEST(FuseSmallCnn, SavesOperatorsAndBytesInThePlan) {
+  for (std::int64_t batch : {1, 32, 128, 512}) {
+    const Plan fused = plan_of_mnist_cnn(batch, {});
+    const Plan parts = plan_of_mnist_cnn(batch, {"fuse_small_cnn"});
+    EXPECT_EQ(fused.running + 9, parts.running) << batch;
+    EXPECT_LT(fused.cost.bytes, parts.cost.bytes) << batch;
+    EXPECT_EQ(dump(fused).find("gather_batch"), std::string::npos) << batch;
+  }
+}
+
+TEST(FuseSmallCnn, PartsStayWhereFusionSavesNothing) {
+  const auto saves = [](std::int64_t batch, std::int64_t classes) {
+    Forward forward({.bias = true}, false, batch, classes);
+    forward.add_metrics(forward.logits);
+    const bool fused = forward.fused(always(true)) == kFused;
+    const SmallCnnOp op({.gather = {.batch = batch, .scale = 0.5},
+                         .conv_pool = {{.bias = true, .activation = Activation::relu}, {}}});
+    const std::vector<Value> operands{forward.samples, forward.targets, forward.w,
+                                      forward.b,       forward.v,       forward.c};
+    EXPECT_EQ(fused, op.saving(forward.graph.types(operands)).worth() > 0);
+    return fused;
+  };
+  EXPECT_TRUE(saves(4, 10));
+  EXPECT_TRUE(saves(4, 1000));
+  EXPECT_TRUE(saves(1'000'000, 2));
+  EXPECT_FALSE(saves(1'000'000, 1000));  // all samples read 64 kB of weights
 }
 
 TEST(FuseSmallCnn, ABackendWithoutItKeepsTheParts) {

@@ -26,7 +26,7 @@ bool cheap(const NetworkDefinition& network) {
   double elements = 0;
   double flops = 0;
   for (const Node& node : graph.nodes()) {
-    flops += node.op->cost(graph.types(node.inputs), graph.types(node.outputs)).flops;
+    flops += cost_of(graph, node).flops;
     for (const Value value : node.outputs) {
       elements += static_cast<double>(graph.shape(value).elements());
     }

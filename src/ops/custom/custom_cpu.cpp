@@ -16,9 +16,9 @@ std::optional<Kernel> prepare(const NodeView& node) {
             "[{}] a stage of its kernel has {} tasks{}; expected at least one and a function",
             op.name(), stage.tasks, stage.run == nullptr ? " and no function" : "");
     kernel.stages.push_back(
-        {stage.tasks, [run = std::move(stage.run)](const Args& args, const Task& task) {
-           run(KernelArrays(args.inputs, args.outputs, args.workspace), task.index);
-         }});
+        parallel(stage.tasks, [run = std::move(stage.run)](const Args& args, const Task& task) {
+          run(KernelArrays(args.inputs, args.outputs, args.workspace), task.index);
+        }));
   }
   return kernel;
 }

@@ -29,6 +29,14 @@ void GatherBatchOp::reference(const ReferenceArgs& args) const {
   }
 }
 
+Cost GatherBatchOp::cost(std::span<const ValueType> inputs,
+                         std::span<const ValueType> outputs) const {
+  const ValueType& y = outputs[Out::y];
+  const double read = static_cast<double>(attrs().batch * inputs[In::data].bytes());
+  return {.flops = static_cast<double>(y.shape.elements()),
+          .bytes = read + static_cast<double>(y.bytes())};
+}
+
 void register_gather_batch(OpRegistry& registry) { registry.add<GatherBatchOp>(); }
 
 }  // namespace linnet

@@ -35,6 +35,8 @@ class GatherBatchOp final : public OpBase<GatherBatchOp, GatherBatchAttrs> {
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
+  /// Reads a record for each sample, of the data set that its operand's one record stands for.
+  Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
 }  // namespace linnet

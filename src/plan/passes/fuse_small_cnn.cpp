@@ -84,7 +84,7 @@ void fuse_small_cnn(Graph& graph, const Supports& supports) {
     auto fused = std::make_shared<SmallCnnOp>(found->attrs);
     const std::vector<ValueType> types = graph.types(found->operands);
     const std::vector<ValueType> results = fused->infer(types);
-    if (!supports(*fused, types, results)) continue;
+    if (fused->saving(types).worth() <= 0 || !supports(*fused, types, results)) continue;
     std::vector<Value> outputs{node.outputs[SoftmaxCrossEntropyOp::Out::loss]};
     for (std::size_t i = 1; i < results.size(); ++i) {
       outputs.push_back(graph.add_output(node.name, results[i]));

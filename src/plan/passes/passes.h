@@ -29,7 +29,8 @@ void fuse_epilogue(Graph& graph, const Supports& supports);
 /// conv2d -> max_pool2d becomes conv2d_pool where the backend has it.
 void fuse_conv2d_pool(Graph& graph, const Supports& supports);
 /// gather_batch -> conv2d_pool -> flatten -> dense -> softmax_cross_entropy becomes small_cnn, with
-/// all gradients, where the backend has it and nothing but metrics reads what is between.
+/// all gradients, where the backend has it, it saves something (SmallCnnOp::saving()) and nothing
+/// but metrics reads what is between.
 void fuse_small_cnn(Graph& graph, const Supports& supports);
 /// batch_norm -> [add] -> [relu] becomes one batch norm.
 void fuse_batch_norm(Graph& graph, const Supports& supports);
