@@ -37,9 +37,8 @@ class Peer:
                 **{key: value.format(threads=threads) for key, value in self.switches}}
 
     def program(self, workload):
-        name = {"resnet50-cifar10": "resnet50_cifar"}.get(workload, workload.replace("-", "_"))
         ending = {"julia": ".jl", "built": ".cpp"}.get(self.runs_in, ".py")
-        return HERE / "peers" / self.folder / (name + ending)
+        return HERE / "peers" / self.folder / (workload.replace("-", "_") + ending)
 
 
 # TensorFlow leaves oneDNN off on processors without AVX-512; there ResNet-50 trains 3.7 times as
@@ -277,6 +276,7 @@ def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
         streamed=record.get("streamed", False),
         versions=record.get("versions") or {"linnet": record.get("version"),
                                             "commit": record.get("commit"),
+                                            "compiler": record.get("compiler"),
                                             "libraries": record.get("libraries")},
         failed=failure_of(record, job))
     return run

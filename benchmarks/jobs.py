@@ -2,6 +2,8 @@
 """How much of each workload run.py does, and the rows of work that its options ask for."""
 import dataclasses
 
+import workloads
+
 
 @dataclasses.dataclass(frozen=True)
 class Size:
@@ -11,48 +13,14 @@ class Size:
     epochs: int   # timed ones
 
 
-# Two cores do five repetitions of these beside PyTorch in about 20 minutes; what compiles takes longer.
-REDUCED = {
-    "mnist-cnn": Size(128, 10000, 2, 4),
-    "rosenbrock-mlp": Size(8000, 32000, 1, 4),
-    "rosenbrock-mlp:infer": Size(8000, 32000, 1, 4),
-    "flux-cnn": Size(1000, 10000, 1, 3),
-    "gru-imdb": Size(64, 2560, 1, 2),
-    "vgg-cifar10": Size(64, 1280, 1, 2),
-    "resnet50-cifar10": Size(128, 256, 1, 2),
-    "resnet50-cifar100": Size(128, 256, 1, 2),
-    "densenet121-xray": Size(16, 32, 1, 1),
-    "resnet50-features:infer": Size(32, 64, 1, 2),
-}
-PUBLISHED = {
-    "mnist-cnn": Size(128, 10000, 2, 40),
-    "rosenbrock-mlp": Size(8000, 32000, 1, 10),
-    "rosenbrock-mlp:infer": Size(8000, 32000, 1, 10),
-    "flux-cnn": Size(1000, 0, 1, 3),
-    "gru-imdb": Size(64, 0, 1, 3),
-    "vgg-cifar10": Size(64, 0, 1, 10),
-    "resnet50-cifar10": Size(128, 0, 1, 3),
-    "resnet50-cifar100": Size(128, 0, 1, 3),
-    "densenet121-xray": Size(64, 0, 1, 5),
-    "resnet50-features:infer": Size(32, 1280, 1, 1),
-}
-QUICK = {
-    "mnist-cnn": Size(128, 1280, 1, 2),
-    "rosenbrock-mlp": Size(500, 2000, 1, 2),
-    "rosenbrock-mlp:infer": Size(500, 2000, 1, 2),
-    "flux-cnn": Size(100, 1000, 1, 2),
-    "gru-imdb": Size(16, 128, 1, 1),
-    "vgg-cifar10": Size(16, 128, 1, 1),
-    "resnet50-cifar10": Size(32, 96, 1, 1),
-    "resnet50-cifar100": Size(32, 96, 1, 1),
-    "densenet121-xray": Size(4, 8, 1, 1),
-    "resnet50-features:infer": Size(4, 8, 1, 1),
-}
+def sizes(protocol):
+    """{name, with :infer where it predicts: Size} of all that have a size of this protocol."""
+    return {name: Size(*entry["sizes"][mode][protocol]) for name, mode, entry in workloads.modes()
+            if protocol in entry["sizes"][mode]}
+
+
 # By the names that --data takes.
-DATA = {"mnist-cnn": "mnist", "rosenbrock-mlp": "rosenbrock", "flux-cnn": "cifar10",
-        "gru-imdb": "imdb", "vgg-cifar10": "cifar10", "resnet50-cifar10": "cifar10",
-        "resnet50-cifar100": "cifar100", "densenet121-xray": "chest-xray",
-        "resnet50-features": "images"}
+DATA = {name: entry["files"] for name, entry in workloads.ALL.items()}
 
 
 @dataclasses.dataclass(frozen=True)

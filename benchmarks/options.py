@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of run.py."""
 import argparse
+import re
 from pathlib import Path
 
 import conditions
@@ -10,7 +11,8 @@ import peer_python
 
 ROOT = Path(__file__).resolve().parents[1]
 USAGE = """Runs workloads on Linnet and, in turn with it, on its peers, and writes what came of it
-to benchmarks/results/<date>-<machine>.json, .md and .html.
+to benchmarks/results/<date>-<cpu or gpu>-<isa>-<what>.json and .md; result_page.py makes a page of
+it.
 
   benchmarks/run.py                                  all workloads, reduced, beside PyTorch
   benchmarks/run.py mnist-cnn rosenbrock-mlp:infer   these; :infer predicts instead of training
@@ -53,11 +55,18 @@ def memory(words):
     return found
 
 
+def name_of(words):
+    """Small letters, digits and single hyphens."""
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", words):
+        raise ValueError
+    return words
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD",
-                        help="of " + ", ".join(jobs.REDUCED) + "; all if none is given")
+                        help="of " + ", ".join(jobs.sizes("reduced")) + "; all if none is given")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--peers", default="torch,torch-compile,torch-plain", metavar="PEER,...",
                         help="of " + ", ".join(engines.PEERS) + "; or all, or none; jax:2: in the "
@@ -108,10 +117,13 @@ def arguments():
     parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",
                         help="whose peers run in which; else --install-peers' own, or "
                         "python3")
+    parser.add_argument("--what", type=name_of, help="what the result is called after date, device "
+                        "and instruction set; its workloads if not given")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
     options = parser.parse_args()
     options.protocol = "quick" if options.quick else "full" if options.full else "reduced"
-    sizes = {"quick": jobs.QUICK, "full": jobs.PUBLISHED, "reduced": jobs.REDUCED}[options.protocol]
+    # Reduced: two cores do five repetitions beside PyTorch in about 20 minutes.
+    sizes = jobs.sizes({"full": "published"}.get(options.protocol, options.protocol))
     aliases = {name.removesuffix(":infer"): name for name in reversed(sizes)}
     wanted = [name if name in sizes else aliases.get(name, name)
               for name in options.workloads or (["mnist-cnn"] if options.footprint else sizes)]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML page about a result of run.py: one file, without scripts or anything from outside.
 
-  benchmarks/result_page.py RESULT.json      writes RESULT.html and .md again, after a change here
+  benchmarks/result_page.py RESULT.json...      writes build/results/RESULT.html, which is not
+                                                committed, and RESULT.md again
 """
 import html
 import json
@@ -13,11 +14,13 @@ from pathlib import Path
 import figures
 import plots
 import published
+import result_name
 import result_table
 import scaling
 import side_tables
 from side_table import title_of
 
+PAGES = Path(__file__).resolve().parents[1] / "build/results"
 VERDICTS = {"faster": "Linnet is faster", "slower": "Linnet is slower",
             "no difference shown": "no difference shown",
             "too few repetitions": "too few repetitions to tell", "failed": "no comparison"}
@@ -108,6 +111,7 @@ class Page:
                 f"{escape(result_table.repetitions_words(self.result))}, each a fresh process, "
                 "engines in turn.</p>",
                 f'<p class="{"warning" if self.result["load"]["busy"] else "muted"}">{load}</p>',
+                f'<p class="muted">{escape(result_name.versions_words(self.result))}</p>',
                 f'<p class="muted">{result_table.RATIO} An interval that holds 1 shows no '
                 "difference.</p>"]
 
@@ -230,11 +234,17 @@ def page(result):
     return Page(result).html()
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2 or not sys.argv[1].endswith(".json"):
+def main(names):
+    if not names or not all(name.endswith(".json") for name in names):
         sys.exit(__doc__.strip())
-    source = Path(sys.argv[1])
-    result = json.loads(source.read_text())
-    source.with_suffix(".html").write_text(page(result))
-    source.with_suffix(".md").write_text(result_table.markdown(result))
-    print(source.with_suffix(".html"))
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for source in map(Path, names):
+        result = json.loads(source.read_text())
+        source.with_suffix(".md").write_text(result_table.markdown(result))
+        target = PAGES / f"{source.stem}.html"
+        target.write_text(page(result))
+        print(target)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What run.py writes about a result in Markdown."""
+import result_name
 import side_tables
 from figures import LEAST_RUNS, good, number, range_of, ratio_words
 from side_table import threads_of
@@ -62,6 +63,7 @@ def markdown(result):
              f"{settings['protocol']}, {repetitions_words(result)}, each a fresh process, engines "
              "in turn.", "",
              load_words(result["load"]), "",
+             *([result_name.versions_words(result), ""] if "versions" in result else []),
              f"Samples/s: median (least to most) of the repetitions' median epochs. {RATIO} Loss: "
              "of the last epoch. Start-up: seconds of the process outside its epochs and the "
              "reading of its data. Memory: MiB, resident at the peak.", "",

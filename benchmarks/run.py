@@ -7,7 +7,6 @@ import datetime
 import json
 import os
 import platform
-import re
 import sys
 from pathlib import Path
 
@@ -21,7 +20,7 @@ import opennn
 import options as run_options
 import peer_python
 import portable
-import result_page
+import result_name
 import result_table
 import row_of_work
 
@@ -49,16 +48,6 @@ def load_of(at_start, processors, workloads):
     return {"at_start": at_start, "processors": processors, "others_processors": others,
             "busy": bool(others and others["median"] > result_table.BUSY) or
                     (others is None and at_start > processors / 4)}
-
-
-def place(folder, about):
-    """A name for the results that is not taken yet, without its ending."""
-    slug = re.sub(r"[^a-z0-9]+", "-", about["processor"].lower()).strip("-")
-    name = f"{datetime.date.today()}-{slug}-{about['processors']}"
-    number = 1
-    while (folder / f"{name}{'' if number == 1 else f'-{number}'}.json").exists():
-        number += 1
-    return folder / f"{name}{'' if number == 1 else f'-{number}'}"
 
 
 def linnet_version(linnet):
@@ -94,9 +83,11 @@ def main():
     options.meter = energy.Meter(options.device)
     about, at_start = machine(), os.getloadavg()[0]
     options.out.mkdir(parents=True, exist_ok=True)
-    path = place(options.out, about)
+    sets = result_name.instruction_sets(options)
+    path = result_name.place(options, sets)
     result = {"format": 1, "date": datetime.datetime.now().isoformat(timespec="seconds"),
-              "machine": about, "linnet": linnet_version(options.linnet),
+              "machine": about, "instruction_sets": sets, "versions": {},
+              "linnet": linnet_version(options.linnet),
               "settings": {"device": options.device, "precision": options.precision,
                            "threads": options.threads, "protocol": options.protocol,
                            "repetitions": options.repetitions, "peers": options.peers,
@@ -108,11 +99,11 @@ def main():
     for job in jobs.jobs_of(options):
         result["workloads"].append(row_of_work.run(job, options))
         result["load"] = load_of(at_start, about["processors"], result["workloads"])
+        result["versions"] = result_name.versions(result["workloads"])
         # After each, since all of it takes long.
         shown = words.result(result)
         Path(f"{path}.json").write_text(json.dumps(shown, indent=1) + "\n")
         Path(f"{path}.md").write_text(result_table.markdown(shown))
-        Path(f"{path}.html").write_text(result_page.page(shown))
     print(result_table.load_words(result["load"]), file=sys.stderr)
     print(f"{path}.md")
     return int(any(row["failed"] or row["engines"]["linnet"]["failed"]

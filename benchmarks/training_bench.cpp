@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training speed of the zoo's networks on drawn digits: whole epochs, shuffled, resident data.
+// Training speed of mnist_cnn() on drawn digits: whole epochs, shuffled, resident data.
 #include <benchmark/benchmark.h>
 #include <linnet/linnet.h>
+
+#include "networks/networks.h"
 
 namespace linnet {
 namespace {
@@ -9,7 +11,7 @@ namespace {
 /// Arguments: batch, threads. The time is that of the epochs alone, as the trainer reports it.
 void train_mnist_cnn(benchmark::State& state) {
   static const Dataset digits = make_digits(20000, 0, 1).train;
-  Model model(zoo::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
+  Model model(workloads::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
   const TrainingOptions options{.epochs = 1,
                                 .batch = state.range(0),
                                 .optimizer = Adam{.learning_rate = 1e-3}};
@@ -38,7 +40,7 @@ BENCHMARK(train_mnist_cnn)
 /// Arguments: batch, threads. Bytes to probabilities.
 void predict_mnist_cnn(benchmark::State& state) {
   static const Dataset digits = make_digits(20000, 0, 1).train;
-  Model model(zoo::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
+  Model model(workloads::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
   for (auto _ : state) {
     benchmark::DoNotOptimize(model.predict_probabilities(digits, state.range(0)));
   }

@@ -50,7 +50,7 @@ patchelf --set-rpath "\$ORIGIN/../lib" "$root"/bin/*
 patchelf --set-rpath "\$ORIGIN" "$root"/lib/*
 
 cp -r tools/gpu_check.sh tools/gpu_check tools/gpu_report.py "$root/tools"
-cp benchmarks/*.py "$root/benchmarks"
+cp benchmarks/*.py benchmarks/workloads.json "$root/benchmarks"
 cp -r benchmarks/peers/{common,torch,jax} "$root/benchmarks/peers"
 [[ -d benchmarks/results/gpu ]] && cp -r benchmarks/results/gpu "$root/benchmarks/results"
 cp LICENSE "$root"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 import figures  # noqa: E402
+import workloads  # noqa: E402
 
 # Of an epoch's mean loss, relative to the CPU's or to FLOOR, whichever is larger.
 ALLOWED = {"fp32": 2e-3, "auto": 3e-2, "tf32": 3e-2, "bf16": 1e-1}
@@ -24,13 +25,8 @@ COLUMNS = {"linnet": "Linnet", "torch": "eager", "torch-compile": "compile",
            "torch-graph": "captured", "jax-epoch": "JAX", "jax": "JAX"}
 RIVALS = ("eager", "compile", "captured", "JAX")
 # Wanted ratios, by workload and batch (None: any): to eager, compiled and hand-captured PyTorch.
-TARGETS = {("mnist-cnn", 128): (10, 4, 2), ("mnist-cnn", 1024): (5, 3, 2),
-           ("resnet50-cifar10", 128): (2.5, 1.5, 1.2),
-           ("rosenbrock-mlp:infer", None): (1.6, 1.3, None),
-           ("rosenbrock-mlp", 8000): (1.5, 1.3, None), ("flux-cnn", None): (3, 1.5, None),
-           ("vgg-cifar10", None): (3, 1.5, None), ("gru-imdb", None): (1.5, 1.5, None),
-           ("resnet50-features:infer", None): (1.5, 1.1, None),
-           ("densenet121-xray", None): (1.5, 1.1, None)}
+TARGETS = {(f"{name}:infer" if target["mode"] == "infer" else name, target["batch"]): target["over"]
+           for name, entry in workloads.ALL.items() for target in entry.get("gpu_targets", ())}
 PRECISION = "tf32"  # of the targets
 KEPT_AT_50 = 0.98   # of rosenbrock-mlp's speed with one step an epoch, with 50
 LOSS_NOISE = 0.1

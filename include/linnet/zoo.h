@@ -20,17 +20,10 @@ struct ImageOptions {
   Layer pixels = Rescale{};    ///< first layer, which normalises pixels
 };
 
-/// Returns a small convolutional network: pixels -> conv 16 3x3 same, ReLU -> max pool 2 -> flatten
-/// -> dense 10, by default on (28, 28, 1). 31,530 parameters.
-Network mnist_cnn(const ImageOptions& options = {.sample = {28, 28, 1}});
-
 /// Returns a multilayer perceptron on samples (features): dense layers of the `hidden` sizes, each
 /// followed by `activation` (e.g. Tanh{}, without a name), then a dense layer of `outputs`.
 Network mlp(std::int64_t features, std::span<const std::int64_t> hidden, const Layer& activation,
             std::int64_t outputs);
-
-/// Returns mlp(1000, {1000}, Tanh{}, 1). 1,002,001 parameters.
-Network rosenbrock_mlp();
 
 /// Returns a residual network of 18 layers (He et al., 2016). resnet50() and resnet101() have the
 /// form v1.5: in bottleneck blocks the 3x3 convolution has the stride. Pixels -> conv 64 7x7/2 ->
@@ -46,17 +39,6 @@ Network resnet34(const ImageOptions& options = {});
 Network resnet50(const ImageOptions& options = {});
 /// Returns a residual network of 101 layers: see resnet18().
 Network resnet101(const ImageOptions& options = {});
-
-/// Returns the convolutional example of Flux.jl: pixels -> conv 16 5x5, ReLU -> max pool 2 -> conv
-/// 8 5x5, ReLU -> max pool 2 -> flatten -> dense 120 -> dense 84 -> dense 10, with no activation
-/// between the dense ones. 39,558 parameters.
-Network flux_cnn(const ImageOptions& options = {});
-
-/// Returns the small VGG of the "deep learning frameworks" comparison: pixels -> twice (conv 3x3
-/// same, ReLU
-/// -> conv 3x3 same -> max pool 2 -> ReLU -> dropout 0.25), of 50 and of 100 filters -> flatten ->
-/// dense 512, ReLU -> dropout 0.5 -> dense 10. 3,441,592 parameters. Glorot uniform initialisation.
-Network vgg_cifar10(const ImageOptions& options = {});
 
 /// Says how a VGG network is built. Defaults are torchvision's.
 struct VggOptions {
@@ -97,7 +79,7 @@ struct TextOptions {
 
 /// Returns a text classifier: words (steps) of i32 -> embedding -> GRU, its last state -> dense.
 /// 3,818,302 parameters.
-Network gru_imdb(const TextOptions& options = {});
+Network gru_text(const TextOptions& options = {});
 
 }  // namespace linnet::zoo
 LINNET_API_END

@@ -57,13 +57,6 @@ class Options(unittest.TestCase):
     def test_every_framework_has_its_workloads(self):
         folders = {peer.folder for peer in engines.PEERS.values() if peer.runs_in == "python"}
         self.assertEqual(folders, set(peer_python.installable()))
-        few = ("mnist-cnn", "rosenbrock-mlp", "flux-cnn", "vgg-cifar10")
-        for peer in engines.PEERS.values():
-            wanted = few if peer.folder == "flux" else jobs.DATA
-            wanted = ("rosenbrock-mlp",) if peer.runs_in == "built" else wanted
-            for workload in () if peer.runs_in == "plain" else wanted:
-                self.assertTrue(peer.program(workload).exists(), peer.program(workload))
-
     def test_flux_is_a_peer_where_its_project_is_named(self):
         self.assertNotIn("flux", parsed("--peers", "all").peers)
         self.assertEqual(parsed("--peers", "jax", "--flux", "/f").peers, ["jax", "flux"])

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
+import pathlib
 import unittest
 
 import command
+
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "benchmarks/workloads.json"
+WORKLOADS = [entry["name"] for entry in json.loads(TABLE.read_text())["workloads"]]
 
 NETWORK = """[network]
 input = [28, 28, 1]
@@ -43,10 +48,8 @@ class BadInput(command.CommandTest):
                           "--workload", "mnist-cn")
         self.assert_error("unknown workload 'nist-cnn'; did you mean 'mnist-cnn'?", "profile",
                           "nist-cnn")
-        self.assert_error("unknown workload 'zzzzzzzz'; expected mnist-cnn, resnet50-cifar10, "
-                          "resnet50-cifar100, rosenbrock-mlp, flux-cnn, vgg-cifar10, "
-                          "densenet121-xray, resnet50-features or gru-imdb", "summary",
-                          "--workload", "zzzzzzzz")
+        self.assert_error(f"unknown workload 'zzzzzzzz'; expected {', '.join(WORKLOADS[:-1])} or "
+                          f"{WORKLOADS[-1]}", "summary", "--workload", "zzzzzzzz")
         self.assert_error("linnet train needs a configuration file or a workload, e.g. `linnet "
                           "train mnist-cnn`", "train")
         self.assert_error("linnet plan takes a configuration file or --workload, not both; got "

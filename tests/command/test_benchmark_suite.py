@@ -14,6 +14,8 @@ BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 import engines  # noqa: E402
 import figures  # noqa: E402
+import result_name  # noqa: E402
+import result_page  # noqa: E402
 import result_table  # noqa: E402
 
 
@@ -30,10 +32,14 @@ class Suite(command.CommandTest):
                               "--peers", "fake,fake-flat,fake-broken")
         page = pathlib.Path(out)
         self.assertEqual(page.parent, self.folder)
+        self.assertRegex(page.stem, result_name.PATTERN)
         result = json.loads(page.with_suffix(".json").read_text())
         self.assertEqual((result["format"], result["settings"]["protocol"]), (1, "quick"))
         self.assertGreater(result["machine"]["processors"], 0)
         self.assertIn("busy", result["load"])
+        self.assertIn(result["instruction_sets"]["used"], page.stem)
+        self.assertRegex(result["versions"]["linnet"]["compiler"], r"^(GCC|Clang) \d")
+        self.assertRegex(result["versions"]["linnet"]["libraries"][0], r"^oneDNN \d")
         row, = result["workloads"]
         self.assertEqual((row["name"], row["batch"], row["samples"], row["data"], row["synthetic"],
                           row["failed"]), ("mnist-cnn", 128, 1280, "digits", False, None))
@@ -67,10 +73,10 @@ class Suite(command.CommandTest):
                       "linnet |", table)
         self.assertIn("| failed: the loss does not fall: 2.3 to 2.3 |", table)
         self.assertIn("failed: the loss does not fall: 2.3 to 2.3",
-                      page.with_suffix(".html").read_text())
+                      result_page.page(result))
 
         self.assertIn("benchmarks/peers/fake/mnist_cnn.py", fake["command"])
-        for ending in (".json", ".md", ".html"):
+        for ending in (".json", ".md"):
             self.assertNotIn(f"{BENCHMARKS.parent}/", page.with_suffix(ending).read_text(), ending)
 
         again, _ = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",
@@ -128,7 +134,7 @@ os.execv(sys.executable, [sys.executable, fake, *sys.argv[5:]])
         self.assertIn("## Latency at batch 1", table)
         self.assertIn("| rosenbrock-mlp:infer, 2 threads | linnet | ", table)
         self.assertIn("## Installed size", table)
-        page = pathlib.Path(out).with_suffix(".html").read_text()
+        page = result_page.page(result)
         for title in ("samples/s by batch, threads 2", "samples/s by threads, batch 3000",
                       "Latency at batch 1", "Installed size"):
             self.assertIn(title, page)
@@ -140,14 +146,15 @@ os.execv(sys.executable, [sys.executable, fake, *sys.argv[5:]])
                  if line.startswith("mnist-cnn@128/1 ")]
         self.assertEqual(order, ["linnet", "linnet, disturbed", "fake", "fake, disturbed",
                                  "fake-broken"], "in turn, and what failed is not run again")
-        row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
+        result = json.loads(pathlib.Path(out).with_suffix(".json").read_text())
+        row, = result["workloads"]
         found = row["neighbour"]["linnet"]
         self.assertEqual(found["kept"]["each"],
                          [found["runs"][0]["samples_per_second"] /
                           row["engines"]["linnet"]["runs"][0]["samples_per_second"]])
         self.assertIsNone(row["neighbour"]["fake-broken"]["kept"])
-        for page in (out, pathlib.Path(out).with_suffix(".html")):
-            self.assertIn("Beside a busy neighbour", pathlib.Path(page).read_text())
+        for text in (pathlib.Path(out).read_text(), result_page.page(result)):
+            self.assertIn("Beside a busy neighbour", text)
 
     def test_resident_and_streamed_in_turn(self):
         out, err = self.suite("mnist-cnn", "--quick", "--threads", 1, "--data", "mnist=digits",

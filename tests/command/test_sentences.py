@@ -47,7 +47,7 @@ class Files(command.CommandTest):
         cifar.mkdir()
         for name in ("data_batch_1.bin", "test_batch.bin"):
             (cifar / name).symlink_to("nowhere")
-        _, err = self.run_linnet("train", "--workload", "vgg-cifar10", "--data", "cifar", status=2)
+        _, err = self.run_linnet("train", "--workload", "flux-cnn", "--data", "cifar", status=2)
         self.assertRegex(err, r"^linnet: error: [^\n]+\n$")
         self.assertNotIn("internal error", err)
 

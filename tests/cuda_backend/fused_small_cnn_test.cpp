@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cuda_model.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -11,8 +12,8 @@ TEST(FusedSmallCnn, TrainsLikeTheCpu) {
   const MachineGuard machine;
   const Splits digits = make_digits(20, 6, 3);  // two full batches and a rest
   const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}};
-  Model cpu(zoo::mnist_cnn(), {.device = "cpu", .seed = 5});
-  Model cuda = cuda_model(zoo::mnist_cnn(), {}, 5);
+  Model cpu(workloads::mnist_cnn(), {.device = "cpu", .seed = 5});
+  Model cuda = cuda_model(workloads::mnist_cnn(), {}, 5);
   const History expected = train(cpu, digits.train, options, &digits.test);
   const History actual = train(cuda, digits.train, options, &digits.test);
   ASSERT_EQ(actual.epochs.size(), expected.epochs.size());
@@ -30,7 +31,7 @@ TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
   const Dataset digits = make_digits(12, 0, 3).train;
   const auto learned = [&](std::uint64_t seed) {
     reorder_threads(seed);
-    Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
+    Model model = cuda_model(workloads::mnist_cnn(), {}, 5);
     train(model, digits, {.epochs = 2, .batch = 6});
     return all_weights(model);
   };

@@ -14,6 +14,7 @@
 
 #include "model/step_graph.h"
 #include "model/update_options.h"
+#include "networks/networks.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/cross_entropy/cross_entropy.h"
 #include "ops/dense/dense.h"
@@ -86,6 +87,9 @@ std::string launches_of_mnist_cnn() {
          fmt::format("\n# without fuse_small_cnn\n# planned: {}\n",
                      to_text(plan_of_mnist_cnn(128, unfused.disabled_passes))) +
          launches_of_a_step(zoo::mnist_cnn(), digits, unfused);
+  return "# A training step of mnist-cnn, batch 128, Adam; see launches_test.cpp.\n" +
+         launches_of_a_step(workloads::mnist_cnn(), digits) + "\n# without fuse_small_cnn\n" +
+         launches_of_a_step(workloads::mnist_cnn(), digits, unfused);
 }
 
 std::string launches_of_resnet50() {
@@ -95,7 +99,7 @@ std::string launches_of_resnet50() {
 
 std::string launches_of_rosenbrock_mlp() {
   return "# A training step of rosenbrock-mlp, batch 512, Adam; own kernels alone.\n" +
-         launches_of_a_step(zoo::rosenbrock_mlp(), zero_points(512));
+         launches_of_a_step(workloads::rosenbrock_mlp(), zero_points(512));
 }
 
 std::string launches_of_densenet121_xray() {
@@ -112,7 +116,7 @@ std::string launches_of_densenet121_xray() {
 
 std::string launches_of_gru_imdb() {
   return "# A training step of gru-imdb, batch 64, Adam; own kernels alone.\n" +
-         launches_of_a_step(zoo::gru_imdb(), zeros(64, {150}, DType::i32));
+         launches_of_a_step(workloads::gru_imdb(), zeros(64, {150}, DType::i32));
 }
 
 struct Golden {
@@ -155,19 +159,19 @@ void launch_a_large_step(const Network& network, const Dataset& data, const Augm
 }
 
 TEST(Launches, OfLargeBatchesStayWithinLimits) {
-  launch_a_large_step(zoo::mnist_cnn(), zeros(100'000, {28, 28, 1}));
-  launch_a_large_step(zoo::flux_cnn(), zeros(20'000, {32, 32, 3}));
-  launch_a_large_step(zoo::vgg_cifar10(), zeros(20'000, {32, 32, 3}));
+  launch_a_large_step(workloads::mnist_cnn(), zeros(100'000, {28, 28, 1}));
+  launch_a_large_step(workloads::flux_cnn(), zeros(20'000, {32, 32, 3}));
+  launch_a_large_step(workloads::vgg_cifar10(), zeros(20'000, {32, 32, 3}));
   launch_a_large_step(zoo::resnet50(), zeros(12'000, {32, 32, 3}));
   launch_a_large_step(zoo::resnet18({.sample = {96, 96, 3}}), zeros(1000, {96, 96, 3}),
                       {.contrast = 0.2});  // its mean wants large blocks
-  launch_a_large_step(zoo::rosenbrock_mlp(), zero_points(32'000));
-  launch_a_large_step(zoo::gru_imdb(), zeros(20'000, {150}, DType::i32));
+  launch_a_large_step(workloads::rosenbrock_mlp(), zero_points(32'000));
+  launch_a_large_step(workloads::gru_imdb(), zeros(20'000, {150}, DType::i32));
 }
 
 TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
   const MachineGuard machine;
-  Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
+  Model model = cuda_model(workloads::mnist_cnn(), {}, 5);
   cuda::sim::device().record_launches = true;
   const Splits digits = make_digits(20, 6, 3);
   train(model, digits.train, {.epochs = 1, .batch = 8}, &digits.test);
@@ -187,7 +191,7 @@ TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
   };
   const auto run = [&](const std::vector<std::string>& disabled) {
     cuda::sim::clear();
-    Model model = cuda_model(zoo::mnist_cnn(), {}, 5);
+    Model model = cuda_model(workloads::mnist_cnn(), {}, 5);
     TrainingOptions options;
     options.epochs = 2;
     options.batch = 8;

@@ -92,7 +92,7 @@ void add_vgg(Rows& rows) {
   std::int64_t size = 32;
   std::int64_t in = 3;
   for (const std::int64_t width : {64, 128, 256, 512, 512}) {
-    const std::string prefix = "vgg-cifar10 " + std::to_string(size) + "x" + std::to_string(size);
+    const std::string prefix = "vgg " + std::to_string(size) + "x" + std::to_string(size);
     const CudnnConvolution first = square(kBatch, size, in, width, 3, 1, 1);
     rows.add(prefix + " first", first, in == 3);
     rows.add_fused(prefix + " first", first);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "fixtures.h"
+#include "networks/networks.h"
 
 namespace {
 
@@ -69,7 +70,7 @@ TEST(Allocation, TheTrainingLoopAllocatesNothing) {
                {Rescale{}, Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{}, MaxPool2d{},
                 BatchNorm{}, Conv2d{.filters = 12, .kernel = 5, .stride = 2}, Tanh{}, AvgPool2d{},
                 Flatten{}, Dropout{}, Dense{.units = 10}});
-  for (const Network& network : {zoo::mnist_cnn(), deep}) {
+  for (const Network& network : {workloads::mnist_cnn(), deep}) {
     Model model(network, {.threads = 2});
     Watch watch;
     train(model, data, {.epochs = 2, .batch = 16}, nullptr, &watch);
@@ -83,7 +84,7 @@ TEST(Allocation, APreparedPredictorAllocatesNothing) {
   const Dataset data = make_digits(8, 0, 6).train;
   const auto pixels = first_input(data).as<std::uint8_t>();
   for (const int threads : {1, 2}) {
-    Model model(zoo::mnist_cnn(), {.threads = threads});
+    Model model(workloads::mnist_cnn(), {.threads = threads});
     const Predictor predictor(model);
     std::vector<float> outputs(80);
     const auto predict = [&] {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fixtures.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -18,7 +19,7 @@ struct Trained {
 
 Trained trained(Precision precision, int threads) {
   const Dataset digits = make_digits(400, 0, 3).train;
-  Model model(zoo::mnist_cnn(),
+  Model model(workloads::mnist_cnn(),
               {.device = "cpu", .threads = threads, .seed = 5, .precision = precision});
   Trained result;
   for (const EpochReport& epoch :
@@ -64,7 +65,7 @@ TEST(Bf16, EqualBitsAtAnyNumberOfThreads) {
 /// Every product of a plan says how it is computed; nothing is fused into what computes in fp32.
 TEST(Bf16, ThePlanNamesTheArithmetic) {
   const auto plan = [](Precision precision) {
-    return dump_training_step(zoo::mnist_cnn(), 8, Dump::plan, {},
+    return dump_training_step(workloads::mnist_cnn(), 8, Dump::plan, {},
                               {.device = "cpu", .threads = 1, .precision = precision});
   };
   const std::string text = plan(Precision::bf16);

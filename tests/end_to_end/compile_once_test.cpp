@@ -6,6 +6,7 @@
 #include "counting_backend.h"
 #include "fixtures.h"
 #include "model/model_state.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -23,7 +24,7 @@ class CompileOnce : public ::testing::Test {
   std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
   Splits digits_ = make_digits(130, 60, 5);
   Model model_{
-      make_state(zoo::mnist_cnn(),
+      make_state(workloads::mnist_cnn(),
                  std::make_unique<CountingBackend>(open_backend({.device = "cpu", .threads = 2}),
                                                    counts_),
                  1)};

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "fixtures.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -237,7 +238,7 @@ TEST(Continue, FrozenParametersHaveNoGradient) {
 
 TEST(Continue, TheBestEpochsWeightsAreKept) {
   const Splits digits = make_digits(200, 100, 5);
-  Trainer trainer(Model(zoo::mnist_cnn(), {.threads = 2}),
+  Trainer trainer(Model(workloads::mnist_cnn(), {.threads = 2}),
                   {.optimizer = Adam{.learning_rate = 0.02}});
   EXPECT_THROW(trainer.best(), Error);
   const History history =

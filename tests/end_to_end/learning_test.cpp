@@ -4,6 +4,7 @@
 #include <map>
 
 #include "fixtures.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -23,7 +24,7 @@ TEST(Learning, ScalingThenFlattenThenDenseLearns) {
 
 TEST(Learning, AConvolutionalNetworkLearns) {
   const Splits digits = make_digits(600, 200, 2);
-  Model model(zoo::mnist_cnn());
+  Model model(workloads::mnist_cnn());
   const History history =
       train(model, digits.train,
             {.epochs = 12, .batch = 16, .optimizer = Adam{.learning_rate = 4e-3}}, &digits.test);

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "fixtures.h"
 #include "io/safetensors.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -30,7 +31,7 @@ std::string load_error(const std::string& path) {
 
 TEST(ModelFile, SavesAndLoadsEveryBit) {
   const Dataset data = make_digits(60, 0, 1).train;
-  Model model(zoo::mnist_cnn(), {.seed = 9});
+  Model model(workloads::mnist_cnn(), {.seed = 9});
   train(model, data, {.epochs = 1, .batch = 16});
   model.set_class_names({"zero", "one", "\"two\"", "drei ö"});
   const std::string path = path_of("saved.safetensors");
@@ -249,7 +250,8 @@ TEST(Model, ParametersAreCheckedByNameAndShape) {
 
 TEST(Model, AMissingDeviceIsAnError) {
   try {
-    Model(zoo::mnist_cnn(), {.device = "cuda", .cuda = {.library = "/none/liblinnet_cuda.so"}});
+    Model(workloads::mnist_cnn(),
+          {.device = "cuda", .cuda = {.library = "/none/liblinnet_cuda.so"}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
@@ -257,7 +259,7 @@ TEST(Model, AMissingDeviceIsAnError) {
                  "such file or directory");
   }
   try {
-    Model(zoo::mnist_cnn(), {.device = "tpu"});
+    Model(workloads::mnist_cnn(), {.device = "tpu"});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),

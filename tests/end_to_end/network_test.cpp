@@ -6,6 +6,7 @@
 
 #include "core/align.h"
 #include "fixtures.h"
+#include "networks/networks.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/batch_norm/batch_norm.h"
@@ -26,7 +27,7 @@ std::string network_error(Shape sample, std::vector<Layer> layers) {
 }
 
 TEST(Network, MnistCnnIsThePublishedOne) {
-  const Network network = zoo::mnist_cnn();
+  const Network network = workloads::mnist_cnn();
   EXPECT_EQ(network.parameters(), 31530);
   EXPECT_EQ(network.input_shape(), (Shape{28, 28, 1}));
   EXPECT_EQ(network.output_shape(), Shape{10});
@@ -39,7 +40,7 @@ TEST(Network, MnistCnnIsThePublishedOne) {
 }
 
 TEST(Network, JsonKeepsEverything) {
-  for (const Network& network : {zoo::mnist_cnn(), every_layer()}) {
+  for (const Network& network : {workloads::mnist_cnn(), every_layer()}) {
     const Network read = Network::from_json(network.to_json());
     EXPECT_EQ(read.to_json(), network.to_json());
     EXPECT_EQ(read.parameters(), network.parameters());

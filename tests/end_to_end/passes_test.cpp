@@ -6,6 +6,7 @@
 #include "backend/null/null_backend.h"
 #include "fixtures.h"
 #include "model/model_state.h"
+#include "networks/networks.h"
 #include "ops/activation/activation.h"
 #include "ops/arithmetic/arithmetic.h"
 #include "ops/bias_add/bias_add.h"
@@ -37,7 +38,7 @@ bool no_pooled_convolution(const Op& op) { return op.name() != "conv2d_pool"; }
 TEST(Passes, MnistCnnIsFusedToTheEnd) {
   const std::vector<std::string> expected{"small_cnn 'loss'", "metrics 'metrics'",
                                           "finite_check 'finite'", "optimizer_update 'optimizer'"};
-  EXPECT_EQ(launches(zoo::mnist_cnn(), everything), expected);
+  EXPECT_EQ(launches(workloads::mnist_cnn(), everything), expected);
 }
 
 /// Layer by layer, the whole training step of mnist-cnn is thirteen operators.
@@ -57,11 +58,11 @@ TEST(Passes, MnistCnnIsFusedLayerByLayer) {
       "finite_check 'finite'",
       "optimizer_update 'optimizer'",
   };
-  EXPECT_EQ(launches(zoo::mnist_cnn(), layers), expected);
+  EXPECT_EQ(launches(workloads::mnist_cnn(), layers), expected);
 }
 
 TEST(Passes, ABackendWithoutAFusionGetsItsParts) {
-  const std::vector<std::string> run = launches(zoo::mnist_cnn(), no_pooled_convolution);
+  const std::vector<std::string> run = launches(workloads::mnist_cnn(), no_pooled_convolution);
   EXPECT_NE(std::find(run.begin(), run.end(), "conv2d 'relu_1'"), run.end());
   EXPECT_NE(std::find(run.begin(), run.end(), "max_pool2d 'max_pool2d_1'"), run.end());
 }
@@ -92,7 +93,7 @@ Network network_of(std::string_view pass) {
                                }};
     return Network({28, 28, 1}, {Rescale{}, wasteful, Flatten{}, Dense{.units = 10}});
   }
-  if (pass != "fuse_batch_norm") return zoo::mnist_cnn();
+  if (pass != "fuse_batch_norm") return workloads::mnist_cnn();
   return Network({28, 28, 1},
                  {Rescale{}, Conv2d{.filters = 4, .kernel = 5, .stride = 4}, BatchNorm{}, ReLU{},
                   Residual{
@@ -276,7 +277,7 @@ TEST(Passes, AGroupedConvolutionKeepsItsOwnGradient) {
 
 TEST(Passes, AnUnknownNameIsAnError) {
   try {
-    launches(zoo::mnist_cnn(), everything, {"fuse_all"});
+    launches(workloads::mnist_cnn(), everything, {"fuse_all"});
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "message_of.h"
+#include "networks/networks.h"
 #include "nn/definition.h"
 #include "weights.h"
 
@@ -37,7 +38,7 @@ Dataset sevens_behind_threes(std::int64_t count, std::int64_t steps) {
 }
 
 TEST(Recurrent, GruImdbIsThePublishedOne) {
-  const Network network = zoo::gru_imdb();
+  const Network network = workloads::gru_imdb();
   EXPECT_EQ(network.parameters(), 3818302);
   EXPECT_EQ(network.input_shape(), Shape{150});
   EXPECT_EQ(network.output_shape(), Shape{2});
@@ -46,8 +47,8 @@ TEST(Recurrent, GruImdbIsThePublishedOne) {
   EXPECT_EQ(shape_of(network, "gru_1.weight_hh_l0"), (Shape{300, 100}));
   EXPECT_EQ(shape_of(network, "gru_1.bias_ih_l0"), Shape{300});
   EXPECT_EQ(shape_of(network, "gru_1.bias_hh_l0"), Shape{300});
-  EXPECT_EQ(zoo::gru_imdb({.classes = 0}).output_shape(), Shape{100});
-  EXPECT_THROW(zoo::gru_imdb({.steps = 0}), Error);
+  EXPECT_EQ(zoo::gru_text({.classes = 0}).output_shape(), Shape{100});
+  EXPECT_THROW(zoo::gru_text({.steps = 0}), Error);
 }
 
 TEST(Recurrent, LayersGiveStatesOrSequences) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -30,8 +31,8 @@ TEST(Reproducible, NoOperatorReadsWhatNobodyWrote) {
   EXPECT_EQ(weights_after(every_layer(), data, {.checked = true}),
             weights_after(every_layer(), data, {}));
   const Dataset digits = make_digits(40, 0, 4).train;
-  EXPECT_EQ(weights_after(zoo::mnist_cnn(), digits, {.checked = true}),
-            weights_after(zoo::mnist_cnn(), digits, {}));
+  EXPECT_EQ(weights_after(workloads::mnist_cnn(), digits, {.checked = true}),
+            weights_after(workloads::mnist_cnn(), digits, {}));
 }
 
 TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
@@ -39,10 +40,10 @@ TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
   const Dataset digits = make_digits(600, 0, 4).train;
   const std::vector<float> one = weights_after(every_layer(), data, {.threads = 1});
   const std::vector<float> cnn =
-      weights_after(zoo::mnist_cnn(), digits, {.batch = 128, .threads = 1, .steps = 4});
+      weights_after(workloads::mnist_cnn(), digits, {.batch = 128, .threads = 1, .steps = 4});
   for (int threads : {1, 2, 3, 4}) {
     EXPECT_EQ(weights_after(every_layer(), data, {.threads = threads}), one) << threads;
-    EXPECT_EQ(weights_after(zoo::mnist_cnn(), digits,
+    EXPECT_EQ(weights_after(workloads::mnist_cnn(), digits,
                             {.batch = 128, .threads = threads, .steps = 4}),
               cnn)
         << threads;
@@ -51,7 +52,7 @@ TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
 
 std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {
   const Splits digits = make_digits(300, 50, 5);
-  Model model(zoo::mnist_cnn(), {.threads = threads, .seed = seed});
+  Model model(workloads::mnist_cnn(), {.threads = threads, .seed = seed});
   std::vector<double> result;
   for (const EpochReport& epoch :
        train(model, digits.train, {.epochs = 2, .batch = batch, .seed = seed}, &digits.test)

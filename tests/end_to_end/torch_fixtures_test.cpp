@@ -9,6 +9,7 @@
 
 #include "model/model_state.h"
 #include "model/step_graph.h"
+#include "networks/networks.h"
 #include "ops/metrics/metrics.h"
 #include "torch_fixture.h"
 #include "weights.h"
@@ -60,14 +61,14 @@ std::function<Network(const TorchFixture&)> sized(OfImages<Options> network) {
 /// A line here and one in tests/fixtures/torch_models.py add a model.
 const std::vector<ZooModel>& zoo_models() {
   static const std::vector<ZooModel> all{
-      {"mnist_cnn", sized(zoo::mnist_cnn)},
+      {"mnist_cnn", sized(workloads::mnist_cnn)},
       {"mlp", small_mlp},
-      {"rosenbrock_mlp", [](const TorchFixture&) { return zoo::rosenbrock_mlp(); }},
-      {"flux_cnn", sized(zoo::flux_cnn)},
-      {"vgg_cifar10", sized(zoo::vgg_cifar10)},
+      {"rosenbrock_mlp", [](const TorchFixture&) { return workloads::rosenbrock_mlp(); }},
+      {"flux_cnn", sized(workloads::flux_cnn)},
+      {"vgg_cifar10", sized(workloads::vgg_cifar10)},
       {"vgg11", sized(zoo::vgg11)},
       {"vgg16", sized(zoo::vgg16)},
-      {"gru_imdb", [](const TorchFixture&) { return zoo::gru_imdb(); }},
+      {"gru_imdb", [](const TorchFixture&) { return workloads::gru_imdb(); }},
       {"recurrent", all_recurrent},
       {"resnet18", sized(zoo::resnet18)},
       {"resnet34", sized(zoo::resnet34)},

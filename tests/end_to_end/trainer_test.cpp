@@ -8,6 +8,7 @@
 #include "data/targets.h"
 #include "fixtures.h"
 #include "graph/interpreter.h"
+#include "networks/networks.h"
 #include "train/early_stopping.h"
 
 namespace linnet::testing {
@@ -202,9 +203,9 @@ TEST(Predict, ProbabilitiesAreTheSoftmaxOfWhateverTheNetworkEndsIn) {
 
 TEST(Trainer, PlannedMemoryIsWhatTheSummarySays) {
   const Dataset data = make_digits(32, 0, 1).train;
-  Model model(zoo::mnist_cnn());
+  Model model(workloads::mnist_cnn());
   const History history = train(model, data, {.epochs = 1, .batch = 32});
-  const NetworkSummary summary = summarize(zoo::mnist_cnn(), 32, {.epochs = 1, .batch = 32});
+  const NetworkSummary summary = summarize(workloads::mnist_cnn(), 32, {.epochs = 1, .batch = 32});
   EXPECT_NEAR(static_cast<double>(history.planned_bytes),
               static_cast<double>(summary.train_peak_bytes), 256);  // alignment
 }

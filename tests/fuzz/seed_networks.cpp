@@ -4,6 +4,7 @@
 #include <linnet/zoo.h>
 
 #include "fuzz/seeds.h"
+#include "networks/networks.h"
 
 namespace linnet::fuzz {
 namespace {
@@ -36,7 +37,7 @@ std::vector<std::pair<std::string, Network>> seed_networks() {
                                        Dropout{},   Dense{3},    Softmax{}};
   return {
       {"dense", Network({4}, {Dense{.units = 6}, ReLU{}, Dense{.units = 3}})},
-      {"image", zoo::mnist_cnn({.sample = {8, 8, 1}, .classes = 3})},
+      {"image", workloads::mnist_cnn({.sample = {8, 8, 1}, .classes = 3})},
       {"batch_norm",
        Network({6, 6, 3}, {Rescale{}, Conv2d{.filters = 4, .bias = false}, BatchNorm{}, ReLU{},
                            MaxPool2d{}, Flatten{}, Dense{.units = 3}})},
@@ -56,7 +57,7 @@ std::vector<std::pair<std::string, Network>> seed_networks() {
       {"sequence",
        Network({8, 3}, {Conv1d{.filters = 4}, MaxPool1d{}, AvgPool1d{},
                         LSTM{.units = 3, .return_sequences = true}, SimpleRNN{.units = 2}})},
-      {"texts", zoo::gru_imdb({.steps = 6, .vocabulary = 9, .features = 3, .units = 4})},
+      {"texts", zoo::gru_text({.steps = 6, .vocabulary = 9, .features = 3, .units = 4})},
       {"both_ways", Network({5},
                             {Embedding{.vocabulary = 8, .features = 3},
                              Bidirectional{LSTM{.units = 2}}, LogSoftmax{}},

@@ -7,23 +7,17 @@ import subprocess
 
 import engines
 import processes
+import workloads
 from check import NUMERICS, TESTS, Failed, NoDevice
 
 SHARDS = 8  # processes of a test program at once
 NO_GPU = 77  # a test program's exit status
 # Workload, batch, samples, epochs, precisions: the most telling first, the longest tuning last.
-NUMERIC_WORK = (
-    ("mnist-cnn", 128, 512, 25, ("fp32", "tf32")),
-    ("rosenbrock-mlp", 1000, 4000, 25, ("fp32", "tf32")),
-    ("resnet50-cifar10", 128, 512, 2, ("tf32",)),
-    ("gru-imdb", 64, 256, 3, ("fp32",)),
-    ("flux-cnn", 1000, 4000, 5, ("fp32",)),
-    ("mnist-cnn", 128, 512, 25, ("bf16",)),
-    ("rosenbrock-mlp", 1000, 4000, 25, ("bf16",)),
-    ("densenet121-xray", 4, 16, 2, ("fp32",)),
-    ("vgg-cifar10", 64, 256, 3, ("fp32",)),
-    ("resnet50-cifar10", 128, 512, 2, ("fp32",)),
-)
+NUMERIC_WORK = tuple(
+    (name, curve["batch"], curve["samples"], curve["epochs"], tuple(curve["precisions"]))
+    for _, name, curve in sorted((curve["rank"], name, curve)
+                                 for name, entry in workloads.ALL.items()
+                                 for curve in entry.get("gpu_numerics", ())))
 REHEARSED_WORK = (("mnist-cnn", 8, 32, 3, ("fp32", "tf32", "bf16")),
                   ("flux-cnn", 2, 4, 2, ("fp32",)))
 

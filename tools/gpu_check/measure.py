@@ -28,7 +28,7 @@ SMALL = jobs.Size(8, 16, 1, 2)  # of a rehearsal
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """One row: a workload of jobs.py, its size and its rivals, quick ones first."""
+    """One row: a workload of workloads.json, its size and its rivals, quick ones first."""
     name: str
     size: jobs.Size
     rivals: tuple = (EAGER, CAPTURED, REDUCED, JAX)

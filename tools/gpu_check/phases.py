@@ -5,9 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import correctness
+import jobs
 import measure
 import profiles
 import programs
+import workloads
 from jobs import Size
 from measure import CAPTURED, EAGER, JAX, REDUCED, TUNED, Work
 
@@ -22,9 +24,12 @@ class Phase:
     about: str
 
 
-MNIST = Work("mnist-cnn", Size(128, 9984, 2, 40), rehearsed=True)
-RESNET = Work("resnet50-cifar10", Size(128, 12800, 1, 2))
-MLP = Work("rosenbrock-mlp", Size(8000, 32000, 1, 10), (EAGER, CAPTURED, TUNED, JAX))
+SIZES = jobs.sizes("gpu")
+MNIST = Work("mnist-cnn", SIZES["mnist-cnn"], rehearsed=True)
+RESNET = Work("resnet50-cifar10", SIZES["resnet50-cifar10"])
+MLP = Work("rosenbrock-mlp", SIZES["rosenbrock-mlp"], (EAGER, CAPTURED, TUNED, JAX))
+OTHERS = [Work(name, size, **workloads.ALL[name.removesuffix(":infer")].get("gpu", {}))
+          for name, size in SIZES.items() if name not in (MNIST.name, RESNET.name, MLP.name)]
 
 
 def mlp_prediction(batch, rivals=(EAGER, TUNED)):
@@ -55,13 +60,7 @@ ALL = (
     Phase("mlp-predict", 25, measure.rows(*map(mlp_prediction, (512, 2000, 8000, 32000))),
           "rosenbrock-mlp, prediction, batches 512 to 32000"),
     Phase("graphs", 16, correctness.graph_modes, "equal bits in every graph mode"),
-    Phase("others", 60, measure.rows(
-        Work("gru-imdb", Size(64, 6400, 1, 2)),
-        Work("flux-cnn", Size(1000, 25000, 1, 3), rehearsed=True),
-        Work("vgg-cifar10", Size(64, 12800, 1, 2)),
-        Work("resnet50-features:infer", Size(32, 640, 1, 2), (EAGER, REDUCED)),
-        Work("densenet121-xray", Size(64, 320, 1, 2), (EAGER,), rounds=2)),
-        "gru-imdb, flux-cnn, vgg-cifar10, resnet50-features, densenet121-xray"),
+    Phase("others", 60, measure.rows(*OTHERS), ", ".join(work.name for work in OTHERS)),
     Phase("mini-batches", 20, measure.rows(*map(mini_batches, (50, 1, 12, 4))),
           "rosenbrock-mlp, 1 to 50 steps an epoch"),
     Phase("largest", 12, measure.largest_batch, "the largest batch of resnet50-cifar10"),

@@ -70,7 +70,7 @@ def torch_weights(tensors, dtype):
 
 
 def network(weights, pixels, flips=()):
-    """Logits (N, 10) of zoo::mnist_cnn() on pixels (N, 28, 28) u8. The ReLU inputs that `flips`
+    """Logits (N, 10) of workloads::mnist_cnn() on pixels (N, 28, 28) u8. The ReLU inputs that `flips`
     names by (sample, channel, y, x) change their sign."""
     x = (pixels.to(weights["dense_1.weight"].dtype) / 255).unsqueeze(1)  # (N, 1, H, W)
     x = functional.conv2d(x, weights["conv2d_1.weight"], weights["conv2d_1.bias"], padding=1)

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "networks/networks.h"
 #include "ops/gather_batch/record_index.h"
 
 namespace linnet {
@@ -45,7 +46,7 @@ void print_order(const Dataset& data, std::uint64_t seed) {
 
 /// Prints the loss of each of the first steps of epoch 1.
 void print_losses(const Dataset& data, const Arguments& arguments) {
-  Model model(zoo::mnist_cnn(),
+  Model model(workloads::mnist_cnn(),
               {.device = "cpu", .threads = arguments.threads, .seed = arguments.seed});
   if (!arguments.initial.empty()) model.save(arguments.initial);
   const std::int64_t epoch_steps = (data.size() + arguments.batch - 1) / arguments.batch;

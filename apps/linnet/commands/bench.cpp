@@ -45,29 +45,23 @@ struct BenchOptions {
   bool streamed() const { return data == "streamed"; }
 };
 
-/// Epochs of a workload, as far as the published runs say; short ones need many.
-struct Epochs {
-  std::int64_t warmup = 1;
-  std::int64_t timed = 3;
-};
-
-Epochs published_epochs(const std::string& workload) {
-  return workload == "mnist-cnn" ? Epochs{2, 40} : Epochs{};
+/// The published size of the mode, or of the other one where others have published that alone.
+BenchSize published_size(const Job& job, const std::string& mode) {
+  const auto found = job.published.find(mode);
+  return found == job.published.end() ? job.published.begin()->second : found->second;
 }
 
-/// The workload as it was published, which is for speed; `linnet train` may have a better recipe.
-Job job_of(const BenchOptions& options) {
-  Job job = workload(options.workload);
+Job job_of(BenchOptions& options) {
+  Job job = published_workload(options.workload);
   require(!job.forward_only || options.mode != "train",
           "{} computes features and has nothing to train; use --mode infer", job.name);
+  if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
+  const BenchSize size = published_size(job, options.mode);
   TrainingOptions& t = job.training;
-  if (job.name == "mnist-cnn") {
-    t.optimizer = Adam{.learning_rate = 1e-3};
-    t.schedule = Constant{};
-    t.batch = 128;
-  }
-  t.epochs = options.epochs.value_or(published_epochs(job.name).timed);
-  t.batch = options.batch.value_or(t.batch);
+  t.epochs = options.epochs.value_or(size.epochs);
+  t.batch = options.batch.value_or(size.batch);
+  options.warmup = options.warmup.value_or(size.warmup);
+  if (!options.wanted.samples && size.samples > 0) options.wanted.samples = size.samples;
   t.streamed = options.streamed();
   t.seed = options.seed;
   apply(options.on, job.model);
@@ -187,7 +181,6 @@ BenchData drawn_or_read(const Job& job, const BenchDataOptions& options) {
 int bench(BenchOptions options) {
   Job job = job_of(options);
   require_folder(options.json);
-  if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
   options.wanted.seed = options.data_seed.value_or(options.seed);
   if (!options.export_folder.empty()) {
     options.wanted.test = true;
@@ -205,7 +198,7 @@ int bench(BenchOptions options) {
   if (job.for_images && sample != job.network.input_shape()) {
     model = Model(network_for(job, sample), job.model);
   }
-  const std::int64_t warmup = options.warmup.value_or(published_epochs(job.name).warmup);
+  const std::int64_t warmup = *options.warmup;
   const TimedRun run =
       options.infer() ? time_inference(model, train, job.training.batch, options.streamed(), warmup,
                                        job.training.epochs)

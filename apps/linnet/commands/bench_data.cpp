@@ -13,13 +13,11 @@ namespace {
 constexpr std::int64_t kImageSamples = 1280;       // of images too large to draw tens of thousands
 constexpr std::int64_t kLargeImage = 64 * 64 * 3;  // in numbers
 constexpr std::int64_t kSyntheticSamples = 50000;
-constexpr std::int64_t kMnistSamples = 10000;  // of the published run
 
 BenchData synthetic(const Job& job, const BenchDataOptions& options, const std::string& reason) {
   const std::int64_t size = job.network.input_shape().elements();
-  const std::int64_t samples = options.samples.value_or(job.name == "mnist-cnn" ? kMnistSamples
-                                                        : size > kLargeImage    ? kImageSamples
-                                                                             : kSyntheticSamples);
+  const std::int64_t samples =
+      options.samples.value_or(size > kLargeImage ? kImageSamples : kSyntheticSamples);
   const auto draw = [&](std::int64_t count, std::uint64_t seed) {
     return synthetic_data(job.network, job.training.loss, count, seed);
   };
@@ -37,11 +35,10 @@ BenchData bench_data(const Job& job, const BenchDataOptions& options) {
   }
   BenchData data;
   try {
-    const std::int64_t published = job.name == "mnist-cnn" ? kMnistSamples : 0;
-    LoadedData loaded = load_data(options.dataset.value_or(job.data),
-                                  {.seed = options.seed,
-                                   .train_samples = options.samples.value_or(published),
-                                   .test = options.test});
+    LoadedData loaded =
+        load_data(options.dataset.value_or(job.data), {.seed = options.seed,
+                                                       .train_samples = options.samples.value_or(0),
+                                                       .test = options.test});
     if (!loaded.note.empty()) return synthetic(job, options, "Fashion-MNIST is not to be had");
     data.splits = std::move(loaded.splits);
   } catch (const Error& error) {

@@ -13,7 +13,7 @@ namespace linnet::command {
 
 struct BenchDataOptions {
   std::optional<std::string> dataset;   ///< a folder or a name; else the workload's
-  std::optional<std::int64_t> samples;  ///< at most so many for training; else as published
+  std::optional<std::int64_t> samples;  ///< at most so many for training; else all
   std::uint64_t seed = 0;               ///< of what is drawn, and of a split by patient
   bool test = false;                    ///< the test part too
 };

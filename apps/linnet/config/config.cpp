@@ -30,6 +30,12 @@ class Config {
     // "-" is standard input, whose paths are relative to the working folder.
     Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = network()};
     data(job);
+    recipe(job);
+    return job;
+  }
+
+  /// All but the network and its data.
+  void recipe(Job& job) {
     Section optimizer = section("optimizer");
     read_optimizer(optimizer, job);
     Section schedule = section("schedule");
@@ -40,7 +46,6 @@ class Config {
     Section augment = section("augment");
     read_augment(augment, job.training.augment);
     top_.close();
-    return job;
   }
 
  private:
@@ -133,6 +138,10 @@ class Config {
 };
 
 }  // namespace
+
+void read_recipe(const toml::table& table, const std::filesystem::path& path, Job& job) {
+  Config(table, path).recipe(job);
+}
 
 Job read_config(const std::filesystem::path& path) {
   const std::string text = read_text(path, kMostBytes);

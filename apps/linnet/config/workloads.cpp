@@ -3,143 +3,111 @@
 
 #include <linnet/layers.h>
 #include <linnet/zoo.h>
+#include <toml++/toml.h>
 
-#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
-#include <functional>
 
 #include "base/check.h"
 #include "config/config.h"
 #include "data/folder.h"
 #include "describe/nearest.h"
+#include "networks/networks.h"
 
 namespace linnet::command {
 namespace {
 
-/// The published workload trains by Adam at a constant 1e-3 in batches of 128 or 1,024, which is
-/// what benchmarks do. This recipe is for accuracy: 0.983 on MNIST in 5 epochs instead of 0.977.
-TrainingOptions mnist_cnn_recipe() {
-  return {.epochs = 5,
-          .batch = 64,
-          .optimizer = Adam{.learning_rate = 4e-3},
-          .schedule = CosineDecay{}};
+constexpr const char* kTable = "benchmarks/workloads.json";
+
+/// The table's recipes have the sections and keys of a configuration file.
+toml::table toml_of(const Json& object) {
+  toml::table table;
+  for (const auto& [key, value] : object.items()) {
+    if (value.is_object()) table.insert_or_assign(key, toml_of(value));
+    if (value.is_boolean()) table.insert_or_assign(key, value.get<bool>());
+    if (value.is_number_integer()) table.insert_or_assign(key, value.get<std::int64_t>());
+    if (value.is_number_float()) table.insert_or_assign(key, value.get<double>());
+    if (value.is_string()) table.insert_or_assign(key, value.get<std::string>());
+  }
+  return table;
 }
 
-Job resnet50_cifar(const std::string& name, std::int64_t classes) {
-  return {.name = name,
-          .network = zoo::resnet50({.classes = classes}),
-          .training = {.epochs = 3, .batch = 128, .optimizer = Adam{.learning_rate = 1e-3}},
-          .data = fmt::format("cifar{}", classes)};
-}
-
-Job rosenbrock_mlp(const std::string& name) {
-  return {.name = name,
-          .network = zoo::rosenbrock_mlp(),
-          .training = {.epochs = 10,
-                       .batch = 8000,
-                       .optimizer = Adam{.learning_rate = 1e-3},
-                       .loss = Loss::mse},
-          .data = "rosenbrock"};
-}
-
-Job mnist_cnn(const std::string& name) {
-  return {.name = name, .network = zoo::mnist_cnn(), .training = mnist_cnn_recipe()};
-}
-
-Job flux_cnn(const std::string& name) {
-  return {.name = name,
-          .network = zoo::flux_cnn(),
-          .training = {.epochs = 1,
-                       .batch = 1000,
-                       .optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9}},
-          .data = "cifar10"};
-}
-
-Job vgg_cifar10(const std::string& name) {
-  return {.name = name,
-          .network = zoo::vgg_cifar10(),
-          .training = {.epochs = 10,
-                       .batch = 64,
-                       .optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9}},
-          .data = "cifar10"};
-}
-
-/// Normalised as for ImageNet: by colour, or by the mean of them for grey images.
-Layer pixels_of(const Shape& sample) {
+/// Normalised as for ImageNet: by colour, or by the mean of the colours for grey images.
+Layer imagenet_pixels_of(const Shape& sample) {
   if (sample.rank() == 3 && sample[2] == 3) return imagenet_pixels();
   return Normalize{.mean = {0.449}, .std = {0.226}};
 }
 
-Network xray_network(const Shape& sample) {
-  return zoo::densenet121({.sample = sample, .classes = 14, .pixels = pixels_of(sample)});
+Network make_network(const Json& description, const Shape& sample) {
+  zoo::ImageOptions options;
+  options.sample = sample;
+  options.classes = description.value("classes", options.classes);
+  if (description.value("pixels", "") == "imagenet") options.pixels = imagenet_pixels_of(sample);
+  return workloads::make(description.at("function"), options);
 }
 
-Job densenet121_xray(const std::string& name) {
-  return {.name = name,
-          .network = xray_network({224, 224, 3}),
-          .training = {.epochs = 5,
-                       .batch = 64,
-                       .optimizer = Adam{.learning_rate = 1e-4},
-                       .loss = Loss::binary_cross_entropy,
-                       .augment = {.resized_crop = true, .flip = 0.5}},
-          .data = "chest-xray",
-          .for_images = xray_network};
+Shape image_of(const Json& description) {
+  return Shape(description.value("image", std::vector<std::int64_t>{}));
 }
 
-Network feature_network(const Shape& sample) {
-  return zoo::resnet50({.sample = sample, .classes = 0, .pixels = pixels_of(sample)});
+const Json* find(const Json& table, const std::string& name) {
+  for (const Json& entry : table.at("workloads")) {
+    if (entry.at("name") == name) return &entry;
+  }
+  return nullptr;
 }
 
-Job resnet50_features(const std::string& name) {
-  return {.name = name,
-          .network = feature_network({224, 224, 3}),
-          .training = {.epochs = 1, .batch = 32},
-          .forward_only = true,
-          .for_images = feature_network};
+Job job_of(const Json& entry, const Json& recipe) {
+  const Json& network = entry.at("network");
+  Job job{.name = entry.at("name"), .network = make_network(network, image_of(network))};
+  job.data = entry.at("data");
+  job.forward_only = entry.value("forward_only", false);
+  if (network.value("any_image", false)) {
+    job.for_images = [network](const Shape& sample) { return make_network(network, sample); };
+  }
+  for (const auto& [mode, sizes] : entry.at("sizes").items()) {
+    const auto size = sizes.at("published").get<std::array<std::int64_t, 4>>();
+    job.published[mode] = {size[0], size[1], size[2], size[3]};
+  }
+  read_recipe(toml_of(recipe), kTable, job);
+  return job;
 }
 
-Job gru_imdb(const std::string& name) {
-  return {.name = name,
-          .network = zoo::gru_imdb(),
-          .training = {.epochs = 3, .batch = 64, .optimizer = Adam{.learning_rate = 1e-3}},
-          .data = "imdb"};
-}
-
-struct Workload {
-  std::string name;
-  std::function<Job(const std::string& name)> job;
-};
-
-const std::vector<Workload>& workloads() {
-  static const std::vector<Workload> all{
-      {"mnist-cnn", mnist_cnn},
-      {"resnet50-cifar10", [](const std::string& name) { return resnet50_cifar(name, 10); }},
-      {"resnet50-cifar100", [](const std::string& name) { return resnet50_cifar(name, 100); }},
-      {"rosenbrock-mlp", rosenbrock_mlp},
-      {"flux-cnn", flux_cnn},
-      {"vgg-cifar10", vgg_cifar10},
-      {"densenet121-xray", densenet121_xray},
-      {"resnet50-features", resnet50_features},
-      {"gru-imdb", gru_imdb},
-  };
-  return all;
+const Json& known_entry(const std::string& name, const Json& table) {
+  if (const Json* entry = find(table, name)) return *entry;
+  const std::vector<std::string> names = workload_names(table);
+  const std::string near = did_you_mean(name, names);
+  fail("unknown workload '{}'{}", name,
+       near.empty() ? fmt::format("; expected {}", listed(names)) : near);
 }
 
 }  // namespace
 
-std::vector<std::string> workload_names() {
+const Json& workload_table() {
+  static const Json table = Json::parse(workloads::table());
+  return table;
+}
+
+std::vector<std::string> workload_names(const Json& table) {
   std::vector<std::string> names;
-  for (const Workload& workload : workloads()) names.push_back(workload.name);
+  for (const Json& entry : table.at("workloads")) names.push_back(entry.at("name"));
   return names;
 }
 
-Job workload(const std::string& name) {
-  for (const Workload& workload : workloads()) {
-    if (workload.name == name) return workload.job(name);
+Job workload(const std::string& name, const Json& table) {
+  const Json& entry = known_entry(name, table);
+  return job_of(entry, entry.at("recipe"));
+}
+
+Job published_workload(const std::string& name, const Json& table) {
+  const Json& entry = known_entry(name, table);
+  Json recipe = entry.at("recipe");
+  const Json bench = entry.value("bench", Json::object());
+  for (const auto& [section, settings] : bench.items()) {
+    recipe[section] = settings;
   }
-  const std::string near = did_you_mean(name, workload_names());
-  fail("unknown workload '{}'{}", name,
-       near.empty() ? fmt::format("; expected {}", listed(workload_names())) : near);
+  return job_of(entry, recipe);
 }
 
 Network network_for(const Job& job, const Shape& sample) {
@@ -159,8 +127,8 @@ Job job_from(const std::string& config, const std::string& workload_name,
   const bool file = is_file(path) || std::filesystem::is_symlink(path, none);
   if (word && !config.empty() && !file) return workload(config);
   if (!config.empty()) return read_config(config);
-  require(!workload_name.empty(),
-          "{} needs a configuration file or a workload, e.g. `{} mnist-cnn`", command, command);
+  require(!workload_name.empty(), "{} needs a configuration file or a workload, e.g. `{} {}`",
+          command, command, workload_names()[0]);
   return workload(workload_name);
 }
 

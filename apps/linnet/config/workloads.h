@@ -4,13 +4,24 @@
 #include <linnet/network.h>
 #include <linnet/trainer.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "config/named_data.h"
+#include "report/json.h"
 
 namespace linnet::command {
+
+/// How much of a workload a benchmark does.
+struct BenchSize {
+  std::int64_t batch = 1;
+  std::int64_t samples = 0;  ///< of an epoch at most; 0: all
+  std::int64_t warmup = 1;   ///< epochs before the clock starts
+  std::int64_t epochs = 3;   ///< on the clock
+};
 
 /// Everything that a training needs to be told.
 struct Job {
@@ -25,6 +36,8 @@ struct Job {
   /// The same network for other images, of a workload whose network takes any; null else.
   std::function<Network(const Shape& sample)> for_images = {};
   DatasetOptions images = {};  ///< of image files; `streamed` is the training's
+  /// As others have published it, by mode, "train" or "infer"; of a workload alone.
+  std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration
   /// names, as in [optimizer] and [schedule]; the others are the defaults of their kinds.
   std::vector<std::string> optimizer_settings = {"learning_rate", "momentum"};
@@ -34,10 +47,15 @@ struct Job {
 /// The job's network, or the one that fits images of another size (see Job::for_images).
 Network network_for(const Job& job, const Shape& sample);
 
-/// The names that --workload takes.
-std::vector<std::string> workload_names();
-/// Throws Error for an unknown name, with the nearest one.
-Job workload(const std::string& name);
+/// Returns benchmarks/workloads.json, the one table of the workloads.
+const Json& workload_table();
+/// Returns the names that --workload takes, in the order of the table.
+std::vector<std::string> workload_names(const Json& table = workload_table());
+/// Returns the workload as `linnet train` trains it. Throws Error for an unknown name, with the
+/// nearest one.
+Job workload(const std::string& name, const Json& table = workload_table());
+/// Returns the workload as benchmarks train it, which is for speed; the recipe may be better.
+Job published_workload(const std::string& name, const Json& table = workload_table());
 
 /// `config` or else `workload_name`: exactly one of them must be given; Error otherwise, naming
 /// `command` ("linnet train").

@@ -13,6 +13,15 @@
 #include "report/machine.h"
 
 namespace linnet::command {
+namespace {
+
+#ifdef __clang__
+constexpr const char* kCompiler = "Clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "GCC " __VERSION__;
+#endif
+
+}  // namespace
 
 void add_setup(Json& json, const Job& job, const Model& model, const Dataset& train,
                std::int64_t test_samples, std::size_t epochs) {
@@ -40,6 +49,7 @@ void add_origin(Json& json, const Model& model, const ModelOptions& options) {
   const Machine machine = this_machine();
   json["version"] = version();
   json["commit"] = kCommit;
+  json["compiler"] = kCompiler;
   json["libraries"] = libraries(model, options);
   json["machine"] = {{"processor", machine.processor},
                      {"cores", machine.cores},

@@ -20,7 +20,7 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
                std::int64_t test_samples, std::size_t epochs);
 /// samples_per_second at the median epoch, and epoch_seconds.
 void add_speed(Json& json, std::int64_t samples, const Spread& seconds);
-/// version, commit, the machine, and the libraries that compute.
+/// version, commit, compiler, the machine, and the libraries that compute.
 void add_origin(Json& json, const Model& model, const ModelOptions& options);
 
 /// "oneDNN 3.1.0", and for a GPU "driver 13.0", "cuDNN 9.19", ...

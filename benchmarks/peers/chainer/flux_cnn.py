@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flux-cnn in Chainer: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between
+"""In Chainer: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between
 them, as the published network has it; 39,558 parameters."""
 from protocol import GLOROT, chainer, pixels, run
 
@@ -22,5 +22,5 @@ def network():
 
 
 if __name__ == "__main__":
-    run("flux-cnn", 1000, 39558, network, F.softmax_cross_entropy,
+    run(__file__, network, F.softmax_cross_entropy,
         chainer.optimizers.MomentumSGD(0.01, 0.9))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gru-imdb in Chainer: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
+"""In Chainer: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
 parameters. First weights of the embedding and the GRU are PyTorch's, which are Linnet's."""
 from protocol import GLOROT, chainer, run
 
@@ -22,4 +22,4 @@ class Network(chainer.Chain):
 
 
 if __name__ == "__main__":
-    run("gru-imdb", 64, 3818302, Network, F.softmax_cross_entropy)
+    run(__file__, Network, F.softmax_cross_entropy)

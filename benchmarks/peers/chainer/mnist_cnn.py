@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mnist-cnn in Chainer: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
+"""In Chainer: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
 from protocol import GLOROT, chainer, pixels, run
 
 F, L = chainer.functions, chainer.links
@@ -18,4 +18,4 @@ class Network(chainer.Chain):
 
 
 if __name__ == "__main__":
-    run("mnist-cnn", 128, 31530, Network, F.softmax_cross_entropy)
+    run(__file__, Network, F.softmax_cross_entropy)

@@ -36,7 +36,7 @@ def imagenet_pixels(x):
 class Run:
     """One network on resident data."""
 
-    def __init__(self, options, network, parameters, loss, optimizer):
+    def __init__(self, options, network, loss, optimizer):
         if options.device != "cpu":
             sys.exit(f"this peer runs on the CPU; got --device {options.device}")
         self.options, self.loss = options, loss
@@ -49,7 +49,7 @@ class Run:
         self.network = network()
         self.outputs = self.predict(self.samples[:1])  # shapes are known from here on
         self.parameters = sum(each.size for each in self.network.params())
-        peer.check_parameters(options.workload, parameters, self.parameters)
+        peer.check_parameters(options, self.parameters)
         self.optimizer = optimizer.setup(self.network)
 
     @staticmethod
@@ -97,10 +97,11 @@ class Run:
                 "versions": {"chainer": chainer.__version__, "numpy": np.__version__}}
 
 
-def run(workload, batch, parameters, network, loss, optimizer=None):
-    """A peer's whole program: `network` must have as many `parameters` as the workload says."""
+def run(program, network, loss, optimizer=None):
+    """Runs the whole program of this path, `__file__`: `network` must have as many parameters as
+    workloads.json says."""
     started = time.perf_counter()
-    options = peer.parser(workload, batch, "Chainer", ("numpy",),
+    options = peer.parser(program, "Chainer", ("numpy",),
                           precisions=PRECISIONS).parse_args()
-    peer.report(Run(options, network, parameters, loss, optimizer or chainer.optimizers.Adam()),
+    peer.report(Run(options, network, loss, optimizer or chainer.optimizers.Adam()),
                 started)

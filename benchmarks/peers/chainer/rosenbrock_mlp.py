@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rosenbrock-mlp in Chainer: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
+"""In Chainer: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
 from protocol import GLOROT, chainer, run
 
 F, L = chainer.functions, chainer.links
@@ -12,4 +12,4 @@ def network():
 
 
 if __name__ == "__main__":
-    run("rosenbrock-mlp", 8000, 1002001, network, F.mean_squared_error)
+    run(__file__, network, F.mean_squared_error)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""vgg-cifar10 in Chainer: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592
+"""In Chainer: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592
 parameters. The ReLU stands behind the pooling: the same values, and a quarter of the work."""
 from protocol import GLOROT, chainer, pixels, run
 
@@ -25,5 +25,5 @@ def network():
 
 
 if __name__ == "__main__":
-    run("vgg-cifar10", 64, 3441592, network, F.softmax_cross_entropy,
+    run(__file__, network, F.softmax_cross_entropy,
         chainer.optimizers.MomentumSGD(0.01, 0.9))

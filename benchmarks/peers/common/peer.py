@@ -12,13 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+import workloads  # noqa: E402
+
 PRECISIONS = ("auto", "bf16", "fp32", "tf32")
 DTYPES = {"u8": np.uint8, "f32": np.float32, "i32": np.int32}
 
 
-def parser(workload, batch, framework, modes, device="cpu", precisions=PRECISIONS):
-    """The options that run.py gives; the first of `modes` is the default."""
-    found = argparse.ArgumentParser(description=f"{workload} in {framework}; prints one JSON line")
+def parser(program, framework, modes, device="cpu", precisions=PRECISIONS):
+    """The options that run.py gives to the program of this path; the first of `modes` is the
+    default."""
+    entry = workloads.of_program(program)
+    sizes = next(iter(entry["sizes"].values()))
+    found = argparse.ArgumentParser(
+        description=f"{entry['name']} in {framework}; prints one JSON line")
     found.add_argument("--data", type=Path, required=True, help="folder of linnet bench --export")
     found.add_argument("--device", default=device)
     found.add_argument("--mode", choices=modes, default=modes[0])
@@ -27,12 +34,12 @@ def parser(workload, batch, framework, modes, device="cpu", precisions=PRECISION
     found.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
     found.add_argument("--threads", type=int, default=0,
                        help="on the CPU; 0: the framework's choice")
-    found.add_argument("--batch", type=int, default=batch)
+    found.add_argument("--batch", type=int, default=sizes["published"][0])
     found.add_argument("--warmup", type=int, default=2, help="epochs that are not timed")
     found.add_argument("--epochs", type=int, default=10, help="timed epochs")
     found.add_argument("--max-steps", type=int, default=0, help="of an epoch, for tries; 0: all")
     found.add_argument("--seed", type=int, default=0)
-    found.set_defaults(workload=workload)
+    found.set_defaults(workload=entry["name"], parameters=entry["parameters"])
     return found
 
 
@@ -71,9 +78,9 @@ def tested(folder, evaluate):
     return total / len(data.samples), right / len(data.samples) if data.classes else None
 
 
-def check_parameters(workload, wanted, found):
-    if found != wanted:
-        sys.exit(f"{workload} has {wanted} parameters; this model has {found}")
+def check_parameters(options, found):
+    if found != options.parameters:
+        sys.exit(f"{options.workload} has {options.parameters} parameters; this model has {found}")
 
 
 def bounds(samples, batch):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""densenet121-xray: DenseNet-121 (Huang et al., 2017) with 14 answers on (224, 224, 3), binary
+"""DenseNet-121 (Huang et al., 2017) with 14 answers on (224, 224, 3), binary
 cross-entropy, Adam 1e-4; 6,968,206 parameters. Training crops and flips at random."""
 import jax
 import optax
@@ -53,4 +53,4 @@ def loss(outputs, targets):
 
 
 if __name__ == "__main__":
-    protocol.run("densenet121-xray", 64, 6968206, Network(), loss, optax.adam(1e-4))
+    protocol.run(__file__, Network(), loss, optax.adam(1e-4))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flux-cnn in JAX: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between them,
+"""In JAX: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between them,
 as the published network has it; 39,558 parameters."""
 from flax import linen as nn
 
@@ -21,5 +21,5 @@ class Network(nn.Module):
 
 
 if __name__ == "__main__":
-    protocol.run("flux-cnn", 1000, 39558, Network(), protocol.cross_entropy,
+    protocol.run(__file__, Network(), protocol.cross_entropy,
                  protocol.momentum(0.01))

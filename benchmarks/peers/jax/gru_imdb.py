@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gru-imdb in JAX: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
+"""In JAX: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
 parameters. The GRU is written out, since Flax's cell has fewer biases than cuDNN's form: the
 inputs' share of all steps is one product, and jax.lax.scan goes over the steps."""
 import jax
@@ -43,4 +43,4 @@ class Network(nn.Module):
 
 
 if __name__ == "__main__":
-    protocol.run("gru-imdb", 64, 3818302, Network(), protocol.cross_entropy)
+    protocol.run(__file__, Network(), protocol.cross_entropy)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mnist-cnn in JAX: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
+"""In JAX: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
 from flax import linen as nn
 
 import protocol
@@ -15,4 +15,4 @@ class Network(nn.Module):
 
 
 if __name__ == "__main__":
-    protocol.run("mnist-cnn", 128, 31530, Network(), protocol.cross_entropy)
+    protocol.run(__file__, Network(), protocol.cross_entropy)

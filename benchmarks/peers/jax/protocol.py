@@ -56,7 +56,7 @@ def momentum(rate):
 class Run:
     """One model on resident data."""
 
-    def __init__(self, options, model, parameters, loss, optimizer):
+    def __init__(self, options, model, loss, optimizer):
         self.options, self.model, self.loss = options, model, loss
         jax.config.update("jax_platforms", "cuda" if options.device.startswith("cuda") else "cpu")
         if options.threads:  # JAX makes as many as it may use processors when it starts to compute
@@ -72,7 +72,7 @@ class Run:
         variables = jax.jit(lambda key, x: model.init(key, x, train=False))(
             self.key, self.samples[:1])
         self.parameters = sum(each.size for each in jax.tree.leaves(variables["params"]))
-        peer.check_parameters(options.workload, parameters, self.parameters)
+        peer.check_parameters(options, self.parameters)
         self.predict = jax.jit(lambda variables, x: model.apply(variables, x, train=False))
         self.predict_many = jax.jit(lambda variables, x: jax.lax.map(
             lambda batch: model.apply(variables, batch, train=False), x))
@@ -165,8 +165,9 @@ def forget():
     jax.clear_caches()
 
 
-def run(workload, batch, parameters, model, loss, optimizer=optax.adam(1e-3)):
-    """A peer's whole program: `model` must have as many `parameters` as the workload says."""
+def run(program, model, loss, optimizer=optax.adam(1e-3)):
+    """Runs the whole program of this path, `__file__`: `model` must have as many parameters as
+    workloads.json says."""
     started = time.perf_counter()
-    options = peer.parser(workload, batch, "JAX", MODES, precisions=tuple(MATMUL)).parse_args()
-    peer.report(Run(options, model, parameters, loss, optimizer), started)
+    options = peer.parser(program, "JAX", MODES, precisions=tuple(MATMUL)).parse_args()
+    peer.report(Run(options, model, loss, optimizer), started)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""resnet50-features: the ResNet-50 of resnet50_cifar.py on (224, 224, 3), cut behind the global
+"""The ResNet-50 of resnet50_cifar10.py on (224, 224, 3), cut behind the global
 average pool; 23,508,032 parameters. Forward only: run it with --infer."""
 import sys
 
 import protocol
-import resnet50_cifar
+import resnet50_cifar10
 
 if __name__ == "__main__":
     if "--infer" not in sys.argv:
-        sys.exit("resnet50-features has nothing to train; use --infer")
-    protocol.run("resnet50-features", 32, 23508032,
-                 resnet50_cifar.Network(classes=0, pixels=protocol.imagenet_pixels), None)
+        sys.exit("the network has nothing to train; use --infer")
+    protocol.run(__file__,
+                 resnet50_cifar10.Network(classes=0, pixels=protocol.imagenet_pixels), None)

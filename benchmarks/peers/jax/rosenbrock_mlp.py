@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rosenbrock-mlp in JAX: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
+"""In JAX: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
 from flax import linen as nn
 
 import protocol
@@ -14,4 +14,4 @@ class Network(nn.Module):
 
 
 if __name__ == "__main__":
-    protocol.run("rosenbrock-mlp", 8000, 1002001, Network(), protocol.squared_error)
+    protocol.run(__file__, Network(), protocol.squared_error)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""vgg-cifar10 in JAX: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
+"""In JAX: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
 The ReLU stands behind the pooling: the same values, and a quarter of the work."""
 from flax import linen as nn
 
@@ -22,5 +22,5 @@ class Network(nn.Module):
 
 
 if __name__ == "__main__":
-    protocol.run("vgg-cifar10", 64, 3441592, Network(), protocol.cross_entropy,
+    protocol.run(__file__, Network(), protocol.cross_entropy,
                  protocol.momentum(0.01))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gru-imdb in MXNet: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
+"""In MXNet: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
 parameters. First weights of the embedding and the GRU are PyTorch's, which are Linnet's."""
 import mxnet as mx
 from mxnet.gluon import rnn
@@ -24,4 +24,4 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("gru-imdb", 64, 3818302, network, protocol.cross_entropy())
+    protocol.run(__file__, network, protocol.cross_entropy())

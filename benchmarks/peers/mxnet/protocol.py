@@ -45,7 +45,7 @@ def squared_error():
 class Run:
     """One network on resident data."""
 
-    def __init__(self, options, network, parameters, loss, optimizer):
+    def __init__(self, options, network, loss, optimizer):
         self.options, self.loss = options, loss
         mx.random.seed(options.seed)
         self.context = mx.gpu() if options.device.startswith("cuda") else mx.cpu()
@@ -65,7 +65,7 @@ class Run:
         found = self.network.collect_params()
         self.parameters = sum(each.data().size for each in found.values()
                               if each.grad_req != "null")
-        peer.check_parameters(options.workload, parameters, self.parameters)
+        peer.check_parameters(options, self.parameters)
         self.trainer = gluon.Trainer(found, optimizer, kvstore=None)
 
     def resident(self, array):
@@ -113,10 +113,11 @@ class Run:
                 "versions": {"mxnet": mx.__version__, "numpy": np.__version__}}
 
 
-def run(workload, batch, parameters, network, loss, optimizer=None):
-    """A peer's whole program: `network` must have as many `parameters` as the workload says."""
+def run(program, network, loss, optimizer=None):
+    """Runs the whole program of this path, `__file__`: `network` must have as many parameters as
+    workloads.json says."""
     started = time.perf_counter()
-    options = peer.parser(workload, batch, "MXNet", ("hybrid", "imperative"),
+    options = peer.parser(program, "MXNet", ("hybrid", "imperative"),
                           precisions=PRECISIONS).parse_args()
-    peer.report(Run(options, network, parameters, loss, optimizer or mx.optimizer.Adam(1e-3)),
+    peer.report(Run(options, network, loss, optimizer or mx.optimizer.Adam(1e-3)),
                 started)

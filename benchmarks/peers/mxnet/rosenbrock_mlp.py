@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rosenbrock-mlp in MXNet: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
+"""In MXNet: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
 import protocol
 from protocol import nn
 
@@ -12,4 +12,4 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("rosenbrock-mlp", 8000, 1002001, network, protocol.squared_error())
+    protocol.run(__file__, network, protocol.squared_error())

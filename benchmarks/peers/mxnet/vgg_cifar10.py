@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""vgg-cifar10 in MXNet: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
+"""In MXNet: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
 The ReLU stands behind the pooling: the same values, and a quarter of the work."""
 import mxnet as mx
 
@@ -20,5 +20,5 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("vgg-cifar10", 64, 3441592, network, protocol.cross_entropy(),
+    protocol.run(__file__, network, protocol.cross_entropy(),
                  mx.optimizer.SGD(learning_rate=0.01, momentum=0.9))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""densenet121-xray: DenseNet-121 (Huang et al., 2017) with 14 answers on (224, 224, 3), binary
+"""DenseNet-121 (Huang et al., 2017) with 14 answers on (224, 224, 3), binary
 cross-entropy, Adam 1e-4; 6,968,206 parameters. Training crops and flips at random."""
 import keras
 import tensorflow as tf
@@ -54,6 +54,6 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("densenet121-xray", 64, 6968206, network,
+    protocol.run(__file__, network,
                  lambda: keras.losses.BinaryCrossentropy(from_logits=True),
                  lambda: protocol.adam(1e-4))

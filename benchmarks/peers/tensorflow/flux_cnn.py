@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flux-cnn in TensorFlow: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between
+"""In TensorFlow: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between
 them, as the published network has it; 39,558 parameters."""
 import keras
 from keras import layers
@@ -17,5 +17,5 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("flux-cnn", 1000, 39558, network, protocol.cross_entropy,
+    protocol.run(__file__, network, protocol.cross_entropy,
                  lambda: protocol.momentum(0.01))

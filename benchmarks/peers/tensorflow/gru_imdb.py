@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gru-imdb in TensorFlow: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
+"""In TensorFlow: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
 parameters. First weights of the embedding and the GRU are PyTorch's, which are Linnet's."""
 import keras
 from keras import layers
@@ -21,4 +21,4 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("gru-imdb", 64, 3818302, network, protocol.cross_entropy)
+    protocol.run(__file__, network, protocol.cross_entropy)

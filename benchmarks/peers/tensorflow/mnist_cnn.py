@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mnist-cnn in TensorFlow: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
+"""In TensorFlow: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
 import keras
 from keras import layers
 
@@ -15,4 +15,4 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("mnist-cnn", 128, 31530, network, protocol.cross_entropy)
+    protocol.run(__file__, network, protocol.cross_entropy)

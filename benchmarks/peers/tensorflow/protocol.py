@@ -145,15 +145,16 @@ def parameters_of(model):
     return sum(int(np.prod(each.shape)) for each in model.trainable_variables)
 
 
-def run(workload, batch, parameters, network, loss, optimizer=adam):
-    """A peer's whole program: `network()`, `loss()` and `optimizer()` make the Keras model, which
-    must have as many `parameters` as the workload says, its loss and its rule."""
+def run(program, network, loss, optimizer=adam):
+    """Runs the whole program of this path, `__file__`: `network()`, `loss()` and `optimizer()` make
+    the Keras model, which must have as many parameters as workloads.json says, its loss and its
+    rule."""
     started = time.perf_counter()
-    options = peer.parser(workload, batch, "TensorFlow", MODES, precisions=PRECISIONS).parse_args()
+    options = peer.parser(program, "TensorFlow", MODES, precisions=PRECISIONS).parse_args()
     keras.utils.set_random_seed(options.seed)
     if options.threads:
         tf.config.threading.set_intra_op_parallelism_threads(options.threads)
         tf.config.threading.set_inter_op_parallelism_threads(options.threads)
     model = network()
-    peer.check_parameters(workload, parameters, parameters_of(model))
+    peer.check_parameters(options, parameters_of(model))
     peer.report(Run(options, model, loss and loss(), optimizer()), started)

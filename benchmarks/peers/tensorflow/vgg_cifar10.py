@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""vgg-cifar10 in TensorFlow: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592
+"""In TensorFlow: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592
 parameters. The ReLU stands behind the pooling: the same values, and a quarter of the work."""
 import keras
 from keras import layers
@@ -22,5 +22,5 @@ def network():
 
 
 if __name__ == "__main__":
-    protocol.run("vgg-cifar10", 64, 3441592, network, protocol.cross_entropy,
+    protocol.run(__file__, network, protocol.cross_entropy,
                  lambda: protocol.momentum(0.01))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""flux-cnn in PyTorch: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between
+"""In PyTorch: two 5x5 convolutions of 16 and 8, dense 120, 84, 10 with nothing between
 them, as the published network has it; 39,558 parameters."""
 from torch import nn
 from torch.nn import functional
@@ -20,5 +20,5 @@ def forward(model, images):
 
 
 if __name__ == "__main__":
-    protocol.run("flux-cnn", 1000, 39558, network, forward, functional.cross_entropy,
+    protocol.run(__file__, network, forward, functional.cross_entropy,
                  protocol.momentum(0.01))

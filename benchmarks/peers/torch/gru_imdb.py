@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""gru-imdb in PyTorch: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
+"""In PyTorch: embedding 30,000 x 125, GRU 100, the last output to dense 2; 3,818,302
 parameters. Linnet's first weights of the embedding and the GRU are PyTorch's own."""
 from torch import nn
 from torch.nn import functional
@@ -28,4 +28,4 @@ def forward(model, samples):
 
 
 if __name__ == "__main__":
-    protocol.run("gru-imdb", 64, 3818302, network, forward, functional.cross_entropy)
+    protocol.run(__file__, network, forward, functional.cross_entropy)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mnist-cnn in PyTorch: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
+"""In PyTorch: conv 16 3x3 same, ReLU, max pool 2, dense 10; 31,530 parameters."""
 from torch import nn
 from torch.nn import functional
 
@@ -18,4 +18,4 @@ def forward(model, images):
 
 
 if __name__ == "__main__":
-    protocol.run("mnist-cnn", 128, 31530, network, forward, functional.cross_entropy)
+    protocol.run(__file__, network, forward, functional.cross_entropy)

@@ -24,15 +24,17 @@ from timed import Run, parameters_of  # noqa: E402
 MODES = ("eager", "default", "reduce-overhead", "max-autotune", "graph", "compiled-graph")
 
 
-def arguments(workload, batch):
-    parser = peer.parser(workload, batch, "PyTorch", MODES,
+def arguments(program):
+    parser = peer.parser(program, "PyTorch", MODES,
                          "cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--plain", action="store_true", help="PyTorch's defaults, untuned")
     options = parser.parse_args()
     if "graph" in options.mode and not options.device.startswith("cuda"):
-        sys.exit(f"{workload}: --mode {options.mode} needs a CUDA device; got {options.device}")
+        sys.exit(f"{options.workload}: --mode {options.mode} needs a CUDA device; got "
+                 f"{options.device}")
     if "graph" in options.mode and options.infer:
-        sys.exit(f"{workload}: --infer takes reduce-overhead for a CUDA graph; got {options.mode}")
+        sys.exit(f"{options.workload}: --infer takes reduce-overhead for a CUDA graph; got "
+                 f"{options.mode}")
     return options
 
 
@@ -82,12 +84,12 @@ def forget():
         torch.cuda.empty_cache()
 
 
-def run(workload, batch, parameters, network, forward, loss, optimizer=adam(1e-3)):
-    """A peer's whole program: `network()` makes the model, which must have as many `parameters` as
-    the workload says; `optimizer(parameters, ...)` its rule."""
+def run(program, network, forward, loss, optimizer=adam(1e-3)):
+    """Runs the whole program of this path, `__file__`: `network()` makes the model, which must have
+    as many parameters as workloads.json says; `optimizer(parameters, ...)` its rule."""
     started = time.perf_counter()
-    options = arguments(workload, batch)
+    options = arguments(program)
     torch.manual_seed(options.seed)
     model = network()
-    peer.check_parameters(workload, parameters, parameters_of(model))
+    peer.check_parameters(options, parameters_of(model))
     peer.report(Run(options, model, forward, loss, optimizer), started)

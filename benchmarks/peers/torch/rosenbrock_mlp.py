@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rosenbrock-mlp in PyTorch: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
+"""In PyTorch: dense 1000 -> 1000 tanh -> 1; 1,002,001 parameters."""
 from torch import nn
 from torch.nn import functional
 
@@ -16,4 +16,4 @@ def forward(model, samples):
 
 
 if __name__ == "__main__":
-    protocol.run("rosenbrock-mlp", 8000, 1002001, network, forward, functional.mse_loss)
+    protocol.run(__file__, network, forward, functional.mse_loss)

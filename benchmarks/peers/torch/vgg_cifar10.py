@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""vgg-cifar10 in PyTorch: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
+"""In PyTorch: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
 The ReLU stands behind the pooling: the same values, and a quarter of the work."""
 from torch import nn
 from torch.nn import functional
@@ -23,5 +23,5 @@ def forward(model, images):
 
 
 if __name__ == "__main__":
-    protocol.run("vgg-cifar10", 64, 3441592, network, forward, functional.cross_entropy,
+    protocol.run(__file__, network, forward, functional.cross_entropy,
                  protocol.momentum(0.01))

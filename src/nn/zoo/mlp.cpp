@@ -2,8 +2,6 @@
 #include <linnet/layers.h>
 #include <linnet/zoo.h>
 
-#include <array>
-
 namespace linnet::zoo {
 
 Network mlp(std::int64_t features, std::span<const std::int64_t> hidden, const Layer& activation,
@@ -11,11 +9,6 @@ Network mlp(std::int64_t features, std::span<const std::int64_t> hidden, const L
   Network network({features});
   for (std::int64_t units : hidden) network.add(Dense{.units = units}).add(activation);
   return network.add(Dense{.units = outputs});
-}
-
-Network rosenbrock_mlp() {
-  constexpr std::array<std::int64_t, 1> kHidden{1000};
-  return mlp(1000, kHidden, Tanh{}, 1);
 }
 
 }  // namespace linnet::zoo

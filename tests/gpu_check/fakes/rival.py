@@ -35,4 +35,4 @@ class Run:
 
 if __name__ == "__main__":
     began = time.perf_counter()
-    peer.report(Run(peer.parser("any", 1, "nothing", MODES).parse_args()), began)
+    peer.report(Run(peer.parser("mnist_cnn.py", "nothing", MODES).parse_args()), began)
