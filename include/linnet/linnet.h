@@ -23,6 +23,8 @@
 #include <linnet/predictor.h>
 #include <linnet/profile.h>
 #include <linnet/record_source.h>
+#include <linnet/samples.h>
+#include <linnet/save_dataset.h>
 #include <linnet/schedule.h>
 #include <linnet/state.h>
 #include <linnet/tensor.h>

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "core/tensor_memory.h"
-#include "data/fit_pictures.h"
+#include "data/fit_images.h"
 #include "data/targets.h"
 #include "data/wrapped_source.h"
 

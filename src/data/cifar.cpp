@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "data/folder.h"
-#include "data/thin_out.h"
+#include "data/subsample.h"
 
 namespace linnet {
 namespace {

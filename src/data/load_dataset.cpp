@@ -15,7 +15,7 @@
 #include "data/mnist.h"
 #include "data/npy_folder.h"
 #include "data/open_images.h"
-#include "data/thin_out.h"
+#include "data/subsample.h"
 
 namespace linnet {
 namespace {
@@ -124,7 +124,7 @@ Splits load_dataset(const fs::path& path, const DatasetOptions& options) {
           options.train_samples);
   Splits parts = in_memory(fmt::format("the data set '{}'", found.folder.string()),
                            [&] { return load_found(found, options); });
-  thin_out(parts.train, options.train_samples);
+  subsample(parts.train, options.train_samples);
   if (!options.test) parts.test = {};
   return parts;
 }

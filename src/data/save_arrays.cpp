@@ -69,7 +69,7 @@ void save_idx(const Splits& splits, const StagedFolder& folder, const SaveOption
   const DType dtype = train.inputs()[0].dtype();
   const Shape sample = train.inputs()[0].record();
   require(dtype == DType::u8 && sample.rank() == 3 && sample[2] == 1,
-          "IDX holds grey pictures, u8 of (height, width, 1); the samples of '{}' are {} {}", name,
+          "IDX holds grey images, u8 of (height, width, 1); the samples of '{}' are {} {}", name,
           to_string(dtype), to_string(sample));
   const bool labels = !labels_of(train).empty();
   require(labels && train.classes().size() <= 256,
@@ -88,7 +88,7 @@ void save_cifar(const Splits& splits, const StagedFolder& folder, const SaveOpti
   const DType dtype = train.inputs()[0].dtype();
   const Shape sample = train.inputs()[0].record();
   require(dtype == DType::u8 && sample == Shape({32, 32, 3}),
-          "CIFAR's files hold u8 pictures of (32, 32, 3); the samples of '{}' are {} {}", name,
+          "CIFAR's files hold u8 images of (32, 32, 3); the samples of '{}' are {} {}", name,
           to_string(dtype), to_string(sample));
   const std::size_t classes = train.classes().size();
   const bool labels = !labels_of(train).empty();

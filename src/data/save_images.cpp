@@ -38,12 +38,12 @@ void save_images(const Splits& splits, const StagedFolder& folder, const SaveOpt
   const DType dtype = train.inputs()[0].dtype();
   const Shape record = train.inputs()[0].record();
   require(dtype == DType::u8 && record.rank() == 3 && (record[2] == 1 || record[2] == 3),
-          "pictures are u8 of (height, width, 1 or 3); the samples of '{}' are {} {}", data_name,
+          "images are u8 of (height, width, 1 or 3); the samples of '{}' are {} {}", data_name,
           to_string(dtype), to_string(record));
   require(!labels_of(train).empty(),
-          "a folder a class takes one label a picture; '{}' has values instead", data_name);
+          "a folder a class takes one label an image; '{}' has values instead", data_name);
   for (const std::string& name : train.classes()) check_folder_name(name, data_name);
-  const bool png = options.picture == PictureFormat::png;
+  const bool png = options.image_format == ImageFormat::png;
   const std::int64_t samples = train.size() + splits.test.size();
   const std::size_t digits = std::to_string(std::max(train.size(), splits.test.size()) - 1).size();
   std::int64_t done = 0;

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "core/tensor_memory.h"
-#include "data/fit_pictures.h"
+#include "data/fit_images.h"
 #include "data/image_source.h"
 #include "model/bind_columns.h"
 #include "model/model_state.h"
@@ -24,7 +24,7 @@ Dataset fit_samples(Dataset data, const Model& model) {
   const Column* images = bind_inputs(model.network().definition(), data)[0];
   if (images->record() != model.sample_shape()) return data;
   const auto index = static_cast<std::size_t>(images - data.inputs().data());
-  return fit_pictures(std::move(data), model.network().input_shape(), index);
+  return fit_images(std::move(data), model.network().input_shape(), index);
 }
 
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,

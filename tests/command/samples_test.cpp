@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture is the same sample, byte by byte, in training, evaluation, prediction and conversion.
+// An image is the same sample, byte for byte, in training, evaluation, prediction and conversion.
 #include <linnet/linnet.h>
 
-#include "commands/inputs.h"
 #include "data/image_files.h"
 #include "data/image_fixtures.h"
-#include "data/save_dataset.h"
 #include "data_sets.h"
 
 namespace linnet::command {
@@ -46,7 +44,8 @@ Model trained(const Dataset& data, const Shape& input, bool crops) {
 
 /// What `linnet predict` asks the model about.
 Bytes predicted(const std::vector<std::string>& paths, const Model& model) {
-  return pixels_of(read_inputs(paths, model, 1).data);
+  const std::vector<fs::path> files(paths.begin(), paths.end());
+  return pixels_of(read_samples(files, model, {.threads = 1}).data);
 }
 
 TEST(Samples, PredictionSeesWhatTrainingSaw) {
@@ -131,6 +130,28 @@ TEST(Samples, ArraysOfTheTrainingsShapeAreCroppedAlike) {
       trained(load_dataset(folder / "pictures", {.size = {7, 8}}).train, {7, 8, 3}, false);
   EXPECT_EQ(test::error_of([&] { predicted({array}, other); }),
             test::quoted(array) + " holds samples of (10, 12, 3), but the model takes (7, 8, 3)");
+}
+
+/// Texts as well: the table of a data set is encoded alike, and so is one text alone.
+TEST(Samples, PredictionEncodesTextsAsTheDataSet) {
+  const TemporaryFolder folder;
+  const fs::path table =
+      folder.write("texts/train.tsv", "1\tgood good film\n0\tbad Film, really\n");
+  folder.write("texts/test.tsv", "0\tbad film\n");
+  const Dataset data = load_dataset(folder / "texts").train;
+  const std::int64_t steps = data.inputs()[0].record()[0];
+  const Model model(Network({steps},
+                            {Embedding{.vocabulary = 100, .features = 2}, Flatten{}, Dense{2}},
+                            DType::i32),
+                    {.device = "cpu", .threads = 1});
+  const std::vector<fs::path> files{table};
+  const Samples read = read_samples(files, model, {.vocabulary = data.info().vocabulary});
+  EXPECT_TRUE(same_bits(first_input(read.data), first_input(data)));
+  EXPECT_EQ(read.names, (std::vector<std::string>{table.string() + "[0]", table.string() + "[1]"}));
+  EXPECT_TRUE(same_bits(encode_text("bad Film, really", data.info().vocabulary, steps),
+                        first_input(data).rows(1, 2)));
+  EXPECT_EQ(test::error_of([&] { read_samples(files, model); }),
+            "'" + table.string() + "[0]' is a text, and the model's words are not known");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class DataTest(command.CommandTest):
                          [3] * 10)
 
     def test_bmp_and_size(self):
-        self.run_linnet("data", "convert", "patterns", "images", "--to", "images", "--picture",
+        self.run_linnet("data", "convert", "patterns", "images", "--to", "images", "--image-format",
                         "bmp")
         self.run_linnet("data", "convert", "images", "small", "--to", "npy", "--size", 14)
         info = self.run_json("data", "info", "small")
@@ -61,7 +61,7 @@ class DataTest(command.CommandTest):
     def test_refusals(self):
         self.assert_error("'patterns' is there already; name a folder that is not",
                           "data", "convert", "patterns", "patterns", "--to", "npy")
-        self.assert_error("CIFAR's files hold u8 pictures of (32, 32, 3); the samples of "
+        self.assert_error("CIFAR's files hold u8 images of (32, 32, 3); the samples of "
                           "'patterns' are u8 (28, 28, 1)",
                           "data", "convert", "patterns", "out", "--to", "cifar")
         self.assert_error("only image files are resized; 'patterns' holds idx data",

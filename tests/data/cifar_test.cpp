@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/cifar.h"
-#include "data/thin_out.h"
+#include "data/subsample.h"
 
 #include "data/contents.h"
 #include "data/data_files.h"
@@ -55,7 +55,7 @@ TEST(Cifar, ReadsAPartOfTheSamplesSpreadOverAllFiles) {
   EXPECT_EQ(sample_shape(pair.test), (Shape{32, 32, 3}));
   Splits all = load_cifar(folder.path(), {.train_samples = 4});
   EXPECT_EQ(labels(all.train), (std::vector<std::int32_t>{3, 9, 1}));
-  thin_out(all.train, 2);
+  subsample(all.train, 2);
   EXPECT_EQ(bytes(all.train), bytes(pair.train));
 }
 

@@ -36,7 +36,7 @@ Dataset samples(std::int64_t count, const Shape& shape, std::int64_t classes, in
           std::move(info)};
 }
 
-Splits pictures(const Shape& shape, std::int64_t classes = 10) {
+Splits images_of(const Shape& shape, std::int64_t classes = 10) {
   return {.train = samples(23, shape, classes, 1), .test = samples(11, shape, classes, 99)};
 }
 
@@ -75,7 +75,7 @@ fs::path npy(const TemporaryFolder& folder, const char* name, const Shape& shape
 
 TEST(SaveDataset, IdxToNpyToIdxIsTheSameFiles) {
   const TemporaryFolder folder;
-  const Splits pair = pictures({3, 4, 1}, 12);
+  const Splits pair = images_of({3, 4, 1}, 12);
   save_dataset(pair, folder / "one", SaveFormat::idx);
   const Splits idx = load_dataset(folder / "one");
   expect_same(idx.train, pair.train);
@@ -89,12 +89,12 @@ TEST(SaveDataset, IdxToNpyToIdxIsTheSameFiles) {
 
 TEST(SaveDataset, IdxToImagesToNpyToIdxKeepsEveryBitByClass) {
   const TemporaryFolder folder;
-  const Splits pair = pictures({3, 5, 1}, 12);
-  for (const PictureFormat picture : {PictureFormat::png, PictureFormat::bmp}) {
-    const fs::path base = folder / (picture == PictureFormat::png ? "png" : "bmp");
+  const Splits pair = images_of({3, 5, 1}, 12);
+  for (const ImageFormat format : {ImageFormat::png, ImageFormat::bmp}) {
+    const fs::path base = folder / (format == ImageFormat::png ? "png" : "bmp");
     save_dataset(pair, base / "idx", SaveFormat::idx);
     save_dataset(load_dataset(base / "idx"), base / "images", SaveFormat::images,
-                 {.picture = picture});
+                 {.image_format = format});
     save_dataset(load_dataset(base / "images"), base / "npy", SaveFormat::npy);
     save_dataset(load_dataset(base / "npy"), base / "again", SaveFormat::idx);
     const Splits again = load_dataset(base / "again");
@@ -106,7 +106,7 @@ TEST(SaveDataset, IdxToImagesToNpyToIdxKeepsEveryBitByClass) {
 TEST(SaveDataset, CifarThereAndBack) {
   for (const std::int64_t classes : {10, 100}) {
     const TemporaryFolder folder;
-    const Splits pair = pictures({32, 32, 3}, classes);
+    const Splits pair = images_of({32, 32, 3}, classes);
     save_dataset(pair, folder / "cifar", SaveFormat::cifar);
     const Splits read = load_dataset(folder / "cifar");
     expect_same(read.train, pair.train);
@@ -117,14 +117,14 @@ TEST(SaveDataset, CifarThereAndBack) {
 
 TEST(SaveDataset, ColoursStayColours) {
   const TemporaryFolder folder;
-  Splits pair = pictures({2, 2, 3}, 3);
+  Splits pair = images_of({2, 2, 3}, 3);
   for (Dataset* part : {&pair.train, &pair.test}) {
     Tensor pixels = part->inputs()[0].data;
     std::ranges::fill(pixels.as_writable<std::uint8_t>(), std::uint8_t{9});  // grey to the eye
   }
-  for (const PictureFormat picture : {PictureFormat::png, PictureFormat::bmp}) {
-    const fs::path target = folder / (picture == PictureFormat::png ? "png" : "bmp");
-    save_dataset(pair, target, SaveFormat::images, {.picture = picture});
+  for (const ImageFormat format : {ImageFormat::png, ImageFormat::bmp}) {
+    const fs::path target = folder / (format == ImageFormat::png ? "png" : "bmp");
+    save_dataset(pair, target, SaveFormat::images, {.image_format = format});
     EXPECT_EQ(sample_shape(load_dataset(target).train), (Shape{2, 2, 3}));
   }
 }
@@ -163,7 +163,7 @@ TEST(SaveDataset, NumbersClassesWithoutNames) {
 
 TEST(SaveDataset, NeverTakesTheNameOfWhatIsThere) {
   const TemporaryFolder folder;
-  const Splits pair = pictures({2, 2, 1});
+  const Splits pair = images_of({2, 2, 1});
   folder.write("full/x", "mine");
   EXPECT_EQ(error_of([&] { save_dataset(pair, folder / "full", SaveFormat::idx); }),
             quoted(folder / "full") + " is there already; name a folder that is not");
@@ -180,7 +180,7 @@ TEST(SaveDataset, LeavesNothingWhereItStops) {
     if (done == 20) throw Error("enough");
   };
   EXPECT_EQ(error_of([&] {
-              save_dataset(pictures({2, 2, 1}), folder / "x", SaveFormat::images, options);
+              save_dataset(images_of({2, 2, 1}), folder / "x", SaveFormat::images, options);
             }),
             "enough");
   EXPECT_TRUE(fs::is_empty(folder.path()));
@@ -195,15 +195,15 @@ TEST(SaveDataset, SaysWhatAFormatCannotHold) {
   floats.train =
       testing::data_of(testing::records<float>({1, 2}, {2}), testing::records<std::int32_t>({0}));
   EXPECT_EQ(refusal(floats, SaveFormat::idx),
-            "IDX holds grey pictures, u8 of (height, width, 1); the samples of 'data' are f32 (2)");
+            "IDX holds grey images, u8 of (height, width, 1); the samples of 'data' are f32 (2)");
   EXPECT_EQ(refusal(floats, SaveFormat::images),
-            "pictures are u8 of (height, width, 1 or 3); the samples of 'data' are f32 (2)");
-  EXPECT_EQ(refusal(pictures({2, 2, 3}), SaveFormat::cifar),
-            "CIFAR's files hold u8 pictures of (32, 32, 3); the samples of 'array' are u8 "
+            "images are u8 of (height, width, 1 or 3); the samples of 'data' are f32 (2)");
+  EXPECT_EQ(refusal(images_of({2, 2, 3}), SaveFormat::cifar),
+            "CIFAR's files hold u8 images of (32, 32, 3); the samples of 'array' are u8 "
             "(2, 2, 3)");
-  EXPECT_EQ(refusal(pictures({32, 32, 3}, 11), SaveFormat::cifar),
+  EXPECT_EQ(refusal(images_of({32, 32, 3}, 11), SaveFormat::cifar),
             "CIFAR's files hold labels of 10 or of 100 classes; 'array' has 11 classes");
-  Splits slash = pictures({2, 2, 1}, 3);
+  Splits slash = images_of({2, 2, 1}, 3);
   for (Dataset* part : {&slash.train, &slash.test}) part->set_classes({"class 1", "a/b", "c"});
   EXPECT_EQ(refusal(slash, SaveFormat::images),
             "the class 'a/b' of 'array' can't be the name of a folder");

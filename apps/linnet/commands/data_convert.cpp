@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <linnet/dataset.h>
+#include <linnet/save_dataset.h>
 
 #include <array>
 #include <csignal>
@@ -11,7 +11,6 @@
 #include "config/images.h"
 #include "config/named_data.h"
 #include "config/options.h"
-#include "data/save_dataset.h"
 #include "report/count_progress.h"
 
 namespace linnet::command {
@@ -21,7 +20,7 @@ struct ConvertOptions {
   std::string from;
   std::string to;
   std::string format;
-  std::string picture = "png";
+  std::string image_format = "png";
   std::int64_t size = 0;
   std::optional<std::int64_t> channels;
   std::uint64_t seed = 0;
@@ -32,7 +31,7 @@ const std::vector<std::string>& format_names() {  // in the order of SaveFormat
   return names;
 }
 
-const std::vector<std::string>& picture_names() {  // in the order of PictureFormat
+const std::vector<std::string>& image_format_names() {  // in the order of ImageFormat
   static const std::vector<std::string> names{"png", "bmp"};
   return names;
 }
@@ -70,8 +69,9 @@ int convert(const ConvertOptions& options) {
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
   const NoteInterrupts guard;
   CountProgress progress("writing", "samples");
-  SaveOptions save{.picture =
-                       static_cast<PictureFormat>(index_of(picture_names(), options.picture))};
+  SaveOptions save;
+  save.image_format =
+      static_cast<ImageFormat>(index_of(image_format_names(), options.image_format));
   save.progress = [&](std::int64_t done, std::int64_t samples) {
     if (interrupted != 0) throw Interrupted{};
     progress.update(done, samples);
@@ -106,8 +106,8 @@ void add_data_convert(CLI::App& data, Action& action) {
                    "idx (MNIST's files), cifar (binary batches), images (a folder a class) or npy")
       ->required()
       ->check(one_of(format_names()));
-  command->add_option("--picture", options->picture, "Of images: png or bmp")
-      ->check(one_of(picture_names()))
+  command->add_option("--image-format", options->image_format, "Format of image files: png or bmp")
+      ->check(one_of(image_format_names()))
       ->capture_default_str();
   command->add_option("--size", options->size, "Resize image files to SIZE x SIZE pixels")
       ->check(at_least(1, 1 << 14));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/model.h>
+#include <linnet/samples.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +12,12 @@
 #include "base/check.h"
 #include "base/join.h"
 #include "commands/commands.h"
-#include "commands/inputs.h"
 #include "config/device.h"
 #include "config/options.h"
 #include "nn/definition.h"
 #include "report/json.h"
 #include "report/metrics.h"
+#include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
@@ -103,15 +104,25 @@ void require_other_file(const PredictOptions& options, const SavedRun& run) {
   }
 }
 
+/// The words of a text model are read where something else than an array of ids is predicted.
+Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
+  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
+  const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
+                       return path.ends_with(".npy");
+                     });
+  const std::vector<std::filesystem::path> paths(options.inputs.begin(), options.inputs.end());
+  return read_samples(paths, model,
+                      {.vocabulary = texts ? run.words() : std::vector<std::string>{},
+                       .threads = options.threads});
+}
+
 int predict(const PredictOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
   const SavedRun run = find_run(options.model);
   if (!options.output.empty()) require_other_file(options, run);
   Model model = load_model(run, on);
-  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
-  const Inputs inputs = ids ? read_texts(options.inputs, model, run)
-                            : read_inputs(options.inputs, model, options.threads);
+  const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' holds no samples", options.inputs.front());
   if (model.training_record().loss.empty()) {

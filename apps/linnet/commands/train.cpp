@@ -23,7 +23,7 @@
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/workloads.h"
-#include "data/fit_pictures.h"
+#include "data/fit_images.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
 #include "model/optimizer_fields.h"
@@ -305,7 +305,7 @@ int train_job(const TrainOptions& options) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   if (job.training.augment.crops()) {
     for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
-      *part = fit_pictures(std::move(*part), model.network().input_shape());
+      *part = fit_images(std::move(*part), model.network().input_shape());
     }
   }
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training.epochs, guard);

@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "data/load_dataset.h"
 #include "data/rosenbrock.h"
-#include "data/thin_out.h"
+#include "data/subsample.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -167,7 +167,7 @@ LoadedData load_data(const std::string& name, const DatasetOptions& options) {
     require(options.channels == 0, "only image files have channels to choose; {} is none",
             name.empty() ? "fashion-mnist" : name);
     LoadedData made = make_data(name, options);
-    thin_out(made.splits.train, options.train_samples);
+    subsample(made.splits.train, options.train_samples);
     if (!options.test) made.splits.test = {};
     return made;
   }

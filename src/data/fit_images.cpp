@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/fit_pictures.h"
+#include "data/fit_images.h"
 
 #include <algorithm>
 #include <utility>
@@ -55,12 +55,12 @@ Column resized(Column column, const Shape& input) {
 
 }  // namespace
 
-Dataset fit_pictures(Dataset data, const Shape& input, std::size_t index) {
+Dataset fit_images(Dataset data, const Shape& input, std::size_t index) {
   if (data.size() == 0 || index >= data.inputs().size()) return data;
   const Column& column = data.inputs()[index];
   const Shape sample = column.record();
-  const bool pictures = sample.rank() == 3 && input.rank() == 3 && sample[2] == input[2];
-  if (!pictures || sample == input || column.dtype() == DType::i32) return data;
+  const bool images = sample.rank() == 3 && input.rank() == 3 && sample[2] == input[2];
+  if (!images || sample == input || column.dtype() == DType::i32) return data;
   if (sample[0] >= input[0] && sample[1] >= input[1]) {
     return centre_crop_input(data, index, input[0], input[1]);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/sample_list.h"
+#include "model/sample_list.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace linnet::command {
+namespace linnet {
 
 void SampleList::append(const std::string& source, Tensor samples) {
   const Shape found = samples.shape().rank() > 0 ? samples.shape().sample() : Shape{};
@@ -29,7 +29,7 @@ void SampleList::add(const std::filesystem::path& file, Tensor samples) {
   }
 }
 
-Inputs SampleList::inputs(const std::string& input) const {
+Samples SampleList::samples(const std::string& input) const {
   const bool same = !pieces_.empty() && std::ranges::all_of(pieces_, [&](const Tensor& piece) {
     return piece.dtype() == pieces_[0].dtype();
   });
@@ -42,4 +42,4 @@ Inputs SampleList::inputs(const std::string& input) const {
   return {Dataset({{input, std::move(all)}}, {}, {.name = "inputs"}), names_};
 }
 
-}  // namespace linnet::command
+}  // namespace linnet

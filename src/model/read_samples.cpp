@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/inputs.h"
+#include <linnet/samples.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -8,17 +8,19 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "commands/sample_list.h"
 #include "data/folder.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
+#include "model/read_texts.h"
+#include "model/sample_list.h"
+#include "nn/definition.h"
 
-namespace linnet::command {
+namespace linnet {
 namespace {
 
 namespace fs = std::filesystem;
 
-enum class Kind : std::uint8_t { picture, idx, npy };
+enum class Kind : std::uint8_t { image, idx, npy };
 
 Kind kind_of(const fs::path& path) {
   std::string start(6, '\0');
@@ -26,12 +28,12 @@ Kind kind_of(const fs::path& path) {
   if (start == "\x93NUMPY") return Kind::npy;
   const bool gzip = start.compare(0, 2, "\x1f\x8b") == 0;
   const bool idx = start.compare(0, 3, std::string("\0\0\x08", 3)) == 0;
-  return gzip || idx ? Kind::idx : Kind::picture;
+  return gzip || idx ? Kind::idx : Kind::image;
 }
 
-class Collector {
+class ImageCollector {
  public:
-  Collector(const Model& model, int threads)
+  ImageCollector(const Model& model, int threads)
       : model_(model), threads_(threads), list_(model.network().input_shape()) {}
 
   void add(const fs::path& path) {
@@ -39,11 +41,11 @@ class Collector {
     switch (kind_of(path)) {
       case Kind::npy: return add_npy(path);
       case Kind::idx: return add_idx(path);
-      case Kind::picture: return add_pictures({path}, 1);
+      case Kind::image: return add_images({path}, 1);
     }
   }
 
-  Inputs finish() const { return list_.inputs(model_.network().input_names()[0]); }
+  Samples finish() const { return list_.samples(model_.network().input_names()[0]); }
 
  private:
   void add_folder(const fs::path& folder) {
@@ -51,12 +53,12 @@ class Collector {
     for (const fs::path& file : files_below(folder)) {
       if (is_image_name(file)) files.push_back(file);
     }
-    require(!files.empty(), "the folder '{}' holds no pictures (png, jpg, jpeg, bmp)",
+    require(!files.empty(), "the folder '{}' holds no images (png, jpg, jpeg, bmp)",
             folder.string());
-    add_pictures(files, threads_);
+    add_images(files, threads_);
   }
 
-  void add_pictures(const std::vector<fs::path>& files, int threads) {
+  void add_images(const std::vector<fs::path>& files, int threads) {
     const Tensor images = load_images(files, model_, threads).inputs()[0].data;
     for (std::size_t i = 0; i < files.size(); ++i) {
       const auto row = static_cast<std::int64_t>(i);
@@ -96,23 +98,29 @@ class Collector {
   SampleList list_;
 };
 
-}  // namespace
-
-Inputs read_inputs(const std::vector<std::string>& paths, const Model& model, int threads) {
-  Collector collector(model, threads);
-  read_paths(paths, [&](const fs::path& path) { collector.add(path); });
-  return collector.finish();
-}
-
-void read_paths(const std::vector<std::string>& paths,
-                const std::function<void(const fs::path&)>& read) {
-  for (const std::string& path : paths) {
+template <class Collector>
+void add_all(std::span<const fs::path> paths, Collector& collector) {
+  for (const fs::path& path : paths) {
     try {
-      read(path);
+      collector.add(path);
     } catch (const std::bad_alloc&) {
-      fail("out of memory while reading '{}': predict fewer files at a time", path);
+      fail("out of memory while reading '{}': predict fewer files at a time", path.string());
     }
   }
 }
 
-}  // namespace linnet::command
+}  // namespace
+
+Samples read_samples(std::span<const fs::path> paths, const Model& model,
+                     const ReadOptions& options) {
+  if (model.network().definition().inputs[0].dtype == DType::i32) {
+    TextCollector texts(model, options.vocabulary);
+    add_all(paths, texts);
+    return texts.finish();
+  }
+  ImageCollector images(model, options.threads);
+  add_all(paths, images);
+  return images.finish();
+}
+
+}  // namespace linnet

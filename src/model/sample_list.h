@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/tensor.h>
+#include <linnet/samples.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "commands/inputs.h"
-
-namespace linnet::command {
+namespace linnet {
 
 /// Gathers samples of one shape from many files, and a name for each of them.
 class SampleList {
@@ -24,7 +22,7 @@ class SampleList {
   void add(const std::filesystem::path& file, Tensor samples);
 
   /// A data set of one input. Samples keep their type where all have the same, else they are f32.
-  Inputs inputs(const std::string& input) const;
+  Samples samples(const std::string& input) const;
 
  private:
   void append(const std::string& source, Tensor samples);
@@ -34,4 +32,4 @@ class SampleList {
   std::vector<std::string> names_ = {};
 };
 
-}  // namespace linnet::command
+}  // namespace linnet

@@ -9,7 +9,7 @@ namespace linnet {
 
 /// Keeps `samples` samples, spread evenly over all of them; all where there are no more, or for 0.
 /// Throws Error for data that are read from files as they are needed.
-void thin_out(Dataset& data, std::int64_t samples);
+void subsample(Dataset& data, std::int64_t samples);
 
 /// Which of `records` records becomes sample `i` of `kept`.
 constexpr std::int64_t kept_record(std::int64_t i, std::int64_t records, std::int64_t kept) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/thin_out.h"
+#include "data/subsample.h"
 
 #include <algorithm>
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace linnet {
 
-void thin_out(Dataset& data, std::int64_t samples) {
+void subsample(Dataset& data, std::int64_t samples) {
   const std::int64_t records = data.size();
   if (samples == 0 || samples >= records) return;
   for (const Column& column : data.inputs()) {
     require(column.source == nullptr,
-            "a part of the samples is taken of data in memory; '{}' is read from files",
+            "only data in memory are subsampled; '{}' is read from files",
             data.info().name);
   }
   std::vector<std::int64_t> rows;

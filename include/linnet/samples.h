@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+#include <linnet/export.h>
+#include <linnet/model.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Holds what a model is asked about: samples without targets, and a name for each.
+struct Samples {
+  Dataset data = {};                    ///< one input, called as the model's first one
+  std::vector<std::string> names = {};  ///< "cat.png", or "digits.npy[17]" of files of many samples
+};
+
+/// Says how read_samples() reads files.
+struct ReadOptions {
+  /// The words of the training's texts, as DatasetInfo::vocabulary has them. For text models alone.
+  std::vector<std::string> vocabulary = {};
+  int threads = 0;  ///< that decode the images of a folder; 0: all processors
+};
+
+/// Reads files and folders as samples of the model's first input, byte for byte what the training's
+/// evaluations see of the same files.
+/// - A model of images takes images (PNG, JPEG, BMP) as load_images() reads them, folders of them
+///   with their subfolders, sorted by path, and IDX files, plain or .gz.
+/// - A model of ids takes texts, folders of them (*.txt), and tables with a text after the last tab
+///   of each line (.tsv, also .gz and .xz), encoded as encode_text() does.
+/// - Both take .npy arrays of the shape of the input, or of the training's samples as fit_samples()
+///   has them; one sample, or several.
+///
+/// Samples keep their element type where all have the same one, else they are f32. Throws Error
+/// naming the file: one that is missing or unreadable, a folder without samples, and another shape
+/// than the model's.
+Samples read_samples(std::span<const std::filesystem::path> paths, const Model& model,
+                     const ReadOptions& options = {});
+
+/// Returns a text as `steps` ids, i32 (1, steps), as load_dataset() encodes reviews: 1, then the id
+/// of each word, padded with 0 in front, or cut to its end. `vocabulary` is the training's
+/// DatasetInfo::vocabulary. Throws Error for a vocabulary with an empty or repeated word.
+Tensor encode_text(std::string_view text, const std::vector<std::string>& vocabulary,
+                   std::int64_t steps);
+
+}  // namespace linnet
+LINNET_API_END
