@@ -110,8 +110,10 @@ class Callback {
 
 /// Writes lines on a fit: one for each epoch, one at the end, and on request some for steps. The
 /// library prints nothing unless a LogCallback is given.
-///   LogCallback log([](std::string_view line) { spdlog::info("{}", line); });
-///   trainer.fit(data, {.epochs = 10, .callback = &log});
+/// @code
+/// LogCallback log([](std::string_view line) { spdlog::info("{}", line); });
+/// trainer.fit(data, {.epochs = 10, .callback = &log});
+/// @endcode
 class LogCallback : public Callback {
  public:
   /// Takes one line, without its end.

@@ -15,13 +15,17 @@ namespace linnet {
 /// Describes an own metric, which every evaluation of a Trainer measures on its device. The library
 /// keeps sums over the samples, by their weights (Dataset::set_weights()), so a metric is a
 /// function of means over the data set. The mean absolute error:
-///   CustomMetric{.name = "mae", .values = [](const Expression& y, const Expression& t) {
-///     return abs(y - t);
-///   }}
+/// @code
+/// CustomMetric{.name = "mae", .values = [](const Expression& y, const Expression& t) {
+///   return abs(y - t);
+/// }}
+/// @endcode
 /// `result` computes a metric from means, such as the root of the mean squared error:
-///   CustomMetric{.name = "rmse", .values = ..., .result = [](std::span<const double> means) {
-///     return std::sqrt(means[0]);
-///   }}
+/// @code
+/// CustomMetric{.name = "rmse", .values = ..., .result = [](std::span<const double> means) {
+///   return std::sqrt(means[0]);
+/// }}
+/// @endcode
 struct CustomMetric {
   /// Name in Evaluation::metrics and Watch::metric; not empty, "loss" or "accuracy".
   std::string name = {};

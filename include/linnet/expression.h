@@ -25,8 +25,10 @@ namespace linnet {
 Expression operator|(const Expression& x, const Layer& layer);
 
 /// Holds layers that can be applied more than once with the same weights:
-///   const Block d = block("d", {Dense{.units = 128}, ReLU{}, Dense{.units = 1}});
-///   const Expression on_real = d(real), on_fake = d(fake);
+/// @code
+/// const Block d = block("d", {Dense{.units = 128}, ReLU{}, Dense{.units = 1}});
+/// const Expression on_real = d(real), on_fake = d(fake);
+/// @endcode
 /// The network has the weights once: "d.dense_1.weight". Gradients of all applications add up, and
 /// a batch norm's running statistics follow each of them in turn. Operators of the second
 /// application are named "d_2.dense_1", and so on.
@@ -70,9 +72,11 @@ class LayerWeights {
 };
 
 /// Describes an own layer, as an expression of its input:
-///   CustomLayer{"scaled_swish", [](const Expression& x, LayerWeights& weights) {
-///     return x * sigmoid(x * weights.add("scale", {x.shape()[-1]}, kOnes));
-///   }}
+/// @code
+/// CustomLayer{"scaled_swish", [](const Expression& x, LayerWeights& weights) {
+///   return x * sigmoid(x * weights.add("scale", {x.shape()[-1]}, kOnes));
+/// }}
+/// @endcode
 /// A saved model holds the resulting operators, so loading it does not need the function.
 struct CustomLayer {
   std::string kind = {};  ///< kind of layer, for its default name and in errors
@@ -85,12 +89,14 @@ struct CustomLayer {
 };
 
 /// Builds a network of named inputs and outputs:
-///   FunctionalNetwork functional;
-///   const Expression image = functional.input("image", {28, 28, 1});
-///   const Expression age = functional.input("age", {1});
-///   const Expression features = image | Flatten{} | Dense{.units = 64} | ReLU{};
-///   Network network = functional.build(
-///       {{"class", concat({features, age}, 0) | Dense{.units = 10}}, {"features", features}});
+/// @code
+/// FunctionalNetwork functional;
+/// const Expression image = functional.input("image", {28, 28, 1});
+/// const Expression age = functional.input("age", {1});
+/// const Expression features = image | Flatten{} | Dense{.units = 64} | ReLU{};
+/// Network network = functional.build(
+///     {{"class", concat({features, age}, 0) | Dense{.units = 10}}, {"features", features}});
+/// @endcode
 class FunctionalNetwork {
  public:
   /// Begins a network without inputs.

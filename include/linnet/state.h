@@ -15,7 +15,9 @@ namespace linnet {
 /// Holds named Tensors in a fixed order: weights, gradients, moments, counters, a position in a
 /// training. A value, whose Tensors share memory as Tensors do. `const` functions may be called
 /// from several threads at once.
-///   for (const auto& [name, tensor] : model.weights()) ...
+/// @code
+/// for (const auto& [name, tensor] : model.weights()) ...
+/// @endcode
 class State {
  public:
   /// Holds one Tensor and its name.

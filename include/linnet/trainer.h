@@ -32,7 +32,9 @@ LINNET_API_BEGIN
 namespace linnet {
 
 /// Computes an own loss, from an output and its targets (labels come as one-hot rows), e.g.
-///   [](const Expression& y, const Expression& t) { return mean(square(y - t)); }
+/// @code
+/// [](const Expression& y, const Expression& t) { return mean(square(y - t)); }
+/// @endcode
 /// It returns one number a sample, or several; the loss is their mean.
 using CustomLoss = std::function<Expression(const Expression& y, const Expression& target)>;
 
