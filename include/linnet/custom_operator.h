@@ -17,19 +17,22 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// The memory that a kernel works on: row-major f32 arrays of the shapes that it was prepared for.
-/// On CUDA these are addresses of the device.
+/// Holds the memory that a kernel works on: row-major f32 arrays of the shapes that it was prepared
+/// for. On CUDA these are addresses of the device.
 class KernelArrays {
  public:
-  /// The library makes these; a kernel gets them.
+  /// Returns input `i`, which the kernel must not write.
+  const float* input(std::size_t i) const { return static_cast<const float*>(inputs_[i]); }
+  /// Returns output `i`, of which the kernel writes every element; it holds anything before.
+  float* output(std::size_t i) const { return static_cast<float*>(outputs_[i]); }
+  /// Returns the kernel's workspace, aligned to 64 bytes. Its contents do not outlive the step.
+  std::byte* workspace() const { return workspace_; }
+
+  /// @cond
+  // For the library.
   KernelArrays(std::span<void* const> inputs, std::span<void* const> outputs, std::byte* workspace)
       : inputs_(inputs), outputs_(outputs), workspace_(workspace) {}
-  /// Returns input `i`, which the kernel reads alone.
-  const float* input(std::size_t i) const { return static_cast<const float*>(inputs_[i]); }
-  /// Returns output `i`; it holds anything before the kernel writes each of its elements.
-  float* output(std::size_t i) const { return static_cast<float*>(outputs_[i]); }
-  /// Returns the kernel's workspace, aligned to 64 bytes; what a step leaves there is lost.
-  std::byte* workspace() const { return workspace_; }
+  /// @endcond
 
  private:
   std::span<void* const> inputs_;
@@ -37,40 +40,40 @@ class KernelArrays {
   std::byte* workspace_;
 };
 
-/// A part of a CPU kernel: tasks that may run at the same time, in any order, on any thread. The
-/// next stage begins when all of them are done.
+/// Describes a stage of a CPU kernel: tasks that may run at the same time, in any order, on any
+/// thread. The next stage begins when all of them are done.
 struct CpuStage {
-  /// How many tasks: a number that follows from the shapes, never from the threads, since that is
-  /// what gives the same bits on any number of threads. A task is worth its cost from about 20
+  /// Number of tasks, at least 1. It must follow from the shapes, never from the number of threads,
+  /// so that results are the same bits on any number. A task is worth its overhead from about 20
   /// microseconds on.
   int tasks = 1;
   /// Runs task `task` of [0, tasks). It must not allocate, throw or wait.
   std::function<void(const KernelArrays& arrays, int task)> run;
 };
 
-/// An operator made ready to run on the CPU for given shapes.
+/// Holds an operator prepared for the CPU and given shapes.
 struct CpuKernel {
-  std::vector<CpuStage> stages;     ///< in order
-  std::size_t workspace_bytes = 0;  ///< memory between the stages of one run
+  std::vector<CpuStage> stages;     ///< stages, in the order in which they run
+  std::size_t workspace_bytes = 0;  ///< bytes of workspace, shared by the stages of one run
 };
 
-/// An operator made ready to run on a GPU for given shapes.
+/// Holds an operator prepared for a GPU and given shapes.
 struct CudaKernel {
   /// Launches kernels on `stream` (a cudaStream_t). It is called while a CUDA graph is captured, so
   /// it must not allocate, wait, or read memory of the device.
   std::function<void(const KernelArrays& arrays, void* stream)> enqueue;
-  std::size_t workspace_bytes = 0;  ///< memory of the device between the launches of one run
+  std::size_t workspace_bytes = 0;  ///< bytes of workspace on the device
 };
 
-/// An array of the double-precision definition.
+/// Refers to an array of the reference in double precision.
 struct DoubleArray {
-  Shape shape;             ///< batch first, as in infer()
-  std::span<double> data;  ///< row-major; outputs hold NaN before they are written
+  Shape shape;             ///< its shape, batch first, as in infer()
+  std::span<double> data;  ///< its elements, row-major; outputs hold NaN before they are written
 };
 
-/// An operator with kernels of your own, outside Linnet's tree: planned, differentiated and run as
-/// the built-in ones. A class derived from this holds the operator's settings; objects are
-/// immutable and shared by networks, so every function may be called from several threads.
+/// Describes an operator with own kernels, outside Linnet's tree: it is planned, differentiated and
+/// run as the built-in ones. A derived class holds the operator's settings. Objects are immutable
+/// and shared by networks, so every function may be called from several threads at once.
 /// examples/own_operator is a whole project with one.
 class CustomOperator {
  public:
@@ -85,8 +88,8 @@ class CustomOperator {
   /// Returns the outputs' shapes. The first axis of data is the batch, whose size changes from call
   /// to call; weights have none. Throws Error, without the operator's name, where inputs don't fit.
   virtual std::vector<Shape> infer(std::span<const Shape> inputs) const = 0;
-  /// Computes the outputs in double precision, with no thought of speed: the definition, by which
-  /// check_operator() knows what is right.
+  /// Computes the outputs in double precision, slowly and plainly: the definition, against which
+  /// check_operator() checks the kernels.
   virtual void reference(std::span<const DoubleArray> inputs,
                          std::span<const DoubleArray> outputs) const = 0;
   /// Returns the gradient of the loss by each input, given those by the outputs, as expressions of
@@ -109,11 +112,12 @@ class CustomOperator {
 std::vector<Expression> apply(std::shared_ptr<const CustomOperator> op,
                               const std::vector<Expression>& inputs);
 
-/// What check_operator() looks at.
+/// Says what check_operator() checks.
 struct OperatorCheck {
-  /// How far an output of the CPU's kernel may lie from the reference's, relative to the largest.
+  /// Largest difference between an output of the CPU's kernel and the reference's, relative to the
+  /// largest output.
   double tolerance = 2e-5;
-  /// Whether the gradient is checked; false for an operator that has none.
+  /// Checks the gradient; false for an operator without one.
   bool gradient = true;
 };
 
