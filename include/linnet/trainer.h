@@ -164,8 +164,8 @@ class StepResult {
 /// is ever empty. Not thread-safe: calls take turns with everything else that uses the model.
 class Trainer {
  public:
-  /// Makes a trainer of one objective. Allocates moments; compiles nothing yet. Throws Error for an
-  /// objective or metrics that do not fit the network, and OutOfMemory.
+  /// Makes a trainer of one objective. Compiles nothing; the first step allocates the moments. Throws
+  /// Error for an objective or metrics that do not fit the network.
   explicit Trainer(Model model, Objective objective = {}, TrainerOptions options = {});
   /// Makes a trainer of several objectives over one network, e.g. of a generator and a
   /// discriminator. Each has its own moments, schedule and count of updates. A step computes what
@@ -188,7 +188,7 @@ class Trainer {
 
   /// Returns the batches of the training's next epoch, for an own loop. The epoch counts as done
   /// when step() was given its last batch. Stepping through all of them gives the bits of fit() for
-  /// one epoch. Throws Error for options out of range, and DataError for data without samples.
+  /// one epoch. Throws Error for options out of range, and for data without samples.
   BatchRange batches(const Dataset& data, const BatchOptions& options = {}) const;
   /// Does one step of the optimizer on a batch. On a GPU the step is only enqueued;
   /// StepResult::loss() waits for it. The first step of a batch size compiles and allocates. Where
