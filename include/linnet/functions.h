@@ -51,12 +51,12 @@ class Expression {
   bool batched_;
 };
 
-/// Axes are a sample's: 0 is the first after the batch (of an image: 0 height, 1 width, 2
+/// Lists axes of a sample: 0 is the first after the batch (of an image: 0 height, 1 width, 2
 /// channels), and negative ones count from the end.
 using Axes = std::vector<std::int64_t>;
 
 // ---- Arithmetic, element by element. Operands are repeated to a common shape as in NumPy: counted
-// from the last axis, extents are equal or 1 or missing. Weights are repeated for each sample.
+// from the last axis, dims are equal, 1 or missing. Weights are repeated for each sample.
 
 /// Returns a + b, element by element.
 Expression operator+(const Expression& a, const Expression& b);
@@ -96,29 +96,36 @@ Expression minimum(const Expression& x, double bound);
 
 /// Returns e^x.
 Expression exp(const Expression& x);
-Expression expm1(const Expression& x);  ///< e^x - 1
+/// Returns e^x - 1.
+Expression expm1(const Expression& x);
 /// Returns the natural logarithm.
 Expression log(const Expression& x);
-Expression log1p(const Expression& x);  ///< log(1 + x)
+/// Returns log(1 + x).
+Expression log1p(const Expression& x);
 /// Returns the square root.
 Expression sqrt(const Expression& x);
-Expression rsqrt(const Expression& x);  ///< 1 / sqrt(x)
+/// Returns 1 / sqrt(x).
+Expression rsqrt(const Expression& x);
 /// Returns x².
 Expression square(const Expression& x);
 /// Returns 1 / x.
 Expression reciprocal(const Expression& x);
-Expression abs(const Expression& x);   ///< slope 0 at 0
-Expression sign(const Expression& x);  ///< -1, 0 or 1; slope 0
+/// Returns |x|; slope 0 at 0.
+Expression abs(const Expression& x);
+/// Returns -1, 0 or 1; slope 0.
+Expression sign(const Expression& x);
 /// Returns the sine of x in radians.
 Expression sin(const Expression& x);
 /// Returns the cosine of x in radians.
 Expression cos(const Expression& x);
 /// Returns the error function.
 Expression erf(const Expression& x);
-Expression floor(const Expression& x);  ///< slope 0, as of ceil and round
+/// Returns the next whole number from x down; slope 0.
+Expression floor(const Expression& x);
 /// Returns the next whole number from x up; slope 0.
 Expression ceil(const Expression& x);
-Expression round(const Expression& x);  ///< halves to the even whole number
+/// Returns the nearest whole number, halves to the even one; slope 0.
+Expression round(const Expression& x);
 /// Returns x^exponent.
 Expression pow(const Expression& x, double exponent);
 /// Returns min(max(x, low), high); slope 0 at both bounds and beyond.
@@ -202,7 +209,7 @@ Expression log_softmax(const Expression& x, std::int64_t axis = -1);
 /// is divided by the number of elements.
 Expression layer_norm(const Expression& x, double epsilon = 1e-5);
 
-// ---- Reductions over axes of a sample; none: all. With keep_dims they stay, of extent 1. Never
+// ---- Reductions over axes of a sample; none: all. With keep_dims they stay, as dims of 1. Never
 // over the batch: a loss and a metric are means over it anyway.
 
 /// Returns the sum.
@@ -241,9 +248,9 @@ Expression cumsum(const Expression& x, std::int64_t axis, bool reverse = false);
 Expression reshape(const Expression& x, Shape sample);
 /// Reorders the axes: axis i of the result is axis permutation[i] of x.
 Expression transpose(const Expression& x, const Axes& permutation);
-/// Repeats x to this shape: its axes are the last ones of it, or of extent 1.
+/// Repeats x to this shape: its dims are the last ones of the shape, or 1.
 Expression expand(const Expression& x, const Shape& sample);
-/// Stands for the end of an axis in slice().
+/// Is the end of an axis in slice().
 inline constexpr std::int64_t kToEnd = std::numeric_limits<std::int64_t>::max();
 /// Returns the elements begin, begin + step, ... before `end` along an axis, as Python's
 /// x[begin:end:step] for a step above 0: negative places count from the end. Throws Error for
@@ -252,8 +259,8 @@ Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin,
                  std::int64_t end = kToEnd, std::int64_t step = 1);
 /// Reverses the order of the elements along an axis.
 Expression flip(const Expression& x, std::int64_t axis);
-/// Cuts x into parts of these extents along an axis; together they are the axis.
-std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& extents,
+/// Splits x into parts of these sizes along an axis, which must add up to its dim.
+std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& sizes,
                               std::int64_t axis);
 /// Returns the expressions one after the other along an axis.
 Expression concat(const std::vector<Expression>& parts, std::int64_t axis);
@@ -267,7 +274,7 @@ Expression pad(const Expression& x, std::int64_t axis, std::int64_t before, std:
 /// samples share. An id outside the axis gives NaN. Gradients of elements that were read several
 /// times add up in the order of the ids.
 Expression gather(const Expression& x, const Expression& ids, std::int64_t axis = 0);
-/// Returns elements along an axis with an id for each: ids have x's axes, and its extents but along
+/// Returns elements along an axis with an id for each: ids have x's dims except along
 /// the axis (PyTorch's gather and take_along_dim).
 Expression take_along_axis(const Expression& x, const Expression& ids, std::int64_t axis);
 /// Returns rows of `classes` numbers: 1 at the place of the id (i32), else 0; zeros alone for an id
@@ -278,8 +285,8 @@ Expression one_hot(const Expression& ids, std::int64_t classes);
 
 /// Says how matmul() takes its operands.
 struct MatmulOptions {
-  bool transpose_a = false;  ///< whether a is (..., k, m) and not (..., m, k)
-  bool transpose_b = false;  ///< whether b is (..., n, k) and not (..., k, n)
+  bool transpose_a = false;  ///< takes a as (..., k, m) instead of (..., m, k)
+  bool transpose_b = false;  ///< takes b as (..., n, k) instead of (..., k, n)
 };
 /// Multiplies a (..., m, k) and b (..., k, n) for each sample: (..., m, n). Leading axes are
 /// repeated to a common shape. A sample of one axis is a row on the left and a column on the right.
@@ -298,9 +305,9 @@ Expression einsum(std::string_view equation, const std::vector<Expression>& oper
 /// Says how conv2d() moves its weight over the images.
 struct Conv2dOptions {
   Size2d stride = 1;        ///< pixels from one place to the next, at least 1
-  Padding2d padding = {};   ///< around the image, in pixels
+  Padding2d padding = {};   ///< zeros around the image, in pixels
   Size2d dilation = 1;      ///< pixels between neighbours under the weight, at least 1
-  std::int64_t groups = 1;  ///< of channels that go with filters of their own; divides both
+  std::int64_t groups = 1;  ///< groups of channels with own filters; divides channels and filters
 };
 /// Convolves images as a Conv2d layer without bias does; weight: made by LayerWeights, or of
 /// weights alone, (filters, height, width, channels / groups).
