@@ -42,8 +42,8 @@ def table(result):
         ours = row["engines"].get("linnet", {}).get("runs", [])
         lines += [(work_of(row), name, *cells(engine, ours, target, name))
                   for name, engine in row["engines"].items() if row["mode"] == "train"]
-    about = (f"Seconds of training until the test part is first predicted with an accuracy of "
-             f"{target}, looked at behind each epoch, off the clock: median (least to most). "
+    about = (f"Seconds of training until the test set is first predicted with an accuracy of "
+             f"{target}, looked at after each epoch, off the clock: median (least to most). "
              "Linnet's compilation is in it; of its peers only what they compile in their first "
              "epoch. Ratio: the peer's over Linnet's, median of the pairs (bootstrap 95 % "
              "interval); above 1 Linnet is there first.")

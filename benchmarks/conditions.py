@@ -12,11 +12,11 @@ from side_table import Table, work_of
 
 @dataclass(frozen=True)
 class Condition:
-    word: str = ""         # of runs under it, behind the engine's name
+    word: str = ""         # of runs under it, after the engine's name
     plain: str = ""        # and of those without it
     title: str = ""        # of the table
-    about: str = ""        # what it shows; what "kept" is comes behind it
-    arguments: tuple = ()  # behind the command
+    about: str = ""        # what it shows; what "kept" is comes after it
+    arguments: tuple = ()  # after the command
     only: tuple = ()       # engines that know it; all where it is empty
     beside: Callable = functools.partial(contextlib.nullcontext, lambda: 0.0)
 
@@ -30,7 +30,7 @@ ALL = {  # by the option of run.py that asks for it
         beside=neighbour.spinning),
     "streamed": Condition(
         ", streamed", "resident", "Resident against streamed",
-        "Linnet with its data in the device's memory, and with `--data streamed` behind the "
+        "Linnet with its data in the device's memory, and with `--data streamed` after the "
         "command: in the host's, batches gathered and copied ahead. Peers hold theirs resident.",
         ("--data", "streamed"), ("linnet",)),
 }

@@ -140,7 +140,7 @@ class OverMemory(Exception):
 
 
 def resident_peak(pid):
-    """The most bytes that a process has held in memory so far; 0 where that is not to be had."""
+    """The most bytes that a process has held in memory so far; 0 where that is unavailable."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
         return next((int(line.split()[1]) * 1024 for line in status.splitlines()

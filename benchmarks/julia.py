@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def command(project, threads):
-    """What a peer's program stands behind."""
+    """What a peer's program stands after."""
     return ["julia", "--startup-file=no", f"--project={project}", f"--threads={threads}"]
 
 

@@ -47,7 +47,7 @@ def numbers(words):
 
 
 def memory(words):
-    """Bytes: a number, or one with K, M or G (of 1024) behind it."""
+    """Bytes: a number, or one with K, M or G (of 1024) after it."""
     unit = {"K": 10, "M": 20, "G": 30}.get(words[-1:].upper())
     found = int(float(words[:-1]) * 2**unit) if unit else int(words)
     if found <= 0:
@@ -96,7 +96,7 @@ def arguments():
     parser.add_argument("--threads", type=numbers, default=[0], metavar="N,N,...",
                         help="each workload on so many, also 1..4; 0: all processors")
     parser.add_argument("--epochs", type=int, help="timed ones, in the protocol's place")
-    parser.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    parser.add_argument("--test", action="store_true", help="evaluate the test set each epoch")
     parser.add_argument("--accuracy", type=float, metavar="A",
                         help="seconds of training until the test accuracy is so high, e.g. 0.97; "
                         "implies --test, and all epochs are timed")
@@ -142,7 +142,7 @@ def arguments():
     options.at_most = dict(peer.split(":", 1) for peer in named if ":" in peer)
     for name, times in options.at_most.items():
         if not times.isdigit() or int(times) < 1:
-            parser.error(f"--peers: expected a number of repetitions behind {name}: got '{times}'")
+            parser.error(f"--peers: expected a number of repetitions after {name}: got '{times}'")
         options.at_most[name] = int(times)
     for peer in options.peers:
         if peer not in engines.PEERS:

@@ -16,8 +16,8 @@ class Words:
     """The words that stand for the folders of one run; `options` as of options.py."""
 
     def __init__(self, options):
-        def folder(path, word, behind=r"(?![\w-])"):
-            return BEFORE + re.escape(str(path)) + behind, word
+        def folder(path, word, after=r"(?![\w-])"):
+            return BEFORE + re.escape(str(path)) + after, word
         data = sorted(options.data.items(), key=lambda pair: -len(pair[1]))
         linnet = Path(options.linnet).absolute()
         self.rules = [

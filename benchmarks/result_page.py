@@ -192,7 +192,7 @@ class Page:
         for engine in row["engines"].values():
             lines.append("".join(f"{key}={value} " for key, value in engine["environment"].items())
                          + " ".join(engine["command"]))
-        return ["<h3>Commands, each with --seed 0, 1, … behind it</h3>",
+        return ["<h3>Commands, each with --seed 0, 1, … after it</h3>",
                 f"<pre>{escape(chr(10).join(lines))}</pre>"]
 
     def scaling(self):

@@ -83,7 +83,7 @@ def markdown(result):
             title = ""
     for table in side_tables.of(result):
         lines += table.markdown()
-    lines += ["", "Commands, each with `--seed` 0, 1, ... behind the data's:", "", "```sh"]
+    lines += ["", "Commands, each with `--seed` 0, 1, ... after the data's:", "", "```sh"]
     for row in result["workloads"]:
         lines.append(" ".join(row["export"]))
         for name, engine in row["engines"].items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The shared library `linnet`: every layer of src/ whole in one file, so that a program links one
-# thing and sees include/linnet alone. Included behind add_subdirectory(src).
+# thing and sees include/linnet alone. Included after add_subdirectory(src).
 if(LINNET_ONLY_OPS)
   return()  # a library of some operators would lack what the others call
 endif()

@@ -6,7 +6,7 @@
 #   <name>_cublaslt.cpp, <name>_cudnn.cpp, if there: engines of NVIDIA's libraries, candidates before the
 #                    own kernels: void linnet::cuda::register_<name>_cudnn(Registry&)
 #   <name>_test.cpp  its cases, part of op_test
-# Further files of the folder are named behind it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
+# Further files of the folder are named after it: linnet_op(conv2d EXTRA a.cpp CPU b_cpu.cpp TEST t.cpp).
 set(LINNET_ONLY_OPS "" CACHE STRING "While working on operators: build these alone")
 
 function(linnet_op name)

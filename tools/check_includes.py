@@ -3,13 +3,13 @@
 """Shows every include that goes against the order of the layers, and every missing <cstdint>.
 
 A file of src/ may include headers of its own layer and of the layers that its linnet_layer() call
-names behind DEPENDS; include/linnet/ includes nothing from src/, and src/ nothing from apps/ or
+names after DEPENDS; include/linnet/ includes nothing from src/, and src/ nothing from apps/ or
 tests/. Tests that stand beside the code (*_test.cpp) are left out. In apps/linnet/, config/ and report/
 include nothing from commands/.
 
 A file belongs to the layer whose SOURCES names it, or names its .cpp; else to the one layer that
 takes sources from its folder; else to the layer named like the folder of src/. In src/ops, *_cpu.*,
-*_hwy.* and what linnet_op() names behind CPU belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.*
+*_hwy.* and what linnet_op() names after CPU belong to ops_cpu, *.cu, *.cuh, *_cuda.*, *_cublaslt.*
 and *_cudnn.* to ops_cuda, and the rest to ops. src/backend/cuda/plugin.cpp is the plug-in's own.
 
 A header that names a fixed-width integer (std::int64_t) includes <cstdint>. Any other file does too, or

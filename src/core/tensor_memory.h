@@ -15,7 +15,7 @@ class TensorMemory {
   virtual std::byte* data() const = 0;
   virtual std::size_t bytes() const = 0;
   virtual Device device() const { return {}; }
-  /// Copies memory of a device to the host, behind all that was enqueued there.
+  /// Copies memory of a device to the host, after all that was enqueued there.
   virtual void read(std::size_t offset, std::span<std::byte> to) const = 0;
   /// Until all that was enqueued on its device is done.
   virtual void wait() const {}

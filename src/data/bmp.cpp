@@ -22,7 +22,7 @@ class Bytes {
 
   const std::uint8_t* at(std::size_t offset, std::size_t count) const {
     require<DataError>(offset <= bytes_.size() && count <= bytes_.size() - offset,
-                       "'{}' is a damaged BMP: {} bytes at {} lie behind its end at {}",
+                       "'{}' is a damaged BMP: {} bytes at {} lie beyond its end at {}",
                        path_.string(), count, offset, bytes_.size());
     return reinterpret_cast<const std::uint8_t*>(bytes_.data()) + offset;
   }

@@ -72,7 +72,7 @@ void append_record(const std::uint8_t* bytes, const Version& version, Samples& d
   }
 }
 
-/// The records of files one behind the other: all, or `samples` of them, spread evenly. No file is
+/// The records of files one after the other: all, or `samples` of them, spread evenly. No file is
 /// held as a whole.
 Samples read_records(const std::vector<fs::path>& files, const Version& version,
                      std::int64_t samples) {

@@ -26,7 +26,7 @@ void check_cifar_batch(const std::filesystem::path& path);
 
 /// CIFAR-10 or CIFAR-100 as (32, 32, 3) u8, source: Krizhevsky, "Learning
 /// Multiple Layers of Features from Tiny Images", 2009. All data_batch_*.bin that are there are the
-/// training part. Class names come from batches.meta.txt or fine_label_names.txt (or
+/// training set. Class names come from batches.meta.txt or fine_label_names.txt (or
 /// coarse_label_names.txt) if there.
 /// Throws Error naming the file that is missing, of a wrong size, or holds a wrong label, and for
 /// coarse labels of CIFAR-10.

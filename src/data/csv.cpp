@@ -23,8 +23,8 @@ class Rows {
     do fields.push_back(field());
     while (take(','));
     take('\r');
-    require<DataError>(done() || take('\n'), "line {} of '{}' goes on behind a closing quote",
-                       line_, path_.string());
+    require<DataError>(done() || take('\n'), "line {} of '{}' goes on after a closing quote", line_,
+                       path_.string());
     ++line_;
     return fields;
   }
@@ -44,7 +44,7 @@ class Rows {
     return value;
   }
 
-  /// Behind the opening quote; two quotes stand for one.
+  /// After the opening quote; two quotes stand for one.
   std::string quoted() {
     const std::size_t begin = line_;
     std::string value;

@@ -30,7 +30,7 @@ std::uint32_t big_endian(std::string_view bytes, std::size_t offset) {
 }
 
 struct Header {
-  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> dims;
   std::size_t payload = 1;
 };
 
@@ -38,21 +38,21 @@ Header parse_header(std::string_view bytes, int rank, const std::filesystem::pat
   const std::size_t header_bytes = 4 + 4 * static_cast<std::size_t>(rank);
   require<DataError>(
       bytes.size() >= header_bytes,
-      "'{}' is cut short: an IDX header of {} extents takes {} bytes, the file has {}",
+      "'{}' is cut short: an IDX header of {} dimensions takes {} bytes, the file has {}",
       path.string(), rank, header_bytes, bytes.size());
   const std::uint32_t expected = kUnsignedBytes << 8 | static_cast<std::uint32_t>(rank);
   const std::uint32_t magic = big_endian(bytes, 0);
   require<DataError>(
       magic == expected,
-      "'{}' is no IDX file of bytes with {} extents: expected magic {:#010x}, got {:#010x}",
+      "'{}' is no IDX file of bytes with {} dimensions: expected magic {:#010x}, got {:#010x}",
       path.string(), rank, expected, magic);
   Header header;
   for (int axis = 0; axis < rank; ++axis) {
-    const std::uint32_t extent = big_endian(bytes, 4 + 4 * static_cast<std::size_t>(axis));
-    header.extents.push_back(extent);
-    require<DataError>(extent == 0 || header.payload <= kMostElements / extent,
+    const std::uint32_t dim = big_endian(bytes, 4 + 4 * static_cast<std::size_t>(axis));
+    header.dims.push_back(dim);
+    require<DataError>(dim == 0 || header.payload <= kMostElements / dim,
                        "'{}' claims more elements than memory can hold", path.string());
-    header.payload *= extent;
+    header.payload *= dim;
   }
   return header;
 }
@@ -80,13 +80,13 @@ class Collector {
   }
 
   IdxArray finish() {
-    if (header_.extents.empty()) parse_header(start_, rank_, path_);  // says how short it is
+    if (header_.dims.empty()) parse_header(start_, rank_, path_);  // says how short it is
     require<DataError>(!too_long_ && bytes_.size() == header_.payload,
                        "'{}' claims {} = {} bytes after its header, but {} {}", path_.string(),
-                       fmt::join(header_.extents, " x "), header_.payload,
+                       fmt::join(header_.dims, " x "), header_.payload,
                        too_long_ ? "goes on to at least" : "has only",
                        bytes_.size() + (too_long_ ? 1 : 0));
-    return {.extents = std::move(header_.extents), .bytes = std::move(bytes_)};
+    return {.dims = std::move(header_.dims), .bytes = std::move(bytes_)};
   }
 
  private:

@@ -26,7 +26,7 @@ bool holds_classes(const fs::path& tree) {
   return false;
 }
 
-/// The trees of a root. A class may be called "train": then it holds pictures, not classes.
+/// The trees of a root. A class may be called "train": then it holds images, not classes.
 struct Trees {
   fs::path train;
   std::optional<fs::path> test;

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// Whether a name ends like a picture's: .png, .jpg, .jpeg or .bmp, in small or capital letters.
+/// Whether a name ends like an image's: .png, .jpg, .jpeg or .bmp, in small or capital letters.
 bool is_image_name(const std::filesystem::path& path);
 
 /// Whether a folder holds folders of images, or a train/ folder that does.
@@ -27,10 +27,10 @@ struct ImageIndex {
 };
 
 /// Images by class: root/class/*.{png,jpg,jpeg,bmp}, in a folder train/ beside test/ or val/ (test/
-/// if both are there), or straight under the root, which is then all training part. Classes are
-/// the folders of the training part in order of their names, or those that root/classes.txt names
+/// if both are there), or straight under the root, which is then all training set. Classes are
+/// the folders of the training set in order of their names, or those that root/classes.txt names
 /// (one a line, in its order; a class may then be without a folder); other files are passed over.
-/// Opens no picture. Throws Error for a class folder without images, a test class unknown to
+/// Opens no image. Throws Error for a class folder without images, a test class unknown to
 /// training, and a folder that classes.txt does not name.
 ImageIndex index_image_folders(const std::filesystem::path& root);
 

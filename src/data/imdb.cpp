@@ -51,7 +51,7 @@ bool holds_reviews(const fs::path& folder) {
 void add_line(std::string_view line, std::size_t number, const fs::path& path, Reviews& reviews) {
   const std::size_t first = line.find('\t');
   require<DataError>(first != std::string_view::npos,
-                     "line {} of '{}' has no tab; expected a label, 0 or 1, and a text behind tabs",
+                     "line {} of '{}' has no tab; expected a label, 0 or 1, and a text after tabs",
                      number, path.string());
   const std::string_view label = line.substr(0, first);
   require<DataError>(label == "0" || label == "1",

@@ -18,12 +18,12 @@ struct ImdbOptions {
   /// All ids are below it, the three that are no words included: the first 29,997 words.
   std::int64_t ids = 30000;
   std::int64_t length = 150;
-  std::vector<std::string> words = {};  ///< in the place of the training part's
+  std::vector<std::string> words = {};  ///< instead of the training set's
 };
 
 /// Reviews of films as (length) i32 with the labels 0 negative, 1 positive, source: Maas et al.,
 /// "Learning Word Vectors for Sentiment Analysis", 2011. Words, their ids and the padding are as
-/// Vocabulary says, the words ranked over the training part (DatasetInfo::vocabulary). Keras's own
+/// Vocabulary says, the words ranked over the training set (DatasetInfo::vocabulary). Keras's own
 /// files leave the id 3 out and so hold 29,996 words. A .tsv has a review a line: the label first,
 /// the text last, whatever columns between them. Of the original's folders the negative reviews
 /// come first, each in the order of the files' names. Throws Error naming the file and line.

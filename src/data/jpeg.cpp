@@ -13,7 +13,7 @@
 namespace linnet {
 namespace {
 
-/// Photographs have about ten. Each scan goes over the whole picture, and a few bytes are one.
+/// Photographs have about ten. Each scan goes over the whole image, and a few bytes are one.
 constexpr int kMostScans = 100;
 
 /// libjpeg leaves by longjmp on an error. Each function below that calls it sets its own target and
@@ -93,7 +93,7 @@ void to_colours(const unsigned char* ink, std::size_t width, unsigned char* out)
   }
 }
 
-/// Rows of `row_bytes` one behind the other; rows of ink come by way of `ink`, which holds one.
+/// Rows of `row_bytes` one after the other; rows of ink come by way of `ink`, which holds one.
 bool read_pixels(Reader* reader, unsigned char* pixels, std::size_t row_bytes, unsigned char* ink) {
   if (setjmp(reader->target) != 0) return false;
   jpeg_start_decompress(&reader->info);

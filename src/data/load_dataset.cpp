@@ -28,7 +28,7 @@ struct Format {
   bool (*holds)(const fs::path& folder);
 };
 
-/// Folders of images come last: others may lie beside pictures too.
+/// Folders of images come last: others may lie beside images too.
 constexpr std::array<Format, 6> kFormats{{{DataKind::idx, "idx", holds_mnist},
                                           {DataKind::cifar, "cifar", holds_cifar},
                                           {DataKind::npy, "npy", holds_npy},
@@ -109,12 +109,12 @@ Splits load_dataset(const fs::path& path, const DatasetOptions& options) {
               (options.size.rank() == 2 && options.size[0] > 0 && options.size[1] > 0),
           "the size of images is (height, width), both above 0; got {}", to_string(options.size));
   const FoundData found = find_dataset(path);
-  const bool pictures = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
-  require(options.size.rank() == 0 || pictures, "only image files are resized; '{}' holds {} data",
+  const bool images = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
+  require(options.size.rank() == 0 || images, "only image files are resized; '{}' holds {} data",
           found.folder.string(), to_string(found.kind));
   require(options.channels == 0 || options.channels == 1 || options.channels == 3,
           "images are read with 1 channel (grey) or 3 (colour); got {}", options.channels);
-  require(options.channels == 0 || pictures,
+  require(options.channels == 0 || images,
           "only image files have channels to choose; '{}' holds {} data", found.folder.string(),
           to_string(found.kind));
   require(!options.coarse_labels || found.kind == DataKind::cifar,

@@ -43,13 +43,12 @@ Dataset load_part(const fs::path& folder, std::string_view part) {
   const fs::path label_path = require_file(folder, fmt::format("{}-labels", part), "idx1");
   IdxArray images = read_idx(image_path, 3);
   IdxArray labels = read_idx(label_path, 1);
-  require<DataError>(images.extents[0] == labels.extents[0],
-                     "'{}' has {} images but '{}' has {} labels", image_path.string(),
-                     images.extents[0], label_path.string(), labels.extents[0]);
-  require<DataError>(images.extents[1] > 0 && images.extents[2] > 0,
+  require<DataError>(images.dims[0] == labels.dims[0], "'{}' has {} images but '{}' has {} labels",
+                     image_path.string(), images.dims[0], label_path.string(), labels.dims[0]);
+  require<DataError>(images.dims[1] > 0 && images.dims[2] > 0,
                      "the images of '{}' are {} x {} pixels; expected at least one",
-                     image_path.string(), images.extents[1], images.extents[2]);
-  const Shape shape{images.extents[0], images.extents[1], images.extents[2], 1};
+                     image_path.string(), images.dims[1], images.dims[2]);
+  const Shape shape{images.dims[0], images.dims[1], images.dims[2], 1};
   return {{{"image", Tensor(std::move(images.bytes), shape)}},
           {{"label", Tensor(std::move(labels.bytes))}},
           {.name = folder_name(folder), .samples_file = image_path, .targets_file = label_path}};

@@ -35,7 +35,7 @@ double rosenbrock(std::span<const float> x) {
 
 struct Moments {
   double mean = 0;
-  double deviation = 1;
+  double std_dev = 1;
 };
 
 Moments moments_of(const std::vector<double>& values) {
@@ -45,7 +45,7 @@ Moments moments_of(const std::vector<double>& values) {
   for (double y : values) m.mean += y / count;
   double squares = 0;
   for (double y : values) squares += (y - m.mean) * (y - m.mean);
-  if (squares > 0) m.deviation = std::sqrt(squares / count);
+  if (squares > 0) m.std_dev = std::sqrt(squares / count);
   return m;
 }
 
@@ -73,7 +73,7 @@ Points draw_points(std::int64_t count, std::int64_t features, std::uint64_t seed
 Dataset standardised(Points points, std::int64_t features, const Moments& by) {
   std::vector<float> values;
   values.reserve(points.y.size());
-  for (double y : points.y) values.push_back(static_cast<float>((y - by.mean) / by.deviation));
+  for (double y : points.y) values.push_back(static_cast<float>((y - by.mean) / by.std_dev));
   const std::int64_t count = std::ssize(values);
   return {{{"x", Tensor(std::move(points.x), {count, features})}},
           {{"value", Tensor(std::move(values), {count, 1})}},

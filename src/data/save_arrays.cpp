@@ -96,7 +96,7 @@ void save_cifar(const Splits& splits, const StagedFolder& folder, const SaveOpti
   require(labels && (ten || classes == 100),
           "CIFAR's files hold labels of 10 or of 100 classes; '{}' has {} {}", name, classes,
           labels ? "classes" : "values");
-  require(splits.test.size() > 0, "CIFAR's files hold a test part too; '{}' has none", name);
+  require(splits.test.size() > 0, "CIFAR's files hold a test set too; '{}' has none", name);
   const std::int64_t count = train.size();
   const std::int64_t files = ten && count >= kCifarFiles ? kCifarFiles : 1;
   for (std::int64_t f = 0; f < files; ++f) {

@@ -7,7 +7,7 @@
 
 namespace linnet {
 
-// Each fills a folder that is not in its place yet.
+// Each fills a folder that is not where it belongs yet.
 void save_idx(const Splits& splits, const StagedFolder& folder, const SaveOptions& options);
 void save_cifar(const Splits& splits, const StagedFolder& folder, const SaveOptions& options);
 void save_images(const Splits& splits, const StagedFolder& folder, const SaveOptions& options);

@@ -56,7 +56,7 @@ fs::path StagedFolder::make_folder(const fs::path& relative) const {
 }
 
 void StagedFolder::write(const fs::path& relative, std::string_view content) const {
-  // Not brought to the disk one by one: a hundred thousand pictures would take hours.
+  // Not brought to the disk one by one: a hundred thousand images would take hours.
   std::FILE* file = std::fopen((path_ / relative).c_str(), "wb");
   bool good = file != nullptr;
   good = good && std::fwrite(content.data(), 1, content.size(), file) == content.size();

@@ -23,7 +23,7 @@ class StagedFolder {
   std::filesystem::path make_folder(const std::filesystem::path& relative) const;
   /// A file in it. Throws Error naming it as it will be called: "cannot write 'x': No space left".
   void write(const std::filesystem::path& relative, std::string_view content) const;
-  /// Puts the folder in its place. Throws Error where something has come there meanwhile.
+  /// Puts the folder where it belongs. Throws Error where something has come there meanwhile.
   void commit();
 
  private:

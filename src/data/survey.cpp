@@ -46,7 +46,7 @@ class Meter {
     range.least = least_;
     range.most = most_;
     range.mean = mean_;
-    range.deviation = std::sqrt(squares_ / finite);
+    range.std_dev = std::sqrt(squares_ / finite);
     return range;
   }
 
@@ -120,7 +120,7 @@ PartSurvey survey_part(const std::string& name, const Dataset& data) {
   return part;
 }
 
-/// A picture and the classes that it counts for.
+/// An image and the classes that it counts for.
 struct Entry {
   fs::path path;
   std::vector<std::size_t> classes;
@@ -157,9 +157,9 @@ std::vector<Entries> entries_of(const XrayIndex& index) {
   return parts;
 }
 
-/// Decodes one picture after the other; nothing is kept but the figures.
-void survey_pictures(const std::vector<Entries>& all, const SurveyProgress& progress,
-                     Survey& survey) {
+/// Decodes one image after the other; nothing is kept but the figures.
+void survey_images(const std::vector<Entries>& all, const SurveyProgress& progress,
+                   Survey& survey) {
   std::int64_t files = 0;
   for (const Entries& entries : all) files += static_cast<std::int64_t>(entries.files.size());
   std::int64_t done = 0;
@@ -231,11 +231,11 @@ Survey survey_dataset(const fs::path& path, const SurveyProgress& progress) {
   if (found.kind == DataKind::images) {
     const ImageIndex index = index_image_folders(found.folder);
     survey.class_names = index.class_names;
-    survey_pictures(entries_of(index), progress, survey);
+    survey_images(entries_of(index), progress, survey);
   } else if (found.kind == DataKind::chest_xray) {
     const XrayIndex index = index_chest_xray(found.folder);
     survey.class_names = index.labels;
-    survey_pictures(entries_of(index), progress, survey);
+    survey_images(entries_of(index), progress, survey);
   } else {
     survey_arrays(found, progress, survey);
   }

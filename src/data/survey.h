@@ -19,7 +19,7 @@ struct ValueRange {
   double least = 0;
   double most = 0;
   double mean = 0;
-  double deviation = 0;  ///< of the population
+  double std_dev = 0;  ///< of the population
 };
 
 /// What one part of a data set holds.
@@ -53,7 +53,7 @@ struct Survey {
 /// Told how many files of how many are read; what it throws ends the survey.
 using SurveyProgress = std::function<void(std::int64_t done, std::int64_t files)>;
 
-/// Reads everything that lies at `path` and does not stop at a file that can't be used: of pictures
+/// Reads everything that lies at `path` and does not stop at a file that can't be used: of images
 /// the good ones are described, of arrays nothing, since they belong together. Throws Error where
 /// there is no data set, or where what lists the files (a table, a folder of no class) is wrong.
 Survey survey_dataset(const std::filesystem::path& path, const SurveyProgress& progress = {});

@@ -31,7 +31,7 @@ std::int64_t classes_of(const Column& labels, std::optional<std::int32_t> ignore
 /// data set itself where it is there already.
 Dataset with_first_target_read(const Dataset& data);
 
-/// The data set with another column in the place of one of its inputs, or of its first target.
+/// The data set with another column instead of one of its inputs, or of its first target.
 Dataset with_input(const Dataset& data, std::size_t index, Column column);
 Dataset with_first_target(const Dataset& data, Tensor values);
 

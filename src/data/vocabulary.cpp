@@ -30,7 +30,7 @@ void clean(std::string_view text, std::string& out) {
   unsigned char before = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    // U+00C0 to U+00DE are C3 80 to C3 9E in UTF-8, and each small letter stands 20 behind; D7 is
+    // U+00C0 to U+00DE are C3 80 to C3 9E in UTF-8, and each small letter stands 20 after; D7 is
     // the multiplication sign.
     const bool capital = before == 0xC3 && c >= 0x80 && c <= 0x9E && c != 0x97;
     out[i] = capital ? static_cast<char>(c + 0x20) : kCleaned[c];

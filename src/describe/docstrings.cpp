@@ -75,8 +75,8 @@ std::vector<StructDocs> parse_docstrings(std::string_view header) {
       const std::string_view name = inside ? declared(line) : "";
       if (!name.empty()) {
         MemberDocs member{std::string(name), before};
-        const std::size_t behind = line.find("///<");
-        if (behind != std::string_view::npos) append(member.text, line.substr(behind + 4));
+        const std::size_t reached = line.find("///<");
+        if (reached != std::string_view::npos) append(member.text, line.substr(reached + 4));
         all.back().members.push_back(std::move(member));
         continued = true;
       }

@@ -24,7 +24,7 @@ struct StructDocs {
 };
 
 /// Finds the structs of a header with their docstrings: `///` lines before them and before their
-/// members, or `///<` behind these. It reads headers as clang-format leaves them: a declaration of
+/// members, or `///<` after these. It reads headers as clang-format leaves them: a declaration of
 /// a variable is on one line.
 std::vector<StructDocs> parse_docstrings(std::string_view header);
 

@@ -11,10 +11,10 @@ namespace linnet {
 
 std::size_t ValueType::bytes() const {
   std::size_t bytes = size_of(dtype);
-  for (const std::int64_t extent : shape.dims()) {
+  for (const std::int64_t dim : shape.dims()) {
     // The texts are made only where they are needed: programs ask for sizes in every run.
-    if (extent < 0) fail("a value of {} has a negative extent", to_string(*this));
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes) ||
+    if (dim < 0) fail("a value of {} has a negative dimension", to_string(*this));
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes) ||
         bytes > kMostBytes) {
       fail("a value of {} is larger than any machine's memory", to_string(*this));
     }

@@ -32,7 +32,7 @@ struct ValueType {
   DType dtype = DType::f32;
   Shape shape;
 
-  /// Throws Error for a negative extent, and for more than kMostBytes.
+  /// Throws Error for a negative dimension, and for more than kMostBytes.
   std::size_t bytes() const;
   bool operator==(const ValueType&) const = default;
 };

@@ -41,7 +41,7 @@ struct Report {
   std::vector<ReportImage> worst_images = {};  ///< worst first
 };
 
-/// The report as one HTML file that needs nothing else: no script, no font and no picture from
+/// The report as one HTML file that needs nothing else: no script, no font and no image from
 /// elsewhere; light or dark as the reader's system is. All text is escaped.
 /// Throws Error where `confusion` is neither empty nor (classes, classes).
 std::string html_report(const Report& report);

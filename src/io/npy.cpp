@@ -143,7 +143,7 @@ std::string take(InputFile& file, std::size_t count) {
   return bytes;
 }
 
-/// Reads the magic string, the version and the header; `left` gets the bytes behind them.
+/// Reads the magic string, the version and the header; `left` gets the bytes after them.
 Header read_header(InputFile& file, std::uint64_t& left) {
   left = file.bytes();
   const std::string start = take(file, kMagic.size() + 2);

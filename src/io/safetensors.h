@@ -54,7 +54,7 @@ class SafetensorsFile {
 /// whatever the header says.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
 
-/// Writes the tensors in the order given, without gaps, behind a header that is padded to 8 bytes.
+/// Writes the tensors in the order given, without gaps, after a header that is padded to 8 bytes.
 /// The file appears whole or not at all. Throws Error where it can't be written, or where a name is
 /// repeated, empty, "__metadata__" or no UTF-8.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,

@@ -43,11 +43,11 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
   const Shape record = read.parts[0].record.shape.sample();
   Augment crops = a;
   crops.mixup = crops.cutmix = 0;
-  const bool pictures =
+  const bool images =
       input.rank() == 3 && record.rank() == 3 && input[2] == record[2] && dtype != DType::i32;
   if (crops.any() || a.cutmix > 0) {
-    require(pictures,
-            "augmentation wants pictures (height, width, channels) for a network of as many "
+    require(images,
+            "augmentation wants images (height, width, channels) for a network of as many "
             "channels; the data set '{}' holds {} {}, the network takes {}",
             data.info().name, to_string(dtype), to_string(record), to_string(input));
   }
@@ -61,11 +61,11 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
             to_string(record));
   }
   if (a.mixes()) step.mix = MixRule{.mixup = a.mixup, .cutmix = a.cutmix};
-  if (!pictures) return step;
+  if (!images) return step;
   if (step.mix) step.mix->height = input[0];
   if (step.mix) step.mix->width = input[1];
   require(!a.resized_crop || (a.padding == 0 && !a.crop),
-          "pictures are cropped in one way: a resized crop goes without crop and padding");
+          "images are cropped in one way: a resized crop goes without crop and padding");
   if (crops.any() || record != input) {
     step.crop = AugmentRule{.height = input[0],
                             .width = input[1],
@@ -86,8 +86,8 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
   return step;
 }
 
-Value add_pictures(Graph& graph, const StepAugment& augment, Value all, Mode mode,
-                   std::int64_t batch, bool shuffle, const std::string& name) {
+Value add_images(Graph& graph, const StepAugment& augment, Value all, Mode mode, std::int64_t batch,
+                 bool shuffle, const std::string& name) {
   AugmentAttrs attrs{.batch = batch, .shuffle = shuffle, .rule = *augment.crop};
   if (mode != Mode::training) {
     attrs.rule = {.height = augment.crop->height, .width = augment.crop->width, .training = false};

@@ -22,8 +22,8 @@ Shape record_as(const Shape& record, const Shape& wanted) {
 }
 
 /// Whether a crop makes one of the other.
-bool same_channels(const Shape& picture, const Shape& input) {
-  return picture.rank() == 3 && input.rank() == 3 && picture[2] == input[2];
+bool same_channels(const Shape& image, const Shape& input) {
+  return image.rank() == 3 && input.rank() == 3 && image[2] == input[2];
 }
 
 void check_input(const NetworkInput& input, DType dtype, const Shape& shape, bool only,
@@ -68,7 +68,7 @@ std::string first_label(const Column& column, const TargetData& target, const Da
   return found;
 }
 
-/// The loss in the place of Loss::automatic.
+/// The loss instead of Loss::automatic.
 Loss check_target(Loss loss, const Column& column, const TargetData& target, const Shape& outputs,
                   const Dataset& data) {
   if (loss == Loss::automatic) loss = target.labels ? Loss::cross_entropy : Loss::mse;
@@ -239,12 +239,12 @@ void check_steps(std::int64_t steps, std::string_view what, const TargetData& ta
           to_string(outputs));
 }
 
-/// A loss of one's own gets labels as one-hot rows, which none outside the classes has.
+/// A loss of your own gets labels as one-hot rows, which none outside the classes has.
 std::optional<std::int32_t> ignored_label(const OutputLoss& loss) {
   return loss.custom ? std::nullopt : loss.options.ignore_index;
 }
 
-/// The parts behind the targets.
+/// The parts after the targets.
 void add_weights(StepData& step, const NetworkDefinition& network,
                  std::span<const Column* const> targets, const Dataset& data) {
   if (data.weights().elements() > 0) {

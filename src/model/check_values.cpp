@@ -93,9 +93,9 @@ std::string place_of(std::size_t index, const Shape& record, const std::filesyst
   std::vector<std::size_t> column(record.dims().size());
   std::size_t rest = index % width;
   for (std::size_t axis = column.size(); axis-- > 0;) {
-    const auto extent = static_cast<std::size_t>(record.dims()[axis]);
-    column[axis] = rest % extent;
-    rest /= extent;
+    const auto dim = static_cast<std::size_t>(record.dims()[axis]);
+    column[axis] = rest % dim;
+    rest /= dim;
   }
   const std::string where = column.empty() ? ""
                             : column.size() > 1

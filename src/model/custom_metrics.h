@@ -32,7 +32,7 @@ void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepD
                      std::span<const Value> outputs, std::span<const Value> targets,
                      std::span<const Value> weights, std::int64_t batch);
 
-/// Before a pass over the data, and behind it: the metrics by name. Waits.
+/// Before a pass over the data, and after it: the metrics by name. Waits.
 void reset_metric_sums(const ModelState& model, const StepData& data);
 std::map<std::string, double> metrics_of(const ModelState& model, const StepData& data);
 

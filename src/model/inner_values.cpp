@@ -70,7 +70,7 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     inputs.emplace_back(parts[i], part.inputs[i], false, data.size(), batch);
   }
   Session session(model);
-  Sweep sweep = session.add_sweep(data.size(), batch, recipe);
+  DataPass pass = session.add_pass(data.size(), batch, recipe);
   session.attach();
   Tensor result(DType::f32, result_sample.batched(data.size()));
   const Backend& backend = *model.backend;
@@ -80,11 +80,11 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     if (memory[slot] == nullptr || memory[slot]->bytes() < bytes) {
       memory[slot] = backend.allocate(bytes);
     }
-    sweep.bind(slot, memory[slot]->data());
+    pass.bind(slot, memory[slot]->data());
     return *memory[slot];
   };
   const auto give = [&](std::size_t slot, std::span<const std::byte> bytes) {
-    if (on_host) return sweep.bind(slot, bytes.data());
+    if (on_host) return pass.bind(slot, bytes.data());
     backend.upload(on_device(slot, bytes.size()), 0, bytes);
   };
   for (std::int64_t first = 0; first < data.size(); first += batch) {
@@ -94,9 +94,9 @@ Tensor run(ModelState& model, const NetworkDefinition& part, const Dataset& data
     for (const Tensor& constant : constants) give(slot++, constant.rows(0, count).bytes());
     const std::span<std::byte> to = result.rows(first, first + count).writable_bytes();
     Buffer* from = on_host ? nullptr : &on_device(slot, to.size());
-    if (on_host) sweep.bind(slot, to.data());
+    if (on_host) pass.bind(slot, to.data());
     const auto records = static_cast<std::uint64_t>(count);
-    sweep.run_one({.first_row = static_cast<std::uint64_t>(first), .samples = records}, records);
+    pass.run_one({.first_row = static_cast<std::uint64_t>(first), .samples = records}, records);
     if (from != nullptr) backend.download(*from, 0, to);
   }
   return result;

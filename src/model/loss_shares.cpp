@@ -100,7 +100,7 @@ double weight_of_labels(const StepData& data, std::size_t index, std::uint64_t r
 
 /// What a sample of a target that weighs() counts.
 double weight_of(const StepData& data, std::size_t target, std::uint64_t record) {
-  // One label a sample; a loss of one's own knows no classes' weights.
+  // One label a sample; a loss of your own knows no classes' weights.
   if (labels_of_sample(data, target) > 1) return weight_of_labels(data, target, record);
   double weight = weight_of(data, data.targets[target], record);
   if (counts_labels(data, target)) {

@@ -17,7 +17,7 @@ namespace linnet {
 namespace {
 
 constexpr const char* kName = "loss";
-constexpr double kLeast = 1e-37;  // in the place of a sum that is 0: its weights are, too
+constexpr double kLeast = 1e-37;  // instead of a sum that is 0: its weights are, too
 constexpr double kMost = 3e38;
 
 Value reshape(Graph& graph, Value x, std::vector<std::int64_t> shape) {

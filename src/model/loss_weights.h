@@ -26,7 +26,7 @@ Value weighted_mean(Graph& graph, Value x, Value shares);
 Value element_weights(Graph& graph, const Shape& shape, Value weights = {});
 
 /// The weights of the steps of targets (N, T, ...) that have lengths i32 (N): 1, or the sample's or
-/// step's of `weights`, and 0 behind the sequence's end.
+/// step's of `weights`, and 0 after the sequence's end.
 Value step_weights(Graph& graph, Value lengths, std::int64_t steps, Value weights = {});
 
 }  // namespace linnet

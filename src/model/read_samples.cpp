@@ -71,8 +71,8 @@ class ImageCollector {
     const bool grey = sample.rank() == 3 && sample[2] == 1;  // such files leave the 1 out
     const int rank = static_cast<int>(sample.rank()) + (grey ? 0 : 1);
     IdxArray array = read_idx(path, rank);
-    if (grey) array.extents.push_back(1);
-    list_.add(path, fitted(Tensor(std::move(array.bytes), Shape(array.extents))));
+    if (grey) array.dims.push_back(1);
+    list_.add(path, fitted(Tensor(std::move(array.bytes), Shape(array.dims))));
   }
 
   void add_npy(const fs::path& path) {

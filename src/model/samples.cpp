@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model takes of pictures, by what it remembers of its training.
+// What a model takes of images, by what it remembers of its training.
 #include <linnet/model.h>
 
 #include <string>

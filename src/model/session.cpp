@@ -22,7 +22,7 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
 
 }  // namespace
 
-void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
+void DataPass::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
   if (feed.stream != nullptr) return run_fed(first, begin, end);
   if (one_batch) {
     for (std::uint64_t step = begin; step < end; ++step) ready(step).run(at(first, step), 1, 0);
@@ -33,7 +33,7 @@ void Sweep::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) c
   if (end > full_steps()) ready(full_steps()).run(at(first, full_steps()), 1, 0);
 }
 
-StepInfo Sweep::at(const StepInfo& first, std::uint64_t step) const {
+StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
   StepInfo info = first.after(step, batch);
   if (one_batch) {
     info.step = first.step;
@@ -42,7 +42,7 @@ StepInfo Sweep::at(const StepInfo& first, std::uint64_t step) const {
   return info;
 }
 
-Program& Sweep::ready(std::uint64_t step) const {
+Program& DataPass::ready(std::uint64_t step) const {
   CachedProgram& cached = step < full_steps() ? *full : *rest;
   if (!cached.recipe.fixed_weights) {
     ++model->weights_version;  // it trains
@@ -54,7 +54,7 @@ Program& Sweep::ready(std::uint64_t step) const {
   return *cached.program;
 }
 
-void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
+void DataPass::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
   if (begin == 0) feed.stream->start(samples, gather(first, feed));
   for (std::uint64_t step = begin; step < end; ++step) {
     ready(step).run(in_ring(at(first, step)), 1, 0);
@@ -62,7 +62,7 @@ void Sweep::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t en
   }
 }
 
-StepInfo Sweep::in_ring(StepInfo step) const {
+StepInfo DataPass::in_ring(StepInfo step) const {
   // To the gather the ring is the data set, and a slot a place in it.
   const BatchLayout& layout = feed.stream->layout();
   step.position = feed.stream->acquire() * layout.batch;
@@ -70,25 +70,25 @@ StepInfo Sweep::in_ring(StepInfo step) const {
   return step;
 }
 
-StepInfo Sweep::bring(const StepInfo& step, std::uint64_t count) const {
+StepInfo DataPass::bring(const StepInfo& step, std::uint64_t count) const {
   if (feed.stream == nullptr) return step;
   feed.stream->start(count, gather(step, feed));  // which counts from the step's position on
   return in_ring(step);
 }
 
-void Sweep::run_one(const StepInfo& step, std::uint64_t count) const {
+void DataPass::run_one(const StepInfo& step, std::uint64_t count) const {
   ready(count == batch ? 0 : full_steps()).run(bring(step, count), 1, 0);
   if (feed.stream != nullptr) feed.stream->release();
 }
 
-void Sweep::run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const {
+void DataPass::run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const {
   if (feed.stream == nullptr) return ready(at).run(leaf, 1, 0);
   if (at == 0) feed.stream->start(samples, gather(first, feed));
   ready(at).run(in_ring(leaf), 1, 0);
   feed.stream->release();
 }
 
-std::string Sweep::first_not_finite(const StepInfo& step, std::uint64_t count) const {
+std::string DataPass::first_not_finite(const StepInfo& step, std::uint64_t count) const {
   // A norm's statistics become 0 times what is there, plus the batch's.
   const CachedProgram& cached = count == batch ? *full : *rest;
   if (cached.recipe.training != nullptr) clear_leaves(*model, *cached.recipe.training);
@@ -100,12 +100,12 @@ std::string Sweep::first_not_finite(const StepInfo& step, std::uint64_t count) c
   return fmt::format("[{} '{}']", node.op->name(), node.name);
 }
 
-void Sweep::hold_first(const StepInfo& first) const {
+void DataPass::hold_first(const StepInfo& first) const {
   feed.stream->start(batch, gather(first, feed));
   static_cast<void>(feed.stream->acquire());
 }
 
-void Sweep::bind(std::size_t slot, const void* address) {
+void DataPass::bind(std::size_t slot, const void* address) {
   if (slot >= slots.size()) slots.resize(slot + 1);
   slots[slot] = address;
 }
@@ -126,18 +126,18 @@ Evaluation Counters::evaluation(bool classification) const {
           .samples = static_cast<std::int64_t>(samples)};
 }
 
-Sweep Session::add_sweep(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe) {
+DataPass Session::add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
   const auto add = [&](std::int64_t records) {
     programs_.push_back(model_.programs->get(recipe, records));
     return programs_.back().get();
   };
-  Sweep sweep{.batch = static_cast<std::uint64_t>(batch),
-              .samples = static_cast<std::uint64_t>(samples),
-              .model = &model_};
-  if (samples >= batch) sweep.full = add(batch);
-  if (samples % batch != 0) sweep.rest = add(samples % batch);
-  return sweep;
+  DataPass pass{.batch = static_cast<std::uint64_t>(batch),
+                .samples = static_cast<std::uint64_t>(samples),
+                .model = &model_};
+  if (samples >= batch) pass.full = add(batch);
+  if (samples % batch != 0) pass.rest = add(samples % batch);
+  return pass;
 }
 
 CachedProgram* Session::add_program(const ProgramRecipe& recipe) {
@@ -155,10 +155,10 @@ void Session::keep(const StepData& data) {
   }
 }
 
-void Session::bind_data(Sweep& sweep, const StepData& data) {
+void Session::bind_data(DataPass& pass, const StepData& data) {
   keep(data);
   for (std::size_t slot = 0; slot < data.parts.size(); ++slot) {
-    sweep.bind(slot, views_.at(data.parts[slot].bytes.data())->data());
+    pass.bind(slot, views_.at(data.parts[slot].bytes.data())->data());
   }
 }
 
@@ -177,14 +177,14 @@ BatchStream* Session::stream(const StepData& data, std::int64_t batch, std::int6
   return streams_.back().get();
 }
 
-void Session::feed(Sweep& sweep, const StepData& data, BatchStream& stream, bool shuffle) {
+void Session::feed(DataPass& pass, const StepData& data, BatchStream& stream, bool shuffle) {
   if (data.has_source() && team_ == nullptr) team_ = std::make_shared<ThreadTeam>(decoders_);
-  sweep.feed = {.stream = &stream,
-                .reader =
-                    std::make_shared<RecordReader>(data.parts, data.has_source() ? team_ : nullptr),
-                .shuffle = shuffle};
+  pass.feed = {.stream = &stream,
+               .reader =
+                   std::make_shared<RecordReader>(data.parts, data.has_source() ? team_ : nullptr),
+               .shuffle = shuffle};
   for (std::size_t slot = 0; slot < data.parts.size(); ++slot) {
-    sweep.bind(slot, stream.data(slot));
+    pass.bind(slot, stream.data(slot));
   }
 }
 

@@ -28,7 +28,7 @@ struct Feed {
 
 /// A pass over `samples` samples in batches: a program for the full batches and one for the rest,
 /// which share everything but their shapes.
-struct Sweep {
+struct DataPass {
   CachedProgram* full = nullptr;  ///< null if there is no full batch
   CachedProgram* rest = nullptr;  ///< null if the batch divides the samples
   std::uint64_t batch = 0;
@@ -48,7 +48,7 @@ struct Sweep {
   void run_one(const StepInfo& step, std::uint64_t count) const;
   /// With a feed: brings the pass's first batch into the ring, where it stays; for profiles.
   void hold_first(const StepInfo& first) const;
-  /// Lets runs of this sweep find a slot's memory there. Other sweeps may run the same programs.
+  /// Lets runs of this pass find a slot's memory there. Other passes may run the same programs.
   void bind(std::size_t slot, const void* address);
   /// Runs a leaf, batch `at` of a pass whose step 0 `first` describes. With a feed a pass goes from
   /// batch 0 on in order.
@@ -87,8 +87,8 @@ class Session {
   /// decoders: threads that read records of a source; 0: all processors.
   explicit Session(ModelState& model, int decoders = 0) : model_(model), decoders_(decoders) {}
 
-  /// The programs of a sweep, for the full and the last batch.
-  Sweep add_sweep(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe);
+  /// The programs of a pass, for the full and the last batch.
+  DataPass add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe);
   /// A program that needs no data.
   CachedProgram* add_program(const ProgramRecipe& recipe);
   /// Gives all programs their memory: after the last add_sweep, and before a run when another
@@ -98,15 +98,15 @@ class Session {
   /// Makes a device's copy of a data set, which must outlive the session: before attach(), so that
   /// its memory is counted there. Throws OutOfMemory.
   void keep(const StepData& data);
-  /// Gives a sweep's programs the parts of a data set; keeps it if that is not done.
-  void bind_data(Sweep& sweep, const StepData& data);
+  /// Gives a pass's programs the parts of a data set; keeps it if that is not done.
+  void bind_data(DataPass& pass, const StepData& data);
 
   /// A ring of `pool` batches of such records; null where the device reads host memory and all data
-  /// lie there. Sweeps of equal records share one: their passes take turns.
+  /// lie there. Passes of equal records share one: their passes take turns.
   BatchStream* stream(const StepData& data, std::int64_t batch, std::int64_t pool);
-  /// The same as bind_data, but batch by batch through `stream`: the sweep's graphs must gather
+  /// The same as bind_data, but batch by batch through `stream`: the pass's graphs must gather
   /// without shuffling.
-  void feed(Sweep& sweep, const StepData& data, BatchStream& stream, bool shuffle);
+  void feed(DataPass& pass, const StepData& data, BatchStream& stream, bool shuffle);
 
   /// Memory of weights, arena, gradients, moments, statistics, what programs hold
   /// themselves, and copies of data sets, or rings of batches, on a device.

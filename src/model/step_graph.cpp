@@ -36,7 +36,7 @@ Value gather(Graph& graph, const std::string& name, const ValueType& record, std
   return graph.emit(GatherBatchOp(attrs), {all}, name);
 }
 
-/// In training everything that is asked for; else only what fits pictures to the network.
+/// In training everything that is asked for; else only what fits images to the network.
 bool needs_crop(const StepData& data, const NetworkDefinition& network, Mode mode) {
   return data.augment.crop.has_value() &&
          (mode == Mode::training ||
@@ -46,10 +46,10 @@ bool needs_crop(const StepData& data, const NetworkDefinition& network, Mode mod
 Value augment(Graph& graph, const StepData& data, const GatherBatchAttrs& attrs, Mode mode) {
   const StepData::Part& part = data.parts[0];
   const Value all = graph.add_value(part.name, part.record, Storage::external, 0);
-  return add_pictures(graph, data.augment, all, mode, attrs.batch, attrs.shuffle, part.name);
+  return add_images(graph, data.augment, all, mode, attrs.batch, attrs.shuffle, part.name);
 }
 
-/// A network behind its gathers, with its losses.
+/// A network after its gathers, with its losses.
 struct Forward {
   std::vector<Value> outputs;
   std::vector<Value> parameters;
@@ -184,7 +184,7 @@ Value share_losses(Graph& graph, const StepData& data, const Forward& forward, V
   return sum;
 }
 
-/// A graph up to the gradients of the weights that train, each in its place.
+/// A graph up to the gradients of the weights that train, each where it belongs.
 struct Leaf {
   Graph graph;
   Value loss;

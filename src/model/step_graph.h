@@ -33,13 +33,13 @@ enum class LossesOf : std::uint8_t { targets, names };
 
 /// What happens to the batch of the first input; see Augment.
 struct StepAugment {
-  std::optional<AugmentRule> crop = {};  ///< also where pictures and network differ in size
+  std::optional<AugmentRule> crop = {};  ///< also where images and network differ in size
   std::optional<MixRule> mix = {};       ///< in training
 };
 
 /// A data set as a network's steps read it: a part for each input that the losses need, then one
 /// for each target, then those of what weighs them. Their places are the external slots of the step
-/// graphs; a prediction's outputs stand in those behind its inputs.
+/// graphs; a prediction's outputs stand in those after its inputs.
 struct StepData {
   struct Part {
     std::string name;
@@ -76,7 +76,7 @@ struct StepData {
   }
 };
 
-/// The inputs alone, e.g. for a prediction: of the memory of `data`. crops: pictures may have
+/// The inputs alone, e.g. for a prediction: of the memory of `data`. crops: images may have
 /// another size than the first input.
 std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
                                         bool crops = false);
@@ -132,7 +132,7 @@ LastLayer last_layer(const Graph& graph, Value output);
 Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std::int64_t batch,
                           const Supports& supports);
 
-/// Gather in stored order and forward in inference mode into the slots behind the inputs.
+/// Gather in stored order and forward in inference mode into the slots after the inputs.
 /// `first`: of the first input.
 Graph prediction_step(const NetworkDefinition& network, DType first, std::int64_t batch,
                       OutputForm form, const Supports& supports);

@@ -26,16 +26,16 @@ bool is_loss(const std::string& name) {
 Shape shape_from(const nlohmann::json& json) {
   require<DataError>(json.size() <= Shape::kMostAxes, "{}", kDamaged);
   std::int64_t elements = 1;
-  std::vector<std::int64_t> extents;
-  for (const auto& extent : json) {
-    require<DataError>(extent.is_number_unsigned() && extent.get<std::uint64_t>() >= 1 &&
-                           extent.get<std::uint64_t>() <=
+  std::vector<std::int64_t> dims;
+  for (const auto& dim : json) {
+    require<DataError>(dim.is_number_unsigned() && dim.get<std::uint64_t>() >= 1 &&
+                           dim.get<std::uint64_t>() <=
                                static_cast<std::uint64_t>(kMostElements / elements),
                        "{}", kDamaged);
-    extents.push_back(extent.get<std::int64_t>());
-    elements *= extents.back();
+    dims.push_back(dim.get<std::int64_t>());
+    elements *= dims.back();
   }
-  return Shape(extents);
+  return Shape(dims);
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ void take(UpdateSettings& to, const ScheduleFunction& function, const Length& /*
   to.decay = Decay::constant;
 }
 
-/// The elements of a parameter, with the padding behind it.
+/// The elements of a parameter, with the padding after it.
 UpdateRange range_of(const ParameterSpec& spec) {
   const auto count = static_cast<std::size_t>(spec.shape.elements());
   const auto first = static_cast<std::int64_t>(spec.offset / sizeof(float));

@@ -71,14 +71,14 @@ void NetworkBuilder::build(const Layer& layer) {
   settle_lengths();  // of the layer that this one is a part of
   const Value before = current();
   const Value had = lengths();
-  const Heeds outer = std::exchange(heeds_, Heeds::operators);
+  const LengthUse outer = std::exchange(length_use_, LengthUse::operators);
   const std::size_t depth = open_.size();
   open_.emplace_back();
   try {
     layer.build(*this);
     settle_lengths();
   } catch (...) {
-    heeds_ = outer;
+    length_use_ = outer;
     open_.resize(depth);
     throw;
   }
@@ -89,12 +89,12 @@ void NetworkBuilder::build(const Layer& layer) {
   } else {  // a layer of the user's that is made of others alone
     for (Setting& part : built.parts) add_record(std::move(part));
   }
-  if (had && heeds_ == Heeds::keeps && current() != before) {
+  if (had && length_use_ == LengthUse::keeps && current() != before) {
     const Shape& y = graph().shape(current());
     LINNET_ASSERT(y.rank() >= 2 && y[1] == graph().shape(before)[1]);
     network_.lengths[current().id] = had.id;
   }
-  heeds_ = outer;
+  length_use_ = outer;
 }
 
 Value NetworkBuilder::lengths() const {
@@ -103,27 +103,27 @@ Value NetworkBuilder::lengths() const {
 }
 
 Value NetworkBuilder::heed_lengths() {
-  heeds_ = Heeds::keeps;
+  length_use_ = LengthUse::keeps;
   return lengths();
 }
 
 Value NetworkBuilder::take_lengths() {
-  heeds_ = Heeds::takes;
+  length_use_ = LengthUse::takes;
   return lengths();
 }
 
 void NetworkBuilder::keep_steps(Value x, const std::function<Value()>& add) {
   settle_lengths();
-  const Heeds outer = std::exchange(heeds_, Heeds::keeps);
+  const LengthUse outer = std::exchange(length_use_, LengthUse::keeps);
   Value y;
   try {
     y = add();
     settle_lengths();
   } catch (...) {
-    heeds_ = outer;
+    length_use_ = outer;
     throw;
   }
-  heeds_ = outer;
+  length_use_ = outer;
   const auto had = network_.lengths.find(x.id);
   if (had != network_.lengths.end()) network_.lengths[y.id] = had->second;
 }
@@ -158,7 +158,7 @@ void NetworkBuilder::settle_lengths() {
   const std::vector<Node>& nodes = graph().nodes();
   while (settled_ < nodes.size()) {
     const Node& node = nodes[settled_++];
-    if (heeds_ == Heeds::operators && !network_.lengths.empty()) settle_lengths(node);
+    if (length_use_ == LengthUse::operators && !network_.lengths.empty()) settle_lengths(node);
   }
 }
 

@@ -31,7 +31,7 @@ class NetworkBuilder {
   const Shape& shape() const { return network_.graph.shape(current()); }
   void set_current(Value value) { network_.outputs[0].value = value; }
   /// Builds a layer on the current output. Throws Error for one that would take padding for data:
-  /// what it adds obeys steps_rule() unless it heeds or takes the lengths.
+  /// what it adds obeys steps_rule() unless it respects or takes the lengths.
   void build(const Layer& layer);
   /// What the build() of a described layer calls first: checks its fields, and names it as
   /// layer_name() does. `wanted` and `kind`: instead of the layer's own.
@@ -65,7 +65,7 @@ class NetworkBuilder {
   /// A further input. Throws Error for a name that is taken.
   Value add_input(const std::string& name, const Shape& sample, DType dtype);
 
-  /// `wanted`, or the kind with its next number; behind the names of the layers that it is part of:
+  /// `wanted`, or the kind with its next number; after the names of the layers that it is part of:
   /// "block.conv2d_1". Throws Error for a name that is taken.
   std::string layer_name(const std::string& wanted, std::string_view kind);
   /// The name of the next layer that has none.
@@ -108,7 +108,7 @@ class NetworkBuilder {
   };
 
   /// What the layer that is being built does with lengths.
-  enum class Heeds : std::uint8_t { operators, keeps, takes };
+  enum class LengthUse : std::uint8_t { operators, keeps, takes };
 
   std::string begin(std::type_index type, const void* layer, const std::string& wanted,
                     std::string_view kind);
@@ -128,7 +128,7 @@ class NetworkBuilder {
   std::string again_;    ///< "<name>_2." while a block is applied again
   std::string weights_;  ///< "<name>.", which its weights' names begin with
   std::vector<Open> open_;
-  Heeds heeds_ = Heeds::operators;
+  LengthUse length_use_ = LengthUse::operators;
   std::size_t settled_;  ///< so many of the graph's nodes have the lengths that they need
 };
 

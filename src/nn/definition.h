@@ -29,7 +29,7 @@ struct ParameterSpec {
 };
 
 /// The batch at which a network's shapes are checked as it is built: nothing is computed at it. A
-/// prime that no layer has for an extent of its own, so that messages can call it N.
+/// prime that no layer has for a dimension of its own, so that messages can call it N.
 inline constexpr std::int64_t kTemplateBatch = 65521;
 
 /// Returns the message with N for the template's batch, 2N for twice as much.
@@ -45,7 +45,7 @@ auto with_batch_named(F&& build) {
   }
 }
 
-/// Behind the name of an input of sequences: the input that is their lengths.
+/// After the name of an input of sequences: the input that is their lengths.
 inline constexpr const char* kLengths = ".lengths";
 
 /// What a network reads, and what it gives, by name.
@@ -68,7 +68,7 @@ struct NetworkDefinition {
   std::vector<NetworkOutput> outputs;
   std::vector<std::string> unneeded_inputs;  ///< that pruned() left out
   std::vector<ParameterSpec> parameters;
-  /// How many layers of each kind were named by number; parts of a layer behind its name.
+  /// How many layers of each kind were named by number; parts of a layer after its name.
   std::map<std::string, int> kinds;
 
   /// What the network was made of: a record of each layer (layer_records.h), for people. What is
@@ -103,7 +103,7 @@ NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<boo
 /// Adds the network's inputs for a batch as external values, in slots from 0 on.
 std::vector<Value> add_inputs(const NetworkDefinition& network, Graph& graph, std::int64_t batch);
 
-/// Adds the network to `graph` behind its inputs `x`, (batch, ...), with its parameters as values
+/// Adds the network to `graph` after its inputs `x`, (batch, ...), with its parameters as values
 /// of Storage::parameter and Storage::state; returns its outputs, empty ones where pruned() left
 /// them out. `parameters` gets the
 /// values of the specs, in order (empty ones for statistics that inference does not read). What

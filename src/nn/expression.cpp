@@ -44,7 +44,7 @@ Expression LayerWeights::add(const std::string& role, const Shape& shape,
 
 void CustomLayer::build(NetworkBuilder& builder) const {
   require(!kind.empty() && function != nullptr,
-          "a layer of one's own needs a kind and a function; got kind '{}'{}", kind,
+          "a layer of your own needs a kind and a function; got kind '{}'{}", kind,
           function == nullptr ? " and no function" : "");
   const std::string layer = builder.layer_name(name, kind);
   const auto scope =

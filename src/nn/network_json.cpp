@@ -115,7 +115,7 @@ Shape shape_from(const Parsed& json) {
   const Shape shape(integers_from(json));
   double elements = 1;
   for (std::int64_t dim : shape.dims()) {
-    require<DataError>(dim > 0, "the shape {} has an extent below 1", to_string(shape));
+    require<DataError>(dim > 0, "the shape {} has a dimension below 1", to_string(shape));
     elements *= static_cast<double>(dim);
   }
   require<DataError>(elements < 0x1p40, "the shape {} is too large", to_string(shape));
@@ -284,8 +284,8 @@ Network Network::from_json(const std::string& text, const OperatorReaders& opera
   try {
     const Parsed json = parse_json<Parsed>(text, kMaxDepth, "it");
     const std::int64_t format = integer_from(json.at("format"));
-    require<DataError>(format >= 1 && format <= kFormat,
-                       "format {} is not known to this version", format);
+    require<DataError>(format >= 1 && format <= kFormat, "format {} is not known to this version",
+                       format);
     auto network = std::make_unique<NetworkDefinition>();
     NetworkBuilder builder(*network);
     Known known;

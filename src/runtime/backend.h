@@ -25,7 +25,7 @@ class Buffer {
   virtual ~Buffer() = default;
   virtual std::byte* data() = 0;
   virtual std::size_t bytes() const = 0;
-  /// Copies memory from `offset` on to the host, behind all that was enqueued on the device.
+  /// Copies memory from `offset` on to the host, after all that was enqueued on the device.
   virtual void read(std::size_t offset, std::span<std::byte> to) const = 0;
 };
 
@@ -100,7 +100,7 @@ class Backend {
   /// Whether a kernel takes this operator with these operands. Asked by passes before they fuse.
   virtual bool supports(const Op& op, std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const = 0;
-  /// Whether a sweep of many steps should be one run, because the device loops by itself.
+  /// Whether a pass of many steps should be one run, because the device loops by itself.
   virtual bool runs_whole_epochs() const { return false; }
   /// The device's view of host memory, which must outlive it and not change: that memory itself
   /// where the device reads it, else a copy. Throws OutOfMemory.

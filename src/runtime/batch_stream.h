@@ -29,7 +29,7 @@ class BatchStream {
 
   virtual ~BatchStream() = default;
   virtual const BatchLayout& layout() const = 0;
-  /// Device memory of a part: slots * batch records, slot behind slot.
+  /// Device memory of a part: slots * batch records, slot after slot.
   virtual const std::byte* data(std::size_t part) const = 0;
   /// Device memory of all parts.
   virtual std::size_t bytes() const = 0;

@@ -8,21 +8,21 @@ namespace linnet {
 std::vector<LeafRows> EpochUpdates::batches_of(const StepInfo& first, std::uint64_t update) const {
   std::vector<LeafRows> rows;
   const std::uint64_t begin = update * batches;
-  const std::uint64_t end = begin + std::min(batches, sweep->steps() - begin);
+  const std::uint64_t end = begin + std::min(batches, pass->steps() - begin);
   for (std::uint64_t b = begin; b < end; ++b) {
     LeafRows batch{.step = first.after(update, 0),
-                   .rows = std::min(sweep->batch, sweep->samples - b * sweep->batch)};
-    batch.step.position += b * sweep->batch;
+                   .rows = std::min(pass->batch, pass->samples - b * pass->batch)};
+    batch.step.position += b * pass->batch;
     rows.push_back(batch);
   }
   return rows;
 }
 
 void EpochUpdates::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
-  if (tree == nullptr) return sweep->run(first, begin, end);
+  if (tree == nullptr) return pass->run(first, begin, end);
   for (std::uint64_t update = begin; update < end; ++update) {
     tree->run(batches_of(first, update), [&](std::size_t leaf, const LeafRows& rows) {
-      sweep->run_leaf(first, update * batches + leaf, rows.step);
+      pass->run_leaf(first, update * batches + leaf, rows.step);
     });
   }
 }
@@ -32,7 +32,7 @@ void EpochUpdates::explain(const StepInfo& first, NotFinite& found) const {
   std::vector<LeafRows> rows = batches_of(first, found.step - first.step);
   if (tree != nullptr) rows = tree->leaves_of(rows);
   for (const LeafRows& batch : rows) {
-    found.where = sweep->first_not_finite(batch.step, batch.rows);
+    found.where = pass->first_not_finite(batch.step, batch.rows);
     if (!found.where.empty()) return;
   }
 }

@@ -17,15 +17,15 @@ constexpr std::int64_t updates_of(std::int64_t batches, std::int64_t of_update) 
   return (batches - 1) / of_update + 1;
 }
 
-/// The updates of an epoch: one for each batch of a sweep, or one for several.
+/// The updates of an epoch: one for each batch of a pass, or one for several.
 struct EpochUpdates {
-  const Sweep* sweep = nullptr;  ///< of training_recipe(), or with a tree of leaf_recipe()
+  const DataPass* pass = nullptr;  ///< of training_recipe(), or with a tree of leaf_recipe()
   std::unique_ptr<LeafSteps> tree = nullptr;
   std::uint64_t batches = 1;  ///< of an update; the last one of an epoch may have fewer
 
   std::uint64_t count() const {
     return static_cast<std::uint64_t>(
-        updates_of(static_cast<std::int64_t>(sweep->steps()), static_cast<std::int64_t>(batches)));
+        updates_of(static_cast<std::int64_t>(pass->steps()), static_cast<std::int64_t>(batches)));
   }
   /// Runs updates [begin, end); `first` describes the epoch's first one.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;

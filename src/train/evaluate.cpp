@@ -39,18 +39,18 @@ Evaluation evaluate_as(ModelState& model, const Dataset& data, const TrainingOpt
   StepData read = step_data(network, named, options, losses);
   read.metrics = metrics;
   Session session(model);
-  Sweep sweep = session.add_sweep(named.size(), batch, evaluation_recipe(key, model, read));
-  sweep.one_batch = network.draws_noise();
+  DataPass pass = session.add_pass(named.size(), batch, evaluation_recipe(key, model, read));
+  pass.one_batch = network.draws_noise();
   // Every sample is needed once: nothing is gained by a whole copy on the device.
   BatchStream* stream = session.stream(read, batch, FitOptions{}.prefetch);
   if (stream == nullptr) session.keep(read);
   session.attach();
   const KeptCounters kept(model);
-  stream != nullptr ? session.feed(sweep, read, *stream, false) : session.bind_data(sweep, read);
+  stream != nullptr ? session.feed(pass, read, *stream, false) : session.bind_data(pass, read);
   session.reset_counters();
   reset_metric_sums(model, read);
   const auto samples = static_cast<std::uint64_t>(named.size());
-  sweep.run({.samples = samples}, 0, sweep.steps());
+  pass.run({.samples = samples}, 0, pass.steps());
   Evaluation evaluation = session.counters().evaluation(read.classification());
   evaluation.metrics = metrics_of(model, read);
   return evaluation;

@@ -26,7 +26,7 @@ struct Part {
   const char* name = "";  ///< in its programs' keys: parts with programs of their own stay bound
   StepData data = {};
   std::int64_t samples = 0;
-  Sweep sweep;
+  DataPass pass;
   BatchStream* stream = nullptr;  ///< null: the device gathers by itself
 
   StepInfo first_step(std::uint64_t seed) const {
@@ -61,18 +61,18 @@ class Fit {
         last_epoch_(trainer.epochs + options.epochs) {
     check_options(options);
     const StepData steps = data_of(data_);
-    train_ = {.data = steps, .samples = data.size(), .sweep = {}};
+    train_ = {.data = steps, .samples = data.size(), .pass = {}};
     if (options.validation.size() > 0) {
       validation_ = {.data = held_out_data(options.validation, data.classes()),
                      .samples = options.validation.size(),
-                     .sweep = {}};
+                     .pass = {}};
       tests_every_epoch_ = false;
     }
     if (options.test.size() > 0) {
       test_ = {.name = "test ",
                .data = held_out_data(options.test, data.classes()),
                .samples = options.test.size(),
-               .sweep = {}};
+               .pass = {}};
     }
     check_watch();
     check_samples(data);
@@ -96,8 +96,8 @@ class Fit {
       report.epoch = epoch;
       train_epoch(report);
       // Otherwise the next epoch's loss tells, and the device need not wait for the host.
-      const bool heeded = options_.callback != nullptr || options_.patience > 0;
-      if (heeded || options_.keep_best || epoch == last_epoch_) trainer_.check_weights();
+      const bool respected = options_.callback != nullptr || options_.patience > 0;
+      if (respected || options_.keep_best || epoch == last_epoch_) trainer_.check_weights();
       hear_stop();
       report.validation = evaluate(validation_, epoch, "validation");
       if (tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
@@ -187,10 +187,10 @@ class Fit {
                             .moments = objective_.moments,
                             .disabled_passes = trainer_.options.disabled_passes};
     const auto recipe = options_.accumulate == 1 ? training_recipe : leaf_recipe;
-    train_.sweep =
-        session_.add_sweep(trained, options_.batch,
-                           recipe(objective_.key, model_, train_.data, step, objective_.memory));
-    updates_.sweep = &train_.sweep;
+    train_.pass =
+        session_.add_pass(trained, options_.batch,
+                          recipe(objective_.key, model_, train_.data, step, objective_.memory));
+    updates_.pass = &train_.pass;
     if (options_.accumulate > 1) {
       updates_.tree =
           std::make_unique<LeafSteps>(session_, model_, objective_.key, train_.data, step,
@@ -198,18 +198,18 @@ class Fit {
     }
     for (Part* part : {&validation_, &test_}) {
       if (part->samples == 0) continue;
-      part->sweep =
-          session_.add_sweep(part->samples, options_.batch,
-                             evaluation_recipe(objective_.key + part->name, model_, part->data));
-      part->sweep.one_batch = network.draws_noise();
+      part->pass =
+          session_.add_pass(part->samples, options_.batch,
+                            evaluation_recipe(objective_.key + part->name, model_, part->data));
+      part->pass.one_batch = network.draws_noise();
     }
     allocate();
     for (Part* part : {&train_, &validation_, &test_}) {
       if (part->samples == 0) continue;
       if (part->stream != nullptr) {
-        session_.feed(part->sweep, part->data, *part->stream, part == &train_ && options_.shuffle);
+        session_.feed(part->pass, part->data, *part->stream, part == &train_ && options_.shuffle);
       } else {
-        session_.bind_data(part->sweep, part->data);
+        session_.bind_data(part->pass, part->data);
       }
     }
   }
@@ -309,7 +309,7 @@ class Fit {
   }
 
   Progress progress(const EpochReport& report) const {
-    const auto samples = static_cast<std::int64_t>(train_.sweep.samples);
+    const auto samples = static_cast<std::int64_t>(train_.pass.samples);
     const auto done =
         static_cast<double>((report.epoch - first_epoch_) * samples + report.train.samples);
     const auto total = static_cast<double>(options_.epochs * samples);
@@ -328,13 +328,13 @@ class Fit {
     if (part.samples == 0) return {};
     session_.reset_counters();
     reset_metric_sums(model_, part.data);
-    const std::uint64_t steps = part.sweep.steps();
+    const std::uint64_t steps = part.pass.steps();
     Counters counters;
     std::uint64_t step = 0;
     for (Chunks chunks(steps, whole_epochs(part)); step < steps;) {
       const std::uint64_t end = chunks.next(step);
       session_.attach();  // a callback may have made the arena grow
-      part.sweep.run(part.first_step(0), step, end);
+      part.pass.run(part.first_step(0), step, end);
       step = end;
       counters = session_.counters();
       if (step < steps) {

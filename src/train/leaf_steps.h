@@ -18,11 +18,11 @@ struct LeafRows {
   std::uint64_t rows = 0;
 };
 
-/// Steps over several batches each: a program for the leaves, the sum of what they leave behind in
+/// Steps over several batches each: a program for the leaves, the sum of what they leave in
 /// a fixed binary tree (node = left + right), and the finish.
 class LeafSteps {
  public:
-  /// Adds its programs to the session; the leaves' sweep is the caller's. Session::attach() comes
+  /// Adds its programs to the session; the leaves' pass is the caller's. Session::attach() comes
   /// after this. most: leaves of a step. shuffle: whether rows are in the epoch's order.
   LeafSteps(Session& session, ModelState& model, const std::string& key, const StepData& data,
             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory, std::uint64_t most,

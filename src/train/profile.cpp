@@ -86,21 +86,21 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
   const TrainingStep step{.shuffle = options.shuffle && stream == nullptr,
                           .optimizer = resolve(options, network, steps_per_epoch),
                           .disabled_passes = options.disabled_passes};
-  Sweep sweep = session.add_sweep(batch, batch,
-                                  training_recipe("profile ", state, read, step,
-                                                  std::make_shared<TrainingMemory>()));
+  DataPass pass = session.add_pass(batch, batch,
+                                   training_recipe("profile ", state, read, step,
+                                                   std::make_shared<TrainingMemory>()));
   session.attach();
   StepInfo next{.seed = options.seed,
                 .epoch = 1,
                 .samples = static_cast<std::uint64_t>(data.size())};
   if (stream == nullptr) {
-    session.bind_data(sweep, read);
+    session.bind_data(pass, read);
   } else {
-    session.feed(sweep, read, *stream, options.shuffle);
-    sweep.hold_first(next);
+    session.feed(pass, read, *stream, options.shuffle);
+    pass.hold_first(next);
     next.samples = static_cast<std::uint64_t>(batch);
   }
-  Program& program = sweep.ready(0);
+  Program& program = pass.ready(0);
   // Always the same batch: what it holds changes no operator's time.
   Profile profile = watch(state, program, next, batch, steps, [&](std::uint64_t count) {
     program.run(next, count, 0);

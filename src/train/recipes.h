@@ -10,7 +10,7 @@
 namespace linnet {
 
 /// Everything in the graphs of a data set's steps that follows from the data set, as a text: types,
-/// losses with their options, augmentation. Functions of one's own are no part of it.
+/// losses with their options, augmentation. Functions of your own are no part of it.
 std::string describe(const StepData& data);
 
 // What programs over a data set are made from; `key` tells apart what the texts do not: custom

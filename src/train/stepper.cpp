@@ -74,31 +74,31 @@ std::int64_t Stepper::schedule_step(const Batch& batch) const {
   return (batch.epoch() - 1) * steps_per_epoch_ + batch.position() / options_.size / most_batches_;
 }
 
-Sweep Stepper::sweep_of(const ProgramRecipe& recipe) {
-  Sweep sweep = session_.add_sweep(epoch_samples(data_, options_), options_.size, recipe);
+DataPass Stepper::pass_of(const ProgramRecipe& recipe) {
+  DataPass pass = session_.add_pass(epoch_samples(data_, options_), options_.size, recipe);
   session_.attach();
   if (stream_ == nullptr) {
-    session_.bind_data(sweep, read_);
+    session_.bind_data(pass, read_);
   } else {
-    session_.feed(sweep, read_, *stream_, options_.shuffle);
+    session_.feed(pass, read_, *stream_, options_.shuffle);
   }
-  return sweep;
+  return pass;
 }
 
-Sweep& Stepper::train() {
+DataPass& Stepper::train() {
   if (train_ == nullptr) {
     require_own_length(objective_.objective.schedule);
     record();
-    train_ = std::make_unique<Sweep>(sweep_of(
+    train_ = std::make_unique<DataPass>(pass_of(
         training_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
   }
   return *train_;
 }
 
-Sweep& Stepper::leaf() {
+DataPass& Stepper::leaf() {
   if (leaf_ == nullptr) {
-    leaf_ = std::make_unique<Sweep>(
-        sweep_of(leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
+    leaf_ = std::make_unique<DataPass>(
+        pass_of(leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
   }
   return *leaf_;
 }
@@ -129,15 +129,15 @@ void Stepper::step(std::span<const Batch> batches) {
   const double rate_factor = schedule.factor(batches_.front().step);
   for (LeafRows& rows : batches_) rows.step.rate_factor = rate_factor;
   if (batches.size() == 1) {
-    const Sweep& sweep = train();
+    const DataPass& pass = train();
     session_.attach();  // the arena may have grown since
-    sweep.run_one(batches_[0].step, batches_[0].rows);
+    pass.run_one(batches_[0].step, batches_[0].rows);
   } else {
-    const Sweep& sweep = leaf();
+    const DataPass& pass = leaf();
     LeafSteps& tree = this->tree(batches.size());
     session_.attach();
     tree.run(batches_,
-             [&](std::size_t, const LeafRows& leaf) { sweep.run_one(leaf.step, leaf.rows); });
+             [&](std::size_t, const LeafRows& leaf) { pass.run_one(leaf.step, leaf.rows); });
   }
   Done& done = done_[trainer_.steps % kRemembered];
   done.step = trainer_.steps;
@@ -145,10 +145,10 @@ void Stepper::step(std::span<const Batch> batches) {
 }
 
 State Stepper::gradients(const Batch& batch) {
-  const Sweep& sweep = leaf();
+  const DataPass& pass = leaf();
   session_.attach();
   const LeafRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
-  sweep.run_one(rows.step, rows.rows);
+  pass.run_one(rows.step, rows.rows);
   const ModelState& model = *objective_.model;
   State gradients;
   const std::vector<ParameterSpec>& parameters = model.definition().parameters;
@@ -175,16 +175,16 @@ void Stepper::explain(NotFinite& found) {
   if (done.batches.empty() || done.step != found.step) return;
   found.epoch = static_cast<std::int64_t>(done.batches[0].step.epoch);
   if (done.batches.size() == 1) {
-    const Sweep& sweep = train();
+    const DataPass& pass = train();
     session_.attach();
-    found.where = sweep.first_not_finite(done.batches[0].step, done.batches[0].rows);
+    found.where = pass.first_not_finite(done.batches[0].step, done.batches[0].rows);
     return;
   }
-  const Sweep& sweep = leaf();
+  const DataPass& pass = leaf();
   const LeafSteps& tree = this->tree(done.batches.size());
   session_.attach();
   for (const LeafRows& rows : tree.leaves_of(done.batches)) {
-    found.where = sweep.first_not_finite(rows.step, rows.rows);
+    found.where = pass.first_not_finite(rows.step, rows.rows);
     if (!found.where.empty()) return;
   }
 }

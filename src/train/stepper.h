@@ -49,10 +49,10 @@ class Stepper {
  private:
   /// The steps of such batches from the training's begin to this one: what schedules count.
   std::int64_t schedule_step(const Batch& batch) const;
-  /// A sweep of such programs, bound to the data.
-  Sweep sweep_of(const ProgramRecipe& recipe);
-  Sweep& train();
-  Sweep& leaf();
+  /// A pass of such programs, bound to the data.
+  DataPass pass_of(const ProgramRecipe& recipe);
+  DataPass& train();
+  DataPass& leaf();
   LeafSteps& tree(std::uint64_t leaves);
 
   /// Notes in the model what it learns from, as fit() does.
@@ -70,8 +70,8 @@ class Stepper {
   TrainingStep step_;
   std::vector<bool> trains_;
   double loss_ = 0;
-  std::unique_ptr<Sweep> train_;
-  std::unique_ptr<Sweep> leaf_;
+  std::unique_ptr<DataPass> train_;
+  std::unique_ptr<DataPass> leaf_;
   std::unique_ptr<LeafSteps> tree_;
   std::uint64_t most_leaves_ = 0;  ///< of the tree
   std::vector<LeafRows> batches_;  ///< of the step that is run

@@ -15,9 +15,9 @@ os.environ.pop("LINNET_CUDA_LIBRARY", None)
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 
-def idx(extents, data):
+def idx(dimensions, data):
     """The bytes of an IDX file of unsigned bytes."""
-    return struct.pack(f">HBB{len(extents)}I", 0, 8, len(extents), *extents) + bytes(data)
+    return struct.pack(f">HBB{len(dimensions)}I", 0, 8, len(dimensions), *dimensions) + bytes(data)
 
 
 def patterns(count, seed):

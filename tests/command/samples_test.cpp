@@ -18,15 +18,15 @@ Bytes pixels_of(const Dataset& data) { return testing::vector_of<std::uint8_t>(f
 Shape sample_of(const Dataset& data) { return data.inputs()[0].record(); }
 
 /// Files of two classes: sizes, formats, channels and EXIF orientations as photographs have them.
-std::vector<std::string> write_pictures(const TemporaryFolder& folder) {
+std::vector<std::string> write_images(const TemporaryFolder& folder) {
   const std::vector<std::pair<std::string, std::string>> files{
-      {"pictures/a/1.png", encode_png(test::picture(11, 17, 3))},
-      {"pictures/a/2.png", encode_png(test::picture(30, 9, 1))},
-      {"pictures/a/3.jpg", test::image_fixture("turned.jpg")},
-      {"pictures/a/4.png", test::image_fixture("rgba-16-gamma-20000.png")},
-      {"pictures/b/1.bmp", encode_bmp(test::picture(12, 12, 3))},
-      {"pictures/b/2.jpg", test::image_fixture("turned-grey.jpg")},
-      {"pictures/b/3.png", test::image_fixture("palette-4-alpha.png")}};
+      {"images/a/1.png", encode_png(test::image(11, 17, 3))},
+      {"images/a/2.png", encode_png(test::image(30, 9, 1))},
+      {"images/a/3.jpg", test::image_fixture("turned.jpg")},
+      {"images/a/4.png", test::image_fixture("rgba-16-gamma-20000.png")},
+      {"images/b/1.bmp", encode_bmp(test::image(12, 12, 3))},
+      {"images/b/2.jpg", test::image_fixture("turned-grey.jpg")},
+      {"images/b/3.png", test::image_fixture("palette-4-alpha.png")}};
   std::vector<std::string> paths;
   for (const auto& [name, content] : files) paths.push_back(folder.write(name, content).string());
   return paths;
@@ -50,17 +50,16 @@ Bytes predicted(const std::vector<std::string>& paths, const Model& model) {
 
 TEST(Samples, PredictionSeesWhatTrainingSaw) {
   const TemporaryFolder folder;
-  const std::vector<std::string> paths = write_pictures(folder);
+  const std::vector<std::string> paths = write_images(folder);
   for (const std::int64_t channels : {0, 1, 3}) {
     const Dataset data =
-        load_dataset(folder / "pictures", {.size = {10, 12}, .channels = channels}).train;
+        load_dataset(folder / "images", {.size = {10, 12}, .channels = channels}).train;
     const Model model = trained(data, sample_of(data), false);
     EXPECT_EQ(sample_of(data)[2], channels == 1 ? 1 : 3);
     EXPECT_EQ(predicted(paths, model), pixels_of(data));
-    EXPECT_EQ(predicted({(folder / "pictures").string()}, model), pixels_of(data));
+    EXPECT_EQ(predicted({(folder / "images").string()}, model), pixels_of(data));
     const Dataset streamed =
-        load_dataset(folder / "pictures",
-                     {.streamed = true, .size = {10, 12}, .channels = channels})
+        load_dataset(folder / "images", {.streamed = true, .size = {10, 12}, .channels = channels})
             .train;
     Tensor read(DType::u8, first_input(data).shape());
     for (std::int64_t i = 0; i < std::ssize(paths); ++i) {
@@ -72,8 +71,8 @@ TEST(Samples, PredictionSeesWhatTrainingSaw) {
 
 TEST(Samples, PredictionCropsWhereEvaluationDoes) {
   const TemporaryFolder folder;
-  const std::vector<std::string> paths = write_pictures(folder);
-  const Dataset data = load_dataset(folder / "pictures", {.size = {10, 12}}).train;
+  const std::vector<std::string> paths = write_images(folder);
+  const Dataset data = load_dataset(folder / "images", {.size = {10, 12}}).train;
   Model model = trained(data, {7, 8, 3}, true);
   model.save(folder / "model.safetensors");
   model = Model::load(folder / "model.safetensors", {.device = "cpu", .threads = 1});
@@ -87,8 +86,8 @@ TEST(Samples, PredictionCropsWhereEvaluationDoes) {
 
 TEST(Samples, SmallerPicturesAreResizedToTheNetwork) {
   const TemporaryFolder folder;
-  const std::vector<std::string> paths = write_pictures(folder);
-  const Dataset data = load_dataset(folder / "pictures", {.size = {6, 5}}).train;
+  const std::vector<std::string> paths = write_images(folder);
+  const Dataset data = load_dataset(folder / "images", {.size = {6, 5}}).train;
   Model model(Network({8, 8, 3}, {Flatten{}, Dense{.units = 2}}), {.device = "cpu", .threads = 1});
   TrainingOptions options{.epochs = 1, .batch = 4};
   options.augment.resized_crop = true;
@@ -101,8 +100,8 @@ TEST(Samples, SmallerPicturesAreResizedToTheNetwork) {
 
 TEST(Samples, ConversionWritesWhatTrainingSaw) {
   const TemporaryFolder folder;
-  write_pictures(folder);
-  const Splits pair = load_dataset(folder / "pictures", {.size = {10, 12}});
+  write_images(folder);
+  const Splits pair = load_dataset(folder / "images", {.size = {10, 12}});
   save_dataset(pair, folder / "arrays", SaveFormat::npy);
   EXPECT_EQ(pixels_of(load_dataset(folder / "arrays").train), pixels_of(pair.train));
   save_dataset(pair, folder / "again", SaveFormat::images);
@@ -120,14 +119,14 @@ TEST(Samples, OrientationIsAppliedNowhere) {
 
 TEST(Samples, ArraysOfTheTrainingsShapeAreCroppedAlike) {
   const TemporaryFolder folder;
-  write_pictures(folder);
-  const Splits pair = load_dataset(folder / "pictures", {.size = {10, 12}});
+  write_images(folder);
+  const Splits pair = load_dataset(folder / "images", {.size = {10, 12}});
   save_dataset(pair, folder / "arrays", SaveFormat::npy);
   const std::string array = (folder / "arrays/x_train.npy").string();
   const Model cropped = trained(pair.train, {7, 8, 3}, true);
   EXPECT_EQ(predicted({array}, cropped), pixels_of(fit_samples(pair.train, cropped)));
   const Model other =
-      trained(load_dataset(folder / "pictures", {.size = {7, 8}}).train, {7, 8, 3}, false);
+      trained(load_dataset(folder / "images", {.size = {7, 8}}).train, {7, 8, 3}, false);
   EXPECT_EQ(test::error_of([&] { predicted({array}, other); }),
             test::quoted(array) + " holds samples of (10, 12, 3), but the model takes (7, 8, 3)");
 }

@@ -86,11 +86,11 @@ class DataTest(command.CommandTest):
         fails("cifar", "'cifar/data_batch_1.bin' has 5000 bytes; expected a multiple of 3073, the "
                        "size of a CIFAR-10 record")
         self.run_linnet("data", "convert", "patterns", "images", "--to", "images")
-        picture = sorted((self.folder / "images/train/0").iterdir())[0]
-        picture.write_bytes(picture.read_bytes()[:60])
+        image = sorted((self.folder / "images/train/0").iterdir())[0]
+        image.write_bytes(image.read_bytes()[:60])
         out, _ = self.run_linnet("data", "info", "images", "--json", status=2)
         reason = command.json.loads(out)["bad_files"][0]["reason"]
-        self.assertIn(f"'images/train/0/{picture.name}' is ", reason)
+        self.assertIn(f"'images/train/0/{image.name}' is ", reason)
         fails("images", reason)
         (self.folder / "xrays").mkdir()
         (self.folder / "xrays/0.png").write_bytes(b"")

@@ -48,13 +48,13 @@ class Evaluate(command.CommandTest):
         self.assertEqual(self.evaluated("--data", "patterns", "--part", "train")["metrics"]["samples"],
                          400)
         out, err = self.run_linnet("evaluate", "run", "--data", "patterns")
-        self.assertRegex(out, r"^patterns, test part: 100 samples\naccuracy [\d.]+ %, top-5 [\d.]+ %, "
+        self.assertRegex(out, r"^patterns, test set: 100 samples\naccuracy [\d.]+ %, top-5 [\d.]+ %, "
                               r"macro F1 [\d.]+\nlabel ")
         self.assertEqual(err, "")
 
     def test_says_what_does_not_fit(self):
         self.train()
-        self.assert_error("'patterns' has no validation part", "evaluate", "run", "--data",
+        self.assert_error("'patterns' has no validation set", "evaluate", "run", "--data",
                           "patterns", "--part", "validation")
         self.assert_error("cannot read 'none.safetensors': No such file or directory", "evaluate",
                           "none.safetensors", "--data", "patterns")
@@ -64,12 +64,12 @@ class Evaluate(command.CommandTest):
     def test_images_are_sized_as_in_the_training(self):
         for part, count in (("train", 12), ("test", 6)):
             for i in range(count):
-                folder = self.folder / "pictures" / part / ("a", "b")[i % 2]
+                folder = self.folder / "images" / part / ("a", "b")[i % 2]
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / f"{i}.bmp").write_bytes(bmp(12 + i % 3, i))
-        self.train_config("pictures", [8, 8, 3], "--image-size", 10, more="[augment]\ncrop = true")
-        self.assertEqual(self.evaluated("--data", "pictures")["metrics"], self.kept())
-        self.assertNotEqual(self.evaluated("--data", "pictures", "--image-size", 8)["metrics"],
+        self.train_config("images", [8, 8, 3], "--image-size", 10, more="[augment]\ncrop = true")
+        self.assertEqual(self.evaluated("--data", "images")["metrics"], self.kept())
+        self.assertNotEqual(self.evaluated("--data", "images", "--image-size", 8)["metrics"],
                             self.kept())
 
     def test_xrays_hold_out_their_validation_part(self):

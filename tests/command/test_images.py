@@ -8,7 +8,7 @@ import command
 
 CONFIG = """
 [data]
-path = "pictures"
+path = "images"
 {data}
 [network]
 input = [{side}, {side}, 3]
@@ -36,17 +36,17 @@ class Images(command.CommandTest):
         super().setUp()
         for part, count in (("train", 10), ("test", 4)):
             for i in range(count):
-                folder = self.folder / "pictures" / part / ("a", "b")[i % 2]
+                folder = self.folder / "images" / part / ("a", "b")[i % 2]
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / f"{i}.bmp").write_bytes(bmp(12, i))
         self.write_config()
 
     def write_config(self, side=12, data="", augment=""):
         text = CONFIG.format(side=side, data=data, augment=augment)
-        (self.folder / "pictures.toml").write_text(text)
+        (self.folder / "images.toml").write_text(text)
 
     def train(self, *arguments, out="run"):
-        output, error = self.run_linnet("train", "pictures.toml", "--json", "--out", out, *arguments)
+        output, error = self.run_linnet("train", "images.toml", "--json", "--out", out, *arguments)
         return json.loads(output), error
 
     def losses(self, *arguments, out):
@@ -74,11 +74,11 @@ class Images(command.CommandTest):
         self.assertNotEqual(self.losses("--augment", "padding=2,jitter,mixup=0.4", out="much"), plain)
 
     def test_a_bad_image_stops_the_run_or_is_skipped(self):
-        bad = self.folder / "pictures/train/a/4.bmp"
+        bad = self.folder / "images/train/a/4.bmp"
         bad.write_bytes(bad.read_bytes()[:100])
         for streamed in ((), ("--streamed",)):
-            error = self.run_linnet("train", "pictures.toml", "--out", "x", *streamed, status=2)[1]
-            self.assertIn("pictures/train/a/4.bmp'", error)
+            error = self.run_linnet("train", "images.toml", "--out", "x", *streamed, status=2)[1]
+            self.assertIn("images/train/a/4.bmp'", error)
             summary, error = self.train("--on-bad-image", "skip", *streamed, out=f"s{len(streamed)}")
             self.assertEqual((summary["bad_images"], summary["train_samples"]), (1, 9))
             self.assertIn("1 bad image file was left out, the first: ", error)
@@ -88,7 +88,7 @@ class Images(command.CommandTest):
 
     def test_says_what_is_wrong(self):
         def error(*arguments):
-            return self.run_linnet("train", "pictures.toml", *arguments, status=2)[1]
+            return self.run_linnet("train", "images.toml", *arguments, status=2)[1]
         self.assertIn("there is no augmentation 'flop'; did you mean 'flip'?",
                       error("--augment", "flop"))
         self.assertIn("--augment flip wants a number from 0 on; got 'x'",
@@ -97,7 +97,7 @@ class Images(command.CommandTest):
                       "224x192; got '8by8'",
                       error("--image-size", "8by8"))
         self.write_config(augment="flop = 1")
-        self.assertIn("pictures.toml:", error())
+        self.assertIn("images.toml:", error())
         self.assertIn("flop", error())
 
 

@@ -44,20 +44,20 @@ class Predict(command.CommandTest):
         self.assertTrue(all(0.1 <= float(line[2]) <= 1 for line in lines))
 
     def test_every_format_gives_the_same(self):
-        folder = self.folder / "pictures"
+        folder = self.folder / "images"
         (folder / "nested").mkdir(parents=True)
         (folder / "b.png").write_bytes(png(self.image(1)))
         (folder / "nested" / "c.PNG").write_bytes(png(self.image(2)))
-        (folder / "notes.txt").write_text("not a picture")
+        (folder / "notes.txt").write_text("not an image")
         (self.folder / "a.npy").write_bytes(npy("|u1", (3, 28, 28, 1), self.pixels[:3 * 784]))
         floats = array.array("f", list(self.image(1))).tobytes()
         (self.folder / "one.npy").write_bytes(npy("<f4", (28, 28, 1), floats))
         (self.folder / "some").write_bytes(command.idx((3, 28, 28), self.pixels[:3 * 784]))
-        results = self.run_json("predict", self.model, "some", "a.npy", "pictures",
+        results = self.run_json("predict", self.model, "some", "a.npy", "images",
                                 "one.npy")["predictions"]
         self.assertEqual([r["input"] for r in results],
                          ["some[0]", "some[1]", "some[2]", "a.npy[0]", "a.npy[1]", "a.npy[2]",
-                          "pictures/b.png", "pictures/nested/c.PNG", "one.npy"])
+                          "images/b.png", "images/nested/c.PNG", "one.npy"])
         for index, same in ((0, [3]), (1, [4, 6, 8]), (2, [5, 7])):
             for other in same:
                 for x, y in zip(results[index]["outputs"], results[other]["outputs"]):

@@ -245,8 +245,8 @@ class Memory(command.CommandTest):
         path = self.folder / folder
         path.mkdir()
         for part, number in (("train", count), ("t10k", 10)):
-            for name, extents in (("images-idx3", (number, 28, 28)), ("labels-idx1", (number,))):
-                header = command.idx(extents, b"")
+            for name, dimensions in (("images-idx3", (number, 28, 28)), ("labels-idx1", (number,))):
+                header = command.idx(dimensions, b"")
                 size = len(header) + number * (784 if name.startswith("images") else 1)
                 with open(path / f"{part}-{name}-ubyte", "wb") as file:
                     file.write(header)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of texts: the vocabulary of a run, predictions of new texts, evaluation."""
+"""Text models: the vocabulary of a run, predictions of new texts, evaluation."""
 import gzip
 import random
 import shutil
@@ -90,7 +90,7 @@ class Texts(command.CommandTest):
                           "read 'run/vocabulary.txt'", "predict", "run", "review.txt")
 
     def test_evaluation_reads_by_the_run_s_words(self):
-        # The same reviews, but a training part that would rank other words first.
+        # The same reviews, but a training set that would rank other words first.
         shutil.copytree(self.folder / "reviews", self.folder / "others")
         (self.folder / "others/train.tsv").write_text("0\tplot plot awful\n1\tawful awful fine\n")
         record = self.run_json("evaluate", "run", "--data", "others")

@@ -25,7 +25,7 @@ std::vector<Engines> tested_engines();
 Model cuda_model(Network network, const CudaOptions& options = {}, std::uint64_t seed = 0,
                  Engines engines = Engines::own);
 
-/// The device as it was, however a test ends; on a GPU the test fails if it leaves an error behind.
+/// The device as it was, however a test ends; on a GPU the test fails if it leaves an error.
 class MachineGuard {
  public:
   MachineGuard();
@@ -40,7 +40,7 @@ std::size_t device_bytes();
 /// From here on threads run in an order drawn from `seed`. A GPU has an order of its own.
 void reorder_threads(std::uint64_t seed);
 
-/// Copies between host and device in any direction, behind everything that the device was given.
+/// Copies between host and device in any direction, after everything that the device was given.
 void copy(void* to, const void* from, std::size_t bytes);
 std::vector<float> copy_of(const float* values, std::size_t count);
 

@@ -21,15 +21,15 @@ TEST(SimulatedStreaming, AStepWaitsForNothingButItsBatch) {
   ASSERT_NE(stream, nullptr);
   const OptimizerAttrs optimizer = resolve({.optimizer = Adam{.learning_rate = 1e-2}}, 1, 6);
   const TrainingStep step{.shuffle = false, .optimizer = optimizer};
-  Sweep sweep = session.add_sweep(sums.size(), 4,
-                                  training_recipe("", model.state(), data, step,
-                                                  std::make_shared<TrainingMemory>()));
+  DataPass pass = session.add_pass(sums.size(), 4,
+                                   training_recipe("", model.state(), data, step,
+                                                   std::make_shared<TrainingMemory>()));
   session.attach();
-  session.feed(sweep, data, *stream, true);
+  session.feed(pass, data, *stream, true);
   const StepInfo first{.seed = 1, .epoch = 1, .samples = 22};
-  sweep.run(first, 0, sweep.steps());
+  pass.run(first, 0, pass.steps());
   cuda::sim::clear();
-  sweep.run(first, 0, sweep.steps());
+  pass.run(first, 0, pass.steps());
   const cuda::sim::Counters counters = cuda::sim::counters();
   EXPECT_EQ(counters.graph_launches, 6U);
   EXPECT_EQ(counters.allocations, 0U);

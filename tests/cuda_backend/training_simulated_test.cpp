@@ -68,7 +68,7 @@ TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
   const cuda::sim::Counters three = counts(3);
   EXPECT_EQ(three.graph_launches - two.graph_launches, 1U);
   EXPECT_EQ(three.while_rounds - two.while_rounds, 3U);
-  // The counters are cleared before an epoch; they and the steps' losses are read behind it.
+  // The counters are cleared before an epoch; they and the steps' losses are read after it.
   EXPECT_EQ(three.synchronizations - two.synchronizations, 3U);
   EXPECT_EQ(three.allocations, two.allocations);
 }

@@ -127,7 +127,7 @@ double error_of(const Case& c, const Kernel& kernel) {
   std::vector<ReferenceTensor*> references;
   for (std::vector<float>& values : memory) addresses.push_back(values.data());
   for (ReferenceTensor& tensor : expected) references.push_back(&tensor);
-  // As arenas begin: what lies behind the statistics would then begin at once.
+  // As arenas begin: what lies after the statistics would then begin at once.
   struct alignas(256) Line {
     std::array<std::byte, 256> bytes;
   };

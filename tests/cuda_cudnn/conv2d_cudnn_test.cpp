@@ -105,7 +105,7 @@ std::optional<Kernel> prepare(const Op& op, const std::vector<Shape>& shapes,
 }
 
 /// Runs the case on random numbers; the largest difference from the reference, relative to its
-/// largest number. `skip`: floats by which operands stand behind an aligned address.
+/// largest number. `skip`: floats by which operands stand after an aligned address.
 double error_of(const Case& c, const Context& context, std::string* engine = nullptr,
                 std::size_t skip = 0) {
   const std::optional<Kernel> kernel = prepare(*c.op, c.inputs, context);

@@ -39,7 +39,7 @@ bool same_batch(const cudnnRNNDataStruct& x, const cudnnRNNDataStruct& y, const 
   const auto n = static_cast<int>(x.n);
   const auto u = static_cast<int>(l.units);
   return x.width == l.features && y.width == l.units && x.n == y.n && x.steps == y.steps &&
-         h.extents == std::array{1, n, u} && h.strides == std::array{n * u, u, 1};
+         h.dims == std::array{1, n, u} && h.strides == std::array{n * u, u, 1};
 }
 
 /// Sizes as they were told, and memory that begins where cuDNN's kernels may want it.
@@ -88,20 +88,20 @@ cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* made) { retur
 cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t made) { return destroy(made); }
 
 cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t descriptor, cudnnDataType_t type,
-                                         int rank, const int extents[], const int strides[]) {
+                                         int rank, const int dims[], const int strides[]) {
   if (type != CUDNN_DATA_FLOAT || rank != 3) return CUDNN_STATUS_BAD_PARAM;
-  std::copy_n(extents, 3, descriptor->extents.begin());
+  std::copy_n(dims, 3, descriptor->dims.begin());
   std::copy_n(strides, 3, descriptor->strides.begin());
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnGetTensorNdDescriptor(cudnnTensorDescriptor_t descriptor, int most,
-                                         cudnnDataType_t* type, int* rank, int extents[],
+                                         cudnnDataType_t* type, int* rank, int dims[],
                                          int strides[]) {
   if (most < 3) return CUDNN_STATUS_BAD_PARAM;
   *type = CUDNN_DATA_FLOAT;
   *rank = 3;
-  std::copy_n(descriptor->extents.begin(), 3, extents);
+  std::copy_n(descriptor->dims.begin(), 3, dims);
   std::copy_n(descriptor->strides.begin(), 3, strides);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -156,11 +156,11 @@ cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t handle, cudnnRNNDescriptor_t
   auto* start = static_cast<float*>(const_cast<void*>(weights));
   const auto rows = static_cast<int>(rnn->units);
   const auto width = static_cast<int>(columns(*rnn, id));
-  matrix->extents = {1, rows, width};
+  matrix->dims = {1, rows, width};
   matrix->strides = {rows * width, width, 1};
   if (fake_rnn().transposed) matrix->strides = {rows * width, 1, rows};
   *matrix_at = start + place(*rnn, id, false);
-  bias->extents = rnn->bias ? std::array{1, rows, 1} : std::array{0, 0, 0};
+  bias->dims = rnn->bias ? std::array{1, rows, 1} : std::array{0, 0, 0};
   bias->strides = {rows, 1, 1};
   *bias_at = rnn->bias ? start + place(*rnn, id, true) : nullptr;
   return CUDNN_STATUS_SUCCESS;

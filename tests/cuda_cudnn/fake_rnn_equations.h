@@ -17,7 +17,7 @@ struct cudnnRNNDataStruct {
   std::int64_t n = 0, steps = 0, width = 0;
 };
 struct cudnnTensorStruct {
-  std::array<int, 3> extents{}, strides{};
+  std::array<int, 3> dims{}, strides{};
 };
 
 namespace linnet::cuda::fake_rnns {

@@ -39,7 +39,7 @@ class Rows {
     conv.tail = Tail::relu;
     put(name + " forward+bias+relu", conv);
   }
-  /// A batch norm with what stands behind it, on square images, and its gradient.
+  /// A batch norm with what stands after it, on square images, and its gradient.
   void add_norm(const std::string& name, std::int64_t n, std::int64_t size, std::int64_t c,
                 bool relu = true, bool residual = false) {
     CudnnBatchNorm norm{.n = n, .h = size, .w = size, .c = c, .residual = residual, .relu = relu};
@@ -65,7 +65,7 @@ class Rows {
 void add_resnet50(Rows& rows, const std::string& name, std::int64_t n, std::int64_t size) {
   rows.add(name + " stem", square(n, size, 3, 64, 7, 2, 3), true);
   rows.add_norm(name + " stem norm", n, size / 2, 64);
-  size /= 4;  // the stem, and the pool behind it
+  size /= 4;  // the stem, and the pool after it
   std::int64_t in = 64;
   for (int stage = 1; stage <= 4; ++stage) {
     const std::int64_t width = std::int64_t{32} << stage;
@@ -118,7 +118,7 @@ void add_densenet121(Rows& rows, std::int64_t n, std::int64_t size) {
   for (const int layers : {6, 12, 24, 16}) {
     const std::string prefix = "densenet121 block" + std::to_string(++block);
     rows.add_norm(prefix + " norm 4 growths", n, size, 4 * kGrowth);
-    for (int layer = 0; layer <= layers; ++layer) {  // and the one behind the block
+    for (int layer = 0; layer <= layers; ++layer) {  // and the one after the block
       const std::int64_t c = channels + layer * kGrowth;
       if (c != 4 * kGrowth) rows.add_norm(prefix + " norm " + std::to_string(c), n, size, c);
     }

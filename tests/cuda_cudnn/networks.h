@@ -15,8 +15,8 @@ struct Row {
 };
 
 /// The different convolutions of mnist-cnn, a VGG, ResNet-50 at 32x32 and 224x224 and the
-/// stem of densenet121, forward with and without what is fused behind them, and their gradients;
-/// the different batch norms of the latter four; behind them groups, asymmetric padding, dilation
+/// stem of densenet121, forward with and without what is fused after them, and their gradients;
+/// the different batch norms of the latter four; after them groups, asymmetric padding, dilation
 /// and odd numbers of channels.
 std::vector<Row> network_rows();
 

@@ -114,7 +114,7 @@ Numbers run(const Kernel& kernel, const Op& op, const Types& types, const Number
   check(cudaStreamSynchronize(stream.get()), "test");
   std::vector<std::byte> guard(kGuard);
   check(cudaMemcpy(guard.data(), start + end, kGuard, cudaMemcpyDeviceToHost), "test");
-  EXPECT_EQ(guard, std::vector(kGuard, std::byte{0xFF})) << "behind the workspace";
+  EXPECT_EQ(guard, std::vector(kGuard, std::byte{0xFF})) << "after the workspace";
   for (std::size_t i = 0; i < results.size(); ++i) {
     check(cudaMemcpy(results[i].data(), addresses[inputs.size() + i],
                      results[i].size() * sizeof(float), cudaMemcpyDeviceToHost),
@@ -136,7 +136,7 @@ void expect_near(const Numbers& found, const Numbers& expected, std::size_t coun
   }
 }
 
-/// cuDNN on the simulated device; what a test changes of the fake is undone behind it.
+/// cuDNN on the simulated device; what a test changes of the fake is undone after it.
 class RecurrentCudnn : public testing::Test {
  protected:
   RecurrentCudnn() {

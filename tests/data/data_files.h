@@ -72,13 +72,13 @@ inline std::string number(std::uint32_t value, int bytes, bool big_endian) {
   return text;
 }
 
-/// An IDX file: the magic, the extents, then the bytes 0, 1, 2, ... (modulo `modulus`).
-inline std::string idx(const std::vector<std::uint32_t>& extents, int modulus = 256) {
-  std::string file = number(0x800 + static_cast<std::uint32_t>(extents.size()), 4, true);
+/// An IDX file: the magic, the dimensions, then the bytes 0, 1, 2, ... (modulo `modulus`).
+inline std::string idx(const std::vector<std::uint32_t>& dims, int modulus = 256) {
+  std::string file = number(0x800 + static_cast<std::uint32_t>(dims.size()), 4, true);
   std::uint32_t count = 1;
-  for (const std::uint32_t extent : extents) {
-    file += number(extent, 4, true);
-    count *= extent;
+  for (const std::uint32_t dim : dims) {
+    file += number(dim, 4, true);
+    count *= dim;
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     file += static_cast<char>(i % static_cast<std::uint32_t>(modulus));

@@ -11,7 +11,7 @@ namespace {
 TEST(Idx, ReadsPlainAndPackedFilesAlike) {
   const TemporaryFolder folder;
   const IdxArray plain = read_idx(folder.write("plain", idx({3, 2, 2})), 3);
-  EXPECT_EQ(plain.extents, (std::vector<std::int64_t>{3, 2, 2}));
+  EXPECT_EQ(plain.dims, (std::vector<std::int64_t>{3, 2, 2}));
   EXPECT_EQ(plain.bytes, (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
   // By content, whatever the name says.
   const IdxArray packed = read_idx(folder.write("packed", gzip(idx({3, 2, 2}))), 3);
@@ -36,7 +36,7 @@ TEST(Idx, RefusesACutHeader) {
   const TemporaryFolder folder;
   const auto path = folder.write("x", idx({3, 2, 2}).substr(0, 15));
   const std::string expected = quoted(path) +
-                               " is cut short: an IDX header of 3 extents takes 16 bytes, the "
+                               " is cut short: an IDX header of 3 dimensions takes 16 bytes, the "
                                "file has 15";
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }), expected);
   folder.write("x", gzip(idx({3, 2, 2}).substr(0, 15)));
@@ -48,7 +48,7 @@ TEST(Idx, RefusesAnotherMagic) {
   const auto path = folder.write("x", idx({30}));
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }),
             quoted(path) +
-                " is no IDX file of bytes with 3 extents: expected magic 0x00000803, got "
+                " is no IDX file of bytes with 3 dimensions: expected magic 0x00000803, got "
                 "0x00000801");
 }
 

@@ -17,7 +17,7 @@ using Pixels = std::vector<std::uint8_t>;
 
 TEST(Png, ComesBackAsItWent) {
   for (const std::int64_t channels : {1, 3}) {
-    const Image image = picture(5, 7, channels);
+    const Image image = image(5, 7, channels);
     const Image back = decode_image(encode_png(image), "x");
     EXPECT_EQ(back.height, 5);
     EXPECT_EQ(back.width, 7);
@@ -52,7 +52,7 @@ TEST(Png, DropsAlphaAndReadsSixteenBits) {
 }
 
 TEST(Png, RefusesDamage) {
-  std::string file = encode_png(picture(20, 20, 3));
+  std::string file = encode_png(image(20, 20, 3));
   EXPECT_EQ(decode_error(file.substr(0, file.size() / 2)),
             "'a/b.img' is a damaged PNG: read beyond end of data");
   file[60] ^= 1;
@@ -62,7 +62,7 @@ TEST(Png, RefusesDamage) {
 }
 
 TEST(Png, RefusesToEncodeOtherSizes) {
-  Image image = picture(2, 2, 3);
+  Image image = image(2, 2, 3);
   image.pixels.pop_back();
   EXPECT_EQ(error_of([&] { encode_png(image); }),
             "an image of 2 x 2 x 3 needs as many bytes; got 11");
@@ -221,18 +221,18 @@ TEST(Bmp, ReadsThirtyTwoBits) {
 
 TEST(Bmp, RefusesDamageAndOtherKinds) {
   EXPECT_EQ(decode_error(bmp_header(1, 2, 24) + "\x01\x02\x03_\x04\x05\x06"),
-            "'a/b.img' is a damaged BMP: 8 bytes at 54 lie behind its end at 61");
+            "'a/b.img' is a damaged BMP: 8 bytes at 54 lie beyond its end at 61");
   EXPECT_EQ(
       decode_error(bmp_header(0x7FFFFFFF, 0x7FFFFFFF, 32)),
-      "'a/b.img' is a damaged BMP: 18446744056529682436 bytes at 54 lie behind its end at 54");
+      "'a/b.img' is a damaged BMP: 18446744056529682436 bytes at 54 lie beyond its end at 54");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 24).substr(0, 19)),
-            "'a/b.img' is a damaged BMP: 2 bytes at 18 lie behind its end at 19");
+            "'a/b.img' is a damaged BMP: 2 bytes at 18 lie beyond its end at 19");
   EXPECT_EQ(decode_error(bmp_header(-1, 1, 24) + "abcd"),
             "'a/b.img' is an image of 1 x -1 pixels; expected at least one");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 2) + "abcd"),
             "'a/b.img' is a BMP of 2 bits a pixel; 1, 4, 8, 16, 24 and 32 are read");
   EXPECT_EQ(decode_error(bmp_header(9, 1, 1, 0, 8) + std::string(11, '\0')),
-            "'a/b.img' is a damaged BMP: 4 bytes at 62 lie behind its end at 65");
+            "'a/b.img' is a damaged BMP: 4 bytes at 62 lie beyond its end at 65");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 4, 0, 4, 1) + std::string(4, '\0') + "\x10___"),
             "'a/b.img' is a damaged BMP: colour 1 of a palette of 1");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 16, 3, 12) + std::string(16, '\1')),
@@ -252,7 +252,7 @@ TEST(Image, RefusesOtherContent) {
 }
 
 TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
-  std::string file = encode_png(picture(1, 1, 1));
+  std::string file = encode_png(image(1, 1, 1));
   file.replace(16, 8, number(30000, 4, true) + number(30001, 4, true));
   const std::string sum =
       number(static_cast<std::uint32_t>(
@@ -264,7 +264,7 @@ TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
 
 // Every cut and many flipped bytes: an image or an Error, and nothing else (run under ASan).
 TEST(Image, SurvivesDamageAnywhere) {
-  const std::vector<std::string> files{encode_png(picture(6, 6, 3)), jpeg(77, 16, 16, 3),
+  const std::vector<std::string> files{encode_png(image(6, 6, 3)), jpeg(77, 16, 16, 3),
                                        bmp_header(3, 3, 8, 0, 8, 2) + std::string(8 + 12, '\1'),
                                        bmp_header(9, 3, 1, 0, 8) + std::string(8 + 12, '\1'),
                                        bmp_header(9, 3, 16) + std::string(60, '\1')};

@@ -51,7 +51,7 @@ void expect_same(const Dataset& got, const Dataset& wanted) {
   EXPECT_EQ(got.classes(), wanted.classes());
 }
 
-/// Class by class, and within each in the order given: what a tree of folders makes of it.
+/// Class by class, and within each in the order given: what a tree of folders does to it.
 Dataset by_class(const Dataset& data) {
   const std::vector<std::int32_t> own = labels(data);
   std::vector<std::int64_t> order(own.size());

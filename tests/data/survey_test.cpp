@@ -30,7 +30,7 @@ TEST(Survey, DescribesArrays) {
   EXPECT_EQ(train.samples_range.least, 0);
   EXPECT_EQ(train.samples_range.most, 35);
   EXPECT_DOUBLE_EQ(train.samples_range.mean, 17.5);
-  EXPECT_NEAR(train.samples_range.deviation, 10.388, 1e-3);  // of 0 to 35
+  EXPECT_NEAR(train.samples_range.std_dev, 10.388, 1e-3);  // of 0 to 35
 }
 
 TEST(Survey, NamesEveryBadFile) {
@@ -76,7 +76,7 @@ TEST(Survey, LooksAtEveryPicture) {
   folder.write("a/1.png", encode_png({1, 2, 1, {10, 30}}));
   folder.write("a/2.png", encode_png({1, 2, 1, {10, 50}}));
   folder.write("a/3.png", encode_png({2, 2, 1, {0, 0, 0, 0}}));
-  const auto bad = folder.write("b/1.png", "no picture");
+  const auto bad = folder.write("b/1.png", "no image");
   folder.write("b/2.bmp", encode_bmp({1, 2, 1, {100, 200}}));
   const Survey survey = survey_dataset(folder.path());
   EXPECT_EQ(survey.format, "images");
@@ -96,7 +96,7 @@ TEST(Survey, CountsTheLabelsOfXrays) {
   folder.write("labels.csv",
                "file,split,patient,A,B\na.png,train,1,0,1\nb.png,train,2,1,1\nc.png,val,3,1,0\n");
   for (const char* name : {"a.png", "b.png", "c.png"}) {
-    folder.write(name, encode_png(picture(2, 2, 1)));
+    folder.write(name, encode_png(image(2, 2, 1)));
   }
   const Survey survey = survey_dataset(folder.path());
   EXPECT_EQ(survey.format, "chest-xray");
@@ -116,7 +116,7 @@ TEST(Survey, CountsWhatIsNotFinite) {
   EXPECT_EQ(part.samples_range.not_finite, 1);
   EXPECT_EQ(part.samples_range.least, -1);
   EXPECT_DOUBLE_EQ(part.samples_range.mean, 0.5);
-  EXPECT_DOUBLE_EQ(part.samples_range.deviation, 1.5);
+  EXPECT_DOUBLE_EQ(part.samples_range.std_dev, 1.5);
   EXPECT_EQ(part.value_shape, (Shape{2}));
   EXPECT_DOUBLE_EQ(part.values_range.mean, 2.5);
   EXPECT_TRUE(part.samples_by_class.empty());

@@ -115,7 +115,7 @@ TEST(Imdb, ReadsTablesPackedOrNot) {
   EXPECT_EQ(train.inputs()[0].dtype(), DType::i32);
   EXPECT_EQ(ids(train), (Ids{0, 1, 3, 3, 4, 0, 0, 1, 5, 4}));
   EXPECT_EQ(labels(train), (Ids{1, 0}));
-  EXPECT_EQ(ids(imdb.test), (Ids{0, 1, 5, 4, 2}));  // the test part adds no words
+  EXPECT_EQ(ids(imdb.test), (Ids{0, 1, 5, 4, 2}));  // the test set adds no words
   EXPECT_EQ(train.classes(), (Words{"negative", "positive"}));
   EXPECT_NO_THROW(train.check_labels());
   EXPECT_EQ(sample_shape(load_dataset(folder.path()).train), (Shape{150}));
@@ -149,7 +149,7 @@ TEST(Imdb, NamesTheLineThatIsWrong) {
   const auto train = folder.write("train.tsv", "1\tgood\nno tab\n");
   EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
             "line 2 of " + quoted(train) +
-                " has no tab; expected a label, 0 or 1, and a text behind tabs");
+                " has no tab; expected a label, 0 or 1, and a text after tabs");
   folder.write("train.tsv", "1\tgood\n7\tbad\n");
   EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
             "line 2 of " + quoted(train) +

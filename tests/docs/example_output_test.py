@@ -15,7 +15,7 @@ NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 
 
 def promised(source):
-    """The lines behind "// Prints:" at the end of the file."""
+    """The lines after "// Prints:" at the end of the file."""
     _, found, block = source.read_text().partition("\n// Prints:\n")
     if not found:
         sys.exit(f"{source.name} does not end with what it prints: '// Prints:' and a comment")

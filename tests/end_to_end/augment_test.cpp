@@ -9,7 +9,7 @@
 namespace linnet::testing {
 namespace {
 
-Dataset pictures(std::int64_t count, const Shape& shape, bool values = false) {
+Dataset images(std::int64_t count, const Shape& shape, bool values = false) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count * shape.elements()));
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 131 / 7);
   if (values) {
@@ -33,7 +33,7 @@ History trained(const Dataset& data, const TrainingOptions& options,
 }
 
 TEST(AugmentedTraining, EvaluatesTheMiddle) {
-  const Dataset data = pictures(20, {11, 12, 3});
+  const Dataset data = images(20, {11, 12, 3});
   Model model(network(), {.device = "cpu", .seed = 2});
   const History history =
       train(model, data, {.epochs = 1, .batch = 6, .augment = {.crop = true, .flip = 0.5}}, &data);
@@ -43,7 +43,7 @@ TEST(AugmentedTraining, EvaluatesTheMiddle) {
 }
 
 TEST(AugmentedTraining, DiffersByEpochAndSeedOnly) {
-  const Dataset data = pictures(6, {8, 8, 3});
+  const Dataset data = images(6, {8, 8, 3});
   const auto losses = [&](std::uint64_t seed) {
     // Nothing is learned and nothing shuffled: only the augmentation changes.
     const History history = trained(data, {.epochs = 2,
@@ -63,19 +63,19 @@ TEST(AugmentedTraining, MixesLabelsAndValues) {
   for (const Augment& augment : {Augment{.mixup = 0.3}, Augment{.cutmix = 1},
                                  Augment{.padding = 1, .mixup = 1, .cutmix = 1}}) {
     const TrainingOptions options{.epochs = 2, .batch = 8, .augment = augment};
-    const Dataset labelled = pictures(20, {8, 8, 3});
+    const Dataset labelled = images(20, {8, 8, 3});
     const History of_labels = trained(labelled, options, &labelled);
     EXPECT_TRUE(std::isfinite(of_labels.epochs[1].train.loss));
     EXPECT_GE(of_labels.epochs[1].train.accuracy, 0);
     EXPECT_EQ(of_labels.epochs[1].test.samples, 20);
-    const History of_values = trained(pictures(20, {8, 8, 3}, true), options);
+    const History of_values = trained(images(20, {8, 8, 3}, true), options);
     EXPECT_TRUE(std::isfinite(of_values.epochs[1].train.loss));
   }
 }
 
 /// With alpha near 0 a sample is taken whole, or its partner is: losses are those of labels.
 TEST(AugmentedTraining, MixedTargetsFollowTheSamples) {
-  const Dataset data = pictures(12, {8, 8, 3});
+  const Dataset data = images(12, {8, 8, 3});
   const TrainingOptions plain{.epochs = 1,
                               .batch = 12,
                               .optimizer = SGD{.learning_rate = 0},
@@ -94,7 +94,7 @@ std::size_t count(const Graph& graph, std::string_view op) {
 
 TEST(AugmentedTraining, NormalisesInTheGather) {
   Model model(network(), {.device = "cpu"});
-  const Dataset data = pictures(8, {8, 8, 3});
+  const Dataset data = images(8, {8, 8, 3});
   const auto step = [&](const Augment& augment, std::vector<std::string> disabled) {
     const NetworkDefinition& definition = model.state().definition();
     return training_step(definition, step_data(definition, data, {.augment = augment}),
@@ -124,15 +124,15 @@ std::string message_of(const Dataset& data, const TrainingOptions& options) {
 }
 
 TEST(AugmentedTraining, SaysWhatDoesNotGoTogether) {
-  const Dataset large = pictures(8, {11, 12, 3});
+  const Dataset large = images(8, {11, 12, 3});
   EXPECT_EQ(message_of(large, {.augment = {.flip = 0.5}}),
             "the network takes samples of (8, 8, 3) but the data set 'data' holds (11, 12, 3)");
   EXPECT_EQ(message_of(large, {.augment = {.padding = 1, .resized_crop = true}}),
-            "pictures are cropped in one way: a resized crop goes without crop and padding");
-  EXPECT_EQ(message_of(pictures(8, {4, 4, 3}), {.augment = {.crop = true}}),
-            "[augment 'samples'] a crop of 8 x 8 does not fit into pictures of 4 x 4 padded by 0");
+            "images are cropped in one way: a resized crop goes without crop and padding");
+  EXPECT_EQ(message_of(images(8, {4, 4, 3}), {.augment = {.crop = true}}),
+            "[augment 'samples'] a crop of 8 x 8 does not fit into images of 4 x 4 padded by 0");
   EXPECT_EQ(
-      message_of(pictures(8, {8, 8, 3}), {.loss = Loss::hinge, .augment = {.mixup = 1}}),
+      message_of(images(8, {8, 8, 3}), {.loss = Loss::hinge, .augment = {.mixup = 1}}),
       "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
 }
 

@@ -54,7 +54,7 @@ TEST(Concat, NamesItsParametersByBranchAndLayer) {
 TEST(Concat, SaysWhatDoesNotFit) {
   EXPECT_EQ(network_error({Concat{}}), "[concat 'concat_1'] expected at least one branch");
   EXPECT_EQ(network_error({Concat{.branches = {{}, {MaxPool2d{}}}, .name = "c"}}),
-            "[concat 'c'] expected f32 operands that differ in axis 3 (behind the batch) alone; "
+            "[concat 'c'] expected f32 operands that differ in axis 3 (after the batch) alone; "
             "got x0=(N, 8, 8, 4), x1=(N, 4, 4, 4)");
 }
 

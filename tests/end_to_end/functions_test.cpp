@@ -158,7 +158,7 @@ TEST(Functions, GathersGradientsHaveTheSameBitsAtAnyNumberOfThreads) {
   }
 }
 
-// Weights have no batch: a layer of one's own mixes them with what has one.
+// Weights have no batch: a layer of your own mixes them with what has one.
 
 /// Every function that takes weights in another way than values, of x (4, 3).
 Expression uses_weights(const Expression& x, LayerWeights& weights) {
@@ -280,14 +280,15 @@ TEST(Functions, ErrorsNameTheFunctionAndTheShapes) {
   const Expression ids = functional.input("ids", {5}, DType::i32);
   const auto error = [](auto call) { return message_of([&] { static_cast<void>(call()); }); };
   EXPECT_EQ(error([&] { return x + y; }),
-            "[add] expected samples whose extents, counted from the last axis, are equal, 1 or "
+            "[add] expected samples whose dimensions, counted from the last axis, are equal, 1 or "
             "missing; got (3, 4) and (2, 4)");
   EXPECT_EQ(error([&] { return x < y; }),
-            "[less] expected samples whose extents, counted from the last axis, are equal, 1 or "
+            "[less] expected samples whose dimensions, counted from the last axis, are equal, 1 or "
             "missing; got (3, 4) and (2, 4)");
-  EXPECT_EQ(error([&] { return where(x > 0, y, 1); }),
-            "[where] expected samples whose extents, counted from the last axis, are equal, 1 or "
-            "missing; got (3, 4) and (2, 4)");
+  EXPECT_EQ(
+      error([&] { return where(x > 0, y, 1); }),
+      "[where] expected samples whose dimensions, counted from the last axis, are equal, 1 or "
+      "missing; got (3, 4) and (2, 4)");
   EXPECT_EQ(error([&] { return equal(ids, x); }),
             "[equal] expected f32 operands, or i32 of one shape; got i32 (5) and f32 (3, 4)");
   EXPECT_EQ(error([&] { return sum(x, {2}); }),
@@ -303,11 +304,12 @@ TEST(Functions, ErrorsNameTheFunctionAndTheShapes) {
       error([&] { return slice(x, 1, 2, 7); }),
       "[slice] expected places within axis 1 of samples of (3, 4) and a step above 0; got [2, "
       "7) in steps of 1");
-  EXPECT_EQ(error([&] {
-              return split(x, {1, 2}, -1)[0];
-            }),
-            "[split] expected extents that add up to the 4 of axis 1 of samples of (3, 4); got (1, "
-            "2)");
+  EXPECT_EQ(
+      error([&] {
+        return split(x, {1, 2}, -1)[0];
+      }),
+      "[split] expected dimensions that add up to the 4 of axis 1 of samples of (3, 4); got (1, "
+      "2)");
   EXPECT_EQ(error([&] {
               return stack({x, y}, 0);
             }),
@@ -324,7 +326,7 @@ TEST(Functions, ErrorsNameTheFunctionAndTheShapes) {
       "(4, 4)");
   EXPECT_EQ(error([&] { return gather(x, y); }), "[gather] expected ids of i32; got f32 (2, 4)");
   EXPECT_EQ(error([&] { return take_along_axis(x, ids, 0); }),
-            "[take_along_axis] expected ids of the extents of (3, 4) but along axis 0; got (5)");
+            "[take_along_axis] expected ids of the dimensions of (3, 4) but along axis 0; got (5)");
   EXPECT_EQ(
       error([&] { return matmul(x, y); }),
       "[matmul] expected a (..., m, k) and b (..., k, n), or their transposes; got (3, 4) and "
@@ -335,11 +337,12 @@ TEST(Functions, ErrorsNameTheFunctionAndTheShapes) {
       }),
       "[einsum 'bij,bkj->bi k'] expected one or two operands, as many as the equation has; got "
       "samples of (3, 4) and (3, 4) and (2, 4)");
-  EXPECT_EQ(error([&] {
-              return einsum("bij,bij->b", {x, y});
-            }),
-            "[einsum 'bij,bij->b'] expected one extent for 'i'; got 3 and 2; got samples of (3, 4) "
-            "and (2, 4)");
+  EXPECT_EQ(
+      error([&] {
+        return einsum("bij,bij->b", {x, y});
+      }),
+      "[einsum 'bij,bij->b'] expected one dimension for 'i'; got 3 and 2; got samples of (3, 4) "
+      "and (2, 4)");
   EXPECT_EQ(error([&] {
               return einsum("bij,bkj->ik", {x, y});
             }),
@@ -382,7 +385,7 @@ TEST(Functions, UniformNoiseLiesWithinItsBounds) {
   EXPECT_EQ(vector_of(model.predict_all(data)[0].data), drawn);  // by the sample's place
 }
 
-/// x (6, 3) with lengths, and what a function makes of it.
+/// x (6, 3) with lengths, and what a function does with it.
 std::string with_lengths(Expression (*function)(const Expression&, const Expression&)) {
   return message_of([&] {
     FunctionalNetwork functional;

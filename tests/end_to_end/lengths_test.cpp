@@ -18,7 +18,7 @@ const std::vector<std::int32_t> kLengths{5, 1, 3};
 
 using Body = std::function<Expression(const Expression& x)>;
 
-/// What `body` makes of sequences x; with lengths "x.lengths" or without.
+/// The result of `body` for sequences x; with lengths "x.lengths" or without.
 Network network_of(const Body& body, std::int64_t steps = kSteps, bool lengths = true) {
   FunctionalNetwork f;
   return f.build({{"y", body(f.input("x", {steps, kFeatures}, DType::f32, lengths))}});
@@ -79,7 +79,8 @@ TEST(Lengths, OperatorsThatKeepTheStepsHandThemOn) {
       {"layer norm", [&](const auto& x) { return (x + 1.0) | LayerNorm{} | dense | pool; }},
       {"encoder",
        [&](const auto& x) {
-         return x | dense | TransformerEncoderLayer{.heads = 2, .feed_forward = 4, .dropout = 0} | pool;
+         return x | dense | TransformerEncoderLayer{.heads = 2, .feed_forward = 4, .dropout = 0} |
+                pool;
        }},
       {"blocks",
        [&](const auto& x) {

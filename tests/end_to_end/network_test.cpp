@@ -206,7 +206,7 @@ TEST(Network, ShapesOfJsonAreChecked) {
   };
   EXPECT_EQ(error("[3]"), "");
   EXPECT_EQ(error("[3,0]"),
-            "the network description is damaged: the shape (3, 0) has an extent below 1");
+            "the network description is damaged: the shape (3, 0) has a dimension below 1");
   EXPECT_EQ(error("[2097152,2097152]"),
             "the network description is damaged: the shape (2097152, 2097152) is too large");
 }
@@ -298,7 +298,7 @@ TEST(Network, PaddingSameKeepsTheSize) {
   }
 }
 
-double deviation(const std::vector<float>& values) {
+double std_dev(const std::vector<float>& values) {
   double sum = 0;
   double squares = 0;
   for (float v : values) {
@@ -313,7 +313,7 @@ TEST(Initializer, HasItsDocumentedSpread) {
   using Kind = Initializer::Kind;
   const auto spread = [](Kind kind, double value = 0) {
     Model model(Network({300}, {Dense{.units = 200, .weight_init = {kind, value}, .name = "d"}}));
-    return deviation(parameter(model, "d.weight"));
+    return std_dev(parameter(model, "d.weight"));
   };
   EXPECT_NEAR(spread(Kind::glorot_uniform), std::sqrt(2.0 / 500), 4e-4);
   EXPECT_NEAR(spread(Kind::glorot_normal), std::sqrt(2.0 / 500), 4e-4);
@@ -326,7 +326,7 @@ TEST(Initializer, HasItsDocumentedSpread) {
 
 TEST(Initializer, AConvolutionsFansCountItsKernel) {
   Model model(Network({9, 9, 16}, {Conv2d{.filters = 64, .kernel = 5, .name = "c"}}));
-  EXPECT_NEAR(deviation(parameter(model, "c.weight")), std::sqrt(2.0 / (25 * (16 + 64))), 3e-4);
+  EXPECT_NEAR(std_dev(parameter(model, "c.weight")), std::sqrt(2.0 / (25 * (16 + 64))), 3e-4);
 }
 
 }  // namespace

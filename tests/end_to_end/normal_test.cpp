@@ -10,7 +10,7 @@
 namespace linnet::testing {
 namespace {
 
-/// Noise, what a generator makes of it, and an input beside them.
+/// Noise, what a generator does with it, and an input beside them.
 Network generator() {
   FunctionalNetwork functional;
   const Expression noise = functional.normal({3});
@@ -88,7 +88,7 @@ TEST(Normal, IsReadFromItsJson) {
 TEST(Normal, NamesWhatIsWrong) {
   FunctionalNetwork functional;
   EXPECT_EQ(message_of([&] { functional.normal({0}); }),
-            "[random_normal 'random_normal_1'] expected a sample of positive extents; got (0)");
+            "[random_normal 'random_normal_1'] expected a sample of positive dimensions; got (0)");
   const Expression noise = functional.normal({2});
   EXPECT_EQ(message_of([&] { functional.build({{"y", noise * 1}}); }), "a network needs an input");
 }

@@ -115,7 +115,7 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
   const Dataset digits = make_digits(64, 0, 4).train;
   int compared = 0;
   for (const Pass& pass : forward_passes()) {
-    // Passes that fuse remove what they leave behind: with them there is nothing else to remove.
+    // Passes that fuse remove what they leave: with them there is nothing else to remove.
     const std::vector<std::string> others =
         pass.name == "remove_dead" ? fusions() : std::vector<std::string>{};
     std::vector<std::string> disabled = others;

@@ -20,7 +20,7 @@ Shape shape_of(const Network& network, std::string_view name) {
   return {};
 }
 
-/// Sequences of ids below 10; the label tells whether a 7 stands behind the last 3.
+/// Sequences of ids below 10; the label tells whether a 7 stands after the last 3.
 Dataset sevens_behind_threes(std::int64_t count, std::int64_t steps) {
   std::mt19937 random(5);
   std::vector<std::int32_t> ids;

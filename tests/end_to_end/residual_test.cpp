@@ -70,7 +70,7 @@ TEST(Residual, ErrorsNameTheLayerAndTheShapes) {
   EXPECT_EQ(network_error({Residual{.body = {Conv2d{.filters = 6}}, .name = "block"}}),
             "[residual 'block'] expected a body and a shortcut that end in one shape; got "
             "body=(N, 6, 6, 6), shortcut=(N, 8, 8, 4)");
-  // The shapes of one extent less would fit an addition that repeats its second operand.
+  // The shapes of one dimension less would fit an addition that repeats its second operand.
   EXPECT_EQ(network_error({Residual{.body = {ReLU{}}, .shortcut = {Flatten{}}}}),
             "[residual 'residual_1'] expected a body and a shortcut that end in one shape; got "
             "body=(N, 8, 8, 4), shortcut=(N, 256)");

@@ -152,7 +152,7 @@ TEST(Sequences, AreThoseOfPyTorch) {
   }
 }
 
-/// Nothing reads what lies behind a sequence's end: outputs, gradients and metrics keep their bits.
+/// Nothing reads what lies after a sequence's end: outputs, gradients and metrics keep their bits.
 TEST(Sequences, ThePaddingLeavesNoTrace) {
   for (const std::string name : {"gru", "reversed", "stacked", "attention", "encoder", "steps"}) {
     std::vector<std::vector<float>> outputs;

@@ -6,18 +6,18 @@
 #include <cstring>
 #include <fstream>
 
-#include "temporary_folder.h"
 #include "backend/cpu/batch_stream.h"
 #include "data/image.h"
 #include "fixtures.h"
+#include "temporary_folder.h"
 
 namespace linnet::testing {
 namespace {
 
-/// A tree of two classes of RGB pictures, 10 x 12, all different.
-class Pictures {
+/// A tree of two classes of RGB images, 10 x 12, all different.
+class ImageSource {
  public:
-  explicit Pictures(int count) {
+  explicit ImageSource(int count) {
     for (int i = 0; i < count; ++i) {
       Image image{.height = 10, .width = 12, .channels = 3, .pixels = {}};
       for (int k = 0; k < 10 * 12 * 3; ++k) {
@@ -70,9 +70,9 @@ TrainingOptions options_of() {
 }
 
 TEST(StreamedImages, GiveTheSameBits) {
-  const Pictures pictures(19);
-  const Dataset resident = pictures.open({});
-  const Dataset streamed = pictures.open({.streamed = true});
+  const ImageSource images(19);
+  const Dataset resident = images.open({});
+  const Dataset streamed = images.open({.streamed = true});
   EXPECT_NE(streamed.inputs().at(0).source, nullptr);
   EXPECT_EQ(streamed.size(), 19);
   EXPECT_TRUE(same_bits(first_target(streamed), first_target(resident)));
@@ -90,7 +90,7 @@ TEST(StreamedImages, GiveTheSameBits) {
 }
 
 TEST(StreamedImages, AreAugmentedAsResidentOnes) {
-  const Pictures pictures(13);
+  const ImageSource images(13);
   TrainingOptions options = options_of();
   options.augment = {.crop = true,
                      .flip = 0.5,
@@ -100,17 +100,17 @@ TEST(StreamedImages, AreAugmentedAsResidentOnes) {
                      .cutout = 3,
                      .mixup = 0.4,
                      .cutmix = 1};
-  const std::vector<double> wanted = trained(pictures.open({}), options, 1, {8, 9, 3});
-  EXPECT_EQ(trained(pictures.open({}), options, 3, {8, 9, 3}), wanted);
-  EXPECT_EQ(trained(pictures.open({.streamed = true}), options, 2, {8, 9, 3}), wanted);
+  const std::vector<double> wanted = trained(images.open({}), options, 1, {8, 9, 3});
+  EXPECT_EQ(trained(images.open({}), options, 3, {8, 9, 3}), wanted);
+  EXPECT_EQ(trained(images.open({.streamed = true}), options, 2, {8, 9, 3}), wanted);
   options.augment.flip = 0;
-  EXPECT_NE(trained(pictures.open({}), options, 1, {8, 9, 3}), wanted);
+  EXPECT_NE(trained(images.open({}), options, 1, {8, 9, 3}), wanted);
 }
 
 TEST(StreamedImages, AreEvaluatedAndPredictedAlike) {
-  const Pictures pictures(11);
-  const Dataset resident = pictures.open({});
-  const Dataset streamed = pictures.open({.streamed = true});
+  const ImageSource images(11);
+  const Dataset resident = images.open({});
+  const Dataset streamed = images.open({.streamed = true});
   Model model(network(), {.device = "cpu", .seed = 3});
   const Evaluation wanted = evaluate(model, resident, Loss::automatic, 4);
   const Evaluation got = evaluate(model, streamed, Loss::automatic, 4);
@@ -132,20 +132,20 @@ std::string message_of(const Dataset& data, const TrainingOptions& options) {
 }
 
 TEST(StreamedImages, ABadOneStopsTheRunByName) {
-  const Pictures pictures(19);
-  const std::string whole = pictures.read(Pictures::name(4));
-  const std::string of_first = pictures.read(Pictures::name(5));
+  const ImageSource images(19);
+  const std::string whole = images.read(ImageSource::name(4));
+  const std::string of_first = images.read(ImageSource::name(5));
   for (const std::string& content :
-       {whole.substr(0, whole.size() / 2), std::string("no picture"), std::string()}) {
-    pictures.write(Pictures::name(4), content);
-    const Dataset streamed = pictures.open({.streamed = true});
+       {whole.substr(0, whole.size() / 2), std::string("no image"), std::string()}) {
+    images.write(ImageSource::name(4), content);
+    const Dataset streamed = images.open({.streamed = true});
     for (std::int64_t prefetch : {1, 3}) {
       TrainingOptions options = options_of();
       options.prefetch = prefetch;
       const std::string message = message_of(streamed, options);
       EXPECT_NE(message.find("even/104.png'"), std::string::npos) << message;
     }
-    EXPECT_THROW(pictures.open({}), Error);
+    EXPECT_THROW(images.open({}), Error);
     Model model(network(), {.device = "cpu"});
     EXPECT_THROW(evaluate(model, streamed), Error);
     EXPECT_THROW(model.predict(streamed), Error);
@@ -153,11 +153,11 @@ TEST(StreamedImages, ABadOneStopsTheRunByName) {
 }
 
 TEST(StreamedImages, OfSeveralBadOnesTheFirstInTheOrderIsNamed) {
-  const Pictures pictures(19);
-  for (int i : {2, 6, 9}) pictures.write(Pictures::name(i), "no picture");
+  const ImageSource images(19);
+  for (int i : {2, 6, 9}) images.write(ImageSource::name(i), "no image");
   TrainingOptions options = options_of();
   options.batch = 19;
-  const Dataset streamed = pictures.open({.streamed = true});
+  const Dataset streamed = images.open({.streamed = true});
   options.decoders = 1;
   const std::string first = message_of(streamed, options);
   EXPECT_NE(first, "");
@@ -166,16 +166,16 @@ TEST(StreamedImages, OfSeveralBadOnesTheFirstInTheOrderIsNamed) {
 }
 
 TEST(StreamedImages, BadOnesAreSkippedAndCounted) {
-  const Pictures pictures(19);
-  const std::string whole = pictures.read(Pictures::name(4));
-  for (int i : {4, 9}) std::filesystem::remove(pictures.path() / Pictures::name(i));
-  const std::vector<double> wanted = trained(pictures.open({}), options_of());
-  pictures.write(Pictures::name(4), whole.substr(0, whole.size() / 2));
+  const ImageSource images(19);
+  const std::string whole = images.read(ImageSource::name(4));
+  for (int i : {4, 9}) std::filesystem::remove(images.path() / ImageSource::name(i));
+  const std::vector<double> wanted = trained(images.open({}), options_of());
+  images.write(ImageSource::name(4), whole.substr(0, whole.size() / 2));
   Image small{.height = 2, .width = 2, .channels = 3, .pixels = std::vector<std::uint8_t>(12)};
-  pictures.write(Pictures::name(9), encode_png(small));
+  images.write(ImageSource::name(9), encode_png(small));
   for (bool streamed : {false, true}) {
     const Dataset data =
-        pictures.open({.streamed = streamed, .on_bad_image = OnBadImage::skip, .threads = 3});
+        images.open({.streamed = streamed, .on_bad_image = OnBadImage::skip, .threads = 3});
     EXPECT_EQ(data.size(), 17);
     const std::vector<std::string>& bad = data.info().bad_files;
     ASSERT_EQ(bad.size(), 2U);
@@ -186,9 +186,9 @@ TEST(StreamedImages, BadOnesAreSkippedAndCounted) {
 }
 
 TEST(StreamedImages, AreResizedAsAsked) {
-  const Pictures pictures(7);
-  const Column resident = pictures.open({.size = {6, 5}}).inputs().at(0);
-  const Column streamed = pictures.open({.streamed = true, .size = {6, 5}}).inputs().at(0);
+  const ImageSource images(7);
+  const Column resident = images.open({.size = {6, 5}}).inputs().at(0);
+  const Column streamed = images.open({.streamed = true, .size = {6, 5}}).inputs().at(0);
   EXPECT_EQ(resident.record(), (Shape{6, 5, 3}));
   EXPECT_EQ(streamed.record(), resident.record());
   Tensor record(DType::u8, {1, 6, 5, 3});

@@ -185,7 +185,8 @@ TEST(Rosenbrock, IsTheFunctionStandardised) {
   EXPECT_NEAR(sum / 2000, 0, 1e-5);
   EXPECT_NEAR(squares / 2000, 1, 1e-5);
 
-  // Any two points give the deviation and the mean; then all others must fit, also the test's.
+  // Any two points give the standard deviation and the mean; then all others must fit, also the
+  // test's.
   const auto plain = [](const Dataset& data, std::size_t n) {
     const auto x = first_input(data).as<float>().subspan(5 * n, 5);
     double y = 0;
@@ -197,11 +198,11 @@ TEST(Rosenbrock, IsTheFunctionStandardised) {
     return y;
   };
   const std::span<const float> values = values_of(pair.train);
-  const double deviation = (plain(pair.train, 0) - plain(pair.train, 1)) / (values[0] - values[1]);
-  const double mean = plain(pair.train, 0) - deviation * values[0];
+  const double std_dev = (plain(pair.train, 0) - plain(pair.train, 1)) / (values[0] - values[1]);
+  const double mean = plain(pair.train, 0) - std_dev * values[0];
   for (const Dataset* data : {&pair.train, &pair.test}) {
     for (std::size_t n = 0; n < 500; ++n) {
-      EXPECT_NEAR(values_of(*data)[n], (plain(*data, n) - mean) / deviation, 1e-4);
+      EXPECT_NEAR(values_of(*data)[n], (plain(*data, n) - mean) / std_dev, 1e-4);
     }
   }
 }

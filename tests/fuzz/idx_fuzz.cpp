@@ -2,7 +2,7 @@
 #include "data/idx.h"
 #include "fuzz/fuzz_input.h"
 
-// The first byte says how many extents are asked for; the file is the rest.
+// The first byte says how many dimensions are asked for; the file is the rest.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace linnet;
   if (size == 0) return 0;
@@ -11,9 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::accepts([&] {
     const IdxArray array = read_idx(path, rank);
     std::int64_t elements = 1;
-    for (const std::int64_t extent : array.extents) elements *= extent;
-    fuzz::expect(std::ssize(array.extents) == rank && std::ssize(array.bytes) == elements,
-                 "an IDX file has the bytes that its extents call for");
+    for (const std::int64_t dim : array.dims) elements *= dim;
+    fuzz::expect(std::ssize(array.dims) == rank && std::ssize(array.bytes) == elements,
+                 "an IDX file has the bytes that its dimensions call for");
   });
   return 0;
 }

@@ -2,7 +2,7 @@
 #include "data/imdb.h"
 #include "fuzz/fuzz_input.h"
 
-// Reviews by lines: the training part and the test part are the same file.
+// Reviews by lines: the training set and the test set are the same file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace linnet;
   std::filesystem::create_directories(fuzz::folder() / "imdb");

@@ -94,7 +94,7 @@ TEST_F(Memory, APackedTableOfReviewsTakesALineAtATime) {
     const HeapLimit limit(2 * kMiB);
     EXPECT_EQ(error_of([&] { load_imdb(folder_.path()); }),
               "line 1 of " + quoted(path) +
-                  " has no tab; expected a label, 0 or 1, and a text behind tabs");
+                  " has no tab; expected a label, 0 or 1, and a text after tabs");
   }
   folder_.write("train.tsv.xz", xz("0\t" + std::string(64 * kMiB, 'x')));
   const HeapLimit limit(64 * kMiB);

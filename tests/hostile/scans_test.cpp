@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progressive JPEGs: many scans are a few bytes each, and each goes over the whole picture.
+// Progressive JPEGs: many scans are a few bytes each, and each goes over the whole image.
 #include "data/image_files.h"
 
 namespace linnet::test {
 namespace {
 
-/// A grey picture in `scans` scans: one for the means, two for each further coefficient.
+/// A grey image in `scans` scans: one for the means, two for each further coefficient.
 std::string progressive(int scans) {
   std::vector<jpeg_scan_info> script{{1, {0}, 0, 0, 0, 0}};
   for (int i = 1; std::ssize(script) < scans && i < 64; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 const Numbers kWeighed{1, 0.5, 0, 3};  // the samples, or two steps of two samples
 
-/// A graph with outputs x, targets and weights, and what `loss_of` makes of them.
+/// A graph with outputs x, targets and weights, and the result of `loss_of` for them.
 void expect(const Shape& shape, const ValueType& target_type, const Shape& weights_shape,
             const Numbers& weights, const Numbers& targets, double value, const Numbers& gradient,
             const std::function<Value(Graph&, Value, Value, Value)>& loss_of) {

@@ -36,7 +36,7 @@ def fail(message):
 
 
 def read_idx(path):
-    """An IDX file of bytes: 0, 0, type 8, rank, the extents as big-endian u32, the elements."""
+    """An IDX file of bytes: 0, 0, type 8, rank, the dimensions as big-endian u32, the elements."""
     with gzip.open(path) as file:
         data = file.read()
     if data[:3] != b"\0\0\x08":

@@ -128,7 +128,7 @@ std::string bench_text(const Json& json, const BenchData& data) {
   const Json& seconds = json["epoch_seconds"];
   std::string out = fmt::format(
       "{} on {} ({}{}), {}, batch {}, {}\n"
-      "samples/s   {} median, {} to {}, of {} epochs of {} samples behind {} warm-up\n"
+      "samples/s   {} median, {} to {}, of {} epochs of {} samples after {} warm-up\n"
       "epoch       {:.4g} s median, {:.4g} to {:.4g}\n"
       "start-up    {:.3f} s\n",
       text("workload"), text("data"), json["streamed"].get<bool>() ? "streamed" : "resident",
@@ -241,12 +241,12 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--samples", o->wanted.samples, "At most so many samples in an epoch")
       ->check(at_least(1));
   command->add_flag("--test", o->wanted.test,
-                    "Also loss and accuracy of the test part behind each epoch, off the clock");
+                    "Also loss and accuracy of the test set after each epoch, off the clock");
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
   command->add_option("--seed", o->seed, "Of weights, shuffle, dropout and synthetic data")
       ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
-  command->add_option("--data-seed", o->data_seed, "Of drawn data, in the place of --seed")
+  command->add_option("--data-seed", o->data_seed, "Of drawn data, instead of --seed")
       ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
   command->add_option("--json", o->json, "File for the record as JSON; - prints it instead");
   command->add_option("--export", o->export_folder,

@@ -39,7 +39,7 @@ BenchData bench_data(const Job& job, const BenchDataOptions& options) {
         load_data(options.dataset.value_or(job.data), {.seed = options.seed,
                                                        .train_samples = options.samples.value_or(0),
                                                        .test = options.test});
-    if (!loaded.note.empty()) return synthetic(job, options, "Fashion-MNIST is not to be had");
+    if (!loaded.note.empty()) return synthetic(job, options, "Fashion-MNIST is unavailable");
     data.splits = std::move(loaded.splits);
   } catch (const Error& error) {
     if (options.dataset) throw;

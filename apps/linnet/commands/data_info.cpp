@@ -42,7 +42,7 @@ Json range_json(const ValueRange& range) {
   return {{"least", range.least},
           {"most", range.most},
           {"mean", range.mean},
-          {"deviation", range.deviation},
+          {"std", range.std_dev},
           {"not_finite", range.not_finite}};
 }
 
@@ -79,8 +79,8 @@ Json survey_json(const Survey& survey, const std::string& path) {
 
 std::string range_text(const ValueRange& range) {
   if (range.count == range.not_finite) return "no finite numbers";
-  return fmt::format("{:.4g} to {:.4g}, mean {:.4g}, deviation {:.4g}{}", range.least, range.most,
-                     range.mean, range.deviation,
+  return fmt::format("{:.4g} to {:.4g}, mean {:.4g}, standard deviation {:.4g}{}", range.least,
+                     range.most, range.mean, range.std_dev,
                      range.not_finite > 0 ? fmt::format(", {} not finite", range.not_finite) : "");
 }
 

@@ -177,7 +177,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->required();
   command
       ->add_option("INPUT", o->inputs,
-                   "Pictures, folders of them, IDX files or .npy arrays; for networks of texts: "
+                   "Images, folders of them, IDX files or .npy arrays; for text models: "
                    "texts, folders of *.txt or .tsv tables")
       ->required();
   command->add_option("--output", o->output,

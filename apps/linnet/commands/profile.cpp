@@ -82,7 +82,7 @@ Json profile_json(const Job& job, const Model& model, const Json& data, bool inf
 }
 
 /// A step in the Trace Event Format of chrome://tracing and Perfetto: a complete event ("X", in
-/// microseconds) an operator, one behind the other.
+/// microseconds) an operator, one after the other.
 Json trace_json(const Job& job, const Profile& profile) {
   Json events = Json::array();
   const auto name = [&](const char* what, const std::string& text) {
@@ -142,7 +142,7 @@ std::string profile_text(const Profile& profile) {
   if (profile.flops_ceiling > 0) {
     out += fmt::format(
         "\nroof: {:.0f} GFLOP/s in f32 or {:.1f} GB/s from memory, whichever is nearer; measured "
-        "behind the steps, and caches give more\n",
+        "after the steps, and caches give more\n",
         1e-9 * profile.flops_ceiling, 1e-9 * profile.bytes_ceiling);
   }
   return out + fmt::format(

@@ -264,7 +264,7 @@ std::optional<Metrics> measured(const Job& job, std::span<const float> predictio
   return measure(predictions, data, job.training.loss_options.ignore_index);
 }
 
-/// metrics.json (of the test part, and of a validation part in it), and its lines on the terminal.
+/// metrics.json (of the test set, and of a validation set in it), and its lines on the terminal.
 void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,
                     const Splits& splits, const RunFolder& folder, Watcher& watcher) {
   Json json = Json::object();
@@ -339,8 +339,7 @@ int train_job(const TrainOptions& options) {
 
 void add_train(CLI::App& app, Action& action) {
   auto o = std::make_shared<TrainOptions>();
-  CLI::App* command =
-      app.add_subcommand("train", "Trains a network and leaves a run folder behind");
+  CLI::App* command = app.add_subcommand("train", "Trains a network and leaves a run folder");
   command->add_option("CONFIG", o->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", o->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--data", o->data, "A folder of data, fashion-mnist or digits");

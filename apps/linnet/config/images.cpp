@@ -106,7 +106,7 @@ Augment parse_augment(const std::string& text) {
 
 void add_image_options(CLI::App& command, ImageSettings& settings) {
   command.add_option("--augment", settings.augment,
-                     "What happens to training pictures, e.g. padding=4,flip,cutout=8; names: " +
+                     "What happens to training images, e.g. padding=4,flip,cutout=8; names: " +
                          CLI::detail::join(names(), ", ") + "; none");
   add_loading_options(command, settings);
   command

@@ -11,7 +11,7 @@
 
 namespace linnet::command {
 
-/// What the command line says of pictures: how files become samples, and their augmentation.
+/// What the command line says of images: how files become samples, and their augmentation.
 struct ImageSettings {
   std::optional<std::string> augment;
   std::optional<std::string> size;
@@ -40,8 +40,8 @@ void read_images(Section& section, DatasetOptions& images);
 
 /// The job's data, as its options say.
 LoadedData load_data(const Job& job);
-/// Makes the network fit the pictures of a job whose network takes any; crops stay as they are but
-/// where the pictures are smaller.
+/// Makes the network fit the images of a job whose network takes any; crops stay as they are but
+/// where the images are smaller.
 Network fit_network(const Job& job, const Shape& sample);
 
 }  // namespace linnet::command

@@ -31,7 +31,7 @@ LoadedData fashion_mnist(std::uint64_t seed) {
     return {load_fashion_mnist(cache_folder()), ""};
   } catch (const Error& error) {
     return {make_digits(kDigitsTrain, kDigitsTest, seed),
-            fmt::format("Fashion-MNIST is not to be had ({}); training on {} drawn digits instead",
+            fmt::format("Fashion-MNIST is unavailable ({}); training on {} drawn digits instead",
                         error.what(), kDigitsTrain)};
   }
 }

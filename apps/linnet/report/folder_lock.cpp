@@ -103,7 +103,7 @@ std::optional<pid_t> process_of(std::string_view name) {
 
 bool lives(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
-/// The number behind `key` at the beginning of a line of a file of the system's; 0 where it is not.
+/// The number after `key` at the beginning of a line of a file of the system's; 0 where it is not.
 double number_in(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

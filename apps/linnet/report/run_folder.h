@@ -16,7 +16,7 @@ inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kSummaryFile = "summary.json";
 inline constexpr const char* kVocabularyFile = "vocabulary.txt";
 
-/// The folder that one training leaves behind: model.safetensors, history.jsonl (a line an epoch),
+/// The folder that one training leaves: model.safetensors, history.jsonl (a line an epoch),
 /// summary.json, metrics.json, report.html, and for texts vocabulary.txt (a word a line, by rank).
 class RunFolder {
  public:

@@ -30,7 +30,7 @@ void read_summary(const fs::path& path, SavedRun& run) {
   if (!json.contains("sample_shape") || !json["sample_shape"].is_array()) return;
   const Json& shape = json["sample_shape"];
   if (std::all_of(shape.begin(), shape.end(),
-                  [](const Json& extent) { return extent.is_number_unsigned(); })) {
+                  [](const Json& dim) { return dim.is_number_unsigned(); })) {
     run.sample_shape = Shape(shape.get<std::vector<std::int64_t>>());
   }
 }

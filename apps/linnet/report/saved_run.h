@@ -11,11 +11,11 @@
 
 namespace linnet::command {
 
-/// What a training has left behind, as later commands name it: by its folder, or by the model file
+/// What a training has left, as later commands name it: by its folder, or by the model file
 /// alone, beside which the folder's other files may lie.
 struct SavedRun {
   std::filesystem::path model;
-  std::filesystem::path vocabulary;  ///< there for networks of texts alone
+  std::filesystem::path vocabulary;  ///< there for text models alone
   std::uint64_t seed = 0;            ///< of the training, 0 where summary.json does not tell
   /// Of its engines where it was trained with --tune, for ModelOptions::cpu; else empty.
   std::map<std::string, std::string> engine_choices = {};

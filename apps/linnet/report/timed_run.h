@@ -30,7 +30,7 @@ struct TimedRun {
 
 /// Trains `warmup` epochs and then `options.epochs` timed ones, over shuffled data. Failed if the
 /// loss does not fall from the first epoch to the last, or within the epoch if there is but one.
-/// `test`, if not null, is evaluated behind each epoch, off the clock.
+/// `test`, if not null, is evaluated after each epoch, off the clock.
 TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
                        std::int64_t warmup, const Dataset* test);
 

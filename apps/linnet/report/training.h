@@ -12,11 +12,11 @@
 
 namespace linnet::command {
 
-/// The curves of a history, with the test part where there is one, else the held-out part.
+/// The curves of a history, with the test set where there is one, else the held-out part.
 void add_epochs(Report& report, const History& history);
 
 /// Adds the confusion matrix that `metrics` measured of `test`, the class names and the worst
-/// mistakes (pictures of 1 or 3 channels in bytes only) of the model's logits (N, outputs). Samples
+/// mistakes (images of 1 or 3 channels in bytes only) of the model's logits (N, outputs). Samples
 /// of the ignored label are in neither. Nothing happens for a data set without labels.
 void add_mistakes(Report& report, const Metrics& metrics, std::span<const float> logits,
                   const Dataset& test, std::optional<std::int32_t> ignore_index);

@@ -42,7 +42,7 @@ HWY_INLINE void round_vector(const float* from, std::uint16_t* to) {
 }
 
 template <class T>
-void sweep(const float* from, std::int64_t count, T* to) {
+void pass(const float* from, std::int64_t count, T* to) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kFloats));
   std::int64_t i = 0;
   for (; i + lanes <= count; i += lanes) round_vector(from + i, to + i);
@@ -54,8 +54,8 @@ void sweep(const float* from, std::int64_t count, T* to) {
   std::copy_n(result, count - i, to + i);
 }
 
-void ToFloats(const float* from, std::int64_t count, float* to) { sweep(from, count, to); }
-void ToHalves(const float* from, std::int64_t count, std::uint16_t* to) { sweep(from, count, to); }
+void ToFloats(const float* from, std::int64_t count, float* to) { pass(from, count, to); }
+void ToHalves(const float* from, std::int64_t count, std::uint16_t* to) { pass(from, count, to); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace linnet::cpu

@@ -19,7 +19,7 @@ std::vector<float> numbers(std::int64_t count, std::uint32_t seed) {
 
 constexpr float kGuard = 1234.5F;  // between the rows of c
 
-/// A product whose stored rows have gaps behind them.
+/// A product whose stored rows have gaps after them.
 class Product {
  public:
   Product(const GemmShape& shape, bool a_transposed, bool b_transposed)
@@ -55,7 +55,7 @@ class Product {
       ASSERT_EQ(c_[static_cast<std::size_t>(i * stride() + s_.n)], kGuard) << i;
     }
     for (std::size_t i = gemm_scratch_bytes(s_); i < scratch.size(); ++i) {
-      ASSERT_EQ(scratch[i], std::byte{0xFF}) << "wrote behind its scratch";
+      ASSERT_EQ(scratch[i], std::byte{0xFF}) << "wrote beyond its scratch";
     }
   }
 

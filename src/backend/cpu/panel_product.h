@@ -7,13 +7,13 @@
 namespace linnet::cpu {
 
 // Own matrix products, on the calling thread alone. The right operand is packed into panels: a few
-// vectors of columns each, row behind row, so that it is read in order. The left one is read where
+// vectors of columns each, row after row, so that it is read in order. The left one is read where
 // it lies, row by row, which spares a convolution the gathering of its patches. Every element sums
 // its terms in their order by fused multiply-adds, whatever the panels and blocks: equal bits for
 // equal operands.
 
 /// The left operand: rows of `segments` parts of `length` neighbouring floats each, a part `stride`
-/// floats behind the one before. A patch of an image has a part for every row of the kernel.
+/// floats after the one before. A patch of an image has a part for every row of the kernel.
 struct SegmentedRows {
   const float* const* rows;
   std::int64_t segments = 1;

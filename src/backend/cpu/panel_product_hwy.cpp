@@ -59,7 +59,7 @@ class PanelWidths {
     half_ = lanes() >= kLong && rest > 0 && rest <= lanes<Half>();
     if (rest > 0 && !half_) ++left_;
   }
-  /// None behind the last one.
+  /// None after the last one.
   PanelWidth next() {
     if (left_ == 0) return std::exchange(half_, false) ? PanelWidth{1, true} : PanelWidth{};
     const std::int64_t vectors = threes_ && left_ == 3 ? 3 : std::min<std::int64_t>(left_, 2);
@@ -178,7 +178,7 @@ struct Sums<0, D, kVectors> {
   HWY_INLINE void add(const A&, std::int64_t, const Row&) {}
 };
 
-/// Rows from `first` on of `rows`, whose addresses stand in a list. Behind the last one it is
+/// Rows from `first` on of `rows`, whose addresses stand in a list. After the last one it is
 /// read again, and not written.
 struct ListedPlaces {
   HWY_INLINE std::int64_t row(int i) const { return std::min(first + i, rows - 1); }
@@ -238,7 +238,7 @@ HWY_INLINE TermBlock next_block(const SegmentedRows& a, const Panels& b, std::in
           a.length};
 }
 
-/// Adds `length` terms of kRows rows and of the panel at `b`, while rows `ahead` floats behind them
+/// Adds `length` terms of kRows rows and of the panel at `b`, while rows `ahead` floats after them
 /// are fetched.
 template <int kRows, class D, int kVectors>
 HWY_INLINE const float* add_terms(Sums<kRows, D, kVectors>& sums, const RowAddresses<kRows>& from,

@@ -20,7 +20,7 @@ Data numbers(std::size_t count, std::uint32_t seed) {
   return data;
 }
 
-/// Guards behind every row must stay as they are.
+/// Guards after every row must stay as they are.
 constexpr float kGuard = 1234.5F;
 
 class PanelProduct : public ::testing::TestWithParam<std::int64_t> {};  // columns

@@ -10,7 +10,7 @@ namespace linnet::cpu {
 /// How rounded operands are kept: as f32 whose lower halves are zero, or as bfloat16s.
 enum class KeptAs : std::uint8_t { f32, bf16 };
 
-/// `kernel` behind a stage that rounds these operands (f32) of `node` to bfloat16 into the
+/// `kernel` after a stage that rounds these operands (f32) of `node` to bfloat16 into the
 /// workspace, after what the kernel itself wants of it. The kernel then finds them there instead.
 Kernel with_rounded_operands(const NodeView& node, Kernel kernel,
                              const std::vector<std::size_t>& operands, KeptAs kept);

@@ -27,7 +27,7 @@ HWY_INLINE void product_tile(D d, const RowProduct& p, std::int64_t i0, std::int
                              bool accumulate) {
   using V = hn::Vec<D>;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  const float* a[kRows];  // behind the last row it is read again
+  const float* a[kRows];  // after the last row it is read again
   for (int i = 0; i < kRows; ++i) a[i] = p.a + std::min(i0 + i, p.rows - 1);
   float* c = p.c + i0 * p.c_stride + j0;
   const int rows = static_cast<int>(std::min<std::int64_t>(kRows, p.rows - i0));

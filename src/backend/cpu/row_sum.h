@@ -7,7 +7,7 @@
 
 namespace linnet::cpu {
 
-/// Adds `rows` rows of `columns` floats, one behind another, to `sums`.
+/// Adds `rows` rows of `columns` floats, one after another, to `sums`.
 void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
 
 /// Two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the threads:

@@ -29,7 +29,7 @@ CudaBatchStream::CudaBatchStream(std::shared_ptr<const Device> device, BatchLayo
   for (std::size_t slot = 0; slot < layout_.slots; ++slot) {
     copied_.push_back(make_event(kOrdering));
     read_.push_back(make_event(kOrdering));
-    // The slots are cleared on the device's stream: the first copies come behind that.
+    // The slots are cleared on the device's stream: the first copies come after that.
     check(cudaEventRecord(read_[slot].get(), device_->stream()), "recording an event");
   }
 }
@@ -76,7 +76,7 @@ void CudaBatchStream::produce(std::uint64_t samples, const Fill& fill) {
 }
 
 void CudaBatchStream::copy(std::size_t slot, std::uint64_t count) const {
-  check(cudaStreamWaitEvent(copies_.get(), read_[slot].get()), "ordering a copy behind a step");
+  check(cudaStreamWaitEvent(copies_.get(), read_[slot].get()), "ordering a copy after a step");
   for (std::size_t part = 0; part < device_slots_.size(); ++part) {
     const std::size_t bytes = layout_.record_bytes[part] * count;
     check(cudaMemcpyAsync(device_slots_[part]->data() + slot * slot_bytes(part), pinned(part, slot),
@@ -89,7 +89,7 @@ void CudaBatchStream::copy(std::size_t slot, std::uint64_t count) const {
 std::size_t CudaBatchStream::acquire() {
   const std::size_t slot = ring_.acquire();
   check(cudaStreamWaitEvent(device_->stream(), copied_[slot].get()),
-        "ordering a step behind a copy");
+        "ordering a step after a copy");
   return slot;
 }
 

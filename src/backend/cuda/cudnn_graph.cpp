@@ -59,7 +59,8 @@ fe::DataType_t data_type(CudnnMath math) {
   return math == CudnnMath::bf16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT;
 }
 
-/// Extents in cuDNN's order (n, c, h, w), strides of channels last. `uid` is the operand's place.
+/// Dimensions in cuDNN's order (n, c, h, w), strides of channels last. `uid` is the operand's
+/// place.
 Attributes image(std::int64_t uid, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
                  fe::DataType_t type) {
   Attributes attributes;

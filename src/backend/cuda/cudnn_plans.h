@@ -58,16 +58,17 @@ class Cudnn {
   std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem, TuningCache* cache) const;
 
   using Wrap = std::function<Kernel(std::shared_ptr<const CudnnPlan>)>;
-  /// What `wrap` makes of the problem's plan, where that may replace `own`, Linnet's kernel for the
-  /// node (see may_replace()): measured, unless the cache knows. Else, and without a cache, null.
+  /// The result of `wrap` for the problem's plan, where that may replace `own`, Linnet's kernel for
+  /// the node (see may_replace()): measured, unless the cache knows. Else, and without a cache,
+  /// null.
   std::optional<Kernel> kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
                                          const Kernel& own, const Wrap& wrap,
                                          TuningCache* cache) const;
 
   using WrapRnn = std::function<Kernel(std::shared_ptr<const CudnnRnn>)>;
-  /// The layer by that of cuDNN's algorithms with which what `wrap` makes of it is fastest and may
-  /// replace `own`, a kernel for the node (see may_replace()): measured, unless the cache knows.
-  /// Null where none may, where cuDNN fails, and without a cache. `use` ("training") tells
+  /// The layer by that of cuDNN's algorithms with which the result of `wrap` for it is fastest and
+  /// may replace `own`, a kernel for the node (see may_replace()): measured, unless the cache
+  /// knows. Null where none may, where cuDNN fails, and without a cache. `use` ("training") tells
   /// questions on one layer apart; equal questions have one answer as long as this object lives.
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
                                                 const NodeView& node, const Kernel& own,

@@ -119,10 +119,10 @@ struct CudnnRnn::State {
 };
 
 void CudnnRnn::State::describe_to_cudnn() {
-  const auto number = [](std::int64_t extent) {
-    require<DeviceError>(extent > 0 && extent <= std::numeric_limits<int>::max(), "an extent of {}",
-                         extent);
-    return static_cast<int>(extent);
+  const auto number = [](std::int64_t dim) {
+    require<DeviceError>(dim > 0 && dim <= std::numeric_limits<int>::max(), "a dimension of {}",
+                         dim);
+    return static_cast<int>(dim);
   };
   const int n = number(layer.n);
   const int steps = number(layer.steps);
@@ -143,9 +143,9 @@ void CudnnRnn::State::describe_to_cudnn() {
   };
   set(x, layer.features);
   set(y, layer.units);
-  const std::array<int, 3> extents{1, n, units};
+  const std::array<int, 3> dims{1, n, units};
   const std::array<int, 3> strides{number(layer.n * layer.units), units, 1};
-  check(cudnnSetTensorNdDescriptor(h.get(), CUDNN_DATA_FLOAT, 3, extents.data(), strides.data()),
+  check(cudnnSetTensorNdDescriptor(h.get(), CUDNN_DATA_FLOAT, 3, dims.data(), strides.data()),
         "cudnnSetTensorNdDescriptor");
 }
 
@@ -161,19 +161,19 @@ void CudnnRnn::State::find_pieces() {
   const Tensor vector;
   const auto find = [&](std::size_t operand, std::int64_t gate, std::int64_t columns,
                         const Tensor& tensor, const void* address) {
-    std::array<int, 3> extents{};
+    std::array<int, 3> dims{};
     std::array<int, 3> strides{};
     cudnnDataType_t type{};
     int rank = 0;
-    check(cudnnGetTensorNdDescriptor(tensor.get(), 3, &type, &rank, extents.data(), strides.data()),
+    check(cudnnGetTensorNdDescriptor(tensor.get(), 3, &type, &rank, dims.data(), strides.data()),
           "cudnnGetTensorNdDescriptor");
     const Piece piece{operand,
                       static_cast<std::size_t>(gate * layer.units * columns) * sizeof(float),
                       static_cast<std::size_t>(static_cast<const std::byte*>(address) - start),
                       static_cast<std::size_t>(layer.units * columns) * sizeof(float)};
     require<DeviceError>(address != nullptr && rank == 3 && type == CUDNN_DATA_FLOAT &&
-                             extents[0] == 1 && extents[1] == layer.units &&
-                             extents[2] == columns && strides[1] == columns && strides[2] == 1 &&
+                             dims[0] == 1 && dims[1] == layer.units && dims[2] == columns &&
+                             strides[1] == columns && strides[2] == 1 &&
                              piece.packed_at + piece.bytes <= weight_bytes,
                          "[{}] cuDNN lays weights out otherwise than its manual says",
                          layer.describe());

@@ -12,7 +12,7 @@
 namespace linnet::cuda {
 
 /// A recurrent layer as cuDNN is asked for it: f32, samples first, one direction, a state of zeros
-/// before the first step. Its GRU multiplies by the reset gate behind the product, as PyTorch's.
+/// before the first step. Its GRU multiplies by the reset gate after the product, as PyTorch's.
 struct CudnnRecurrent {
   enum class Cell : std::uint8_t { tanh, relu, gru, lstm };
 

@@ -21,7 +21,7 @@ using ScratchMemory = UniqueHandle<void*, cudaFree>;
 Stream make_stream();
 /// flags: those of cudaEventCreateWithFlags; by default the event tells the time.
 Event make_event(unsigned flags = cudaEventDefault);
-/// For measurements: null, and no error left behind, where there is not enough.
+/// For measurements: null, and no error left, where there is not enough.
 ScratchMemory try_allocate(std::size_t bytes);
 
 /// Times what is enqueued on a stream.
@@ -51,7 +51,7 @@ class Stopwatch {
 /// one that is too old, no device.
 std::vector<CudaDevice> list_devices();
 
-/// Finds a device by what stands behind "cuda:": nothing (the first one), an index, or a UUID or
+/// Finds a device by what stands after "cuda:": nothing (the first one), an index, or a UUID or
 /// its beginning. Throws Error naming what there is.
 CudaDevice find_device(const std::string& which);
 

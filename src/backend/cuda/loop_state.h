@@ -17,7 +17,7 @@ struct LoopState {
 
 /// Enqueues: *state = value.
 void start_loop(cudaStream_t stream, LoopState* state, const LoopState& value);
-/// Enqueues, behind a step's kernels: the next step.
+/// Enqueues, after a step's kernels: the next step.
 void advance_loop(cudaStream_t stream, LoopState* state);
 /// The same at the end of a WHILE node's body, which goes on as long as steps remain.
 void advance_loop(cudaStream_t stream, LoopState* state, cudaGraphConditionalHandle condition);

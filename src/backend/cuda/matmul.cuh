@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernels behind MatmulPlan: tiles through shared memory, for whatever fills them.
+// The kernels of MatmulPlan: tiles through shared memory, for whatever fills them.
 #include <cstdint>
 
 #include "backend/cuda/matmul_thin.cuh"
@@ -68,7 +68,7 @@ __device__ void store_tile(float (*tile)[kTile + 4], bool along_terms, const flo
   }
 }
 
-/// A thread's rows (or columns) of the tile: runs of kRun, each run 64 behind the last.
+/// A thread's rows (or columns) of the tile: runs of kRun, each run 64 after the last.
 template <int kTile>
 struct ThreadShare {
   static constexpr int kCount = kTile / 16;

@@ -9,7 +9,7 @@ namespace linnet::cuda {
 /// What cuBLASLt and cuDNN want their workspaces to begin at a multiple of; arenas give less.
 inline constexpr std::size_t kLibraryAlignment = 256;
 
-/// Bytes up to the next multiple of it: what lies behind them in a workspace begins so, too.
+/// Bytes up to the next multiple of it: what lies after them in a workspace begins so, too.
 constexpr std::size_t library_padded(std::size_t bytes) {
   return (bytes + kLibraryAlignment - 1) / kLibraryAlignment * kLibraryAlignment;
 }
@@ -19,7 +19,7 @@ constexpr std::size_t library_workspace(std::size_t bytes) {
   return bytes > 0 ? bytes + kLibraryAlignment : 0;
 }
 
-/// The first address from `workspace` on that begins so: less than kLibraryAlignment behind it.
+/// The first address from `workspace` on that begins so: less than kLibraryAlignment after it.
 inline std::byte* library_aligned(std::byte* workspace) {
   const std::size_t above = reinterpret_cast<std::uintptr_t>(workspace) % kLibraryAlignment;
   return workspace + (above == 0 ? 0 : kLibraryAlignment - above);

@@ -15,7 +15,7 @@ namespace linnet {
 /// library: it opens this one when it is asked for.
 struct CudaPlugin {
   const char* version;  ///< kVersionText of the build; must equal the core's
-  /// which: what stands behind "cuda:", or nothing. Throws Error where there is no such device.
+  /// which: what stands after "cuda:", or nothing. Throws Error where there is no such device.
   std::unique_ptr<Backend> (*open)(const std::string& which, const CudaOptions& options,
                                    Precision precision);
   CudaStatus (*status)();
@@ -28,7 +28,8 @@ using CudaPluginEntry = const CudaPlugin* (*)();
 const CudaPlugin& cuda_plugin(const std::string& library);
 
 /// Whether the device "auto" is CUDA. Linnet's own plug-in is not even opened where there is no
-/// driver: with NVIDIA's libraries behind it, that would cost a quarter of a second and 160 MB.
+/// driver: with the libraries of NVIDIA that it loads, that would cost a quarter of a second and
+/// 160 MB.
 bool prefers_cuda(const std::string& library);
 
 }  // namespace linnet

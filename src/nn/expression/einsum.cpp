@@ -100,11 +100,11 @@ class Einsum {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       for (std::size_t axis = 0; axis < letters_[i].size(); ++axis) {
         const char letter = letters_[i][axis];
-        const std::int64_t extent = operands_[i].shape().dims()[axis];
-        const auto [known, is_new] = extents_.try_emplace(letter, extent);
-        if (known->second != extent) {
-          fail_on(fmt::format("expected one extent for '{}'; got {} and {}", letter, known->second,
-                              extent));
+        const std::int64_t dim = operands_[i].shape().dims()[axis];
+        const auto [known, is_new] = extents_.try_emplace(letter, dim);
+        if (known->second != dim) {
+          fail_on(fmt::format("expected one dimension for '{}'; got {} and {}", letter,
+                              known->second, dim));
         }
       }
       terms_.push_back({operands_[i], letters_[i]});
@@ -139,9 +139,9 @@ class Einsum {
   Shape shape_of(std::initializer_list<std::string_view> groups) const {
     std::vector<std::int64_t> dims;
     for (const std::string_view letters : groups) {
-      std::int64_t extent = 1;
-      for (const char letter : letters) extent *= extents_.at(letter);
-      dims.push_back(extent);
+      std::int64_t dim = 1;
+      for (const char letter : letters) dim *= extents_.at(letter);
+      dims.push_back(dim);
     }
     return Shape(dims);
   }
@@ -163,7 +163,7 @@ class Einsum {
     return {reshaped(x, shape), swapped};
   }
 
-  /// The term with the axes of the result, of extent 1 where it has none.
+  /// The term with the axes of the result, of dimension 1 where it has none.
   Expression beside(const Term& term) const {
     std::vector<std::int64_t> dims;
     for (const char c : result_) dims.push_back(contains(term.letters, c) ? extents_.at(c) : 1);

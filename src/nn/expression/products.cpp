@@ -74,11 +74,11 @@ Expression product(const Expression& a, const Expression& b, const MatmulOptions
     std::vector<std::int64_t> dims(rank, 1);
     for (const Shape& shape : {leading(a.shape()), leading(b.shape())}) {
       for (std::size_t i = 0; i < shape.rank(); ++i) {
-        std::int64_t& extent = dims[rank - shape.rank() + i];
-        require(extent == 1 || shape.dims()[i] == 1 || extent == shape.dims()[i],
+        std::int64_t& dim = dims[rank - shape.rank() + i];
+        require(dim == 1 || shape.dims()[i] == 1 || dim == shape.dims()[i],
                 "[matmul] expected leading axes that are equal, 1 or missing; got {} and {}",
                 to_string(a.shape()), to_string(b.shape()));
-        if (shape.dims()[i] != 1) extent = shape.dims()[i];
+        if (shape.dims()[i] != 1) dim = shape.dims()[i];
       }
     }
     left = expanded(a, with_leading(Shape(dims), a.shape()), rows);

@@ -33,11 +33,11 @@ Shape reduced_shape(const Shape& shape, const Axes& axes, bool keep_dims) {
 
 /// The product along one axis, of which one element is left.
 Expression product_along(Expression x, std::int64_t axis) {
-  for (std::int64_t extent = x.shape()[static_cast<int>(axis)]; extent > 1;) {
-    const std::int64_t half = extent / 2;
+  for (std::int64_t dim = x.shape()[static_cast<int>(axis)]; dim > 1;) {
+    const std::int64_t half = dim / 2;
     const Expression pairs = slice(x, axis, 0, half) * slice(x, axis, half, 2 * half);
-    x = extent % 2 == 0 ? pairs : concat({pairs, slice(x, axis, 2 * half)}, axis);
-    extent = half + extent % 2;
+    x = dim % 2 == 0 ? pairs : concat({pairs, slice(x, axis, 2 * half)}, axis);
+    dim = half + dim % 2;
   }
   return x;
 }

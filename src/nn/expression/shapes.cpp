@@ -79,7 +79,7 @@ Expression expand(const Expression& x, const Shape& sample) {
   for (std::size_t i = 1; fits && i <= from.size(); ++i) {
     fits = from[from.size() - i] == 1 || from[from.size() - i] == to[to.size() - i];
   }
-  require(fits && std::ranges::all_of(to, [](std::int64_t extent) { return extent > 0; }),
+  require(fits && std::ranges::all_of(to, [](std::int64_t dim) { return dim > 0; }),
           "[expand] expected a shape whose last axes are those of {} but where they are 1; got {}",
           to_string(x.shape()), to_string(sample));
   return expanded(x, sample, x);
@@ -88,14 +88,14 @@ Expression expand(const Expression& x, const Shape& sample) {
 Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin, std::int64_t end,
                  std::int64_t step) {
   const int whole = whole_axis("slice", x, axis);
-  const std::int64_t extent = x.shape()[whole - 1];
-  const auto from_end = [&](std::int64_t place) { return place < 0 ? place + extent : place; };
+  const std::int64_t dim = x.shape()[whole - 1];
+  const auto from_end = [&](std::int64_t place) { return place < 0 ? place + dim : place; };
   const std::int64_t first = from_end(begin);
-  const std::int64_t last = end == kToEnd ? extent : from_end(end);
-  require(0 <= first && first <= last && last <= extent && step > 0,
+  const std::int64_t last = end == kToEnd ? dim : from_end(end);
+  require(0 <= first && first <= last && last <= dim && step > 0,
           "[slice] expected places within axis {} of samples of {} and a step above 0; got [{}, "
           "{}) in steps of {}",
-          whole - 1, to_string(x.shape()), begin, end == kToEnd ? extent : end, step);
+          whole - 1, to_string(x.shape()), begin, end == kToEnd ? dim : end, step);
   if (step > 1) {
     const std::int64_t count = (last - first + step - 1) / step;
     return with_steps(x, {.axis = whole, .begin = first, .step = step, .count = count});
@@ -107,21 +107,21 @@ Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin, std
 
 Expression flip(const Expression& x, std::int64_t axis) {
   const int whole = whole_axis("flip", x, axis);
-  const std::int64_t extent = x.shape()[whole - 1];
-  return with_steps(x, {.axis = whole, .begin = extent - 1, .step = -1, .count = extent});
+  const std::int64_t dim = x.shape()[whole - 1];
+  return with_steps(x, {.axis = whole, .begin = dim - 1, .step = -1, .count = dim});
 }
 
-std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& extents,
+std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& dims,
                               std::int64_t axis) {
   axis = checked_axis("split", x, axis);
-  const std::int64_t extent = x.shape()[static_cast<int>(axis)];
-  const bool positive = std::ranges::all_of(extents, [](std::int64_t e) { return e > 0; });
-  require(positive && std::accumulate(extents.begin(), extents.end(), std::int64_t{0}) == extent,
-          "[split] expected extents that add up to the {} of axis {} of samples of {}; got ({})",
-          extent, axis, to_string(x.shape()), fmt::join(extents, ", "));
+  const std::int64_t dim = x.shape()[static_cast<int>(axis)];
+  const bool positive = std::ranges::all_of(dims, [](std::int64_t e) { return e > 0; });
+  require(positive && std::accumulate(dims.begin(), dims.end(), std::int64_t{0}) == dim,
+          "[split] expected dimensions that add up to the {} of axis {} of samples of {}; got ({})",
+          dim, axis, to_string(x.shape()), fmt::join(dims, ", "));
   std::vector<Expression> parts;
   std::int64_t begin = 0;
-  for (const std::int64_t part : extents) {
+  for (const std::int64_t part : dims) {
     parts.push_back(slice(x, axis, begin, begin + part));
     begin += part;
   }
@@ -186,7 +186,7 @@ Expression take_along_axis(const Expression& x, const Expression& ids, std::int6
   const int whole = whole_axis("take_along_axis", x, axis);
   require(x.batched() && ids.batched() && x.shape().rank() == ids.shape().rank() &&
               with_extent(x.shape(), whole - 1, 0) == with_extent(ids.shape(), whole - 1, 0),
-          "[take_along_axis] expected ids of the extents of {} but along axis {}; got {}",
+          "[take_along_axis] expected ids of the dimensions of {} but along axis {}; got {}",
           to_string(x.shape()), whole - 1, to_string(ids.shape()));
   return emit(GatherAxisOp({.axis = whole, .along = true}), {x, ids});
 }

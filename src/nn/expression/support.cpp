@@ -73,16 +73,17 @@ Shape common_shape(std::string_view function, const std::vector<Expression>& ope
   for (const Expression& x : operands) {
     const Shape shape = with_rank(x.shape(), rank);
     for (std::size_t i = 0; i < rank; ++i) {
-      const std::int64_t extent = shape.dims()[i];
-      fit = fit && (extent == 1 || dims[i] == 1 || extent == dims[i]);
-      if (extent != 1) dims[i] = extent;
+      const std::int64_t dim = shape.dims()[i];
+      fit = fit && (dim == 1 || dims[i] == 1 || dim == dims[i]);
+      if (dim != 1) dims[i] = dim;
     }
   }
   if (!fit) {
     std::vector<std::string> shapes;
     for (const Expression& x : operands) shapes.push_back(to_string(x.shape()));
     fail(
-        "[{}] expected samples whose extents, counted from the last axis, are equal, 1 or missing; "
+        "[{}] expected samples whose dimensions, counted from the last axis, are equal, 1 or "
+        "missing; "
         "got {}",
         called(function, operands[0]), fmt::join(shapes, " and "));
   }

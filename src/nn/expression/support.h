@@ -18,7 +18,7 @@ namespace linnet {
 // What functions on expressions share. Inside the library an axis counts the batch, so that axis 0
 // of a sample is 1; weights are taken as the one sample of a batch.
 
-/// How errors call a function: "add", in a layer of one's own "add 'swish_1'".
+/// How errors call a function: "add", in a layer of your own "add 'swish_1'".
 std::string called(std::string_view function, const Expression& x);
 /// With the batch, where there is one.
 const Shape& whole_shape(const Expression& x);

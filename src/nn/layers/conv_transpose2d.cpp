@@ -16,7 +16,7 @@ namespace {
 
 /// How a transposed convolution's output lies along one axis.
 struct Stretch {
-  std::int64_t extent = 0;  ///< of the output
+  std::int64_t dim = 0;     ///< of the output
   std::int64_t before = 0;  ///< padding of the convolution that leads back
   std::int64_t after = 0;
 };
@@ -52,7 +52,7 @@ void ConvTranspose2d::build(NetworkBuilder& builder) const {
                                output_padding.height, padding.mode, padding.top, padding.bottom);
   const Stretch columns = stretch(x[2], (kernel.width - 1) * dilation.width + 1, stride.width,
                                   output_padding.width, padding.mode, padding.left, padding.right);
-  require(rows.extent > 0 && columns.extent > 0,
+  require(rows.dim > 0 && columns.dim > 0,
           "[conv_transpose2d '{}'] padding leaves nothing of the output of {}; got top {}, bottom "
           "{}, left {}, right {}",
           layer, to_string(x), rows.before, rows.after, columns.before, columns.after);
@@ -70,7 +70,7 @@ void ConvTranspose2d::build(NetworkBuilder& builder) const {
                          .pad_bottom = rows.after,
                          .pad_left = columns.before,
                          .pad_right = columns.after};
-  Value y = builder.graph().emit(ConvTranspose2dOp({back, rows.extent, columns.extent}),
+  Value y = builder.graph().emit(ConvTranspose2dOp({back, rows.dim, columns.dim}),
                                  {builder.current(), w}, layer);
   if (bias) {
     const Value b = builder.weight(layer, "bias", {filters}, bias_init, fan_in, filters * area);

@@ -44,7 +44,7 @@ void TransformerEncoderLayer::build(NetworkBuilder& builder) const {
 
   before = builder.current();
   if (norm_first) norm("norm2");
-  // On rows, so that bias and activation stand behind the product and fuse with it.
+  // On rows, so that bias and activation stand after the product and fuse with it.
   Graph& graph = builder.graph();
   builder.set_current(as_rows(graph, builder.current(), layer));
   build_part({Dense{.units = feed_forward, .name = "linear1"}, activation});

@@ -24,7 +24,7 @@ void ArgReduceOp::reference(const ReferenceArgs& args) const {
   for (std::int64_t at = 0; at < args.out(Out::y).shape.elements(); ++at) {
     const std::int64_t first = at / x.inner * x.row() + at % x.inner;
     std::int64_t best = 0;
-    for (std::int64_t k = 1; k < x.extent; ++k) {
+    for (std::int64_t k = 1; k < x.dim; ++k) {
       if (beats(attrs().kind, args.in(In::x)[first + k * x.inner],
                 args.in(In::x)[first + best * x.inner]))
         best = k;

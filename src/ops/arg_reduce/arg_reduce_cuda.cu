@@ -9,9 +9,9 @@ namespace {
 
 __global__ void arg_reduce_kernel(const float* x, AxisView s, ArgReduction kind, std::int32_t* y) {
   for (std::int64_t at = first_item(); at < s.outer * s.inner; at += grid_stride()) {
-    const float* own = x + at / s.inner * s.extent * s.inner + at % s.inner;
+    const float* own = x + at / s.inner * s.dim * s.inner + at % s.inner;
     std::int64_t best = 0;
-    for (std::int64_t k = 1; k < s.extent; ++k) {
+    for (std::int64_t k = 1; k < s.dim; ++k) {
       if (beats(kind, own[k * s.inner], own[best * s.inner])) best = k;
     }
     y[at] = static_cast<std::int32_t>(best);

@@ -53,7 +53,7 @@ std::vector<ValueType> ArithmeticOp::infer(std::span<const ValueType> inputs) co
       inputs.size() == 2 && inputs[In::a].dtype == DType::f32 &&
           inputs[In::b].dtype == DType::f32 &&
           broadcast(inputs[In::a].shape, inputs[In::b].shape).has_value(),
-      "expected b of a's shape, or with extents of 1 or fewer axes where it is repeated; got {}",
+      "expected b of a's shape, or with dimensions of 1 or fewer axes where it is repeated; got {}",
       to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
   return {inputs[In::a]};
 }

@@ -30,7 +30,7 @@ struct ArithmeticAttrs {
   bool operator==(const ArithmeticAttrs&) const = default;
 };
 
-/// y = a (op) b, element by element, f32. b's axes are a's last ones or of extent 1, and b is
+/// y = a (op) b, element by element, f32. b's axes are a's last ones or of dimension 1, and b is
 /// repeated along the others: a (N, H, W, C) goes with b (C), (H, W, C), (N, 1, 1, 1), (N, 1, 1,
 /// C), (H, W, 1) and (). Throws Error for any other b, and where b would be repeated between its
 /// own axes at two places, as (N, 1, W, 1).

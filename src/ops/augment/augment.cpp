@@ -22,10 +22,10 @@ void check_rule(const AugmentRule& r, std::int64_t h, std::int64_t w) {
           "expected ratios 0 < least <= most; got {} and {}", r.ratio_min, r.ratio_max);
   if (!r.training || r.resized_crop) return;
   require(h + 2 * r.padding >= r.height && w + 2 * r.padding >= r.width,
-          "a crop of {} x {} does not fit into pictures of {} x {} padded by {}", r.height, r.width,
+          "a crop of {} x {} does not fit into images of {} x {} padded by {}", r.height, r.width,
           h, w, r.padding);
   require(!r.reflect || (r.padding < h && r.padding < w),
-          "pictures of {} x {} can't be mirrored {} pixels deep", h, w, r.padding);
+          "images of {} x {} can't be mirrored {} pixels deep", h, w, r.padding);
 }
 
 }  // namespace
@@ -34,11 +34,11 @@ std::vector<ValueType> AugmentOp::infer(std::span<const ValueType> inputs) const
   require(inputs.size() == 1 && inputs[In::data].shape.rank() == 4 &&
               inputs[In::data].shape[0] == 1 &&
               (inputs[In::data].dtype == DType::u8 || inputs[In::data].dtype == DType::f32),
-          "expected pictures (1, H, W, C) in u8 or f32; got {}",
+          "expected images (1, H, W, C) in u8 or f32; got {}",
           to_string({"data"}, {inputs.begin(), inputs.end()}));
   const Shape record = inputs[In::data].shape.sample();
   require(record.elements() > 0 && record[2] <= kMostChannels,
-          "expected pictures of at least a pixel and at most {} channels; got {}", kMostChannels,
+          "expected images of at least a pixel and at most {} channels; got {}", kMostChannels,
           to_string(record));
   const auto fits = [&](const std::vector<double>& values) {
     return values.size() == 1 || static_cast<std::int64_t>(values.size()) == record[2];

@@ -7,7 +7,7 @@
 
 namespace linnet {
 
-/// What becomes of a batch's pictures, in this order: a crop, a flip, jitter of the colours, a cut.
+/// What becomes of a batch's images, in this order: a crop, a flip, jitter of the colours, a cut.
 /// Plain, so that kernels take it as an argument. `training` false: only the crop is left, and it
 /// is not random.
 struct AugmentRule {
@@ -17,7 +17,7 @@ struct AugmentRule {
   /// Padding of the random crop on every side, in pixels: zeros, or pixels mirrored at the edge.
   std::int64_t padding = 0;
   bool reflect = false;
-  /// Crops a random share of the picture's area with a random ratio width / height instead, and
+  /// Crops a random share of the image's area with a random ratio width / height instead, and
   /// resizes it (torchvision's RandomResizedCrop; bilinear, without smoothing).
   bool resized_crop = false;
   double area_min = 0.08;
@@ -31,7 +31,7 @@ struct AugmentRule {
   double contrast = 0;
   double saturation = 0;
   double top = 255;
-  std::int64_t cutout = 0;  ///< side of a square of `fill` somewhere in the picture; 0: none
+  std::int64_t cutout = 0;  ///< side of a square of `fill` somewhere in the image; 0: none
   double fill = 0;
   bool operator==(const AugmentRule&) const = default;
 };
@@ -69,11 +69,11 @@ struct AugmentAttrs {
   bool operator==(const AugmentAttrs&) const = default;
 };
 
-/// Stands in the place of gather_batch for pictures: data (1, H, W, C) u8 or f32, StepInfo::samples
+/// Stands instead of gather_batch for images: data (1, H, W, C) u8 or f32, StepInfo::samples
 /// of them, become (batch, height, width, C) f32, each changed as the rule says and then scaled and
 /// shifted. What is drawn for row i of the whole batch is a function of (seed, step, i) alone, so
 /// that a streamed batch, whose records lie elsewhere, is changed as a resident one. Without
-/// training: the crop from the middle, or where the picture is smaller than that, all of it
+/// training: the crop from the middle, or where the image is smaller than that, all of it
 /// resized. C <= 16.
 class AugmentOp final : public OpBase<AugmentOp, AugmentAttrs> {
  public:

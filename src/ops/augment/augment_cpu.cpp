@@ -23,7 +23,7 @@ void crop(const AugmentTask& task, const AugmentSample& s, const From* record,
     }
     return;
   }
-  // What is resized lies in the picture.
+  // What is resized lies in the image.
   for (std::int64_t k = 0; k < rule.width; ++k) {
     columns[k] = {s.flip ? rule.width - 1 - k : k, rule.width, s.width};
   }

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kLargestBlock)
   const AugmentPixels<float, From> from{data + static_cast<std::int64_t>(record) * task.h * task.w *
                                                    channels,
                                         task.h, task.w, channels, rule.reflect};
-  float* picture = out + i * pixels * channels;
+  float* image = out + i * pixels * channels;
 
   for (std::int64_t p = first; p < pixels; p += stride) {
     const std::int64_t x = p % rule.width;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kLargestBlock)
     const AugmentPlace<float> column(sample.flip ? rule.width - 1 - x : x, rule.width,
                                      sample.width);
     for (std::int64_t c = 0; c < channels; ++c) {
-      picture[p * channels + c] = augment_pixel(from, sample, row, column, c);
+      image[p * channels + c] = augment_pixel(from, sample, row, column, c);
     }
   }
   for (int j = 0; j < kJitters; ++j) {
@@ -52,19 +52,19 @@ __global__ void __launch_bounds__(kLargestBlock)
     if (stage == kContrast) {
       double sum = 0;
       for (std::int64_t p = first; p < pixels; p += stride) {
-        sum += luminance(picture + p * channels, channels);
+        sum += luminance(image + p * channels, channels);
       }
       mean = block_sum(sum) / static_cast<double>(pixels);
     }
     for (std::int64_t p = first; p < pixels; p += stride) {
-      jitter_pixel(picture + p * channels, channels, stage, sample.factor[stage],
+      jitter_pixel(image + p * channels, channels, stage, sample.factor[stage],
                    static_cast<float>(mean), static_cast<float>(rule.top));
     }
   }
   for (std::int64_t p = first; p < pixels; p += stride) {
     const bool cut = sample.cuts(p / rule.width, p % rule.width);
     for (std::int64_t c = 0; c < channels; ++c) {
-      float& y = picture[p * channels + c];
+      float& y = image[p * channels + c];
       y = (cut ? static_cast<float>(rule.fill) : y) * task.scale[c] + task.shift[c];
     }
   }

@@ -196,11 +196,11 @@ TEST(Augment, NamesTheLayerAndWhatIsWrong) {
     return inference_error(make_op(AugmentOp({.batch = 4, .rule = rule})), {data}, "samples");
   };
   EXPECT_EQ(error({}, f32({1, 4})),
-            "[augment 'samples'] expected pictures (1, H, W, C) in u8 or f32; got data=(1, 4)");
+            "[augment 'samples'] expected images (1, H, W, C) in u8 or f32; got data=(1, 4)");
   EXPECT_EQ(error({.height = 9, .width = 8, .padding = 2}, u8({1, 4, 4, 3})),
-            "[augment 'samples'] a crop of 9 x 8 does not fit into pictures of 4 x 4 padded by 2");
+            "[augment 'samples'] a crop of 9 x 8 does not fit into images of 4 x 4 padded by 2");
   EXPECT_EQ(error({.height = 4, .width = 4, .padding = 4, .reflect = true}, u8({1, 4, 4, 3})),
-            "[augment 'samples'] pictures of 4 x 4 can't be mirrored 4 pixels deep");
+            "[augment 'samples'] images of 4 x 4 can't be mirrored 4 pixels deep");
   EXPECT_EQ(error({.height = 4, .width = 4, .flip = 2}, u8({1, 4, 4, 3})),
             "[augment 'samples'] expected a probability of flips in [0, 1]; got 2");
 }

@@ -181,7 +181,7 @@ struct AugmentPlace {
   std::int64_t second;
   T share;  ///< of the second
 
-  /// Pixel centres of `size` results over an extent of `crop` pixels.
+  /// Pixel centres of `size` results over a dimension of `crop` pixels.
   LINNET_HOST_DEVICE AugmentPlace(std::int64_t i, std::int64_t size, std::int64_t crop) {
     const T ratio = static_cast<T>(crop) / static_cast<T>(size);
     T place = (static_cast<T>(i) + static_cast<T>(0.5)) * ratio - static_cast<T>(0.5);
@@ -207,7 +207,7 @@ LINNET_HOST_DEVICE T augment_pixel(const AugmentPixels<T, From>& from, const Aug
   return above + y.share * (row(y.second) - above);
 }
 
-/// The luminance of torchvision's rgb_to_grayscale; the first channel of pictures not in colour.
+/// The luminance of torchvision's rgb_to_grayscale; the first channel of images not in colour.
 template <class T>
 LINNET_HOST_DEVICE T luminance(const T* pixel, std::int64_t channels) {
   if (channels != 3) return pixel[0];
@@ -215,7 +215,7 @@ LINNET_HOST_DEVICE T luminance(const T* pixel, std::int64_t channels) {
          static_cast<T>(0.114) * pixel[2];
 }
 
-/// One stage on one pixel. mean: of the picture's luminance. top: of the colours' range.
+/// One stage on one pixel. mean: of the image's luminance. top: of the colours' range.
 template <class T>
 LINNET_HOST_DEVICE void jitter_pixel(T* pixel, std::int64_t channels, int stage, T factor, T mean,
                                      T top) {

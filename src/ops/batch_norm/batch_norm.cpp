@@ -180,7 +180,7 @@ std::vector<int> BatchNormInferenceOp::in_place() const {
 std::vector<ValueType> BatchNormGradOp::infer(std::span<const ValueType> inputs) const {
   const bool masked = attrs().activation == Activation::relu;
   require_fusable(attrs().activation);
-  require(masked || !attrs().residual, "expected a residual's gradient behind a relu alone");
+  require(masked || !attrs().residual, "expected a residual's gradient after a relu alone");
   require(inputs.size() == (masked ? 6U : 5U) && inputs[In::dy] == inputs[In::x] &&
               (!masked || inputs[In::y] == inputs[In::x]) && inputs[In::dy].shape.rank() >= 2,
           "expected dy, x, gamma, mean{} inv_std{}; got {}", masked ? "," : " and",

@@ -72,7 +72,7 @@ struct BatchNormGradAttrs {
   bool operator==(const BatchNormGradAttrs&) const = default;
 };
 
-/// dx (..., C), dgamma (C), dbeta (C) from (dy, x, gamma, mean, inv_std), and behind a ReLU also
+/// dx (..., C), dgamma (C), dbeta (C) from (dy, x, gamma, mean, inv_std), and after a ReLU also
 /// from its result y: where y <= 0 dy counts as 0. The so masked dy is the residual's gradient.
 class BatchNormGradOp final : public OpBase<BatchNormGradOp, BatchNormGradAttrs> {
  public:

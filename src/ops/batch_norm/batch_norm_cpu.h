@@ -5,9 +5,9 @@
 
 namespace linnet::cpu {
 
-// Loops over rows of `channels` floats, one behind another, in the processor's widest vectors.
+// Loops over rows of `channels` floats, one after another, in the processor's widest vectors.
 
-/// A mean and a sum of squared deviations from it for every channel.
+/// A mean and a sum of squared standard deviations from it for every channel.
 struct Moments {
   float* mean = nullptr;
   float* squares = nullptr;

@@ -61,7 +61,7 @@ __device__ float inverse_deviation(float variance, float epsilon) {
   return 1.0F / sqrtf(variance + epsilon);
 }
 
-/// Writes what becomes of a channel's mean and sum of squared deviations over `rows`.
+/// Writes what becomes of a channel's mean and sum of squared standard deviations over `rows`.
 __device__ void write_statistics(const Norm& n, std::int64_t channel, std::int64_t rows, float mean,
                                  float squares) {
   const auto count = static_cast<float>(rows > 0 ? rows : 1);
@@ -98,8 +98,8 @@ __device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell
   }
 }
 
-/// Mean and squared deviations of the block's rows. Sums are taken about the first of these rows,
-/// so they don't cancel however far the mean is from 0.
+/// Mean and squared standard deviations of the block's rows. Sums are taken about the first of
+/// these rows, so they don't cancel however far the mean is from 0.
 template <int kVector>
 __device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
                                  FloatVector<kVector>& mean, FloatVector<kVector>& squares) {
@@ -234,7 +234,7 @@ struct NormGrad {
   bool aligned = false;
 };
 
-/// dz, the gradient behind the ReLU.
+/// dz, the gradient after the ReLU.
 template <int kVector>
 __device__ FloatVector<kVector> masked(const NormGrad& g, std::int64_t at) {
   FloatVector<kVector> dz = load_vector<kVector>(g.dy + at, g.aligned);

@@ -31,7 +31,7 @@ CudnnBatchNorm norm_of(const Shape& x) {
   return norm;
 }
 
-/// A channel's statistics in the workspace, the plan's own workspace behind them: cuDNN does not
+/// A channel's statistics in the workspace, the plan's own workspace after them: cuDNN does not
 /// promise that running statistics may be updated in place.
 Kernel forward(const PlanPtr& plan, std::int64_t channels) {
   const std::size_t bytes = library_padded(static_cast<std::size_t>(channels) * sizeof(float));

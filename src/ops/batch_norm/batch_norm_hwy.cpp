@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 
 constexpr int kGroup = 4;
 
-/// Calls f(d, RowCount, at) for every vector `at` floats behind the first row; RowCount rows from
+/// Calls f(d, RowCount, at) for every vector `at` floats after the first row; RowCount rows from
 /// there on are its own.
 template <class F>
 HWY_INLINE void for_columns_of_groups(std::int64_t rows, std::int64_t channels, F&& f) {
@@ -28,7 +28,7 @@ HWY_INLINE void for_columns_of_groups(std::int64_t rows, std::int64_t channels, 
   });
 }
 
-/// Adds squared deviations from `mean` to `squares`.
+/// Adds squared standard deviations from `mean` to `squares`.
 void AddSquares(const float* x, std::int64_t rows, std::int64_t channels, const float* mean,
                 float* squares) {
   for_columns_of_groups(rows, channels,
@@ -36,8 +36,8 @@ void AddSquares(const float* x, std::int64_t rows, std::int64_t channels, const 
                           const auto center = hn::LoadU(d, mean + c);
                           auto sum = hn::LoadU(d, squares + c);
                           for (int i = 0; i < count.value; ++i, at += channels) {
-                            const auto deviation = hn::Sub(hn::LoadU(d, x + at), center);
-                            sum = hn::MulAdd(deviation, deviation, sum);
+                            const auto std_dev = hn::Sub(hn::LoadU(d, x + at), center);
+                            sum = hn::MulAdd(std_dev, std_dev, sum);
                           }
                           hn::StoreU(sum, d, squares + c);
                         });

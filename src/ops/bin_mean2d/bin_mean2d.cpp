@@ -19,7 +19,7 @@ void for_pixels(const BinShape& s, F f) {
     const BinRange columns = s.columns.pixels(j);
     for (std::int64_t h = rows.begin; h < rows.end; ++h) {
       for (std::int64_t w = columns.begin; w < columns.end; ++w) {
-        f(out, ((n * s.rows.extent + h) * s.columns.extent + w) * s.c + c,
+        f(out, ((n * s.rows.dim + h) * s.columns.dim + w) * s.c + c,
           static_cast<double>(rows.size() * columns.size()));
       }
     }
@@ -28,12 +28,11 @@ void for_pixels(const BinShape& s, F f) {
 
 bool fits(const Bins& bins) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31;  // a file may say anything; no overflow
-  if (bins.extent < 1 || bins.count < 1 || bins.extent >= kMost || bins.count >= kMost)
-    return false;
+  if (bins.dim < 1 || bins.count < 1 || bins.dim >= kMost || bins.count >= kMost) return false;
   if (bins.size == 0) return true;
   return bins.size > 0 && bins.size < kMost && bins.stride >= 1 && bins.stride < kMost &&
          bins.pad >= 0 && bins.pad < bins.size &&
-         (bins.count - 1) * bins.stride - bins.pad < bins.extent;
+         (bins.count - 1) * bins.stride - bins.pad < bins.dim;
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ std::vector<ValueType> BinMean2dGradOp::infer(std::span<const ValueType> inputs)
   const BinShape s = bin_shape(attrs(), inputs[In::dy].shape);
   const Shape dy{s.n, s.rows.count, s.columns.count, s.c};
   require(inputs[In::dy].shape == dy, "expected dy={}; got {}", to_string(dy), got);
-  return {{DType::f32, Shape{s.n, s.rows.extent, s.columns.extent, s.c}}};
+  return {{DType::f32, Shape{s.n, s.rows.dim, s.columns.dim, s.c}}};
 }
 
 void BinMean2dGradOp::reference(const ReferenceArgs& args) const {

@@ -8,8 +8,8 @@
 namespace linnet {
 
 /// Bins along an image's axes: windows as a pooling's, cut at the image's edge, or, where size is
-/// 0, out_h by out_w bins that cover the image as PyTorch's adaptive pooling: from floor(i in /
-/// out) to ceil((i + 1) in / out).
+/// 0, out_h by out_w bins that cover the image as PyTorch's adaptive average pool: from floor(i in
+/// / out) to ceil((i + 1) in / out).
 struct BinMean2dAttrs {
   std::int64_t out_h = 1;
   std::int64_t out_w = 1;

@@ -33,7 +33,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
       std::fill_n(y, s.c, 0.0F);
       for (std::int64_t h = rows.begin; h < rows.end; ++h) {
         for (std::int64_t w = columns.begin; w < columns.end; ++w) {
-          const float* x = args.in(In::x) + ((n * s.rows.extent + h) * s.columns.extent + w) * s.c;
+          const float* x = args.in(In::x) + ((n * s.rows.dim + h) * s.columns.dim + w) * s.c;
           for (std::int64_t c = 0; c < s.c; ++c) y[c] += x[c];
         }
       }
@@ -47,10 +47,10 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using In = BinMean2dGradOp::In;
   using Out = BinMean2dGradOp::Out;
   const BinShape s = bin_shape(node.attrs<BinMean2dGradOp>(), node.in(In::dy));
-  return over_rows(s, s.rows.extent, [s](const Args& args, std::int64_t n, std::int64_t h) {
+  return over_rows(s, s.rows.dim, [s](const Args& args, std::int64_t n, std::int64_t h) {
     const BinRange rows = s.rows.over(h);
-    float* dx = args.out(Out::dx) + (n * s.rows.extent + h) * s.columns.extent * s.c;
-    for (std::int64_t w = 0; w < s.columns.extent; ++w, dx += s.c) {
+    float* dx = args.out(Out::dx) + (n * s.rows.dim + h) * s.columns.dim * s.c;
+    for (std::int64_t w = 0; w < s.columns.dim; ++w, dx += s.c) {
       const BinRange columns = s.columns.over(w);
       std::fill_n(dx, s.c, 0.0F);
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {

@@ -33,7 +33,7 @@ __global__ void mean_kernel(BinShape s, const float* x, float* y) {
     float sum = 0;
     for (std::int64_t h = rows.begin; h < rows.end; ++h) {
       for (std::int64_t w = columns.begin; w < columns.end; ++w) {
-        sum += x[((e.n * s.rows.extent + h) * s.columns.extent + w) * s.c + e.c];
+        sum += x[((e.n * s.rows.dim + h) * s.columns.dim + w) * s.c + e.c];
       }
     }
     y[out] = sum * part_of(rows, columns);
@@ -42,7 +42,7 @@ __global__ void mean_kernel(BinShape s, const float* x, float* y) {
 
 __global__ void gradient_kernel(BinShape s, const float* dy, float* dx) {
   for (std::int64_t in = first_item(); in < s.inputs(); in += grid_stride()) {
-    const Element e = element(in, s.rows.extent, s.columns.extent, s.c);
+    const Element e = element(in, s.rows.dim, s.columns.dim, s.c);
     const BinRange rows = s.rows.over(e.row);
     const BinRange columns = s.columns.over(e.column);
     float sum = 0;

@@ -38,12 +38,12 @@ TEST(BinMean2d, AgreesWithTheReference) {
 TEST(BinMean2d, EveryPixelFindsItsBins) {
   for (const Bins& bins :
        {Bins{7, 3}, Bins{3, 7}, Bins{12, 4}, Bins{9, 4, 3, 2, 1}, Bins{10, 3, 2, 4}}) {
-    for (std::int64_t pixel = 0; pixel < bins.extent; ++pixel) {
+    for (std::int64_t pixel = 0; pixel < bins.dim; ++pixel) {
       const BinRange over = bins.over(pixel);
       for (std::int64_t i = 0; i < bins.count; ++i) {
         const BinRange pixels = bins.pixels(i);
         const bool holds = pixels.begin <= pixel && pixel < pixels.end;
-        EXPECT_EQ(holds, over.begin <= i && i < over.end) << bins.extent << " " << bins.count;
+        EXPECT_EQ(holds, over.begin <= i && i < over.end) << bins.dim << " " << bins.count;
       }
     }
   }

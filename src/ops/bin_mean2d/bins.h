@@ -19,7 +19,7 @@ struct BinRange {
 
 /// The bins along one axis.
 struct Bins {
-  std::int64_t extent = 1;  ///< of the image
+  std::int64_t dim = 1;  ///< of the image
   std::int64_t count = 1;
   std::int64_t size = 0;  ///< 0: adaptive
   std::int64_t stride = 1;
@@ -27,14 +27,14 @@ struct Bins {
 
   /// The pixels of bin i.
   constexpr BinRange pixels(std::int64_t i) const {
-    if (size == 0) return {i * extent / count, ((i + 1) * extent + count - 1) / count};
+    if (size == 0) return {i * dim / count, ((i + 1) * dim + count - 1) / count};
     const std::int64_t start = i * stride - pad;
-    return {std::max<std::int64_t>(start, 0), std::min<std::int64_t>(start + size, extent)};
+    return {std::max<std::int64_t>(start, 0), std::min<std::int64_t>(start + size, dim)};
   }
   /// The bins that hold the pixel.
   constexpr BinRange over(std::int64_t pixel) const {
     if (size == 0) {
-      return {pixel * count / extent, ((pixel + 1) * count + extent - 1) / extent};
+      return {pixel * count / dim, ((pixel + 1) * count + dim - 1) / dim};
     }
     const std::int64_t place = pixel + pad;
     const std::int64_t before = place - size;
@@ -43,20 +43,20 @@ struct Bins {
   }
 };
 
-/// All extents of a BinMean2dOp.
+/// All dimensions of a BinMean2dOp.
 struct BinShape {
   std::int64_t n = 0;
   std::int64_t c = 0;
   Bins rows;
   Bins columns;
 
-  constexpr std::int64_t inputs() const { return n * rows.extent * columns.extent * c; }
+  constexpr std::int64_t inputs() const { return n * rows.dim * columns.dim * c; }
   constexpr std::int64_t outputs() const { return n * rows.count * columns.count * c; }
 };
 
 /// Throws Error where the bins don't fit images x (N, H, W, C).
 BinShape bin_shape(const BinMean2dAttrs& attrs, const Shape& x);
-/// The extents of a gradient operator from its dy.
+/// The dimensions of a gradient operator from its dy.
 BinShape bin_shape(const BinMean2dGradAttrs& attrs, const Shape& dy);
 
 }  // namespace linnet

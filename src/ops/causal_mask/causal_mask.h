@@ -18,7 +18,7 @@ struct CausalMaskAttrs {
 };
 
 /// y[..., i, j] = x[..., i, j] where j <= i, `fill` elsewhere: scores of attention in which
-/// position i sees nothing behind itself. Rank 3 or more, f32. The gradient is the same with zeros.
+/// position i sees nothing after itself. Rank 3 or more, f32. The gradient is the same with zeros.
 class CausalMaskOp final : public OpBase<CausalMaskOp, CausalMaskAttrs> {
  public:
   static constexpr std::string_view kName = "causal_mask";

@@ -11,7 +11,8 @@ namespace {
 /// Elements of a pattern that vectors go through: the channels, repeated.
 constexpr std::int64_t kVector = 16;
 
-/// The factors of a few pixels behind each other, so that the inner loop has no remainder to take.
+/// The factors of a few pixels one after the other, so that the inner loop has no remainder to
+/// take.
 struct Pattern {
   explicit Pattern(const ChannelFactors& factors)
       : period(factors.channels == 0 ? 0 : std::lcm(kVector, factors.channels)) {

@@ -13,17 +13,17 @@ std::vector<ValueType> ConcatOp::infer(std::span<const ValueType> inputs) const 
   const int axis = attrs().axis;
   bool fits = !inputs.empty() && is_sample_axis(inputs[In::first].shape, axis);
   std::vector<std::string> names;
-  std::int64_t extent = 0;
+  std::int64_t dim = 0;
   for (const ValueType& type : inputs) {
     names.push_back(fmt::format("x{}", names.size()));
     fits = fits && type.dtype == DType::f32 &&
            type.shape.rank() == inputs[In::first].shape.rank() &&
            with_extent(type.shape, axis, 0) == with_extent(inputs[In::first].shape, axis, 0);
-    if (fits) extent += type.shape[axis];
+    if (fits) dim += type.shape[axis];
   }
-  require(fits, "expected f32 operands that differ in axis {} (behind the batch) alone; got {}",
+  require(fits, "expected f32 operands that differ in axis {} (after the batch) alone; got {}",
           axis, to_string(names, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::first].shape, axis, extent)}};
+  return {{DType::f32, with_extent(inputs[In::first].shape, axis, dim)}};
 }
 
 std::vector<Value> ConcatOp::gradient(const GradientArgs& args) const {

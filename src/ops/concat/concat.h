@@ -16,7 +16,7 @@ struct ConcatAttrs {
   bool operator==(const ConcatAttrs&) const = default;
 };
 
-/// The operands, one or more, behind each other along one axis: y's extent there is the sum of
+/// The operands, one or more, one after the other along one axis: y's dimension there is the sum of
 /// theirs. f32, any rank from 2 on. Throws Error unless 1 <= axis < rank and the shapes agree in
 /// all other axes. The gradient is a slice of dy for each operand.
 class ConcatOp final : public OpBase<ConcatOp, ConcatAttrs> {

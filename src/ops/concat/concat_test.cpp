@@ -41,7 +41,7 @@ TEST(Concat, ManyTasksAgreeWithTheReference) {
 
 TEST(Concat, NamesAllShapes) {
   EXPECT_EQ(inference_error(concat(1), {f32({2, 3, 4}), f32({2, 5, 4}), f32({2, 3, 5})}, "join"),
-            "[concat 'join'] expected f32 operands that differ in axis 1 (behind the batch) alone; "
+            "[concat 'join'] expected f32 operands that differ in axis 1 (after the batch) alone; "
             "got x0=(2, 3, 4), x1=(2, 5, 4), x2=(2, 3, 5)");
   EXPECT_NE(inference_error(concat(0), {f32({2, 3}), f32({1, 3})}), "");
   EXPECT_NE(inference_error(concat(2), {f32({2, 3})}), "");

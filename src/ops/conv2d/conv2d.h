@@ -45,7 +45,7 @@ struct Conv2dAttrs {
   Conv2dAttrs plain() const;
 };
 
-/// A convolution's extents, all that a kernel asks for.
+/// A convolution's dimensions, all that a kernel asks for.
 struct ConvShape {
   std::int64_t n = 0;
   std::int64_t h = 0;  ///< input
@@ -118,7 +118,7 @@ class Conv2dGradInputOp final : public OpBase<Conv2dGradInputOp, Conv2dGradInput
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// The convolution's extents from the types of dz and w.
+  /// The convolution's dimensions from the types of dz and w.
   ConvShape shape(const Shape& dz, const Shape& w) const;
 };
 
@@ -146,7 +146,7 @@ class Conv2dGradWeightOp final : public OpBase<Conv2dGradWeightOp, Conv2dGradWei
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// The convolution's extents from the types of x and dz.
+  /// The convolution's dimensions from the types of x and dz.
   ConvShape shape(const Shape& x, const Shape& dz) const;
 };
 

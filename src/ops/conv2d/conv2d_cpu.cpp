@@ -33,7 +33,7 @@ Engines thin_first() {
 }
 
 /// Every engine as a candidate, those of `first` before the others in their usual order; those
-/// behind im2col, which takes everything, are there to be measured alone. `prepare` gives an
+/// after im2col, which takes everything, are there to be measured alone. `prepare` gives an
 /// engine's kernel.
 template <class Prepare>
 std::vector<Candidate> candidates(Engines first, Prepare prepare) {

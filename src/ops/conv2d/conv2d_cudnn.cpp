@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions by cuDNN: one graph with bias and activation where it has an engine for that, else
-// the plain one and a kernel behind it.
+// the plain one and a kernel after it.
 #include <algorithm>
 #include <array>
 
@@ -97,7 +97,7 @@ Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
 }
 
 /// What the bfloat16 copies of two operands and the result take in the workspace, the plan's own
-/// workspace behind them.
+/// workspace after them.
 struct Bf16Layout {
   explicit Bf16Layout(const CudnnConvolution& conv) {
     const std::vector<std::size_t> bytes = conv.operand_bytes();

@@ -33,7 +33,7 @@ struct CorrelationAxis {
 
   /// Without the taps that meet zeros alone: of a 3x3 kernel on one pixel, the middle one is left.
   CorrelationAxis cropped() const;
-  /// All outputs in order, by the taps that meet no zeros in front or behind.
+  /// All outputs in order, by the taps that meet no zeros before or after.
   std::vector<EqualOutputs> equal_outputs() const;
   std::int64_t tap(std::int64_t k) const { return first_tap + k * tap_step; }
   bool leaves_input() const { return pad > 0 || (out - 1) * stride - pad + kernel > in; }

@@ -61,7 +61,7 @@ inline PixelGrid pixel_grid(std::int64_t height, std::int64_t width) {
           Divider(std::max<std::int64_t>(width, 1))};
 }
 
-/// A ConvShape as kernels take it: extents of 32 bits, and what they divide by.
+/// A ConvShape as kernels take it: dimensions of 32 bits, and what they divide by.
 struct ConvGeometry {
   PixelGrid in;
   PixelGrid out;
@@ -78,7 +78,7 @@ struct ConvGeometry {
   }
 };
 
-/// Whether the extents of one sample fit 31 bits.
+/// Whether the dimensions of one sample fit 31 bits.
 inline bool fits_geometry(const ConvShape& s) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   const Conv2dAttrs& a = s.attrs;
@@ -91,7 +91,7 @@ inline bool fits_geometry(const ConvShape& s) {
 
 inline ConvGeometry geometry(const ConvShape& s) {
   const Conv2dAttrs& a = s.attrs;
-  const auto narrow = [](std::int64_t extent) { return static_cast<int>(extent); };
+  const auto narrow = [](std::int64_t dim) { return static_cast<int>(dim); };
   return {.in = pixel_grid(s.h, s.w),
           .out = pixel_grid(s.oh, s.ow),
           .in_total = s.n * s.in_pixels(),

@@ -30,7 +30,7 @@ std::size_t block_bytes(const ConvShape& s, std::int64_t lines_of_block) {
   return align_up(sizeof(float) * static_cast<std::size_t>(lines_of_block * line_floats(s)));
 }
 
-/// Scratch of a block: its patches, and behind them what its product (m, n, k) packs.
+/// Scratch of a block: its patches, and after them what its product (m, n, k) packs.
 std::size_t scratch_bytes(const ConvShape& s, std::int64_t size, const GemmShape& product) {
   return block_bytes(s, size) + gemm_scratch_bytes(product);
 }

@@ -59,7 +59,7 @@ bool takes(const ConvShape& s) {
          s.in_pixels() < spread.taps_met();
 }
 
-/// Packs w spread out, and b, where there is one, behind.
+/// Packs w spread out, and b, where there is one, after.
 Stage spread_stage(const Spread& spread, bool bias) {
   using In = Conv2dOp::In;
   const int tasks = tasks_for(spread.outputs, 0.2 * static_cast<double>(spread.inputs));

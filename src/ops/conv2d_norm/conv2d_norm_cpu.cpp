@@ -14,13 +14,13 @@ namespace {
 using In = Conv2dNormOp::In;
 using Norm = BatchNormInferenceOp::In;
 
-/// Folded weights and bias. The bias is packed, behind what the engine packs; the weights are in
-/// the workspace, behind the engine's own, until it has packed them, or else packed as they are.
+/// Folded weights and bias. The bias is packed, after what the engine packs; the weights are in
+/// the workspace, after the engine's own, until it has packed them, or else packed as they are.
 struct Folding {
   ConvShape shape;
   Conv2dNormAttrs attrs;
   bool repacked = false;         ///< whether the engine packs weights
-  std::size_t workspace_at = 0;  ///< behind the engine's
+  std::size_t workspace_at = 0;  ///< after the engine's
   std::size_t packed_at = 0;
 
   std::size_t weights_bytes() const {

@@ -27,7 +27,7 @@ bool conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_row);
 void conv_pool_forward(const ConvPoolSample& sample, const float* image, const float* w,
                        const float* b, float* y, std::uint8_t* winner);
 
-/// Floats behind the image that conv_pool_backward() may read, whatever they are.
+/// Floats after the image that conv_pool_backward() may read, whatever they are.
 inline constexpr int kConvPoolSlack = 7;
 
 /// Adds one sample's part to dw (taps, C_out) and db (C_out).

@@ -32,7 +32,7 @@ std::optional<ConvPoolBands> bands_of(const Conv2dPoolAttrs& attrs, const ConvSh
   const std::int64_t even = (pooled_h + wanted - 1) / std::max<std::int64_t>(wanted, 1);
   const std::int64_t rows = std::clamp<std::int64_t>(even, 1, std::min(fitting, pooled_h));
   const std::int64_t bands = (pooled_h + rows - 1) / rows;
-  const auto narrow = [](std::int64_t extent) { return static_cast<int>(extent); };
+  const auto narrow = [](std::int64_t dim) { return static_cast<int>(dim); };
   return ConvPoolBands{.h = narrow(s.h),
                        .w = narrow(s.w),
                        .c = narrow(s.c),

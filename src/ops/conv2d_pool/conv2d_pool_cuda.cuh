@@ -127,7 +127,7 @@ __device__ inline PooledPixel pooled_pixel(const float* window, int pitch, int r
 template <int kRows, int kRow, int kChannels>
 __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* w, const float* b,
                                   float* y, std::uint8_t* winner, bool aligned) {
-  // The kernel's extents (KH, KW * C, C) are the template's, or where those are zeros any.
+  // The kernel's dimensions (KH, KW * C, C) are the template's, or where those are zeros any.
   const int rows = kRows > 0 ? kRows : s.kh;
   const int row_taps = kRows > 0 ? kRow : s.row_taps;
   const int channels = kRows > 0 ? kChannels : s.c;
@@ -178,7 +178,7 @@ __global__ void conv_pool_forward(ConvPoolBands s, const float* x, const float* 
 inline constexpr int kPoolExchange = 8 * static_cast<int>(kBlock);
 
 /// Sums over the threads of each filter, in their order: part[o * taps + t] of dw[t], and
-/// part[taps * filters + o] of db. Thread l * filters + o is filter o's l-th; threads behind the
+/// part[taps * filters + o] of db. Thread l * filters + o is filter o's l-th; threads after the
 /// last whole row of filters have none. All `threads` of the block call it. exchange: shared memory
 /// for 8 * threads floats.
 template <int kTaps>

@@ -24,8 +24,8 @@ void CumsumOp::reference(const ReferenceArgs& args) const {
   for (std::int64_t column = 0; column < s.outer * s.inner; ++column) {
     const std::int64_t first = column / s.inner * s.row() + column % s.inner;
     double sum = 0;
-    for (std::int64_t step = 0; step < s.extent; ++step) {
-      const std::int64_t k = attrs().reverse ? s.extent - 1 - step : step;
+    for (std::int64_t step = 0; step < s.dim; ++step) {
+      const std::int64_t k = attrs().reverse ? s.dim - 1 - step : step;
       args.out(Out::y)[first + k * s.inner] = sum += args.in(In::x)[first + k * s.inner];
     }
   }

@@ -10,10 +10,10 @@ namespace {
 /// A thread adds up a column along the axis.
 __global__ void cumsum_kernel(const float* x, AxisView s, bool reverse, float* y) {
   for (std::int64_t column = first_item(); column < s.outer * s.inner; column += grid_stride()) {
-    const std::int64_t first = column / s.inner * s.extent * s.inner + column % s.inner;
+    const std::int64_t first = column / s.inner * s.dim * s.inner + column % s.inner;
     float sum = 0;
-    for (std::int64_t step = 0; step < s.extent; ++step) {
-      const std::int64_t at = first + (reverse ? s.extent - 1 - step : step) * s.inner;
+    for (std::int64_t step = 0; step < s.dim; ++step) {
+      const std::int64_t at = first + (reverse ? s.dim - 1 - step : step) * s.inner;
       sum += x[at];
       y[at] = sum;
     }

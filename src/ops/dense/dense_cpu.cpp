@@ -14,13 +14,13 @@ double row_cost(std::int64_t n, std::int64_t k) {
   return 2.0 * static_cast<double>(n) * static_cast<double>(k) / 40.0;
 }
 
-struct Extents {
+struct Dims {
   std::int64_t n = 0;
   std::int64_t features = 0;
   std::int64_t units = 0;
 };
 
-Kernel thin_forward_kernel(const Extents& e, const DenseAttrs& attrs) {
+Kernel thin_forward_kernel(const Dims& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
   return one_stage(e.n, row_cost(e.units, e.features), [=](const Args& args, Range rows) {
@@ -32,7 +32,7 @@ Kernel thin_forward_kernel(const Extents& e, const DenseAttrs& attrs) {
   });
 }
 
-Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
+Kernel forward_kernel(const Dims& e, const DenseAttrs& attrs) {
   using In = DenseOp::In;
   using Out = DenseOp::Out;
   const ProductTasks tasks({e.n, e.units, e.features});
@@ -51,7 +51,7 @@ Kernel forward_kernel(const Extents& e, const DenseAttrs& attrs) {
   return kernel;
 }
 
-Kernel thin_grad_input_kernel(const Extents& e) {
+Kernel thin_grad_input_kernel(const Dims& e) {
   using In = DenseGradInputOp::In;
   using Out = DenseGradInputOp::Out;
   return one_stage(e.n, row_cost(e.units, e.features), [=](const Args& args, Range rows) {
@@ -60,7 +60,7 @@ Kernel thin_grad_input_kernel(const Extents& e) {
   });
 }
 
-Kernel grad_input_kernel(const Extents& e) {
+Kernel grad_input_kernel(const Dims& e) {
   using In = DenseGradInputOp::In;
   using Out = DenseGradInputOp::Out;
   const ProductTasks tasks({e.n, e.features, e.units});
@@ -75,7 +75,7 @@ Kernel grad_input_kernel(const Extents& e) {
   return kernel;
 }
 
-Kernel thin_grad_weight_kernel(const Extents& e) {
+Kernel thin_grad_weight_kernel(const Dims& e) {
   using In = DenseGradWeightOp::In;
   using Out = DenseGradWeightOp::Out;
   const int tasks = tasks_for(e.features, row_cost(e.units, e.n));
@@ -89,7 +89,7 @@ Kernel thin_grad_weight_kernel(const Extents& e) {
 }
 
 /// Each task sums its block of dw over the whole batch, so nothing is left to add up.
-Kernel grad_weight_kernel(const Extents& e, RowSums sums) {
+Kernel grad_weight_kernel(const Dims& e, RowSums sums) {
   using In = DenseGradWeightOp::In;
   using Out = DenseGradWeightOp::Out;
   const ProductTasks tasks({e.units, e.features, e.n}, true);
@@ -106,7 +106,7 @@ Kernel grad_weight_kernel(const Extents& e, RowSums sums) {
 }
 
 /// The thin loops first where they were measured to win; they are tried up to twice as many units.
-std::vector<Candidate> thin_or(const Extents& e, const std::function<Kernel()>& thin,
+std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thin,
                                std::vector<Candidate> others) {
   if (e.units > 2 * kThinUnits) return others;
   const auto place = e.units <= kThinUnits ? others.begin() : others.end();
@@ -117,21 +117,21 @@ std::vector<Candidate> thin_or(const Extents& e, const std::function<Kernel()>& 
 std::vector<Candidate> forward(const NodeView& node) {
   using In = DenseOp::In;
   const DenseAttrs attrs = node.attrs<DenseOp>();
-  const Extents e{node.in(In::x)[0], node.in(In::x)[1], node.in(In::w)[0]};
+  const Dims e{node.in(In::x)[0], node.in(In::x)[1], node.in(In::w)[0]};
   return thin_or(e, [=] { return thin_forward_kernel(e, attrs); },
                  {{"onednn", [=] { return forward_kernel(e, attrs); }}});
 }
 
 std::vector<Candidate> grad_input(const NodeView& node) {
   using In = DenseGradInputOp::In;
-  const Extents e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
+  const Dims e{node.in(In::dz)[0], node.in(In::w)[1], node.in(In::dz)[1]};
   return thin_or(e, [=] { return thin_grad_input_kernel(e); },
                  {{"onednn", [=] { return grad_input_kernel(e); }}});
 }
 
 std::vector<Candidate> grad_weight(const NodeView& node) {
   using In = DenseGradWeightOp::In;
-  const Extents e{node.in(In::dz)[0], node.in(In::x)[1], node.in(In::dz)[1]};
+  const Dims e{node.in(In::dz)[0], node.in(In::x)[1], node.in(In::dz)[1]};
   std::vector<Candidate> products{{"tiles", [=] { return grad_weight_kernel(e, RowSums::tiles); }},
                                   {"onednn",
                                    [=] { return grad_weight_kernel(e, RowSums::onednn); }}};

@@ -23,7 +23,7 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 constexpr std::int64_t kBf16Row = 8;
 constexpr std::int64_t kPartAlignment = 256;
 
-/// bf16 copies of the operands at the beginning of the workspace, the library's own behind them.
+/// bf16 copies of the operands at the beginning of the workspace, the library's own after them.
 struct Bf16Operands {
   explicit Bf16Operands(MatrixProduct& product)
       : a{.rows = product.transpose_a ? product.k : product.m,

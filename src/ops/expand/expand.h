@@ -18,7 +18,7 @@ struct ExpandAttrs {
 };
 
 /// Repeats x: y (N, shape...), f32. Of one operand, x (N, ...) has as many axes as y, each of y's
-/// extent or 1. Of two, x has no batch, and its axes are the last ones of a sample or 1; of the
+/// dimension or 1. Of two, x has no batch, and its axes are the last ones of a sample or 1; of the
 /// second, (N, ...) of any type, the number of rows alone is read. Throws Error for any other x,
 /// and where the repeated axes lie at two places between others, as for (N, 1, W, 1). The gradient
 /// is the sum over the repetitions.

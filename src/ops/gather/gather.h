@@ -8,8 +8,8 @@
 namespace linnet {
 
 /// Rows of a table by their indices: table (V, ...) f32, indices (N, ...) i32 give y, f32, of the
-/// indices' shape followed by a row's. The table is no batch: its extents don't change with N. An
-/// index outside [0, V) gives a row of NaN; nothing outside the table is read.
+/// indices' shape followed by a row's. The table is no batch: its dimensions don't change with N.
+/// An index outside [0, V) gives a row of NaN; nothing outside the table is read.
 class GatherOp final : public OpBase<GatherOp, NoAttributes> {
  public:
   static constexpr std::string_view kName = "gather";
@@ -35,7 +35,7 @@ struct GatherGradAttrs {
 /// The gradient by a table of `rows` rows from dy (of the indices' shape followed by a row's, f32)
 /// and the indices (i32): each row is the sum of the dy that read it, added in a fixed order, 0
 /// where none did. Indices outside [0, rows) count for nothing. Throws Error unless dy's first
-/// extents are the indices'.
+/// dimensions are the indices'.
 class GatherGradOp final : public OpBase<GatherGradOp, GatherGradAttrs> {
  public:
   static constexpr std::string_view kName = "gather_grad";

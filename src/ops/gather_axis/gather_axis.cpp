@@ -39,7 +39,7 @@ GatherAxisLayout::GatherAxisLayout(const GatherAxisAttrs& attrs, const Shape& x,
   const AxisView view = axis_view(x, attrs.axis);
   rows = view.outer;
   outer = x[0] == 0 ? 1 : view.outer / x[0];
-  extent = view.extent;
+  dim = view.dim;
   inner = view.inner;
   this->ids = attrs.along ? ids[attrs.axis] : product(ids.dims().subspan(1));
 }
@@ -57,8 +57,8 @@ std::vector<ValueType> GatherAxisOp::infer(std::span<const ValueType> inputs) co
 
 std::vector<Value> GatherAxisOp::gradient(const GradientArgs& args) const {
   if (!args.needed[In::x]) return {Value{}, Value{}};
-  const std::int64_t extent = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
-  return {args.graph.emit(GatherAxisGradOp({.gather = attrs(), .extent = extent}),
+  const std::int64_t dim = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
+  return {args.graph.emit(GatherAxisGradOp({.gather = attrs(), .dim = dim}),
                           {args.output_gradients[Out::y], args.node.inputs[In::ids]},
                           args.node.name),
           Value{}};
@@ -71,9 +71,9 @@ void GatherAxisOp::reference(const ReferenceArgs& args) const {
     const std::int64_t j = at / s.inner % s.ids;
     const std::int64_t row = at / s.inner / s.ids;
     const double id = args.in(In::ids)[s.id(row, j, i)];
-    const bool inside = id >= 0 && id < static_cast<double>(s.extent);
+    const bool inside = id >= 0 && id < static_cast<double>(s.dim);
     args.out(Out::y)[at] =
-        inside ? args.in(In::x)[(row * s.extent + static_cast<std::int64_t>(id)) * s.inner + i]
+        inside ? args.in(In::x)[(row * s.dim + static_cast<std::int64_t>(id)) * s.inner + i]
                : std::numeric_limits<double>::quiet_NaN();
   }
 }
@@ -85,22 +85,22 @@ Cost GatherAxisOp::cost(std::span<const ValueType> inputs,
 }
 
 std::vector<ValueType> GatherAxisGradOp::infer(std::span<const ValueType> inputs) const {
-  const auto& [gather, extent] = attrs();
+  const auto& [gather, dim] = attrs();
   Shape x;
-  bool fits = inputs.size() == 2 && inputs[In::dy].dtype == DType::f32 && extent >= 1 &&
+  bool fits = inputs.size() == 2 && inputs[In::dy].dtype == DType::f32 && dim >= 1 &&
               gather.axis >= 1 && inputs[In::ids].shape.rank() >= 1;
   if (fits) {
     const Shape& dy = inputs[In::dy].shape;
     const std::size_t axes = gather.along ? 1 : inputs[In::ids].shape.rank() - 1;
     fits = dy.rank() >= static_cast<std::size_t>(gather.axis) + axes;
-    if (fits) x = with_axes(dy, gather.axis, axes, std::span(&extent, 1));
+    if (fits) x = with_axes(dy, gather.axis, axes, std::span(&dim, 1));
     fits = fits && ids_fit(gather, std::array{ValueType{DType::f32, x}, inputs[In::ids]});
     if (fits) {
       const GatherAxisOp forward(gather);
       fits = forward.infer(std::array{ValueType{DType::f32, x}, inputs[In::ids]})[0].shape == dy;
     }
   }
-  require(fits, "expected dy and ids of a gather along axis {} of {}; got {}", gather.axis, extent,
+  require(fits, "expected dy and ids of a gather along axis {} of {}; got {}", gather.axis, dim,
           to_string({"dy", "ids"}, {inputs.begin(), inputs.end()}));
   return {{DType::f32, x}};
 }
@@ -113,8 +113,8 @@ void GatherAxisGradOp::reference(const ReferenceArgs& args) const {
     const std::int64_t j = at / s.inner % s.ids;
     const std::int64_t row = at / s.inner / s.ids;
     const double id = args.in(In::ids)[s.id(row, j, i)];
-    if (!(id >= 0 && id < static_cast<double>(s.extent))) continue;
-    args.out(Out::dx)[(row * s.extent + static_cast<std::int64_t>(id)) * s.inner + i] +=
+    if (!(id >= 0 && id < static_cast<double>(s.dim))) continue;
+    args.out(Out::dx)[(row * s.dim + static_cast<std::int64_t>(id)) * s.inner + i] +=
         args.in(In::dy)[at];
   }
 }

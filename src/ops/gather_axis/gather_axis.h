@@ -19,7 +19,7 @@ struct GatherAxisAttrs {
   bool operator==(const GatherAxisAttrs&) const = default;
 };
 
-/// How x, ids and y lie around the axis: x (rows, extent, inner), y (rows, ids, inner).
+/// How x, ids and y lie around the axis: x (rows, dimension, inner), y (rows, ids, inner).
 struct GatherAxisLayout {
   GatherAxisLayout(const GatherAxisAttrs& attrs, const Shape& x, const Shape& ids);
 
@@ -30,18 +30,18 @@ struct GatherAxisLayout {
 
   std::int64_t rows = 1;   ///< samples * outer
   std::int64_t outer = 1;  ///< axes of a sample before the axis
-  std::int64_t extent = 1;
+  std::int64_t dim = 1;
   std::int64_t ids = 1;
   std::int64_t inner = 1;
   bool along = false;
 };
 
 /// Elements of x (N, ...) along an axis by their indices. f32, ids i32:
-/// - not `along`: ids (N, J...) are each sample's; y has their axes in the place of x's axis,
+/// - not `along`: ids (N, J...) are each sample's; y has their axes instead of x's axis,
 ///   y[n, o, j, i] = x[n, o, ids[n, j], i];
-/// - `along`: ids have x's axes and extents but for the axis, as y has:
+/// - `along`: ids have x's axes and dimensions but for the axis, as y has:
 ///   y[n, o, j, i] = x[n, o, ids[n, o, j, i], i].
-/// An id outside [0, extent) gives NaN; nothing outside x is read.
+/// An id outside [0, dimension) gives NaN; nothing outside x is read.
 class GatherAxisOp final : public OpBase<GatherAxisOp, GatherAxisAttrs> {
  public:
   static constexpr std::string_view kName = "gather_axis";
@@ -57,17 +57,17 @@ class GatherAxisOp final : public OpBase<GatherAxisOp, GatherAxisAttrs> {
 
 struct GatherAxisGradAttrs {
   GatherAxisAttrs gather;
-  std::int64_t extent = 1;  ///< x's along the axis
+  std::int64_t dim = 1;  ///< x's along the axis
   template <class V>
   void fields(V&& visit) {
     gather.fields(visit);
-    visit("extent", extent);
+    visit("dimension", dim);
   }
   bool operator==(const GatherAxisGradAttrs&) const = default;
 };
 
 /// dx from (dy, ids): each element is the sum of the dy that read it, in the order of the ids, 0
-/// where none did. Ids outside [0, extent) count for nothing.
+/// where none did. Ids outside [0, dimension) count for nothing.
 class GatherAxisGradOp final : public OpBase<GatherAxisGradOp, GatherAxisGradAttrs> {
  public:
   static constexpr std::string_view kName = "gather_axis_grad";

@@ -20,17 +20,17 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
     for (std::int64_t line = range.begin; line < range.end; ++line) {
       const std::int64_t row = line / s.ids;
       const std::int64_t j = line - row * s.ids;
-      const float* x = args.in(GatherAxisOp::In::x) + row * s.extent * s.inner;
+      const float* x = args.in(GatherAxisOp::In::x) + row * s.dim * s.inner;
       float* y = args.out(GatherAxisOp::Out::y) + line * s.inner;
       if (s.along) {
         for (std::int64_t i = 0; i < s.inner; ++i) {
           const std::int32_t id = ids[s.id(row, j, i)];
-          y[i] = id >= 0 && id < s.extent ? x[id * s.inner + i] : kOutside;
+          y[i] = id >= 0 && id < s.dim ? x[id * s.inner + i] : kOutside;
         }
         continue;
       }
       const std::int32_t id = ids[s.id(row, j, 0)];
-      if (id >= 0 && id < s.extent) {
+      if (id >= 0 && id < s.dim) {
         copy_floats(x + id * s.inner, y, s.inner);
       } else {
         std::fill_n(y, s.inner, kOutside);
@@ -44,7 +44,7 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const GatherAxisLayout s(node.attrs<GatherAxisGradOp>().gather,
                            node.out(GatherAxisGradOp::Out::dx), node.in(GatherAxisGradOp::In::ids));
-  const double cost = static_cast<double>((2 * s.ids + s.extent) * s.inner) * 0.5;
+  const double cost = static_cast<double>((2 * s.ids + s.dim) * s.inner) * 0.5;
   const int wanted = tasks_for(s.rows * std::max<std::int64_t>(s.inner, 1),
                                cost / static_cast<double>(std::max<std::int64_t>(s.inner, 1)));
   const int row_parts = static_cast<int>(std::clamp<std::int64_t>(s.rows, 1, wanted));
@@ -57,15 +57,15 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
          const Range columns = split(s.inner, column_parts, task.index % column_parts);
          const std::int32_t* ids = args.in<std::int32_t>(GatherAxisGradOp::In::ids);
          for (std::int64_t row = own.begin; row < own.end; ++row) {
-           float* dx = args.out(GatherAxisGradOp::Out::dx) + row * s.extent * s.inner;
-           for (std::int64_t k = 0; k < s.extent; ++k) {
+           float* dx = args.out(GatherAxisGradOp::Out::dx) + row * s.dim * s.inner;
+           for (std::int64_t k = 0; k < s.dim; ++k) {
              std::fill(dx + k * s.inner + columns.begin, dx + k * s.inner + columns.end, 0.0F);
            }
            for (std::int64_t j = 0; j < s.ids; ++j) {
              const float* dy = args.in(GatherAxisGradOp::In::dy) + (row * s.ids + j) * s.inner;
              for (std::int64_t i = columns.begin; i < columns.end; ++i) {
                const std::int32_t id = ids[s.id(row, j, i)];
-               if (id >= 0 && id < s.extent) dx[id * s.inner + i] += dy[i];
+               if (id >= 0 && id < s.dim) dx[id * s.inner + i] += dy[i];
              }
            }
          }

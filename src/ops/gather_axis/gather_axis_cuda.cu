@@ -15,8 +15,8 @@ __global__ void gather_axis_kernel(const float* x, const std::int32_t* ids, Gath
     const std::int64_t i = at - line * s.inner;
     const std::int64_t row = line / s.ids;
     const std::int64_t id = ids[s.id(row, line - row * s.ids, i)];
-    y[at] = id >= 0 && id < s.extent ? x[(row * s.extent + id) * s.inner + i]
-                                     : std::numeric_limits<float>::quiet_NaN();
+    y[at] = id >= 0 && id < s.dim ? x[(row * s.dim + id) * s.inner + i]
+                                  : std::numeric_limits<float>::quiet_NaN();
   }
 }
 
@@ -26,11 +26,11 @@ __global__ void gather_axis_grad_kernel(const float* dy, const std::int32_t* ids
   for (std::int64_t column = first_item(); column < s.rows * s.inner; column += grid_stride()) {
     const std::int64_t row = column / s.inner;
     const std::int64_t i = column - row * s.inner;
-    float* own = dx + row * s.extent * s.inner + i;
-    for (std::int64_t k = 0; k < s.extent; ++k) own[k * s.inner] = 0;
+    float* own = dx + row * s.dim * s.inner + i;
+    for (std::int64_t k = 0; k < s.dim; ++k) own[k * s.inner] = 0;
     for (std::int64_t j = 0; j < s.ids; ++j) {
       const std::int64_t id = ids[s.id(row, j, i)];
-      if (id >= 0 && id < s.extent) own[id * s.inner] += dy[(row * s.ids + j) * s.inner + i];
+      if (id >= 0 && id < s.dim) own[id * s.inner] += dy[(row * s.ids + j) * s.inner + i];
     }
   }
 }

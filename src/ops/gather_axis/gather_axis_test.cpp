@@ -11,12 +11,12 @@ namespace linnet::testing {
 namespace {
 
 OpPtr gather(int axis, bool along) { return make_op(GatherAxisOp({.axis = axis, .along = along})); }
-OpPtr gradient(int axis, bool along, std::int64_t extent) {
-  return make_op(GatherAxisGradOp({.gather = {.axis = axis, .along = along}, .extent = extent}));
+OpPtr gradient(int axis, bool along, std::int64_t dim) {
+  return make_op(GatherAxisGradOp({.gather = {.axis = axis, .along = along}, .dim = dim}));
 }
 
 TEST(GatherAxis, AgreesWithTheReference) {
-  const auto fills = [](double extent) { return std::vector<Fill>{{-1, 1}, {0, extent - 1}}; };
+  const auto fills = [](double dim) { return std::vector<Fill>{{-1, 1}, {0, dim - 1}}; };
   check({"steps by id", gather(1, false), {f32({2, 5, 3}), i32({2, 4})}, fills(5)});
   check({"a step by id", gather(1, false), {f32({3, 5, 2}), i32({3})}, fills(5)});
   check({"features by id", gather(2, false), {f32({2, 3, 5}), i32({2, 4})}, fills(5)});
@@ -43,7 +43,7 @@ TEST(GatherAxis, IdsOutsideGiveNaNAndCountForNothing) {
   const Value dy = graph.add_value("dy", f32({1, 4}), Storage::external, 28);
   const Value y = graph.emit(GatherAxisOp({.axis = 1}), {x, ids}, "gather");
   const Value dx =
-      graph.emit(GatherAxisGradOp({.gather = {.axis = 1}, .extent = 3}), {dy, ids}, "gather");
+      graph.emit(GatherAxisGradOp({.gather = {.axis = 1}, .dim = 3}), {dy, ids}, "gather");
   const auto got =
       run(graph, {x, ids, dy}, {{5, 6, 7}, {2, -1, 3, 2}, {1, 10, 100, 1000}}, {y, dx});
   EXPECT_EQ(got[0][0], 7);

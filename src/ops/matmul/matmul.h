@@ -34,7 +34,7 @@ class MatmulOp final : public OpBase<MatmulOp, MatmulAttrs> {
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
 };
 
-/// The extents of a product of operands of these shapes.
+/// The dimensions of a product of operands of these shapes.
 struct MatmulExtents {
   MatmulExtents(const MatmulAttrs& attrs, const Shape& a, const Shape& b)
       : m(a[attrs.transpose_a ? -1 : -2]),

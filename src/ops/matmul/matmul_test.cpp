@@ -8,7 +8,7 @@
 namespace linnet::testing {
 namespace {
 
-/// Shapes of a (m, k) and b (k, n) as they are stored, behind `leading` axes.
+/// Shapes of a (m, k) and b (k, n) as they are stored, after `leading` axes.
 std::vector<ValueType> operands(const MatmulAttrs& attrs, std::vector<std::int64_t> leading,
                                 std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool transposed) {

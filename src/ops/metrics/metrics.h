@@ -23,7 +23,7 @@ inline constexpr std::int64_t kLossHistory = 4096;
 struct MetricsAttrs {
   std::int64_t batch = 1;
   bool classification = true;  ///< with scores and labels
-  std::int64_t history = 0;    ///< losses of single steps that stand behind the counters
+  std::int64_t history = 0;    ///< losses of single steps that stand after the counters
   /// The loss is a leaf's part of one batch's loss: they are added up as Counter::last_loss.
   bool leaf = false;
   template <class V>
@@ -37,7 +37,7 @@ struct MetricsAttrs {
 };
 
 /// Adds a batch to the counters, f64 (kCounters + history), which it mutates; the loss of step s
-/// also goes to place s % history behind them. Operands: counters, loss (), for classification
+/// also goes to place s % history after them. Operands: counters, loss (), for classification
 /// scores (N, C) and labels i32 (N), and perhaps weights f32 (N, ...), for classification (N). The
 /// first of equal scores counts.
 class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {

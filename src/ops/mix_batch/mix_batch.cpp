@@ -13,7 +13,7 @@ void check_rule(const MixRule& rule) {
   const auto fits = [](double alpha) { return alpha >= 0 && std::isfinite(alpha); };
   require(fits(rule.mixup) && fits(rule.cutmix) && (rule.mixup > 0 || rule.cutmix > 0),
           "expected an alpha above 0 for mixup or cutmix; got {} and {}", rule.mixup, rule.cutmix);
-  require(rule.height >= 1 && rule.width >= 1, "expected pictures of at least a pixel; got {} x {}",
+  require(rule.height >= 1 && rule.width >= 1, "expected images of at least a pixel; got {} x {}",
           rule.height, rule.width);
 }
 
@@ -27,7 +27,7 @@ std::vector<ValueType> MixBatchOp::infer(std::span<const ValueType> inputs) cons
   check_rule(attrs());
   const Shape& x = inputs[In::x].shape;
   require(attrs().cutmix <= 0 || (x.rank() == 4 && x[1] == attrs().height && x[2] == attrs().width),
-          "expected pictures (N, {}, {}, C); got {}", attrs().height, attrs().width,
+          "expected images (N, {}, {}, C); got {}", attrs().height, attrs().width,
           to_string(inputs[In::x]));
   return {inputs[In::x]};
 }

@@ -17,7 +17,7 @@ struct MixRule {
   /// Cut-mix (Yun et al., 2019): a box of x' in x, at one place for the batch; l is the share of x
   /// that is left, drawn from Beta(alpha, alpha) before the box is cut off at the edges. 0: never.
   double cutmix = 0;
-  std::int64_t height = 1;  ///< of the pictures: both operators must find the same box
+  std::int64_t height = 1;  ///< of the images: both operators must find the same box
   std::int64_t width = 1;
   template <class V>
   void fields(V&& visit) {

@@ -112,7 +112,7 @@ TEST(MixBatch, NamesTheLayerAndWhatIsWrong) {
   EXPECT_EQ(inference_error(make_op(MixBatchOp()), {f32({8, 5})}, "samples"),
             "[mix_batch 'samples'] expected an alpha above 0 for mixup or cutmix; got 0 and 0");
   EXPECT_EQ(inference_error(make_op(MixBatchOp({0, 1, 4, 4})), {f32({8, 5})}, "samples"),
-            "[mix_batch 'samples'] expected pictures (N, 4, 4, C); got f32 (8, 5)");
+            "[mix_batch 'samples'] expected images (N, 4, 4, C); got f32 (8, 5)");
   EXPECT_EQ(inference_error(make_op(MixTargetsOp({{1}, 3})), {i32({8, 5})}, "targets"),
             "[mix_targets 'targets'] expected i32 labels (N) or f32 values (N, ...); got "
             "targets=(8, 5)");

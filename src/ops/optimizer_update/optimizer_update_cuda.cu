@@ -22,7 +22,7 @@ struct UpdateArrays {
 /// As many ranges as a kernel's argument holds; more go to further launches.
 constexpr int kManyRanges = 64;
 
-/// The elements of up to kMost ranges, one range behind the other, as items from 0 on.
+/// The elements of up to kMost ranges, one range after the other, as items from 0 on.
 template <int kMost>
 struct RangeTable {
   int count;

@@ -23,7 +23,7 @@ Vector set(float x) { return hn::Set(kTag, x); }
 /// Applies `rule(parameter, gradient, moments...)` to every element; the tail goes through small
 /// padded copies, so every element sees the same arithmetic wherever a task begins.
 template <int kMoments, class Rule>
-void sweep(const UpdateArrays& a, std::int64_t begin, std::int64_t end, Rule rule) {
+void pass(const UpdateArrays& a, std::int64_t begin, std::int64_t end, Rule rule) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(kTag));
   const auto apply = [&](float* p, const float* g, float* first, float* second) {
     Vector parameter = hn::LoadU(kTag, p);
@@ -78,23 +78,23 @@ void Update(UpdateRule rule, const UpdateFactors& f, const UpdateArrays& a, std:
   };
   switch (rule) {
     case UpdateRule::sgd:
-      sweep<0>(a, begin, end, [=](Vector& p, Vector g, Vector&, Vector&) {
+      pass<0>(a, begin, end, [=](Vector& p, Vector g, Vector&, Vector&) {
         p = hn::Sub(p, hn::Mul(rate, penalised(p, g)));
       });
       break;
     case UpdateRule::momentum:
     case UpdateRule::nesterov:
-      sweep<1>(a, begin, end,
-               [=, nesterov = rule == UpdateRule::nesterov](Vector& p, Vector g, Vector& m,
-                                                            Vector&) {
-                 g = penalised(p, g);
-                 m = hn::Add(hn::Mul(keep1, m), g);
-                 p = hn::Sub(p, hn::Mul(rate, nesterov ? hn::Add(g, hn::Mul(keep1, m)) : m));
-               });
+      pass<1>(a, begin, end,
+              [=, nesterov = rule == UpdateRule::nesterov](Vector& p, Vector g, Vector& m,
+                                                           Vector&) {
+                g = penalised(p, g);
+                m = hn::Add(hn::Mul(keep1, m), g);
+                p = hn::Sub(p, hn::Mul(rate, nesterov ? hn::Add(g, hn::Mul(keep1, m)) : m));
+              });
       break;
     case UpdateRule::adam:
     case UpdateRule::adamw:
-      sweep<2>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector& v) {
+      pass<2>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector& v) {
         g = penalised(p, g);
         m = hn::Add(hn::Mul(keep1, m), hn::Mul(add1, g));
         v = mean_square(v, g);
@@ -103,14 +103,14 @@ void Update(UpdateRule rule, const UpdateFactors& f, const UpdateArrays& a, std:
       });
       break;
     case UpdateRule::rmsprop:
-      sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
+      pass<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
         g = penalised(p, g);
         v = mean_square(v, g);
         p = hn::Sub(p, hn::Mul(rate, hn::Div(g, hn::Add(hn::Sqrt(v), epsilon))));
       });
       break;
     case UpdateRule::rmsprop_momentum:
-      sweep<2>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector& m) {
+      pass<2>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector& m) {
         g = penalised(p, g);
         v = mean_square(v, g);
         m = hn::Add(hn::Mul(keep1, m), hn::Div(g, hn::Add(hn::Sqrt(v), epsilon)));
@@ -118,7 +118,7 @@ void Update(UpdateRule rule, const UpdateFactors& f, const UpdateArrays& a, std:
       });
       break;
     case UpdateRule::adagrad:
-      sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
+      pass<1>(a, begin, end, [=](Vector& p, Vector g, Vector& v, Vector&) {
         g = penalised(p, g);
         v = hn::Add(v, hn::Mul(g, g));
         const Vector root = hn::Add(hn::Sqrt(hn::Add(v, initial)), epsilon);
@@ -126,7 +126,7 @@ void Update(UpdateRule rule, const UpdateFactors& f, const UpdateArrays& a, std:
       });
       break;
     case UpdateRule::lion:
-      sweep<1>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector&) {
+      pass<1>(a, begin, end, [=](Vector& p, Vector g, Vector& m, Vector&) {
         g = penalised(p, g);
         const Vector zero = hn::Zero(kTag);
         const Vector one = set(1);

@@ -23,8 +23,8 @@ std::vector<ValueType> PadOp::infer(std::span<const ValueType> inputs) const {
 
 std::vector<Value> PadOp::gradient(const GradientArgs& args) const {
   const auto& [axis, before, after, value] = attrs();
-  const std::int64_t extent = args.graph.shape(args.node.inputs[In::x])[axis];
-  return {args.graph.emit(SliceOp({.axis = axis, .begin = before, .end = before + extent}),
+  const std::int64_t dim = args.graph.shape(args.node.inputs[In::x])[axis];
+  return {args.graph.emit(SliceOp({.axis = axis, .begin = before, .end = before + dim}),
                           {args.output_gradients[Out::y]}, args.node.name)};
 }
 

@@ -32,7 +32,7 @@ struct Pool2dAttrs {
   bool operator==(const Pool2dAttrs&) const = default;
 };
 
-/// All extents of a pooling.
+/// All dimensions of a pooling.
 struct PoolShape {
   std::int64_t n = 0;
   std::int64_t h = 0;  ///< input
@@ -119,7 +119,7 @@ class AvgPool2dGradOp final : public OpBase<AvgPool2dGradOp, Pool2dGradAttrs> {
   void reference(const ReferenceArgs& args) const override;
 };
 
-/// The extents of a gradient operator from its dy.
+/// The dimensions of a gradient operator from its dy.
 PoolShape pool_shape(const Pool2dGradAttrs& attrs, const Shape& dy);
 
 }  // namespace linnet

@@ -14,7 +14,7 @@ namespace {
 
 /// A PoolShape for kernels, `c` in packs; Int is 32 bits wide where all of it and its items fit.
 template <class Int>
-struct Extents {
+struct Dims {
   Int items, h, w, c, oh, ow;
   Int size_h, size_w, stride_h, stride_w, pad_top, pad_left;
 
@@ -44,9 +44,9 @@ constexpr Place<Int> place(Int item, Int height, Int width, Int channels) {
 }
 
 /// Calls visit(pack of x, position) for the pixels of output `at`'s window inside the image, in
-/// order. kSize is the window's extent where the compiler knows it: all loads go out at once.
+/// order. kSize is the window's dimension where the compiler knows it: all loads go out at once.
 template <int kSize, int kWidth, class Int, class Visit>
-__device__ inline void for_window(const float* x, const Extents<Int>& s, const Place<Int>& at,
+__device__ inline void for_window(const float* x, const Dims<Int>& s, const Place<Int>& at,
                                   Visit visit) {
   const Int top = at.row * s.stride_h - s.pad_top;
   const Int left = at.column * s.stride_w - s.pad_left;
@@ -75,7 +75,7 @@ __device__ inline void for_window(const float* x, const Extents<Int>& s, const P
 
 /// `winner` is null where nothing reads it.
 template <class Winner, int kSize, int kWidth, class Int>
-__global__ void max_kernel(const float* x, float* y, Winner* winner, Extents<Int> s) {
+__global__ void max_kernel(const float* x, float* y, Winner* winner, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
     const auto first =
@@ -102,7 +102,7 @@ __global__ void max_kernel(const float* x, float* y, Winner* winner, Extents<Int
 }
 
 template <int kSize, int kWidth, class Int>
-__global__ void average_kernel(const float* x, float* y, float factor, Extents<Int> s) {
+__global__ void average_kernel(const float* x, float* y, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.oh, s.ow, s.c);
     Pack<float, kWidth> sum{};
@@ -116,7 +116,7 @@ __global__ void average_kernel(const float* x, float* y, float factor, Extents<I
 
 /// Calls visit(element of dy, position of the pixel in that window) for all windows over a pixel.
 template <int kWidth, class Int, class Visit>
-__device__ inline void for_windows_over(const Extents<Int>& s, const Place<Int>& at, Visit visit) {
+__device__ inline void for_windows_over(const Dims<Int>& s, const Place<Int>& at, Visit visit) {
   const WindowRange<Int> rows = s.over_row(at.row);
   const WindowRange<Int> columns = s.over_column(at.column);
   for (Int i = rows.begin; i < rows.end; ++i) {
@@ -131,7 +131,7 @@ __device__ inline void for_windows_over(const Extents<Int>& s, const Place<Int>&
 
 /// Every pixel gathers from the windows over it, in order: no two threads write one element.
 template <class Winner, int kWidth, class Int>
-__global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx, Extents<Int> s) {
+__global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
     Pack<float, kWidth> sum{};
@@ -147,7 +147,7 @@ __global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx
 }
 
 template <int kWidth, class Int>
-__global__ void average_grad_kernel(const float* dy, float* dx, float factor, Extents<Int> s) {
+__global__ void average_grad_kernel(const float* dy, float* dx, float factor, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
     const Place<Int> at = place(static_cast<Int>(i), s.h, s.w, s.c);
     Pack<float, kWidth> sum{};
@@ -160,7 +160,7 @@ __global__ void average_grad_kernel(const float* dy, float* dx, float factor, Ex
 }
 
 template <class Int>
-Extents<Int> extents(const PoolShape& s, std::int64_t items, int width) {
+Dims<Int> dims(const PoolShape& s, std::int64_t items, int width) {
   const Pool2dAttrs& a = s.attrs;
   const auto to = [](std::int64_t value) { return static_cast<Int>(value); };
   return {.items = to(items),
@@ -180,7 +180,8 @@ Extents<Int> extents(const PoolShape& s, std::int64_t items, int width) {
 template <int kValue>
 using Constant = std::integral_constant<int, kValue>;
 
-/// Calls f(pack width, extents) for the `pixels` of one side of a pooling with the types that fit.
+/// Calls f(pack width, dimensions) for the `pixels` of one side of a pooling with the types that
+/// fit.
 template <class F>
 void with_extents(const PoolShape& s, std::int64_t pixels, bool aligned, F f) {
   const std::int64_t elements = s.n * pixels * s.c;
@@ -189,14 +190,14 @@ void with_extents(const PoolShape& s, std::int64_t pixels, bool aligned, F f) {
   with_index(largest, [&](auto index) {
     using Int = decltype(index);
     if (aligned && s.c % 4 == 0) {
-      f(Constant<4>{}, extents<Int>(s, elements / 4, 4));
+      f(Constant<4>{}, dims<Int>(s, elements / 4, 4));
     } else {
-      f(Constant<1>{}, extents<Int>(s, elements, 1));
+      f(Constant<1>{}, dims<Int>(s, elements, 1));
     }
   });
 }
 
-/// Calls f(window size) with 2 or 3 for square windows of that extent, 0 for all others.
+/// Calls f(window size) with 2 or 3 for square windows of that dimension, 0 for all others.
 template <class Winner, class F>
 void with_size(const Pool2dAttrs& a, F f) {
   if constexpr (sizeof(Winner) == 1) {  // larger winners are of larger windows

@@ -41,7 +41,7 @@ HWY_INLINE void for_channels(D d, std::int64_t channels, F f) {
 }
 
 /// Calls f(index of y's first channel, index of x's first channel, position of that pixel in the
-/// window, height, width) for every window of some rows of the output. The commonest extents are
+/// window, height, width) for every window of some rows of the output. The commonest dimensions are
 /// constants, whose loops the compiler unrolls.
 template <class F>
 HWY_INLINE void for_windows(const PoolShape& s, Range range, F f) {

@@ -21,10 +21,10 @@ struct WindowOf {
 using Window = WindowOf<std::int64_t>;
 
 template <class Int>
-constexpr WindowOf<Int> window(Int index, Int extent, Int size, Int stride, Int pad) {
+constexpr WindowOf<Int> window(Int index, Int dim, Int size, Int stride, Int pad) {
   const Int start = index * stride - pad;
   const Int begin = std::max<Int>(start, 0);
-  return {begin, std::min<Int>(start + size, extent) - begin, begin - start};
+  return {begin, std::min<Int>(start + size, dim) - begin, begin - start};
 }
 
 inline Window rows_of(const PoolShape& s, std::int64_t i) {

@@ -11,7 +11,7 @@ std::vector<ValueType> RandomNormalOp::infer(std::span<const ValueType> inputs) 
           to_string({"x"}, {inputs.begin(), inputs.end()}));
   const Shape sample(attrs().shape);
   for (const std::int64_t dim : sample.dims()) {
-    require(dim > 0, "expected a sample of positive extents; got {}", to_string(sample));
+    require(dim > 0, "expected a sample of positive dimensions; got {}", to_string(sample));
   }
   return {{DType::f32, sample.batched(inputs[In::x].shape[0])}};
 }

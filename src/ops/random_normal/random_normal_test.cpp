@@ -78,7 +78,7 @@ TEST(RandomNormal, IsNormal) {
 
 TEST(RandomNormal, NamesWhatIsWrong) {
   EXPECT_EQ(inference_error(make_op(RandomNormalOp({.shape = {4, 0}})), {f32({2})}, "noise"),
-            "[random_normal 'noise'] expected a sample of positive extents; got (4, 0)");
+            "[random_normal 'noise'] expected a sample of positive dimensions; got (4, 0)");
 }
 
 }  // namespace

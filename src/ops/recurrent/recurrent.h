@@ -73,7 +73,7 @@ struct RecurrentGradAttrs {
   bool bias = true;
   bool reverse = false;
   bool y_gradient = false;     ///< whether dy (N, T, U) is an operand
-  bool last_gradient = false;  ///< whether dlast (N, U) is one, behind it
+  bool last_gradient = false;  ///< whether dlast (N, U) is one, after it
   template <class V>
   void fields(V&& visit) {
     visit("cell", cell);
@@ -104,7 +104,7 @@ class RecurrentGradOp final : public OpBase<RecurrentGradOp, RecurrentGradAttrs>
   std::size_t last_input() const { return saved_input() + (attrs().y_gradient ? 2 : 1); }
 };
 
-/// The extents of both operators, from x and w_hh.
+/// The dimensions of both operators, from x and w_hh.
 struct RecurrentShape {
   Cell cell = Cell::gru;
   bool reverse = false;

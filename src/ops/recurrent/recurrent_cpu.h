@@ -11,7 +11,7 @@ namespace linnet::cpu {
 constexpr std::int64_t padded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
 /// A matrix (terms, columns) for multiply_panels(): its columns in panels of three vectors, each
-/// panel's terms behind each other; zeros up to padded(columns).
+/// panel's terms one after the other; zeros up to padded(columns).
 struct Panels {
   std::int64_t terms = 0;
   std::int64_t columns = 0;
@@ -37,7 +37,7 @@ struct ForwardStep {
   std::int64_t saved_stride = 0;
   const float* sums = nullptr;  ///< w_hh h, padded(columns) a row
   std::int64_t sums_stride = 0;
-  const float* bias = nullptr;  ///< of a + c; behind it the one of GRU's c_n
+  const float* bias = nullptr;  ///< of a + c; after it the one of GRU's c_n
   float* h = nullptr;
   float* m = nullptr;   ///< lstm
   float* rh = nullptr;  ///< gru_original: r h

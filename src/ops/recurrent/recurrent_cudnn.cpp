@@ -66,7 +66,7 @@ Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op) {
 }
 
 /// What is measured: a layer's forward operator, in training with its gradient by both results
-/// behind it, as one node that has `saved` in its workspace.
+/// after it, as one node that has `saved` in its workspace.
 class Whole {
  public:
   Whole(const RecurrentAttrs& attrs, std::span<const ValueType> operands, bool training)

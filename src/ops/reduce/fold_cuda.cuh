@@ -42,15 +42,14 @@ constexpr int power_of_two_from(std::int64_t value, int largest) {
 inline std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& groups,
                                              bool splits = false) {
   if (groups.size() > kMaxGroups) return std::nullopt;
-  const int width = !groups.empty() && groups.front().extent % 4 == 0 ? 4 : 1;
+  const int width = !groups.empty() && groups.front().dim % 4 == 0 ? 4 : 1;
   FoldLayout layout;
   layout.width = width;
   layout.in_rows = groups.empty() || groups.front().reduced;
   for (const ReduceGroup& group : groups) {
     const bool packed = &group == &groups.front();  // strides of all others are multiples of it
     GroupAxes& axes = group.reduced ? layout.reduced : layout.kept;
-    axes.add(packed ? group.extent / width : group.extent,
-             packed ? group.stride * width : group.stride);
+    axes.add(packed ? group.dim / width : group.dim, packed ? group.stride * width : group.stride);
   }
   layout.outputs = layout.kept.product();
   layout.elements = layout.reduced.product();
@@ -59,7 +58,7 @@ inline std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& gro
   constexpr std::int64_t kBlocks = 256;         // to which more parts help
   constexpr std::int64_t kOfMember = 32;        // elements that are worth a part
   constexpr std::int64_t kMostOfMember = 1024;  // added one to the other: larger sums lose digits
-  const int lanes = layout.in_rows ? 1 : power_of_two_from(layout.kept.extent[0], kWarp);
+  const int lanes = layout.in_rows ? 1 : power_of_two_from(layout.kept.dim[0], kWarp);
   const int largest = static_cast<int>(kBlock) / lanes;
   layout.members = power_of_two_from(layout.elements / (layout.in_rows ? 4 : 16), largest);
   while (layout.outputs * layout.members < kThreads && layout.members < largest &&

@@ -12,26 +12,26 @@ namespace linnet {
 
 /// Neighbouring axes that are all reduced or all kept, counted as one.
 struct ReduceGroup {
-  std::int64_t extent = 1;
+  std::int64_t dim = 1;
   std::int64_t stride = 1;  ///< in elements of the array that is reduced
   bool reduced = false;
 };
 
-/// The groups of `shape`, the fastest first; axes of extent 1 belong to none. `axes` are ascending
-/// axes of it.
+/// The groups of `shape`, the fastest first; axes of dimension 1 belong to none. `axes` are
+/// ascending axes of it.
 inline std::vector<ReduceGroup> reduce_groups(const Shape& shape,
                                               std::span<const std::int64_t> axes) {
   std::vector<ReduceGroup> groups;
   std::int64_t stride = 1;
   for (std::size_t i = shape.rank(); i-- > 0;) {
-    const std::int64_t extent = shape.dims()[i];
+    const std::int64_t dim = shape.dims()[i];
     const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(i));
-    if (extent != 1 && !groups.empty() && groups.back().reduced == reduced) {
-      groups.back().extent *= extent;
-    } else if (extent != 1) {
-      groups.push_back({extent, stride, reduced});
+    if (dim != 1 && !groups.empty() && groups.back().reduced == reduced) {
+      groups.back().dim *= dim;
+    } else if (dim != 1) {
+      groups.push_back({dim, stride, reduced});
     }
-    stride *= extent;
+    stride *= dim;
   }
   return groups;
 }

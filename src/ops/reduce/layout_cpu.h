@@ -13,7 +13,7 @@ namespace linnet::cpu {
 /// a run of `run` elements, `step` apart; outputs come in rows of `columns` that lie side by side.
 struct ReduceLayout {
   struct Axis {
-    std::int64_t extent;
+    std::int64_t dim;
     std::int64_t stride;
   };
 
@@ -25,7 +25,7 @@ struct ReduceLayout {
 
   std::int64_t rows() const {
     std::int64_t count = 1;
-    for (const Axis& axis : kept) count *= axis.extent;
+    for (const Axis& axis : kept) count *= axis.dim;
     return count;
   }
   /// Where the elements of an output row begin.
@@ -33,8 +33,8 @@ struct ReduceLayout {
     if (kept.size() == 1) return row * kept[0].stride;
     std::int64_t at = 0;
     for (std::size_t i = kept.size(); i-- > 0;) {
-      at += row % kept[i].extent * kept[i].stride;
-      row /= kept[i].extent;
+      at += row % kept[i].dim * kept[i].stride;
+      row /= kept[i].dim;
     }
     return at;
   }
@@ -51,19 +51,19 @@ inline ReduceLayout reduce_layout(const Shape& shape, std::span<const std::int64
   bool has_run = false;
   for (const ReduceGroup& group : groups) {
     if (group.reduced && !has_run) {
-      layout.run = group.extent;
+      layout.run = group.dim;
       layout.step = group.stride;
       has_run = true;
     } else if (group.reduced) {
       std::vector<std::int64_t> offsets;
-      for (std::int64_t k = 0; k < group.extent; ++k) {
+      for (std::int64_t k = 0; k < group.dim; ++k) {
         for (std::int64_t offset : layout.offsets) offsets.push_back(k * group.stride + offset);
       }
       layout.offsets = std::move(offsets);
     } else if (&group == &groups.front()) {
-      layout.columns = group.extent;
+      layout.columns = group.dim;
     } else {
-      layout.kept.insert(layout.kept.begin(), {group.extent, group.stride});
+      layout.kept.insert(layout.kept.begin(), {group.dim, group.stride});
     }
   }
   return layout;

@@ -14,20 +14,20 @@
 namespace linnet {
 namespace {
 
-using Extents = std::vector<std::int64_t>;
+using Dims = std::vector<std::int64_t>;
 
-bool contains(const Extents& axes, std::size_t axis) {
+bool contains(const Dims& axes, std::size_t axis) {
   return std::binary_search(axes.begin(), axes.end(), static_cast<std::int64_t>(axis));
 }
 
 /// Ascending, none of them the batch, all below `rank`.
-bool are_sample_axes(const Extents& axes, std::size_t rank) {
+bool are_sample_axes(const Dims& axes, std::size_t rank) {
   return !axes.empty() && axes.front() >= 1 && axes.back() < static_cast<std::int64_t>(rank) &&
          std::adjacent_find(axes.begin(), axes.end(), std::greater_equal<>()) == axes.end();
 }
 
-Shape reduced_shape(const Shape& shape, const Extents& axes, bool keep_dims) {
-  Extents dims;
+Shape reduced_shape(const Shape& shape, const Dims& axes, bool keep_dims) {
+  Dims dims;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     if (!contains(axes, i))
       dims.push_back(shape.dims()[i]);
@@ -37,21 +37,21 @@ Shape reduced_shape(const Shape& shape, const Extents& axes, bool keep_dims) {
   return Shape(dims);
 }
 
-std::int64_t reduced_elements(const Shape& shape, const Extents& axes) {
+std::int64_t reduced_elements(const Shape& shape, const Dims& axes) {
   std::int64_t count = 1;
   for (std::int64_t axis : axes) count *= shape.dims()[static_cast<std::size_t>(axis)];
   return count;
 }
 
 /// For each element of an array, in order, the element of the reduced array that it belongs to.
-Extents reduced_places(const Shape& shape, const Extents& axes) {
-  Extents places = {0};
+Dims reduced_places(const Shape& shape, const Dims& axes) {
+  Dims places = {0};
   for (std::size_t i = 0; i < shape.rank(); ++i) {
-    const std::int64_t extent = shape.dims()[i];
-    Extents finer;
+    const std::int64_t dim = shape.dims()[i];
+    Dims finer;
     for (std::int64_t place : places) {
-      for (std::int64_t k = 0; k < extent; ++k) {
-        finer.push_back(contains(axes, i) ? place : place * extent + k);
+      for (std::int64_t k = 0; k < dim; ++k) {
+        finer.push_back(contains(axes, i) ? place : place * dim + k);
       }
     }
     places = std::move(finer);
@@ -76,7 +76,7 @@ double combine(Reduction kind, double total, double x) {
 std::vector<ValueType> ReduceOp::infer(std::span<const ValueType> inputs) const {
   require(inputs.size() == 1 && inputs[In::x].dtype == DType::f32 &&
               are_sample_axes(attrs().axes, inputs[In::x].shape.rank()),
-          "expected one f32 operand with the axes ({}), ascending, behind the batch; got {}",
+          "expected one f32 operand with the axes ({}), ascending, after the batch; got {}",
           fmt::join(attrs().axes, ", "), to_string({"x"}, {inputs.begin(), inputs.end()}));
   require(reduced_elements(inputs[In::x].shape, attrs().axes) > 0,
           "expected elements along the axes ({}); got {}", fmt::join(attrs().axes, ", "),
@@ -92,17 +92,17 @@ std::vector<Value> ReduceOp::gradient(const GradientArgs& args) const {
     return {args.graph.emit(ReduceSelectGradOp({.axes = axes, .keep_dims = keep_dims}),
                             {dy, x, args.node.outputs[Out::y]}, args.node.name)};
   }
-  Extents extents;
+  Dims dims;
   for (std::int64_t axis : axes) {
-    extents.push_back(args.graph.shape(x)[static_cast<int>(axis)]);
+    dims.push_back(args.graph.shape(x)[static_cast<int>(axis)]);
   }
-  return {args.graph.emit(
-      ReduceGradOp({.kind = kind, .axes = axes, .extents = extents, .keep_dims = keep_dims}), {dy},
-      args.node.name)};
+  return {args.graph.emit(ReduceGradOp(
+                              {.kind = kind, .axes = axes, .dims = dims, .keep_dims = keep_dims}),
+                          {dy}, args.node.name)};
 }
 
 void ReduceOp::reference(const ReferenceArgs& args) const {
-  const Extents places = reduced_places(args.in(In::x).shape, attrs().axes);
+  const Dims places = reduced_places(args.in(In::x).shape, attrs().axes);
   for (double& y : args.out(Out::y).data) y = identity_of(attrs().kind);
   for (std::size_t i = 0; i < places.size(); ++i) {
     double& y = args.out(Out::y)[places[i]];
@@ -119,24 +119,24 @@ Cost ReduceOp::cost(std::span<const ValueType> inputs, std::span<const ValueType
 }
 
 std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) const {
-  const auto& [kind, axes, extents, keep_dims] = attrs();
+  const auto& [kind, axes, dims, keep_dims] = attrs();
   require(kind == Reduction::sum || kind == Reduction::mean, "expected the kind sum or mean");
-  const bool positive = std::ranges::all_of(extents, [](std::int64_t e) { return e > 0; });
-  require(axes.size() == extents.size() && positive,
-          "expected as many positive extents as axes; got axes ({}) and extents ({})",
-          fmt::join(axes, ", "), fmt::join(extents, ", "));
+  const bool positive = std::ranges::all_of(dims, [](std::int64_t e) { return e > 0; });
+  require(axes.size() == dims.size() && positive,
+          "expected as many positive dimensions as axes; got axes ({}) and dimensions ({})",
+          fmt::join(axes, ", "), fmt::join(dims, ", "));
   bool fits = inputs.size() == 1 && inputs[In::dy].dtype == DType::f32;
-  Extents dims = fits ? dims_of(inputs[In::dy].shape) : Extents{};
+  Dims dims = fits ? dims_of(inputs[In::dy].shape) : Dims{};
   fits = fits && are_sample_axes(axes, dims.size() + (keep_dims ? 0 : axes.size()));
   for (std::size_t i = 0; fits && i < axes.size(); ++i) {
     // Ascending axes: each is inserted at its final place.
     const auto at = dims.begin() + std::min(axes[i], static_cast<std::int64_t>(dims.size()));
     if (!keep_dims) {
       fits = at - dims.begin() == axes[i];
-      dims.insert(at, extents[i]);
+      dims.insert(at, dims[i]);
     } else {
       fits = *at == 1;
-      *at = extents[i];
+      *at = dims[i];
     }
   }
   require(fits, "expected one f32 operand to repeat along the axes ({}); got {}",
@@ -151,7 +151,7 @@ std::vector<Value> ReduceGradOp::gradient(const GradientArgs& args) const {
 }
 
 void ReduceGradOp::reference(const ReferenceArgs& args) const {
-  const Extents places = reduced_places(args.out(Out::dx).shape, attrs().axes);
+  const Dims places = reduced_places(args.out(Out::dx).shape, attrs().axes);
   const bool mean = attrs().kind == Reduction::mean;
   const std::int64_t count = mean ? reduced_elements(args.out(Out::dx).shape, attrs().axes) : 1;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -173,7 +173,7 @@ std::vector<ValueType> ReduceSelectGradOp::infer(std::span<const ValueType> inpu
 
 void ReduceSelectGradOp::reference(const ReferenceArgs& args) const {
   const ReferenceTensor& x = args.in(In::x);
-  const Extents places = reduced_places(x.shape, attrs().axes);
+  const Dims places = reduced_places(x.shape, attrs().axes);
   std::vector<bool> found(args.in(In::y).data.size(), false);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const double y = args.in(In::y)[places[i]];

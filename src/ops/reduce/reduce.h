@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 4> enum_names(Reduction) {
 struct ReduceAttrs {
   Reduction kind = Reduction::sum;
   std::vector<std::int64_t> axes = {1};  ///< ascending, from the front, never the batch's 0
-  bool keep_dims = false;                ///< leave reduced axes in the result, of extent 1
+  bool keep_dims = false;                ///< leave reduced axes in the result, of dimension 1
   template <class V>
   void fields(V&& visit) {
     visit("kind", kind);
@@ -45,13 +45,13 @@ class ReduceOp final : public OpBase<ReduceOp, ReduceAttrs> {
 struct ReduceGradAttrs {
   Reduction kind = Reduction::sum;  ///< sum or mean
   std::vector<std::int64_t> axes = {1};
-  std::vector<std::int64_t> extents = {1};  ///< of the result along `axes`
-  bool keep_dims = false;                   ///< whether dy has the axes, of extent 1
+  std::vector<std::int64_t> dims = {1};  ///< of the result along `axes`
+  bool keep_dims = false;                ///< whether dy has the axes, of dimension 1
   template <class V>
   void fields(V&& visit) {
     visit("kind", kind);
     visit("axes", axes);
-    visit("extents", extents);
+    visit("dimensions", dims);
     visit("keep_dims", keep_dims);
   }
   bool operator==(const ReduceGradAttrs&) const = default;

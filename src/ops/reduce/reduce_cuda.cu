@@ -12,7 +12,7 @@ namespace {
 float scale_of(Reduction kind, const std::vector<ReduceGroup>& groups) {
   double elements = 1;
   for (const ReduceGroup& group : groups) {
-    if (group.reduced) elements *= static_cast<double>(group.extent);
+    if (group.reduced) elements *= static_cast<double>(group.dim);
   }
   return kind == Reduction::mean ? static_cast<float>(1 / elements) : 1.0F;
 }

@@ -21,11 +21,9 @@ OpPtr reduce(Reduction kind, Axes axes, bool keep_dims = false) {
   return make_op(ReduceOp({.kind = kind, .axes = std::move(axes), .keep_dims = keep_dims}));
 }
 
-OpPtr repeat(Reduction kind, Axes axes, Axes extents, bool keep_dims = false) {
-  return make_op(ReduceGradOp({.kind = kind,
-                               .axes = std::move(axes),
-                               .extents = std::move(extents),
-                               .keep_dims = keep_dims}));
+OpPtr repeat(Reduction kind, Axes axes, Axes dims, bool keep_dims = false) {
+  return make_op(ReduceGradOp(
+      {.kind = kind, .axes = std::move(axes), .dims = std::move(dims), .keep_dims = keep_dims}));
 }
 
 TEST(Reduce, AgreesWithTheReference) {
@@ -50,7 +48,7 @@ TEST(Reduce, OddSizesAgreeWithTheReference) {
   for (Reduction kind : kKinds) {
     check({"reduce one sample", reduce(kind, {1}), {f32({1, 9, 3})}});
     check({"reduce one element", reduce(kind, {1}), {f32({1, 1})}});
-    check({"reduce extents of one", reduce(kind, {1, 3}), {f32({4, 1, 5, 1})}});
+    check({"reduce dimensions of one", reduce(kind, {1, 3}), {f32({4, 1, 5, 1})}});
     check({"reduce between ones", reduce(kind, {2}), {f32({1, 1, 6, 1, 3})}});
     check({"reduce three groups", reduce(kind, {1, 3, 5}), {f32({2, 2, 3, 2, 2, 3})}});
     check({"reduce no sample", reduce(kind, {1}), {f32({0, 9, 3})}, {}, false});
@@ -184,7 +182,7 @@ TEST(ReduceSelectGrad, TheFirstNanGetsTheGradient) {
 
 TEST(Reduce, NamesTheAxesAndTheShape) {
   EXPECT_EQ(inference_error(reduce(Reduction::sum, {2, 1}), {f32({2, 3, 4})}, "pool"),
-            "[reduce 'pool'] expected one f32 operand with the axes (2, 1), ascending, behind the "
+            "[reduce 'pool'] expected one f32 operand with the axes (2, 1), ascending, after the "
             "batch; got x=(2, 3, 4)");
   EXPECT_EQ(inference_error(reduce(Reduction::max, {1}), {f32({2, 0})}, "pool"),
             "[reduce 'pool'] expected elements along the axes (1); got x=(2, 0)");

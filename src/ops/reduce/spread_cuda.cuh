@@ -23,15 +23,15 @@ struct SpreadLayout {
 inline std::optional<SpreadLayout> spread_layout(const std::vector<ReduceGroup>& groups,
                                                  int width) {
   if (groups.size() > kMaxGroups) return std::nullopt;
-  if (width > 1 && (groups.empty() || groups.front().extent % width != 0)) return std::nullopt;
+  if (width > 1 && (groups.empty() || groups.front().dim % width != 0)) return std::nullopt;
   SpreadLayout layout;
   layout.width = width;
   layout.output_of_next = groups.empty() || groups.front().reduced ? 0 : 1;
   std::int64_t stride = 1;
   for (const ReduceGroup& group : groups) {
     const int pack = &group == &groups.front() ? width : 1;
-    layout.outputs.add(group.extent / pack, group.reduced ? 0 : stride * pack);
-    if (!group.reduced) stride *= group.extent;
+    layout.outputs.add(group.dim / pack, group.reduced ? 0 : stride * pack);
+    if (!group.reduced) stride *= group.dim;
   }
   layout.items = layout.outputs.product();
   return layout;

@@ -16,15 +16,15 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
   const std::int64_t elements = inputs[In::x].shape.elements();
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   std::int64_t known = 1;
-  for (std::int64_t extent : dims) {
-    // Extents from a file may be anything: their product must not overflow.
-    require(extent >= -1 && (extent < 1 || known <= kMost / extent),
-            "expected extents of at least 0, one of them -1; got {}", to_string(Shape(dims)));
-    if (extent != -1) known *= extent;
+  for (std::int64_t dim : dims) {
+    // Dimensions from a file may be anything: their product must not overflow.
+    require(dim >= -1 && (dim < 1 || known <= kMost / dim),
+            "expected dimensions of at least 0, one of them -1; got {}", to_string(Shape(dims)));
+    if (dim != -1) known *= dim;
   }
   const auto open = std::find(dims.begin(), dims.end(), -1);
   require(std::count(dims.begin(), dims.end(), -1) <= 1,
-          "expected at most one extent of -1; got {}", to_string(Shape(dims)));
+          "expected at most one dimension of -1; got {}", to_string(Shape(dims)));
   const bool fits = open == dims.end() ? known == elements : known > 0 && elements % known == 0;
   require(fits, "{} elements don't fit into the shape {}; got {}", elements, to_string(Shape(dims)),
           got);

@@ -8,7 +8,7 @@
 namespace linnet {
 
 struct ReshapeAttrs {
-  std::vector<std::int64_t> shape;  ///< at most one extent, the batch, is -1: what is left
+  std::vector<std::int64_t> shape;  ///< at most one dimension, the batch, is -1: what is left
   template <class V>
   void fields(V&& visit) {
     visit("shape", shape);

@@ -21,9 +21,9 @@ TEST(Reshape, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{-1, 7}})), {f32({5, 12})}, "r"),
             "[reshape 'r'] 60 elements don't fit into the shape (-1, 7); got x=(5, 12)");
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{-1, -1}})), {f32({5, 12})}, "r"),
-            "[reshape 'r'] expected at most one extent of -1; got (-1, -1)");
+            "[reshape 'r'] expected at most one dimension of -1; got (-1, -1)");
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{1LL << 62, 4}})), {f32({5, 12})}, "r"),
-            "[reshape 'r'] expected extents of at least 0, one of them -1; got "
+            "[reshape 'r'] expected dimensions of at least 0, one of them -1; got "
             "(4611686018427387904, 4)");
 }
 
@@ -36,7 +36,7 @@ TEST(Flatten, KeepsTheBatch) {
 TEST(Reshape, AProductThatOverflowsIsAnError) {
   const std::int64_t large = std::int64_t{1} << 32;
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{large, large}})), {f32({0, 12})}, "r"),
-            "[reshape 'r'] expected extents of at least 0, one of them -1; got (4294967296, "
+            "[reshape 'r'] expected dimensions of at least 0, one of them -1; got (4294967296, "
             "4294967296)");
 }
 

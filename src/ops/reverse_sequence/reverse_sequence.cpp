@@ -27,7 +27,7 @@ void ReverseSequenceOp::reference(const ReferenceArgs& args) const {
   for (std::int64_t i = 0; i < args.in(In::x).shape.elements(); ++i) {
     const std::int64_t sample = i / x.row();
     const auto length = static_cast<std::int64_t>(args.in(In::lengths)[sample]);
-    const std::int64_t from = reversed_step(i / x.inner % x.extent, length, x.extent);
+    const std::int64_t from = reversed_step(i / x.inner % x.dim, length, x.dim);
     args.out(Out::y)[i] = args.in(In::x)[sample * x.row() + from * x.inner + i % x.inner];
   }
 }

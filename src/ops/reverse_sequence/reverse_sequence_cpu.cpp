@@ -12,12 +12,12 @@ std::optional<Kernel> prepare_reverse_sequence(const NodeView& node) {
   using Out = ReverseSequenceOp::Out;
   const AxisView view = axis_view(node.in(In::x), 1);
   const double cost = 0.3 * static_cast<double>(view.inner);
-  return one_stage(view.outer * view.extent, cost, [=](const Args& args, Range range) {
+  return one_stage(view.outer * view.dim, cost, [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
-      const std::int64_t sample = r / view.extent;
+      const std::int64_t sample = r / view.dim;
       const std::int64_t from =
-          reversed_step(r % view.extent, args.in<std::int32_t>(In::lengths)[sample], view.extent);
-      std::copy_n(args.in(In::x) + (sample * view.extent + from) * view.inner, view.inner,
+          reversed_step(r % view.dim, args.in<std::int32_t>(In::lengths)[sample], view.dim);
+      std::copy_n(args.in(In::x) + (sample * view.dim + from) * view.inner, view.inner,
                   args.out(Out::y) + r * view.inner);
     }
   });

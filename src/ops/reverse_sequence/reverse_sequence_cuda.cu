@@ -26,8 +26,8 @@ std::optional<Kernel> prepare_reverse_sequence(const NodeView& node, const Conte
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;
     launch(args.stream, "reverse_sequence", for_items(elements), reverse_sequence_kernel,
-           args.out(Out::y), args.in(In::x), args.in<std::int32_t>(In::lengths), elements,
-           view.extent, view.inner);
+           args.out(Out::y), args.in(In::x), args.in<std::int32_t>(In::lengths), elements, view.dim,
+           view.inner);
   }};
 }
 

@@ -26,7 +26,7 @@ struct SequenceMaskAttrs {
   bool operator==(const SequenceMaskAttrs&) const = default;
 };
 
-/// y[n, ..., t, ...] = x[n, ..., t, ...] for t < lengths[n], `fill` behind it; with `mean` it is x
+/// y[n, ..., t, ...] = x[n, ..., t, ...] for t < lengths[n], `fill` after it; with `mean` it is x
 /// / lengths[n], so that the sum over the steps is a mean. x f32 (N, ...) of rank 2 or more,
 /// or i32 (labels) without `mean` and with a fill of 0; lengths i32 (N), cut to the steps that
 /// there are. The gradient is the same with zeros.

@@ -20,7 +20,7 @@ Kernel masked(const NodeView& node) {
   return one_stage(view.outer, cost, [=](const Args& args, Range range) {
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const std::int64_t length =
-          steps_within(args.in<std::int32_t>(In::lengths)[r / outer], view.extent);
+          steps_within(args.in<std::int32_t>(In::lengths)[r / outer], view.dim);
       const std::int64_t counted = length * view.inner;
       const T* x = args.in<T>(In::x) + r * view.row();
       T* y = args.out<T>(Out::y) + r * view.row();

@@ -35,7 +35,7 @@ Kernel masked(const NodeView& node) {
   const std::int64_t samples = node.in(In::x)[0];
   const Sequences sequences{.elements = node.in(In::x).elements(),
                             .outer = samples == 0 ? 1 : view.outer / samples,
-                            .steps = view.extent,
+                            .steps = view.dim,
                             .inner = view.inner};
   return {.enqueue = [=](const Args& args) {
     if (sequences.elements == 0) return;

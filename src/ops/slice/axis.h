@@ -11,17 +11,17 @@
 
 namespace linnet {
 
-/// An array seen as (outer, extent, inner) around one of its axes.
+/// An array seen as (outer, dimension, inner) around one of its axes.
 struct AxisView {
   std::int64_t outer = 1;
-  std::int64_t extent = 1;
+  std::int64_t dim = 1;
   std::int64_t inner = 1;
 
-  std::int64_t row() const { return extent * inner; }  ///< elements between two outer indices
+  std::int64_t row() const { return dim * inner; }  ///< elements between two outer indices
 };
 
-inline std::int64_t product(std::span<const std::int64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+inline std::int64_t product(std::span<const std::int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 /// `axis` must be one of the shape's.
@@ -31,10 +31,10 @@ inline AxisView axis_view(const Shape& shape, int axis) {
   return {product(dims.first(at)), dims[at], product(dims.subspan(at + 1))};
 }
 
-/// The same shape with the extent of `axis` replaced.
-inline Shape with_extent(const Shape& shape, int axis, std::int64_t extent) {
+/// The same shape with the dimension of `axis` replaced.
+inline Shape with_extent(const Shape& shape, int axis, std::int64_t dim) {
   std::vector<std::int64_t> dims = dims_of(shape);
-  dims[static_cast<std::size_t>(axis)] = extent;
+  dims[static_cast<std::size_t>(axis)] = dim;
   return Shape(dims);
 }
 

@@ -10,7 +10,7 @@ namespace {
 void require_sample_axis(std::span<const ValueType> inputs, int axis, const char* operand) {
   require(inputs.size() == 1 && inputs[kFirst].dtype == DType::f32 &&
               is_sample_axis(inputs[kFirst].shape, axis),
-          "expected one f32 operand with an axis {} behind the batch; got {}", axis,
+          "expected one f32 operand with an axis {} after the batch; got {}", axis,
           to_string({operand}, {inputs.begin(), inputs.end()}));
 }
 
@@ -26,10 +26,9 @@ std::vector<ValueType> SliceOp::infer(std::span<const ValueType> inputs) const {
 }
 
 std::vector<Value> SliceOp::gradient(const GradientArgs& args) const {
-  const std::int64_t extent = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
-  return {
-      args.graph.emit(SliceGradOp({.axis = attrs().axis, .begin = attrs().begin, .extent = extent}),
-                      {args.output_gradients[Out::y]}, args.node.name)};
+  const std::int64_t dim = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
+  return {args.graph.emit(SliceGradOp({.axis = attrs().axis, .begin = attrs().begin, .dim = dim}),
+                          {args.output_gradients[Out::y]}, args.node.name)};
 }
 
 void SliceOp::reference(const ReferenceArgs& args) const {
@@ -49,18 +48,18 @@ Cost SliceOp::cost(std::span<const ValueType> /*inputs*/,
 }
 
 std::vector<ValueType> SliceGradOp::infer(std::span<const ValueType> inputs) const {
-  const auto& [axis, begin, extent] = attrs();
+  const auto& [axis, begin, dim] = attrs();
   require_sample_axis(inputs, axis, "dy");
-  require(0 <= begin && begin <= extent - inputs[In::dy].shape[axis],
-          "expected axis {} to fit from {} on into an extent of {}; got {}", axis, begin, extent,
+  require(0 <= begin && begin <= dim - inputs[In::dy].shape[axis],
+          "expected axis {} to fit from {} on into a dimension of {}; got {}", axis, begin, dim,
           to_string({"dy"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::dy].shape, axis, extent)}};
+  return {{DType::f32, with_extent(inputs[In::dy].shape, axis, dim)}};
 }
 
 std::vector<Value> SliceGradOp::gradient(const GradientArgs& args) const {
-  const std::int64_t extent = args.graph.shape(args.node.inputs[In::dy])[attrs().axis];
+  const std::int64_t dim = args.graph.shape(args.node.inputs[In::dy])[attrs().axis];
   return {args.graph.emit(
-      SliceOp({.axis = attrs().axis, .begin = attrs().begin, .end = attrs().begin + extent}),
+      SliceOp({.axis = attrs().axis, .begin = attrs().begin, .end = attrs().begin + dim}),
       {args.output_gradients[Out::dx]}, args.node.name)};
 }
 

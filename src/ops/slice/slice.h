@@ -20,8 +20,8 @@ struct SliceAttrs {
   bool operator==(const SliceAttrs&) const = default;
 };
 
-/// The elements [begin, end) of x along one axis: y has the extent end - begin there. f32, any rank
-/// from 2 on. Throws Error unless 1 <= axis < rank and 0 <= begin <= end <= x's extent.
+/// The elements [begin, end) of x along one axis: y has the dimension end - begin there. f32, any
+/// rank from 2 on. Throws Error unless 1 <= axis < rank and 0 <= begin <= end <= x's dimension.
 class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
  public:
   static constexpr std::string_view kName = "slice";
@@ -37,19 +37,19 @@ class SliceOp final : public OpBase<SliceOp, SliceAttrs> {
 
 struct SliceGradAttrs {
   int axis = 1;
-  std::int64_t begin = 0;   ///< where the operand starts in the result
-  std::int64_t extent = 1;  ///< of the result along the axis
+  std::int64_t begin = 0;  ///< where the operand starts in the result
+  std::int64_t dim = 1;    ///< of the result along the axis
   template <class V>
   void fields(V&& visit) {
     visit("axis", axis);
     visit("begin", begin);
-    visit("extent", extent);
+    visit("dimension", dim);
   }
   bool operator==(const SliceGradAttrs&) const = default;
 };
 
 /// dy with zeros around it along one axis: a slice's gradient by its operand. f32. Throws Error
-/// unless 1 <= axis < rank and the operand fits: 0 <= begin, begin + dy's extent <= extent.
+/// unless 1 <= axis < rank and the operand fits: 0 <= begin, begin + dy's dimension <= dimension.
 class SliceGradOp final : public OpBase<SliceGradOp, SliceGradAttrs> {
  public:
   static constexpr std::string_view kName = "slice_grad";

@@ -45,7 +45,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using Out = SliceGradOp::Out;
   const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
   const AxisView dy = axis_view(node.in(In::dy), attrs.axis);
-  const std::int64_t size = attrs.extent * dy.inner;
+  const std::int64_t size = attrs.dim * dy.inner;
   const std::int64_t low = attrs.begin * dy.inner;  // dy lies in [low, high) of a row
   const std::int64_t high = low + dy.row();
   return for_rows(dy.outer, size, kMoveCost,

@@ -49,7 +49,7 @@ std::optional<Kernel> prepare_gradient(const NodeView& node, const Context& /*co
   const SliceGradAttrs attrs = node.attrs<SliceGradOp>();
   const AxisView dy = axis_view(node.in(In::dy), attrs.axis);
   const std::int64_t low = attrs.begin * dy.inner;
-  const Padding padding{attrs.extent * dy.inner, low, low + dy.row()};
+  const Padding padding{attrs.dim * dy.inner, low, low + dy.row()};
   const std::int64_t elements = dy.outer * padding.size;
   return Kernel{.enqueue = [=](const Args& args) {
     if (elements == 0) return;

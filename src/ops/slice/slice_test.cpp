@@ -13,8 +13,8 @@ OpPtr slice(int axis, std::int64_t begin, std::int64_t end) {
   return make_op(SliceOp({.axis = axis, .begin = begin, .end = end}));
 }
 
-OpPtr pad(int axis, std::int64_t begin, std::int64_t extent) {
-  return make_op(SliceGradOp({.axis = axis, .begin = begin, .extent = extent}));
+OpPtr pad(int axis, std::int64_t begin, std::int64_t dim) {
+  return make_op(SliceGradOp({.axis = axis, .begin = begin, .dim = dim}));
 }
 
 TEST(Slice, AgreesWithTheReference) {
@@ -45,7 +45,7 @@ TEST(Slice, ManyTasksAgreeWithTheReference) {
 
 TEST(SliceGrad, AgreesWithTheReference) {
   check({"pad both sides", pad(1, 2, 9), {f32({4, 5})}});
-  check({"pad behind", pad(1, 0, 9), {f32({4, 5})}});
+  check({"pad after", pad(1, 0, 9), {f32({4, 5})}});
   check({"pad in front", pad(1, 4, 9), {f32({4, 5})}});
   check({"pad nothing", pad(2, 0, 3), {f32({2, 5, 3, 7})}});
   check({"pad columns of images", pad(2, 1, 6), {f32({2, 5, 3, 7})}});
@@ -74,10 +74,10 @@ TEST(Slice, NamesTheAxisAndTheShape) {
   EXPECT_EQ(inference_error(slice(1, 3, 8), {f32({2, 7})}, "head"),
             "[slice 'head'] expected axis 1 to hold [3, 8); got x=(2, 7)");
   EXPECT_EQ(inference_error(slice(0, 0, 1), {f32({2, 7})}, "head"),
-            "[slice 'head'] expected one f32 operand with an axis 0 behind the batch; got "
+            "[slice 'head'] expected one f32 operand with an axis 0 after the batch; got "
             "x=(2, 7)");
   EXPECT_EQ(inference_error(pad(1, 3, 8), {f32({2, 7})}, "head"),
-            "[slice_grad 'head'] expected axis 1 to fit from 3 on into an extent of 8; got "
+            "[slice_grad 'head'] expected axis 1 to fit from 3 on into a dimension of 8; got "
             "dy=(2, 7)");
   EXPECT_NE(inference_error(slice(2, 0, 1), {f32({2, 7})}), "");
   EXPECT_NE(inference_error(slice(1, -1, 1), {f32({2, 7})}), "");

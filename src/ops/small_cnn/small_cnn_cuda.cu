@@ -48,7 +48,7 @@ std::optional<SmallCnnShape> shape_of(const SmallCnnAttrs& attrs, const NodeView
       (a.activation != Activation::none && a.activation != Activation::relu)) {
     return std::nullopt;
   }
-  const auto narrow = [](std::int64_t extent) { return static_cast<int>(extent); };
+  const auto narrow = [](std::int64_t dim) { return static_cast<int>(dim); };
   SmallCnnShape shape{.n = s.n,
                       .h = narrow(s.h),
                       .w = narrow(s.w),

@@ -219,7 +219,7 @@ __device__ inline void add_conv_gradient(const SmallCnnShape& s, int stride, con
   }
 }
 
-/// The first launch. Template arguments: the kernel's extents (KH, KW * C, C), or zeros for any;
+/// The first launch. Template arguments: the kernel's dimensions (KH, KW * C, C), or zeros for any;
 /// how many products and classes there are room for.
 template <int kRows, int kRow, int kChannels, int kTaps, int kClasses>
 __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)

@@ -7,13 +7,13 @@
 namespace linnet {
 namespace {
 
-/// Whether an axis of `extent` has the elements.
-bool holds(const StridedSliceAttrs& a, std::int64_t extent) {
-  if (a.step == 0 || a.count < 0 || a.count > extent || a.begin < 0) return false;
-  if (a.count == 0) return a.begin <= extent;
-  if (a.step > extent || a.step < -extent || a.begin >= extent) return false;
+/// Whether an axis of `dimension` has the elements.
+bool holds(const StridedSliceAttrs& a, std::int64_t dim) {
+  if (a.step == 0 || a.count < 0 || a.count > dim || a.begin < 0) return false;
+  if (a.count == 0) return a.begin <= dim;
+  if (a.step > dim || a.step < -dim || a.begin >= dim) return false;
   const std::int64_t last = a.begin + (a.count - 1) * a.step;
-  return last >= 0 && last < extent;
+  return last >= 0 && last < dim;
 }
 
 }  // namespace
@@ -29,8 +29,8 @@ std::vector<ValueType> StridedSliceOp::infer(std::span<const ValueType> inputs) 
 }
 
 std::vector<Value> StridedSliceOp::gradient(const GradientArgs& args) const {
-  const std::int64_t extent = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
-  return {args.graph.emit(StridedSliceGradOp({.slice = attrs(), .extent = extent}),
+  const std::int64_t dim = args.graph.shape(args.node.inputs[In::x])[attrs().axis];
+  return {args.graph.emit(StridedSliceGradOp({.slice = attrs(), .dim = dim}),
                           {args.output_gradients[Out::y]}, args.node.name)};
 }
 
@@ -50,14 +50,14 @@ Cost StridedSliceOp::cost(std::span<const ValueType> /*inputs*/,
 }
 
 std::vector<ValueType> StridedSliceGradOp::infer(std::span<const ValueType> inputs) const {
-  const auto& [slice, extent] = attrs();
+  const auto& [slice, dim] = attrs();
   require(inputs.size() == 1 && inputs[In::dy].dtype == DType::f32 &&
               is_sample_axis(inputs[In::dy].shape, slice.axis) &&
-              inputs[In::dy].shape[slice.axis] == slice.count && holds(slice, extent),
+              inputs[In::dy].shape[slice.axis] == slice.count && holds(slice, dim),
           "expected dy with {} elements along axis {}, from {} on in steps of {} of {}; got {}",
-          slice.count, slice.axis, slice.begin, slice.step, extent,
+          slice.count, slice.axis, slice.begin, slice.step, dim,
           to_string({"dy"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::dy].shape, slice.axis, extent)}};
+  return {{DType::f32, with_extent(inputs[In::dy].shape, slice.axis, dim)}};
 }
 
 void StridedSliceGradOp::reference(const ReferenceArgs& args) const {

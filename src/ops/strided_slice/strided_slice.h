@@ -39,11 +39,11 @@ class StridedSliceOp final : public OpBase<StridedSliceOp, StridedSliceAttrs> {
 
 struct StridedSliceGradAttrs {
   StridedSliceAttrs slice;
-  std::int64_t extent = 1;  ///< of the result along the axis
+  std::int64_t dim = 1;  ///< of the result along the axis
   template <class V>
   void fields(V&& visit) {
     slice.fields(visit);
-    visit("extent", extent);
+    visit("dimension", dim);
   }
   bool operator==(const StridedSliceGradAttrs&) const = default;
 };

@@ -7,10 +7,10 @@
 namespace linnet::cuda {
 namespace {
 
-/// Elements [begin, begin + count step) of rows of `extent` of `inner` elements.
+/// Elements [begin, begin + count step) of rows of `dimension` of `inner` elements.
 struct Lines {
   std::int64_t outer = 1;
-  std::int64_t extent = 1;
+  std::int64_t dim = 1;
   std::int64_t inner = 1;
   std::int64_t begin = 0;
   std::int64_t step = 1;
@@ -22,15 +22,15 @@ __global__ void strided_slice_kernel(const float* x, Lines s, float* y) {
     const std::int64_t line = i / s.inner;
     const std::int64_t row = line / s.count;
     const std::int64_t k = s.begin + (line - row * s.count) * s.step;
-    y[i] = x[(row * s.extent + k) * s.inner + (i - line * s.inner)];
+    y[i] = x[(row * s.dim + k) * s.inner + (i - line * s.inner)];
   }
 }
 
 __global__ void strided_slice_grad_kernel(const float* dy, Lines s, float* dx) {
-  for (std::int64_t i = first_item(); i < s.outer * s.extent * s.inner; i += grid_stride()) {
+  for (std::int64_t i = first_item(); i < s.outer * s.dim * s.inner; i += grid_stride()) {
     const std::int64_t line = i / s.inner;
-    const std::int64_t row = line / s.extent;
-    const std::int64_t steps = line - row * s.extent - s.begin;
+    const std::int64_t row = line / s.dim;
+    const std::int64_t steps = line - row * s.dim - s.begin;
     const std::int64_t k = steps / s.step;
     const bool read = k * s.step == steps && k >= 0 && k < s.count;
     dx[i] = read ? dy[(row * s.count + k) * s.inner + (i - line * s.inner)] : 0.0F;
@@ -39,7 +39,7 @@ __global__ void strided_slice_grad_kernel(const float* dy, Lines s, float* dx) {
 
 Lines lines_of(const StridedSliceAttrs& a, const Shape& x) {
   const AxisView view = axis_view(x, a.axis);
-  return {view.outer, view.extent, view.inner, a.begin, a.step, a.count};
+  return {view.outer, view.dim, view.inner, a.begin, a.step, a.count};
 }
 
 std::optional<Kernel> prepare_forward(const NodeView& node, const Context& /*context*/) {

@@ -22,7 +22,7 @@ TEST(StridedSlice, AgreesWithTheReference) {
   check({"many tasks", slice(1, 1, 2, 24), {f32({64, 50, 67})}, {}, false});
   check({"gradient, many tasks",
          make_op(StridedSliceGradOp(
-             {.slice = {.axis = 1, .begin = 48, .step = -2, .count = 24}, .extent = 50})),
+             {.slice = {.axis = 1, .begin = 48, .step = -2, .count = 24}, .dim = 50})),
          {f32({64, 24, 67})},
          {},
          false});

@@ -12,32 +12,32 @@ namespace linnet {
 
 /// An axis of a transposition: its strides in the operand and in the result, in elements.
 struct TransposeAxis {
-  std::int64_t extent = 1;
+  std::int64_t dim = 1;
   std::int64_t from_stride = 1;
   std::int64_t to_stride = 1;
 };
 
-/// The axes in the result's order: neighbours that stay neighbours count as one, those of extent 1
-/// as none. At least one.
+/// The axes in the result's order: neighbours that stay neighbours count as one, those of dimension
+/// 1 as none. At least one.
 inline std::vector<TransposeAxis> merged_axes(const Shape& from,
                                               const std::vector<std::int64_t>& permutation) {
   std::vector<std::int64_t> strides(from.rank(), 1);
   for (std::size_t i = from.rank() - 1; i > 0; --i) strides[i - 1] = strides[i] * from.dims()[i];
   std::vector<TransposeAxis> axes;
   for (std::int64_t at : permutation) {
-    const std::int64_t extent = from.dims()[static_cast<std::size_t>(at)];
+    const std::int64_t dim = from.dims()[static_cast<std::size_t>(at)];
     const std::int64_t stride = strides[static_cast<std::size_t>(at)];
-    if (extent == 1) continue;
-    if (!axes.empty() && axes.back().from_stride == extent * stride) {
-      axes.back().extent *= extent;
+    if (dim == 1) continue;
+    if (!axes.empty() && axes.back().from_stride == dim * stride) {
+      axes.back().dim *= dim;
       axes.back().from_stride = stride;
     } else {
-      axes.push_back({extent, stride, 1});
+      axes.push_back({dim, stride, 1});
     }
   }
   if (axes.empty()) axes.push_back({1, 1, 1});
   for (std::size_t i = axes.size() - 1; i > 0; --i) {
-    axes[i - 1].to_stride = axes[i].to_stride * axes[i].extent;
+    axes[i - 1].to_stride = axes[i].to_stride * axes[i].dim;
   }
   return axes;
 }
@@ -45,7 +45,7 @@ inline std::vector<TransposeAxis> merged_axes(const Shape& from,
 /// How many indices the axes have together.
 inline std::int64_t indices(std::span<const TransposeAxis> axes) {
   std::int64_t count = 1;
-  for (const TransposeAxis& axis : axes) count *= axis.extent;
+  for (const TransposeAxis& axis : axes) count *= axis.dim;
   return count;
 }
 
@@ -76,8 +76,8 @@ template <class Axes, class Int>
 constexpr TransposePlace transpose_place(const Axes& axes, Int i) {
   TransposePlace at;
   for (std::size_t k = axes.size(); k-- > 0;) {
-    const Int next = k == 0 ? 0 : i / static_cast<Int>(axes[k].extent);
-    const std::int64_t index = i - next * static_cast<Int>(axes[k].extent);
+    const Int next = k == 0 ? 0 : i / static_cast<Int>(axes[k].dim);
+    const std::int64_t index = i - next * static_cast<Int>(axes[k].dim);
     at.from += index * axes[k].from_stride;
     at.to += index * axes[k].to_stride;
     i = next;

@@ -45,7 +45,7 @@ void transpose_tile(const float* from, std::int64_t from_stride, float* to, std:
 /// The last axis stays the last: rows of it move.
 Kernel move_rows(const std::vector<TransposeAxis>& axes) {
   const std::vector<TransposeAxis> outer(axes.begin(), axes.end() - 1);
-  const std::int64_t size = axes.back().extent;
+  const std::int64_t size = axes.back().dim;
   const double cost = kMoveCost + 8.0 / static_cast<double>(std::max<std::int64_t>(size, 1));
   return for_rows(indices(outer), size, cost,
                   [=](const Args& args, std::int64_t row, std::int64_t begin, std::int64_t end) {
@@ -60,11 +60,11 @@ Kernel transpose_planes(std::vector<TransposeAxis> axes) {
   const TransposePlane plane_axes = take_plane(axes);  // Clang before 16 captures no binding
   const TransposeAxis row = plane_axes.row;
   const TransposeAxis column = plane_axes.column;
-  const std::int64_t row_tiles = (row.extent + kTile - 1) / kTile;
-  const std::int64_t column_tiles = (column.extent + kTile - 1) / kTile;
+  const std::int64_t row_tiles = (row.dim + kTile - 1) / kTile;
+  const std::int64_t column_tiles = (column.dim + kTile - 1) / kTile;
   const std::int64_t tiles = row_tiles * column_tiles;
-  const double cost = 10 + 0.6 * static_cast<double>(std::min(row.extent, kTile)) *
-                               static_cast<double>(std::min(column.extent, kTile));
+  const double cost = 10 + 0.6 * static_cast<double>(std::min(row.dim, kTile)) *
+                               static_cast<double>(std::min(column.dim, kTile));
   return one_stage(indices(axes) * tiles, cost, [=](const Args& args, Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const TransposePlace plane = transpose_place(axes, i / tiles);
@@ -73,8 +73,7 @@ Kernel transpose_planes(std::vector<TransposeAxis> axes) {
       transpose_tile(args.in(TransposeOp::In::x) + plane.from + b * column.from_stride + a,
                      column.from_stride,
                      args.out(TransposeOp::Out::y) + plane.to + a * row.to_stride + b,
-                     row.to_stride, std::min(kTile, row.extent - a),
-                     std::min(kTile, column.extent - b));
+                     row.to_stride, std::min(kTile, row.dim - a), std::min(kTile, column.dim - b));
     }
   });
 }

@@ -52,8 +52,8 @@ __global__ void tile_kernel(const float* from, float* to, Axes outer, TransposeP
     const std::int64_t b = i % column_tiles * kTile;
     const float* x = from + at.from + b * plane.column.from_stride + a;
     float* y = to + at.to + a * plane.row.to_stride + b;
-    const std::int64_t rows = plane.row.extent - a;
-    const std::int64_t columns = plane.column.extent - b;
+    const std::int64_t rows = plane.row.dim - a;
+    const std::int64_t columns = plane.column.dim - b;
     for (int first = 0; first < kTile; first += kLines) {
       const int k = first + line;
       if (k < columns && lane < rows) tile[k][lane] = x[k * plane.column.from_stride + lane];
@@ -70,8 +70,8 @@ __global__ void tile_kernel(const float* from, float* to, Axes outer, TransposeP
 Kernel transpose_planes(std::vector<TransposeAxis> axes) {
   const TransposePlane plane = take_plane(axes);
   const Axes outer = to_kernel(axes);
-  const std::int64_t row_tiles = (plane.row.extent + kTile - 1) / kTile;
-  const std::int64_t column_tiles = (plane.column.extent + kTile - 1) / kTile;
+  const std::int64_t row_tiles = (plane.row.dim + kTile - 1) / kTile;
+  const std::int64_t column_tiles = (plane.column.dim + kTile - 1) / kTile;
   const std::int64_t tiles = indices(axes) * row_tiles * column_tiles;
   return {.enqueue = [=](const Args& args) {
     launch(args.stream, "transpose", for_items(tiles * kBlock), tile_kernel,
@@ -84,9 +84,9 @@ Kernel move_items(const std::vector<TransposeAxis>& axes) {
   const Axes single = to_kernel(axes);
   Axes packed = single;
   TransposeAxis& last = packed.axis[packed.count - 1];
-  last = {last.extent / 4, last.from_stride * 4, last.to_stride * 4};
-  // Where the operand's last axis stays the last, all other strides are multiples of its extent.
-  const bool packs = axes.back().from_stride == 1 && axes.back().extent % 4 == 0;
+  last = {last.dim / 4, last.from_stride * 4, last.to_stride * 4};
+  // Where the operand's last axis stays the last, all other strides are multiples of its dimension.
+  const bool packs = axes.back().from_stride == 1 && axes.back().dim % 4 == 0;
   const std::int64_t elements = indices(axes);
   return {.enqueue = [=](const Args& args) {
     const float* from = args.in(TransposeOp::In::x);
@@ -113,8 +113,8 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   if (axes.back().from_stride == 1) return move_items(axes);
   std::vector<TransposeAxis> others = axes;
   const TransposePlane plane = take_plane(others);
-  return std::min(plane.row.extent, plane.column.extent) < kMinTile ? move_items(axes)
-                                                                    : transpose_planes(axes);
+  return std::min(plane.row.dim, plane.column.dim) < kMinTile ? move_items(axes)
+                                                              : transpose_planes(axes);
 }
 
 }  // namespace

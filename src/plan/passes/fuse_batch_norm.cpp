@@ -66,7 +66,7 @@ bool absorb_any(Graph& graph, std::size_t n, const Supports& supports) {
 
 void fuse_batch_norm(Graph& graph, const Supports& supports) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
-    if (absorb_any(graph, n, supports)) --n;  // the nodes behind have moved up by one
+    if (absorb_any(graph, n, supports)) --n;  // the nodes after have moved up by one
   }
 }
 

@@ -13,7 +13,7 @@
 namespace linnet {
 namespace {
 
-/// Whether `value` stays in the arena and nothing but node `loss`, and metrics behind it, read it.
+/// Whether `value` stays in the arena and nothing but node `loss`, and metrics after it, read it.
 bool read_by_metrics_alone(const Graph& graph, Value value, std::size_t loss) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];

@@ -11,7 +11,7 @@ const O* op_as(const Node* node) {
 }
 
 /// The node that writes `value`, if it is an O, `value` is its first output, stays in the arena,
-/// and has no reader but one: so that it can melt into that reader.
+/// and has no reader but one: so that it can fuse into that reader.
 template <class O>
 const Node* sole_producer(const Graph& graph, Value value) {
   const Node* node = graph.producer(value);

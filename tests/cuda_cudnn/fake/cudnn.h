@@ -50,9 +50,9 @@ cudnnStatus_t cudnnDestroyRNNDataDescriptor(cudnnRNNDataDescriptor_t descriptor)
 cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* descriptor);
 cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t descriptor);
 cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t descriptor, cudnnDataType_t type,
-                                         int rank, const int extents[], const int strides[]);
+                                         int rank, const int dims[], const int strides[]);
 cudnnStatus_t cudnnGetTensorNdDescriptor(cudnnTensorDescriptor_t descriptor, int most,
-                                         cudnnDataType_t* type, int* rank, int extents[],
+                                         cudnnDataType_t* type, int* rank, int dims[],
                                          int strides[]);
 cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t rnn, cudnnRNNAlgo_t algorithm,
                                        cudnnRNNMode_t mode, cudnnRNNBiasMode_t bias,

@@ -187,7 +187,7 @@ TEST_F(Conditional, FollowsTheNodesBeforeItInACapture) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     sim::device().shuffle_seed = seed;
     EXPECT_EQ(cudaGraphLaunch(exec_, stream_), cudaSuccess);
-    EXPECT_EQ(*count, 4);  // three rounds, then the node behind the loop
+    EXPECT_EQ(*count, 4);  // three rounds, then the node after the loop
   }
 }
 

@@ -108,7 +108,7 @@ void require_loaded(bool loaded, const std::string& what, CUstream_st* stream) {
 
 Device& device() { return machine().device; }
 void reset_device() {
-  finish_all();  // what a test leaves behind is no other's
+  finish_all();  // what a test leaves is no other's
   machine().device = Device{};
 }
 

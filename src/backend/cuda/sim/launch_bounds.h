@@ -2,7 +2,7 @@
 #pragma once
 
 // __launch_bounds__ for a plain C++ compiler (with Clang of constants alone). It must
-// be found again by a kernel's address, and the one number that an attribute leaves behind there is
+// be found again by a kernel's address, and the one number that an attribute leaves there is
 // how many no-ops come before its code: a block's warps at most and two, as padding may be one too.
 #if defined(__x86_64__) || defined(__aarch64__)
 #define LINNET_SIM_NOPS(threads) (((threads) + 31) / 32 + 2)

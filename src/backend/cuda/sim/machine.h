@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The state behind the simulated runtime, shared by its .cpp files.
+// The state of the simulated runtime, shared by its .cpp files.
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -138,7 +138,7 @@ cudaError_t enqueue(cudaStream_t stream, const char* what, cudaGraphNodeType typ
 /// wait for: the legacy default stream and non-blocking ones are not ordered with each other.
 void require_order(cudaStream_t stream, const char* what);
 
-/// Remembers that `stream` goes on after what `event` was recorded behind.
+/// Remembers that `stream` goes on after what `event` was recorded after.
 void wait_for(cudaStream_t stream, const CUevent_st& event);
 
 /// CUstream_st::issued, which other threads may be counting.

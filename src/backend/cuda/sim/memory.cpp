@@ -25,7 +25,7 @@ constexpr int kGuardByte = 0xFB;
 
 std::size_t round_up(std::size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Garbage of `size` bytes with a guard behind them; null where the host has no more.
+/// Garbage of `size` bytes with a guard after them; null where the host has no more.
 void* allocate(std::size_t size) {
   void* memory = nullptr;
   if (posix_memalign(&memory, kAlignment, size + kGuard) != 0) return nullptr;
@@ -134,7 +134,7 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   std::memmove(to, from, bytes);
 }
 
-/// Whether the host has its part of such a copy on the default stream behind it when the call
+/// Whether the host has its part of such a copy on the default stream after it when the call
 /// returns; else the call may be back before the device's memory has changed.
 bool is_done_at_return(cudaMemcpyKind kind, bool pageable) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost ||

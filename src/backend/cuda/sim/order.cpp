@@ -33,8 +33,8 @@ std::function<void()> next_of(CUstream_st& stream, std::uint64_t work) {
 void learn(CUstream_st& stream, std::uint64_t work) {
   stream.known = std::max(stream.known, work);
   if (stream.known < stream.issued) return;
-  for (auto& [other, behind] : std::exchange(stream.after, {})) {
-    if (is_alive(other) && other->known < behind) learn(*other, behind);
+  for (auto& [other, reached] : std::exchange(stream.after, {})) {
+    if (is_alive(other) && other->known < reached) learn(*other, reached);
   }
 }
 
@@ -97,8 +97,8 @@ void wait_for(cudaStream_t stream, const CUevent_st& event) {
   CUstream_st& state = state_of(stream);
   CUstream_st* other = event.stream;
   if (other == nullptr || other == &state || !is_alive(other)) return;
-  std::uint64_t& behind = state.after[other];
-  behind = std::max(behind, event.work);
+  std::uint64_t& reached = state.after[other];
+  reached = std::max(reached, event.work);
   if (!machine().device.lazy) return;
   ++state.issued;
   state.waiting.push_back([other, work = event.work] {

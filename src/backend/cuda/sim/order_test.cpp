@@ -63,7 +63,7 @@ TEST_F(Order, AnEventTellsThatWorkIsDone) {
   EXPECT_EQ(cudaEventRecord(event, stream_), cudaSuccess);
   EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
   EXPECT_EQ(error_of_copy(cudaMemcpyDeviceToHost), "");
-  EXPECT_EQ(error_of_kernel(stream_), "");  // behind the event
+  EXPECT_EQ(error_of_kernel(stream_), "");  // after the event
   EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
   EXPECT_NE(error_of_copy(cudaMemcpyDeviceToHost), "");
   EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
