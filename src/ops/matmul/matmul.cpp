@@ -24,13 +24,13 @@ std::vector<ValueType> MatmulOp::infer(std::span<const ValueType> inputs) const 
           "expected f32 matrices a (N, ..., m, k) and b (N, ..., k, n) with the same leading axes; "
           "got {}",
           to_string({"a", "b"}, types));
-  const MatmulExtents dims(attrs(), inputs[In::a].shape, inputs[In::b].shape);
-  require(inputs[In::b].shape[attrs().transpose_b ? -1 : -2] == dims.k,
-          "expected b with {} terms for each sum; got {}", dims.k, to_string({"a", "b"}, types));
+  const MatmulExtents sizes(attrs(), inputs[In::a].shape, inputs[In::b].shape);
+  require(inputs[In::b].shape[attrs().transpose_b ? -1 : -2] == sizes.k,
+          "expected b with {} terms for each sum; got {}", sizes.k, to_string({"a", "b"}, types));
   std::vector<std::int64_t> dims = dims_of(inputs[In::a].shape);
   dims.resize(dims.size() - 2);
-  dims.push_back(dims.m);
-  dims.push_back(dims.n);
+  dims.push_back(sizes.m);
+  dims.push_back(sizes.n);
   return {{DType::f32, Shape(dims)}};
 }
 

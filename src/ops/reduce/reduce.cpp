@@ -119,12 +119,12 @@ Cost ReduceOp::cost(std::span<const ValueType> inputs, std::span<const ValueType
 }
 
 std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) const {
-  const auto& [kind, axes, dims, keep_dims] = attrs();
+  const auto& [kind, axes, sizes, keep_dims] = attrs();
   require(kind == Reduction::sum || kind == Reduction::mean, "expected the kind sum or mean");
-  const bool positive = std::ranges::all_of(dims, [](std::int64_t e) { return e > 0; });
-  require(axes.size() == dims.size() && positive,
+  const bool positive = std::ranges::all_of(sizes, [](std::int64_t e) { return e > 0; });
+  require(axes.size() == sizes.size() && positive,
           "expected as many positive dimensions as axes; got axes ({}) and dimensions ({})",
-          fmt::join(axes, ", "), fmt::join(dims, ", "));
+          fmt::join(axes, ", "), fmt::join(sizes, ", "));
   bool fits = inputs.size() == 1 && inputs[In::dy].dtype == DType::f32;
   Dims dims = fits ? dims_of(inputs[In::dy].shape) : Dims{};
   fits = fits && are_sample_axes(axes, dims.size() + (keep_dims ? 0 : axes.size()));
@@ -133,10 +133,10 @@ std::vector<ValueType> ReduceGradOp::infer(std::span<const ValueType> inputs) co
     const auto at = dims.begin() + std::min(axes[i], static_cast<std::int64_t>(dims.size()));
     if (!keep_dims) {
       fits = at - dims.begin() == axes[i];
-      dims.insert(at, dims[i]);
+      dims.insert(at, sizes[i]);
     } else {
       fits = *at == 1;
-      *at = dims[i];
+      *at = sizes[i];
     }
   }
   require(fits, "expected one f32 operand to repeat along the axes ({}); got {}",
