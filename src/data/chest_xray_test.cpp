@@ -23,7 +23,8 @@ void write_xrays(const TemporaryFolder& folder, int patients) {
       const std::string name = fmt::format("{:08}_{:03}.png", p, i);
       const char* labels = i == 0 ? "No Finding" : i == 1 ? "Hernia" : "Mass|Atelectasis";
       csv += fmt::format("{},{},{},{},58,M\n", name, labels, i, p);
-      folder.write(fmt::format("images_{:03}/images/{}", p % 2, name), encode_png(image(4, 4, 1)));
+      folder.write(fmt::format("images_{:03}/images/{}", p % 2, name),
+                   encode_png(drawn_image(4, 4, 1)));
     }
   }
   folder.write("Data_Entry_2017.csv", csv);
@@ -107,7 +108,7 @@ TEST(ChestXray, LoadsLabelsAsValues) {
   EXPECT_EQ(found[28 + 7], 0);
   EXPECT_EQ(parts.train.classes()[7], "Hernia");
   for (const Dataset* part : {&parts.train, &parts.validation, &parts.test}) part->check_labels();
-  const std::vector<std::uint8_t> grey = image(4, 4, 1).pixels;
+  const std::vector<std::uint8_t> grey = drawn_image(4, 4, 1).pixels;
   EXPECT_EQ(bytes(parts.train)[3], grey[1]);
   EXPECT_EQ(bytes(parts.train)[5], grey[1]);
   const Splits small = load_dataset(folder.path(), {.streamed = true, .size = {2, 2}});
@@ -140,7 +141,7 @@ TEST(ChestXray, ReadsATableOfColumns) {
                                 "file,split,patient,age,A,B\na.png,train,1,50,0,1\n"
                                 "b.png,valid,2,60,1,1\nc.png,test,3,70,0,0\n");
   for (const char* name : {"nih/a.png", "nih/b.png", "nih/c.png"}) {
-    folder.write(name, encode_png(image(2, 3, 1)));
+    folder.write(name, encode_png(drawn_image(2, 3, 1)));
   }
   const Splits parts = load_dataset(folder / "nih");
   EXPECT_EQ(values(parts.train), (std::vector<float>{0, 1}));
@@ -158,7 +159,7 @@ TEST(ChestXray, ReadsATableOfColumns) {
 
 TEST(ChestXray, ColumnsAreNamedOnceInUtf8) {
   const TemporaryFolder folder;
-  folder.write("a.png", encode_png(image(4, 4, 1)));
+  folder.write("a.png", encode_png(drawn_image(4, 4, 1)));
   const auto csv = folder.write("labels.csv", "file,patient,A,caf\xE9\na.png,1,1,0\n");
   EXPECT_EQ(error_of_index(folder),
             "column 4 of " + quoted(csv) +
@@ -180,7 +181,7 @@ TEST(ChestXray, NamesWhatIsWrongOrMissing) {
   for (const char* name : {"a", "b", "c", "d", "e"})
     rows += fmt::format("{}.png,Mass,0,1,58,M\n", name);
   folder.write("Data_Entry_2017.csv", rows);
-  folder.write("images/b.png", encode_png(image(2, 2, 1)));
+  folder.write("images/b.png", encode_png(drawn_image(2, 2, 1)));
   EXPECT_EQ(error_of_index(folder), "4 of the 5 images that " + quoted(csv) +
                                         " names are not in its folder: a.png, c.png, d.png, ...");
 }

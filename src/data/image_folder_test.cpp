@@ -10,8 +10,8 @@
 namespace linnet::test {
 namespace {
 
-std::string grey_png() { return encode_png(image(2, 3, 1)); }
-std::string colour_png() { return encode_png(image(2, 3, 3)); }
+std::string grey_png() { return encode_png(drawn_image(2, 3, 1)); }
+std::string colour_png() { return encode_png(drawn_image(2, 3, 3)); }
 
 TEST(ImageFolder, OneTreeIsAllTrainingPart) {
   const TemporaryFolder folder;
@@ -28,7 +28,7 @@ TEST(ImageFolder, OneTreeIsAllTrainingPart) {
   EXPECT_EQ(sample_shape(pair.train), (Shape{2, 3, 1}));
   EXPECT_EQ(labels(pair.train), (std::vector<std::int32_t>{0, 1, 1}));
   EXPECT_NEAR(bytes(pair.train)[0], 50, 2);
-  EXPECT_EQ(bytes(pair.train, 6, 6), image(2, 3, 1).pixels);
+  EXPECT_EQ(bytes(pair.train, 6, 6), drawn_image(2, 3, 1).pixels);
   EXPECT_EQ(pair.test.size(), 0);
   EXPECT_EQ(sample_shape(pair.test), sample_shape(pair.train));
 }
@@ -86,8 +86,8 @@ TEST(ImageFolder, ClassesTxtSaysTheirOrder) {
 
 TEST(ImageFolder, ResizesPicturesOfAnySize) {
   const TemporaryFolder folder;
-  folder.write("a/1.png", encode_png(image(2, 3, 1)));
-  folder.write("a/2.png", encode_png(image(5, 4, 3)));
+  folder.write("a/1.png", encode_png(drawn_image(2, 3, 1)));
+  folder.write("a/2.png", encode_png(drawn_image(5, 4, 3)));
   const Splits pair = load_dataset(folder.path(), {.size = {4, 4}});
   EXPECT_EQ(sample_shape(pair.train), (Shape{4, 4, 3}));
   EXPECT_EQ(pair.train.size(), 2);
@@ -102,8 +102,8 @@ TEST(ImageFolder, AClassMayBeCalledTrain) {
 }
 
 TEST(ImageFolder, AllAreInColourIfAnyIs) {
-  const std::vector<std::uint8_t> grey = image(2, 3, 1).pixels;
-  const std::vector<std::uint8_t> colour = image(2, 3, 3).pixels;
+  const std::vector<std::uint8_t> grey = drawn_image(2, 3, 1).pixels;
+  const std::vector<std::uint8_t> colour = drawn_image(2, 3, 3).pixels;
   for (const char* place : {"train/a/1.png", "train/b/1.png", "test/a/1.png"}) {
     for (const bool streamed : {false, true}) {
       const TemporaryFolder folder;
@@ -120,11 +120,13 @@ TEST(ImageFolder, AllAreInColourIfAnyIs) {
                     "set channels to 1 to read all as grey"});
       if (streamed) continue;
       const bool first = std::string_view(place) == "train/a/1.png";
-      EXPECT_EQ(bytes(pair.train, 0, 18), first ? colour : with_channels(image(2, 3, 1), 3).pixels);
+      EXPECT_EQ(bytes(pair.train, 0, 18),
+                first ? colour : with_channels(drawn_image(2, 3, 1), 3).pixels);
       const Splits asked = load_dataset(folder.path(), {.channels = 1});
       EXPECT_EQ(sample_shape(asked.train), (Shape{2, 3, 1}));
       EXPECT_TRUE(asked.train.info().notes.empty());
-      EXPECT_EQ(bytes(asked.train, 0, 6), first ? with_channels(image(2, 3, 3), 1).pixels : grey);
+      EXPECT_EQ(bytes(asked.train, 0, 6),
+                first ? with_channels(drawn_image(2, 3, 3), 1).pixels : grey);
     }
   }
 }
@@ -165,7 +167,7 @@ TEST(ImageFolder, NamesTheFirstOfAnotherSize) {
   const TemporaryFolder folder;
   folder.write("a/1.png", grey_png());
   folder.write("a/2.png", grey_png());
-  const auto other = folder.write("b/1.png", encode_png(image(4, 5, 1)));
+  const auto other = folder.write("b/1.png", encode_png(drawn_image(4, 5, 1)));
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(other) +
                 " is 4 x 5 where 2 x 3 (height x width) is expected; give a size to resize images "
@@ -175,7 +177,7 @@ TEST(ImageFolder, NamesTheFirstOfAnotherSize) {
 TEST(ImageFolder, ComparesSizesAcrossBothParts) {
   const TemporaryFolder folder;
   folder.write("train/a/1.png", grey_png());
-  const auto other = folder.write("test/a/1.png", encode_png(image(4, 5, 1)));
+  const auto other = folder.write("test/a/1.png", encode_png(drawn_image(4, 5, 1)));
   EXPECT_NE(error_of([&] { load_dataset(folder.path()); }).find(other.string()), std::string::npos);
 }
 

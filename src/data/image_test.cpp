@@ -17,7 +17,7 @@ using Pixels = std::vector<std::uint8_t>;
 
 TEST(Png, ComesBackAsItWent) {
   for (const std::int64_t channels : {1, 3}) {
-    const Image image = image(5, 7, channels);
+    const Image image = drawn_image(5, 7, channels);
     const Image back = decode_image(encode_png(image), "x");
     EXPECT_EQ(back.height, 5);
     EXPECT_EQ(back.width, 7);
@@ -52,7 +52,7 @@ TEST(Png, DropsAlphaAndReadsSixteenBits) {
 }
 
 TEST(Png, RefusesDamage) {
-  std::string file = encode_png(image(20, 20, 3));
+  std::string file = encode_png(drawn_image(20, 20, 3));
   EXPECT_EQ(decode_error(file.substr(0, file.size() / 2)),
             "'a/b.img' is a damaged PNG: read beyond end of data");
   file[60] ^= 1;
@@ -62,7 +62,7 @@ TEST(Png, RefusesDamage) {
 }
 
 TEST(Png, RefusesToEncodeOtherSizes) {
-  Image image = image(2, 2, 3);
+  Image image = drawn_image(2, 2, 3);
   image.pixels.pop_back();
   EXPECT_EQ(error_of([&] { encode_png(image); }),
             "an image of 2 x 2 x 3 needs as many bytes; got 11");
@@ -252,7 +252,7 @@ TEST(Image, RefusesOtherContent) {
 }
 
 TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
-  std::string file = encode_png(image(1, 1, 1));
+  std::string file = encode_png(drawn_image(1, 1, 1));
   file.replace(16, 8, number(30000, 4, true) + number(30001, 4, true));
   const std::string sum =
       number(static_cast<std::uint32_t>(
@@ -264,7 +264,7 @@ TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
 
 // Every cut and many flipped bytes: an image or an Error, and nothing else (run under ASan).
 TEST(Image, SurvivesDamageAnywhere) {
-  const std::vector<std::string> files{encode_png(image(6, 6, 3)), jpeg(77, 16, 16, 3),
+  const std::vector<std::string> files{encode_png(drawn_image(6, 6, 3)), jpeg(77, 16, 16, 3),
                                        bmp_header(3, 3, 8, 0, 8, 2) + std::string(8 + 12, '\1'),
                                        bmp_header(9, 3, 1, 0, 8) + std::string(8 + 12, '\1'),
                                        bmp_header(9, 3, 16) + std::string(60, '\1')};

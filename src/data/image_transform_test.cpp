@@ -41,7 +41,7 @@ TEST(ImageTransform, KeepsAFlatColourAndTheChannelsApart) {
 TEST(ImageTransform, BmpRoundTrip) {
   for (const std::int64_t channels : {1, 3}) {
     for (const std::int64_t width : {1, 2, 3, 4, 5}) {
-      const Image image = image(3, width, channels);
+      const Image image = drawn_image(3, width, channels);
       const Image read = decode_image(encode_bmp(image), "x.bmp");
       EXPECT_EQ(read.channels, channels);
       EXPECT_EQ(read.pixels, image.pixels) << width << " x " << channels;

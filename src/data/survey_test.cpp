@@ -96,7 +96,7 @@ TEST(Survey, CountsTheLabelsOfXrays) {
   folder.write("labels.csv",
                "file,split,patient,A,B\na.png,train,1,0,1\nb.png,train,2,1,1\nc.png,val,3,1,0\n");
   for (const char* name : {"a.png", "b.png", "c.png"}) {
-    folder.write(name, encode_png(image(2, 2, 1)));
+    folder.write(name, encode_png(drawn_image(2, 2, 1)));
   }
   const Survey survey = survey_dataset(folder.path());
   EXPECT_EQ(survey.format, "chest-xray");

@@ -20,11 +20,11 @@ Shape sample_of(const Dataset& data) { return data.inputs()[0].record(); }
 /// Files of two classes: sizes, formats, channels and EXIF orientations as photographs have them.
 std::vector<std::string> write_images(const TemporaryFolder& folder) {
   const std::vector<std::pair<std::string, std::string>> files{
-      {"images/a/1.png", encode_png(test::image(11, 17, 3))},
-      {"images/a/2.png", encode_png(test::image(30, 9, 1))},
+      {"images/a/1.png", encode_png(test::drawn_image(11, 17, 3))},
+      {"images/a/2.png", encode_png(test::drawn_image(30, 9, 1))},
       {"images/a/3.jpg", test::image_fixture("turned.jpg")},
       {"images/a/4.png", test::image_fixture("rgba-16-gamma-20000.png")},
-      {"images/b/1.bmp", encode_bmp(test::image(12, 12, 3))},
+      {"images/b/1.bmp", encode_bmp(test::drawn_image(12, 12, 3))},
       {"images/b/2.jpg", test::image_fixture("turned-grey.jpg")},
       {"images/b/3.png", test::image_fixture("palette-4-alpha.png")}};
   std::vector<std::string> paths;

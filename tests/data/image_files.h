@@ -18,7 +18,7 @@
 namespace linnet::test {
 
 /// Pixels that differ from place to place and from channel to channel.
-inline Image image(std::int64_t height, std::int64_t width, std::int64_t channels) {
+inline Image drawn_image(std::int64_t height, std::int64_t width, std::int64_t channels) {
   Image image{height, width, channels, {}};
   for (std::int64_t i = 0; i < height * width * channels; ++i) {
     image.pixels.push_back(static_cast<std::uint8_t>(i * 37 + i / channels * 5));

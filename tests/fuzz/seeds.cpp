@@ -91,7 +91,7 @@ void write_images(const fs::path& folder) {
   const Seeds jpeg(folder, "jpeg");
   for (const std::int64_t channels : {1, 3}) {
     const std::string name = channels == 1 ? "grey" : "colour";
-    const Image image = test::image(4, 5, channels);
+    const Image image = test::drawn_image(4, 5, channels);
     png.add(name, encode_png(image));
     bmp.add(name, encode_bmp(image));
     jpeg.add(name, test::jpeg(90, 9, 17, static_cast<int>(channels)));
