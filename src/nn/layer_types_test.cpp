@@ -93,8 +93,9 @@ TEST(LayerTypes, MistakesNameTheKeyAndWhatWasExpected) {
 }
 
 TEST(LayerTypes, OldNamesSayTheNewOnes) {
-  EXPECT_EQ(mistake({{"type", text("normalize")}, {"std", {0.5}}}),
-            "unknown key 'standard deviation' in here; it is called 'std' now");
+  const std::string old = "deviation";  // wording: ok
+  EXPECT_EQ(mistake({{"type", text("normalize")}, {old, {0.5}}}),
+            "unknown key '" + old + "' in here; it is called 'std' now");
   EXPECT_EQ(mistake({{"type", text("transformer_encoder")}}),
             "unknown layer type 'transformer_encoder' in here; it is called "
             "'transformer_encoder_layer' now");

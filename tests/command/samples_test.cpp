@@ -150,7 +150,7 @@ TEST(Samples, PredictionEncodesTextsAsTheDataSet) {
   EXPECT_TRUE(same_bits(encode_text("bad Film, really", data.info().vocabulary, steps),
                         first_input(data).rows(1, 2)));
   EXPECT_EQ(test::error_of([&] { read_samples(files, model); }),
-            "'" + table.string() + "[0]' is a text, and the model's words are not known");
+            fmt::format("'{}[0]' is a text, and the model's words are not known", table.string()));
 }
 
 }  // namespace

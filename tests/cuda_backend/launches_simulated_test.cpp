@@ -59,7 +59,7 @@ std::string launches_of_a_step(const Network& network, const Dataset& data,
 /// The plan of a training step of mnist-cnn on the simulated device.
 Plan plan_of_mnist_cnn(std::int64_t batch, std::vector<std::string> disabled) {
   const MachineGuard machine;
-  Model model = cuda_model(zoo::mnist_cnn());
+  Model model = cuda_model(workloads::mnist_cnn());
   Backend& backend = *model.state().backend;
   const NetworkDefinition& network = model.network().definition();
   Graph graph = training_step(network, assumed_data(network, Loss::automatic),
@@ -83,12 +83,9 @@ std::string launches_of_mnist_cnn() {
   unfused.disabled_passes = {"fuse_small_cnn"};
   return "# A training step of mnist-cnn, batch 128, Adam; see launches_simulated_test.cpp.\n" +
          fmt::format("# planned: {}\n", to_text(plan_of_mnist_cnn(128, {}))) +
-         launches_of_a_step(zoo::mnist_cnn(), digits) +
+         launches_of_a_step(workloads::mnist_cnn(), digits) +
          fmt::format("\n# without fuse_small_cnn\n# planned: {}\n",
                      to_text(plan_of_mnist_cnn(128, unfused.disabled_passes))) +
-         launches_of_a_step(zoo::mnist_cnn(), digits, unfused);
-  return "# A training step of mnist-cnn, batch 128, Adam; see launches_test.cpp.\n" +
-         launches_of_a_step(workloads::mnist_cnn(), digits) + "\n# without fuse_small_cnn\n" +
          launches_of_a_step(workloads::mnist_cnn(), digits, unfused);
 }
 

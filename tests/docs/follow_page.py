@@ -38,6 +38,8 @@ class FollowedPage(unittest.TestCase):
         for name in ("tests", "benchmarks"):
             (scratch / name).mkdir()
             (scratch / name / "CMakeLists.txt").write_text("# Only the page's own tests are built.\n")
+        shutil.copytree(ROOT / "benchmarks/networks", scratch / "benchmarks/networks")
+        shutil.copy2(ROOT / "benchmarks/workloads.json", scratch / "benchmarks/workloads.json")
         for path in ROOT.glob("tests/*"):
             if path.suffix in (".h", ".cpp"):
                 shutil.copy2(path, scratch / "tests" / path.name)

@@ -49,7 +49,8 @@ void register_normalize(LayerTypes& types) {
              .in = "(N, ..., C)",
              .out = "(N, ..., C)",
              .fields = {field<&Normalize::mean>("mean"),
-                        field<&Normalize::std>("std").above(0).formerly("std"),
+                        field<&Normalize::std>("std").above(0).formerly(
+                            "deviation"),  // wording: ok
                         field<&Normalize::scale>("scale")}},
             Normalize{.mean = {0.485, 0.456, 0.406}, .std = {0.229, 0.224, 0.225}});
 }
