@@ -50,7 +50,7 @@ Chosen choose(const Splits& splits, const EvaluateOptions& options) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string& name = part_names()[i];
     if (options.part.empty() ? all[i].size() == 0 : options.part != name) continue;
-    require(all[i].size() > 0, "'{}' has no {} part", options.data, name);
+    require(all[i].size() > 0, "'{}' has no {} set", options.data, name);
     return {name, all[i]};
   }
   fail("'{}' holds no samples", options.data);
@@ -105,7 +105,7 @@ int evaluate_run(const EvaluateOptions& options) {
     return kSuccess;
   }
   std::string text =
-      fmt::format("{}, {} part: {} samples\n", data.info().name, part, metrics.samples);
+      fmt::format("{}, {} set: {} samples\n", data.info().name, part, metrics.samples);
   for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
   print_out(text);
   return kSuccess;
