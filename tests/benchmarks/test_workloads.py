@@ -5,6 +5,7 @@ it is tested in tests/command/workloads_test.cpp."""
 import copy
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,16 @@ class Workloads(unittest.TestCase):
         process = subprocess.run([sys.executable, "-B", *arguments], cwd=self.tree, text=True,
                                  capture_output=True, timeout=60)
         return process.stdout + process.stderr
+
+    def test_a_new_one_touches_what_contributing_counts(self):
+        row = re.search(r"^\| \[a workload\][^|]* \| (\d+) \| (\d+) entry \|",
+                        (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+        files = [path for path in self.tree.rglob("*") if path.is_file()]
+        there = [path for path in files if (ROOT / path.relative_to(self.tree)).is_file()]
+        changed = [path for path in there
+                   if path.read_bytes() != (ROOT / path.relative_to(self.tree)).read_bytes()]
+        self.assertEqual([path.relative_to(self.tree).as_posix() for path in changed], [TABLE])
+        self.assertEqual((len(files) - len(there), len(changed)), (int(row[1]), int(row[2])))
 
     def test_the_runner_knows_what_stands_in_the_table_alone(self):
         self.assertIn(NAME, self.says("benchmarks/run.py", "--help"))
