@@ -23,8 +23,10 @@ void require(bool condition, fmt::format_string<Args...> format, Args&&... args)
 
 /// Throws `error` again with another sentence, which usually holds its own: OutOfMemory and
 /// DeviceError as what they are, anything else as E.
-template <class E = Error>
-[[noreturn]] void fail_again(const Error& error, const std::string& sentence) {
+template <class E = Error, class... Args>
+[[noreturn]] void fail_again(const Error& error, fmt::format_string<Args...> format,
+                             Args&&... args) {
+  const std::string sentence = fmt::format(format, std::forward<Args>(args)...);
   if (const auto* memory = dynamic_cast<const OutOfMemory*>(&error)) {
     throw OutOfMemory(sentence, memory->wanted, memory->free);
   }

@@ -2,34 +2,25 @@
 #include "base/files.h"
 
 #include <gtest/gtest.h>
-#include <linnet/error.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <array>
 #include <csignal>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <thread>
 #include <vector>
 
+#include "message_of.h"
 #include "temporary_folder.h"
 
 namespace linnet {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::message_of;
 using testing::TemporaryFolder;
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;

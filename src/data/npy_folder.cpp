@@ -31,7 +31,7 @@ Tensor converted(const fs::path& path, const Tensor& array, DType dtype) {
   try {
     return array.to(dtype);
   } catch (const Error& error) {
-    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
+    fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
   }
 }
 

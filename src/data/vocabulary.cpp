@@ -113,7 +113,7 @@ Vocabulary read_vocabulary(const std::filesystem::path& path) {
   try {
     return Vocabulary(std::move(words));
   } catch (const Error& error) {
-    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
+    fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
   }
 }
 

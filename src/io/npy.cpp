@@ -205,7 +205,7 @@ Tensor read_npy(const std::filesystem::path& path) {
   try {
     return in_memory("it", [&] { return parse(file); });
   } catch (const Error& error) {
-    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
+    fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
   }
 }
 

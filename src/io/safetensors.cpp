@@ -185,7 +185,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
       require_cover(file.tensors_, data);
     });
   } catch (const Error& error) {
-    fail_again<DataError>(error, fmt::format("cannot read '{}': {}", path.string(), error.what()));
+    fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
   }
   for (std::size_t i = 0; i < file.tensors_.size(); ++i) file.index_[file.tensors_[i].name] = i;
   return file;

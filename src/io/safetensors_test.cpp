@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
 
+#include "message_of.h"
 #include "safetensors_file.h"
 #include "temporary_folder.h"
 
 namespace linnet {
 namespace {
 
+using testing::message_of;
 using testing::safetensors_bytes;
 using testing::TemporaryFolder;
 
@@ -30,15 +31,6 @@ std::vector<std::string> names(const SafetensorsFile& file) {
   std::vector<std::string> all;
   for (const TensorView& tensor : file.tensors()) all.push_back(tensor.name);
   return all;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 const std::array<float, 6> kWeights{1, -2, 3.5F, 0, 1e-30F, 1e30F};

@@ -86,8 +86,7 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       return model;
     });
   } catch (const Error& error) {
-    fail_again<DataError>(error, fmt::format("cannot load the model '{}': {}", path.string(),
-                                             error.what()));
+    fail_again<DataError>(error, "cannot load the model '{}': {}", path.string(), error.what());
   }
 }
 

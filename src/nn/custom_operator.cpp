@@ -11,8 +11,6 @@
 namespace linnet {
 namespace {
 
-using Scope = std::shared_ptr<const ExpressionScope>;
-
 /// The user's gradient, as nodes.
 std::vector<Value> gradient_of(const CustomOp& op, const GradientArgs& args) {
   const auto scope =
@@ -76,27 +74,11 @@ OpPtr read_custom_op(const std::string& name, const Attributes& attributes,
 std::vector<Expression> apply(std::shared_ptr<const CustomOperator> op,
                               const std::vector<Expression>& inputs) {
   require(op != nullptr && !inputs.empty(), "apply() expected an operator and operands");
-  const Scope& scope = inputs[0].scope();
-  std::vector<Value> operands;
   std::vector<std::int64_t> batched;
-  for (const Expression& input : inputs) {
-    require(&input.scope()->graph == &scope->graph,
-            "[{}] expected operands of one network; got some of two", op->name());
-    operands.push_back({input.value()});
-    batched.push_back(input.batched() ? 1 : 0);
-  }
-  const bool any = std::ranges::count(batched, 1) > 0;
-  const std::string full = op->name();
-  const OpPtr node = custom_op(std::move(op), std::move(batched));
-  const std::string name = scope->name.empty()
-                               ? scope->builder->layer_name("", full.substr(full.find('.') + 1))
-                               : scope->name;
-  const auto add = [&] { return scope->graph.add(node, std::move(operands), name); };
-  const std::vector<Value> outputs = scope->builder != nullptr ? with_batch_named(add) : add();
-  if (scope->builder != nullptr) scope->builder->settle_lengths();
-  std::vector<Expression> expressions;
-  for (const Value& output : outputs) expressions.emplace_back(scope, output.id, any);
-  return expressions;
+  for (const Expression& input : inputs) batched.push_back(input.batched() ? 1 : 0);
+  const std::string name = op->name();
+  return add_operator(custom_op(std::move(op), std::move(batched)),
+                      std::string_view(name).substr(name.find('.') + 1), inputs);
 }
 
 }  // namespace linnet

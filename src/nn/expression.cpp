@@ -9,6 +9,26 @@
 
 namespace linnet {
 
+std::vector<Expression> add_operator(OpPtr op, std::string_view kind,
+                                     std::span<const Expression> operands) {
+  const auto& scope = operands.front().scope();
+  std::vector<Value> inputs;
+  bool batched = false;
+  for (const Expression& operand : operands) {
+    require(&operand.scope()->graph == &scope->graph,
+            "[{}] expected operands of one network; got some of two", op->name());
+    inputs.push_back({operand.value()});
+    batched = batched || operand.batched();
+  }
+  const std::string name = scope->name.empty() ? scope->builder->layer_name("", kind) : scope->name;
+  const auto add = [&] { return scope->graph.add(std::move(op), std::move(inputs), name); };
+  const std::vector<Value> outputs = scope->builder != nullptr ? with_batch_named(add) : add();
+  if (scope->builder != nullptr) scope->builder->settle_lengths();
+  std::vector<Expression> expressions;
+  for (const Value output : outputs) expressions.emplace_back(scope, output.id, batched);
+  return expressions;
+}
+
 Shape Expression::shape() const {
   const Shape& whole = scope_->graph.shape({value_});
   return batched_ ? whole.sample() : whole;

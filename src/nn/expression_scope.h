@@ -3,6 +3,14 @@
 
 #include <linnet/expression.h>
 
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "graph/graph.h"
 #include "nn/builder.h"
 
@@ -15,26 +23,20 @@ struct ExpressionScope {
   std::string name = {};              ///< of all its operators; empty: numbered by kind
 };
 
-/// Adds an operator; its first output.
+/// Adds an operator, and says which of its operands have lengths; its outputs, which have a batch
+/// if an operand has one. `kind`: what it is called with a number, where the scope has no name.
+/// Throws Error for operands of several networks, and for those that don't fit.
+std::vector<Expression> add_operator(OpPtr op, std::string_view kind,
+                                     std::span<const Expression> operands);
+
+/// The same for a new operator; its first output.
+template <class O>
+Expression emit(O op, std::span<const Expression> operands) {
+  return add_operator(std::make_shared<O>(std::move(op)), O::kName, operands).front();
+}
 template <class O>
 Expression emit(O op, std::initializer_list<Expression> operands) {
-  const auto& scope = operands.begin()->scope();
-  std::vector<Value> inputs;
-  bool batched = false;
-  for (const Expression& operand : operands) {
-    require(&operand.scope()->graph == &scope->graph,
-            "[{}] expected operands of one network; got some of two", O::kName);
-    inputs.push_back({operand.value()});
-    batched = batched || operand.batched();
-  }
-  const std::string name =
-      scope->name.empty() ? scope->builder->layer_name("", O::kName) : scope->name;
-  const auto add = [&] {
-    return scope->graph.add(std::make_shared<O>(std::move(op)), std::move(inputs), name)[0];
-  };
-  const Value y = scope->builder != nullptr ? with_batch_named(add) : add();
-  if (scope->builder != nullptr) scope->builder->settle_lengths();
-  return {scope, y.id, batched};
+  return emit(std::move(op), std::span(operands.begin(), operands.size()));
 }
 
 }  // namespace linnet

@@ -70,9 +70,8 @@ void CudaProgram::enqueue(std::size_t n) const {
     kernels_[n].enqueue(args_[n]);
   } catch (const Error& error) {
     const Node& node = plan_.graph.nodes()[n];
-    fail_again<DeviceError>(error, fmt::format("[{} '{}'] {} {}", node.op->name(), node.name,
-                                               to_string({}, plan_.graph.types(node.inputs)),
-                                               error.what()));
+    fail_again<DeviceError>(error, "[{} '{}'] {} {}", node.op->name(), node.name,
+                            to_string({}, plan_.graph.types(node.inputs)), error.what());
   }
 }
 

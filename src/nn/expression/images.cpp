@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/expression/support.h"
-#include "nn/layers/window.h"
+#include "nn/layers/convolution.h"
+#include "nn/layers/pooling.h"
 #include "ops/causal_mask/causal_mask.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/dropout/dropout.h"
@@ -23,15 +24,7 @@ Pool2dAttrs windows(std::string_view function, const Expression& x, Size2d size,
   require(size.height > 0 && size.width > 0 && stride.height > 0 && stride.width > 0,
           "[{}] expected a window and strides of at least 1; got ({}, {}) and ({}, {})", function,
           size.height, size.width, stride.height, stride.width);
-  const Sides sides = resolve(padding, whole_shape(x), size, stride);
-  return {.size_h = size.height,
-          .size_w = size.width,
-          .stride_h = stride.height,
-          .stride_w = stride.width,
-          .pad_top = sides.top,
-          .pad_bottom = sides.bottom,
-          .pad_left = sides.left,
-          .pad_right = sides.right};
+  return pool_attributes(whole_shape(x), size, stride, padding);
 }
 
 }  // namespace
@@ -49,17 +42,7 @@ Expression conv2d(const Expression& x, const Expression& weight, const Conv2dOpt
   require(stride.height > 0 && stride.width > 0 && dilation.height > 0 && dilation.width > 0,
           "[conv2d] expected strides and dilations of at least 1; got ({}, {}) and ({}, {})",
           stride.height, stride.width, dilation.height, dilation.width);
-  const Sides sides = resolve(padding, whole_shape(x), {w[1], w[2]}, stride, dilation);
-  return emit(Conv2dOp({.stride_h = stride.height,
-                        .stride_w = stride.width,
-                        .dilation_h = dilation.height,
-                        .dilation_w = dilation.width,
-                        .groups = groups,
-                        .pad_top = sides.top,
-                        .pad_bottom = sides.bottom,
-                        .pad_left = sides.left,
-                        .pad_right = sides.right}),
-              {x, weight});
+  return emit(Conv2dOp(conv_attributes(whole_shape(x), {w[1], w[2]}, options)), {x, weight});
 }
 
 Expression max_pool2d(const Expression& x, Size2d size, Size2d stride, Padding2d padding) {

@@ -32,25 +32,6 @@ void require_ids(std::string_view function, const Expression& ids) {
           to_string(ids.dtype()), to_string(ids.shape()));
 }
 
-/// Of operands that all have a batch, or of weights as the one sample of a batch.
-Expression concat_whole(const std::vector<Expression>& parts, int axis) {
-  std::vector<Value> inputs;
-  for (const Expression& part : parts) {
-    require(part.scope() == parts[0].scope(),
-            "[concat] expected operands of one network; got some of two");
-    inputs.push_back({part.value()});
-  }
-  const auto& scope = parts[0].scope();
-  const std::string name =
-      scope->name.empty() ? scope->builder->layer_name("", ConcatOp::kName) : scope->name;
-  const auto add = [&] {
-    return scope->graph.emit(ConcatOp({.axis = axis}), std::move(inputs), name);
-  };
-  const Value y = scope->builder != nullptr ? with_batch_named(add) : add();
-  if (scope->builder != nullptr) scope->builder->settle_lengths();
-  return {scope, y.id, parts[0].batched()};
-}
-
 }  // namespace
 
 Expression reshape(const Expression& x, Shape sample) {
@@ -136,7 +117,7 @@ Expression concat(const std::vector<Expression>& parts, std::int64_t axis) {
     for (const Expression& part : parts) {
       ones.push_back(emit(ReshapeOp({.shape = dims_of(part.shape().batched(1))}), {part}));
     }
-    const Expression y = concat_whole(ones, whole);
+    const Expression y = emit(ConcatOp({.axis = whole}), ones);
     return emit(ReshapeOp({.shape = dims_of(whole_shape(y).sample())}), {y});
   }
   std::vector<Expression> all = parts;
@@ -144,7 +125,7 @@ Expression concat(const std::vector<Expression>& parts, std::int64_t axis) {
   for (Expression& part : all) {
     if (!part.batched()) part = expanded(part, part.shape(), rows);
   }
-  return concat_whole(all, whole);
+  return emit(ConcatOp({.axis = whole}), all);
 }
 
 Expression stack(const std::vector<Expression>& parts, std::int64_t axis) {

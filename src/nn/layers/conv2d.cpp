@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/conv2d/conv2d.h"
-
 #include <linnet/layers/conv2d.h>
 
 #include "base/check.h"
@@ -10,6 +8,19 @@
 #include "ops/bias_add/bias_add.h"
 
 namespace linnet {
+
+Conv2dAttrs conv_attributes(const Shape& x, Size2d kernel, const Conv2dOptions& options) {
+  const Sides sides = resolve(options.padding, x, kernel, options.stride, options.dilation);
+  return {.stride_h = options.stride.height,
+          .stride_w = options.stride.width,
+          .dilation_h = options.dilation.height,
+          .dilation_w = options.dilation.width,
+          .groups = options.groups,
+          .pad_top = sides.top,
+          .pad_bottom = sides.bottom,
+          .pad_left = sides.left,
+          .pad_right = sides.right};
+}
 
 void Conv2d::build(NetworkBuilder& builder) const {
   add_convolution(builder, "conv2d", builder.begin(*this), *this);
@@ -23,22 +34,14 @@ void add_convolution(NetworkBuilder& builder, std::string_view kind, const std::
   require(channels % conv.groups == 0 && conv.filters % conv.groups == 0,
           "[{} '{}'] expected groups that divide {} channels and {} filters; got {}", kind, layer,
           channels, conv.filters, conv.groups);
-  const Sides sides = resolve(conv.padding, x, conv.kernel, conv.stride, conv.dilation);
   const std::int64_t area = conv.kernel.height * conv.kernel.width;
   const Value w =
       builder.weight(layer, "weight",
                      {conv.filters, conv.kernel.height, conv.kernel.width, channels / conv.groups},
                      conv.weight_init, channels / conv.groups * area, conv.filters * area);
-  Value y = builder.graph().emit(Conv2dOp({.stride_h = conv.stride.height,
-                                           .stride_w = conv.stride.width,
-                                           .dilation_h = conv.dilation.height,
-                                           .dilation_w = conv.dilation.width,
-                                           .groups = conv.groups,
-                                           .pad_top = sides.top,
-                                           .pad_bottom = sides.bottom,
-                                           .pad_left = sides.left,
-                                           .pad_right = sides.right}),
-                                 {builder.current(), w}, layer);
+  const Conv2dAttrs attrs =
+      conv_attributes(x, conv.kernel, {conv.stride, conv.padding, conv.dilation, conv.groups});
+  Value y = builder.graph().emit(Conv2dOp(attrs), {builder.current(), w}, layer);
   if (conv.bias) {
     const Value b = builder.weight(layer, "bias", {conv.filters}, conv.bias_init,
                                    channels / conv.groups * area, conv.filters * area);

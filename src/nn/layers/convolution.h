@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/functions.h>
 #include <linnet/layers/conv2d.h>
 
 #include <string>
 #include <string_view>
 
 #include "nn/builder.h"
+#include "ops/conv2d/conv2d.h"
 
 namespace linnet {
+
+/// A convolution's attributes for images x (N, H, W, C) under a kernel (height, width).
+Conv2dAttrs conv_attributes(const Shape& x, Size2d kernel, const Conv2dOptions& options);
 
 /// Appends a convolution of the current images, with its weights, under the name `layer`. `kind` is
 /// for errors; the settings' own name is not looked at.

@@ -12,15 +12,9 @@
 
 namespace linnet {
 
-/// A pool's attributes for images x. Throws Error unless x is images; a stride of 0 is the size.
-inline Pool2dAttrs window_attributes(std::string_view kind, const std::string& layer,
-                                     const Shape& x, Size2d size, Size2d stride,
-                                     const Padding2d& padding) {
-  require_images(kind, layer, x);
-  if (stride == Size2d(0)) stride = size;
-  require(stride.height > 0 && stride.width > 0,
-          "[{} '{}'] expected strides of at least 1; got ({}, {})", kind, layer, stride.height,
-          stride.width);
+/// A pool's attributes for images x (N, H, W, C).
+inline Pool2dAttrs pool_attributes(const Shape& x, Size2d size, Size2d stride,
+                                   const Padding2d& padding) {
   const Sides sides = resolve(padding, x, size, stride);
   return {.size_h = size.height,
           .size_w = size.width,
@@ -30,6 +24,17 @@ inline Pool2dAttrs window_attributes(std::string_view kind, const std::string& l
           .pad_bottom = sides.bottom,
           .pad_left = sides.left,
           .pad_right = sides.right};
+}
+
+/// The same of a layer. Throws Error unless x is images; a stride of 0 is the size.
+inline Pool2dAttrs layer_windows(std::string_view kind, const std::string& layer, const Shape& x,
+                                 Size2d size, Size2d stride, const Padding2d& padding) {
+  require_images(kind, layer, x);
+  if (stride == Size2d(0)) stride = size;
+  require(stride.height > 0 && stride.width > 0,
+          "[{} '{}'] expected strides of at least 1; got ({}, {})", kind, layer, stride.height,
+          stride.width);
+  return pool_attributes(x, size, stride, padding);
 }
 
 }  // namespace linnet

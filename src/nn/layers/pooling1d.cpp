@@ -13,7 +13,7 @@ template <class Pool>
 Pool2dAttrs sequence_windows(std::string_view kind, const std::string& layer, const Shape& x,
                              const Pool& pool) {
   const std::int64_t step = pool.stride == 0 ? pool.size : pool.stride;
-  return window_attributes(kind, layer, x, {1, pool.size}, {1, step}, along_sequence(pool.padding));
+  return layer_windows(kind, layer, x, {1, pool.size}, {1, step}, along_sequence(pool.padding));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::int64_t windows(const std::string& layer, std::int64_t in, std::int64_t siz
 void MaxPool2d::build(NetworkBuilder& builder) const {
   const std::string layer = builder.begin(*this);
   const Pool2dAttrs attrs =
-      window_attributes("max_pool2d", layer, builder.shape(), size, stride, padding);
+      layer_windows("max_pool2d", layer, builder.shape(), size, stride, padding);
   builder.set_current(
       builder.graph().add(std::make_shared<MaxPool2dOp>(attrs), {builder.current()}, layer)[0]);
 }
@@ -33,7 +33,7 @@ void MaxPool2d::build(NetworkBuilder& builder) const {
 void AvgPool2d::build(NetworkBuilder& builder) const {
   const std::string layer = builder.begin(*this);
   const Shape& x = builder.shape();
-  const Pool2dAttrs a = window_attributes("avg_pool2d", layer, x, size, stride, padding);
+  const Pool2dAttrs a = layer_windows("avg_pool2d", layer, x, size, stride, padding);
   if (count_include_pad) {
     builder.apply(AvgPool2dOp(a), layer);
     return;
