@@ -20,7 +20,6 @@ set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The command and the library are linked to the same libraries, so nothing of this build is one of them.
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 
 set(linnet_library_package liblinnet${linnet_soversion})

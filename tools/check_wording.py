@@ -8,13 +8,14 @@ names of variables included; not the page itself, results of benchmarks, data of
 say `wording: ok`.
 """
 import re
-import subprocess
 import sys
 from pathlib import Path
 
+import check_paths
+
 PAGE = "docs/style.md"
 SUFFIXES = (".h", ".cpp", ".cu", ".cuh", ".py", ".md", ".toml", ".cmake", ".txt", ".in", ".sh", ".js")
-EXCLUDED = (PAGE, "CHANGELOG.md", "benchmarks/results/", "benchmarks/peers/", "tests/fixtures/",
+EXCLUDED = (PAGE, "CHANGELOG.md", "benchmarks/results/", "tests/fixtures/",
             "tools/check_wording.py", "tools/test_check_wording.py")
 ROW = re.compile(r"^\| `(.+?)` \| (.+?) \|$", re.MULTILINE)
 
@@ -33,11 +34,9 @@ def check_text(text, words):
 
 
 def files(root):
-    command = ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [name for name in listed.split("\0")
-            if (name.endswith(SUFFIXES) or name == "dev") and not name.startswith(EXCLUDED)
-            and (root / name).is_file()]
+    names = [path.relative_to(root).as_posix() for path in check_paths.files(root)]
+    return [name for name in names
+            if (name.endswith(SUFFIXES) or name == "dev") and not name.startswith(EXCLUDED)]
 
 
 def check(root, names=None):

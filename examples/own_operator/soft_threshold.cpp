@@ -114,14 +114,4 @@ std::optional<CudaKernel> SoftThresholdGradient::cuda(std::span<const Shape> inp
                                        arrays.output(0), stream);
       }};
 }
-#else
-std::optional<CudaKernel> SoftThreshold::cuda(std::span<const Shape> /*inputs*/,
-                                              std::span<const Shape> /*outputs*/) const {
-  return std::nullopt;
-}
-
-std::optional<CudaKernel> SoftThresholdGradient::cuda(std::span<const Shape> /*inputs*/,
-                                                      std::span<const Shape> /*outputs*/) const {
-  return std::nullopt;
-}
 #endif

@@ -26,8 +26,10 @@ class SoftThreshold final : public linnet::CustomOperator {
       std::span<const std::optional<linnet::Expression>> output_gradients) const override;
   linnet::CpuKernel cpu(std::span<const linnet::Shape> inputs,
                         std::span<const linnet::Shape> outputs) const override;
+#ifdef OWN_OPERATOR_CUDA
   std::optional<linnet::CudaKernel> cuda(std::span<const linnet::Shape> inputs,
                                          std::span<const linnet::Shape> outputs) const override;
+#endif
 
  private:
   double threshold_;
@@ -45,8 +47,10 @@ class SoftThresholdGradient final : public linnet::CustomOperator {
                  std::span<const linnet::DoubleArray> outputs) const override;
   linnet::CpuKernel cpu(std::span<const linnet::Shape> inputs,
                         std::span<const linnet::Shape> outputs) const override;
+#ifdef OWN_OPERATOR_CUDA
   std::optional<linnet::CudaKernel> cuda(std::span<const linnet::Shape> inputs,
                                          std::span<const linnet::Shape> outputs) const override;
+#endif
 
  private:
   double threshold_;

@@ -62,7 +62,7 @@ Setting setting_from(const toml::node& node, const std::string& file) {
       entries.push_back(
           {std::string(key.str()), setting_from(value, file), place_in(key.source())});
     }
-    // In the order of the file: TOML's library sorts them.
+    // TOML's library sorts them; this is the file's order.
     std::stable_sort(entries.begin(), entries.end(),
                      [](const SettingEntry& a, const SettingEntry& b) {
                        return std::pair(a.place.line, a.place.column) <

@@ -27,10 +27,10 @@ def pixels(x):
 
 
 def imagenet_pixels(x):
-    """The same, less ImageNet's mean and divided by its deviation."""
-    mean, deviation = (np.float32(values).reshape(3, 1, 1)
+    """The same, less ImageNet's mean and divided by its std."""
+    mean, std = (np.float32(values).reshape(3, 1, 1)
                        for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
-    return (pixels(x) - mean) / deviation
+    return (pixels(x) - mean) / std
 
 
 class Run:
@@ -82,7 +82,7 @@ class Run:
             self.outputs = self.predict(self.samples[begin:end])
 
     def test(self):
-        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        """Mean loss of the test set, and its accuracy where targets are classes; None without."""
         def evaluate(x, y):
             outputs = self.predict(self.resident(x))
             return self.loss(outputs, y).array, outputs

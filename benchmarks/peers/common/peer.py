@@ -31,7 +31,7 @@ def parser(program, framework, modes, device="cpu", precisions=PRECISIONS):
     found.add_argument("--mode", choices=modes, default=modes[0])
     found.add_argument("--precision", choices=precisions, default="auto")
     found.add_argument("--infer", action="store_true", help="predict, instead of training")
-    found.add_argument("--test", action="store_true", help="evaluate the test part each epoch")
+    found.add_argument("--test", action="store_true", help="evaluate the test set each epoch")
     found.add_argument("--threads", type=int, default=0,
                        help="on the CPU; 0: the framework's choice")
     found.add_argument("--batch", type=int, default=sizes["published"][0])
@@ -48,7 +48,7 @@ class Data:
     as numpy arrays, and the seconds that reading them took."""
 
     def __init__(self, folder, part=""):
-        """`part`: "" for training, "test_" for the test part, which may be missing (N = 0)."""
+        """`part`: "" for training, "test_" for the test set, which may be missing (N = 0)."""
         start = time.perf_counter()
         self.about = json.loads((folder / "data.json").read_text())
         count = self.about.get(f"{part}samples", 0)
@@ -64,7 +64,7 @@ class Data:
 
 
 def tested(folder, evaluate):
-    """Mean loss of the test part, and its accuracy where targets are classes; None without one.
+    """Mean loss of the test set, and its accuracy where targets are classes; None without one.
     evaluate(samples, targets) -> (mean loss, outputs), numpy arrays all."""
     data = Data(folder, "test_")
     if data.samples is None:

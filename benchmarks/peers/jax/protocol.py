@@ -36,7 +36,7 @@ def pixels(x):
 
 
 def imagenet_pixels(x):
-    """The same, less ImageNet's mean and divided by its deviation."""
+    """The same, less ImageNet's mean and divided by its std."""
     return (pixels(x) - np.float32((0.485, 0.456, 0.406))) / np.float32((0.229, 0.224, 0.225))
 
 
@@ -142,7 +142,7 @@ class Run:
         jax.block_until_ready(self.outputs)
 
     def test(self):
-        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        """Mean loss of the test set, and its accuracy where targets are classes; None without."""
         def evaluate(x, y):
             outputs = self.predict(self.state[0], x)
             return self.loss(outputs, y), np.asarray(outputs)
@@ -161,7 +161,7 @@ class Run:
 
 
 def forget():
-    """Frees what an earlier run() of this process left behind."""
+    """Frees what an earlier run() of this process left."""
     jax.clear_caches()
 
 

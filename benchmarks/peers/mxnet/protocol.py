@@ -27,7 +27,7 @@ def pixels():
 
 
 def imagenet_pixels():
-    """The same, less ImageNet's mean and divided by its deviation."""
+    """The same, less ImageNet's mean and divided by its std."""
     found = nn.HybridSequential()
     found.add(pixels(), gluon.data.vision.transforms.Normalize((0.485, 0.456, 0.406),
                                                                (0.229, 0.224, 0.225)))
@@ -98,7 +98,7 @@ class Run:
             self.outputs = self.network(self.samples[begin:end])
 
     def test(self):
-        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        """Mean loss of the test set, and its accuracy where targets are classes; None without."""
         def evaluate(x, y):
             outputs = self.network(self.resident(x))
             return self.loss(outputs, self.resident(y)).mean().asscalar(), outputs.asnumpy()

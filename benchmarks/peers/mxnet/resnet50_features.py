@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The ResNet-50 of resnet50_cifar10.py on (224, 224, 3), cut behind the global
+"""The ResNet-50 of resnet50_cifar10.py on (224, 224, 3), cut after the global
 average pool; 23,508,032 parameters. Forward only: run it with --infer."""
 import sys
 

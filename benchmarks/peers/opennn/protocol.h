@@ -80,7 +80,7 @@ inline Options options_of(int count, char** words) {
   return found;
 }
 
-// f32 samples with their targets behind them, (N, inputs + targets), as OpenNN's tables have them.
+// f32 samples each followed by its targets, (N, inputs + targets), as OpenNN's tables have them.
 struct Table {
   MatrixR rows;
   Index inputs = 0;
@@ -108,13 +108,15 @@ inline Table table_of(const std::filesystem::path& folder) {
   const Index targets = width("targets.bin");
   found.rows.resize(count, found.inputs + targets);
   std::ifstream from(folder / "samples.bin", std::ios::binary);
-  std::ifstream behind(folder / "targets.bin", std::ios::binary);
-  for (Index i = 0; i < count; ++i) {  // rows lie one behind the other
+  std::ifstream targets_file(folder / "targets.bin", std::ios::binary);
+  for (Index i = 0; i < count; ++i) {  // rows lie one after the other
     float* row = found.rows.data() + i * (found.inputs + targets);
     from.read(reinterpret_cast<char*>(row), found.inputs * Index(sizeof(float)));
-    behind.read(reinterpret_cast<char*>(row + found.inputs), targets * Index(sizeof(float)));
+    targets_file.read(reinterpret_cast<char*>(row + found.inputs), targets * Index(sizeof(float)));
   }
-  if (!from || !behind) throw std::runtime_error("the data in " + folder.string() + " break off");
+  if (!from || !targets_file) {
+    throw std::runtime_error("the data in " + folder.string() + " break off");
+  }
   return found;
 }
 

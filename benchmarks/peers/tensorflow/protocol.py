@@ -2,7 +2,7 @@
 """What the TensorFlow peers share: a Keras model, resident data, and the ways to train it. A peer
 hands run() its model, which takes the samples as they are stored, (N, H, W, C) u8 for images.
 
-Modes: function is a training step of one's own in a tf.function, as TensorFlow's guides have it for
+Modes: function is an own training step in a tf.function, as TensorFlow's guides have it for
 speed; xla the same with jit_compile; fit is Keras' compile(), fit() and predict() on arrays.
 """
 import os
@@ -36,9 +36,9 @@ def pixels():
 
 
 def imagenet_pixels():
-    """The same, less ImageNet's mean and divided by its deviation."""
-    mean, deviation = np.float32((0.485, 0.456, 0.406)), np.float32((0.229, 0.224, 0.225))
-    return layers.Rescaling((1 / 255 / deviation).tolist(), (-mean / deviation).tolist())
+    """The same, less ImageNet's mean and divided by its std."""
+    mean, std = np.float32((0.485, 0.456, 0.406)), np.float32((0.229, 0.224, 0.225))
+    return layers.Rescaling((1 / 255 / std).tolist(), (-mean / std).tolist())
 
 
 def cross_entropy():
@@ -122,7 +122,7 @@ class Run:
         self.outputs = self.outputs.numpy()  # waits
 
     def test(self):
-        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        """Mean loss of the test set, and its accuracy where targets are classes; None without."""
         def evaluate(x, y):
             outputs = self.predict(tf.constant(x))
             return self.loss(y, outputs), outputs.numpy()

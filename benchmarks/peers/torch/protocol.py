@@ -4,7 +4,7 @@ device; the ways to run a training step or a prediction; whole timed epochs; one
 stdout. A peer hands run() its network, `forward(model, samples)` and `loss(outputs, targets)`.
 
 Modes: eager; default, reduce-overhead and max-autotune are torch.compile's of the network with its
-loss, with the fused optimizer behind; graph is the whole step (gather, forward, backward, update)
+loss, with the fused optimizer after it; graph is the whole step (gather, forward, backward, update)
 captured by hand in a CUDA graph, compiled-graph the same of the network that torch.compile made.
 --plain takes none of the tuning that PyTorch's documentation advises: images lie channels first and
 the optimizer is not fused. --infer predicts the samples in their stored order, as `linnet bench
@@ -71,10 +71,10 @@ def pixels(x):
 
 
 def imagenet_pixels(x):
-    """The same, less ImageNet's mean and divided by its deviation."""
-    mean, deviation = (x.new_tensor(values, dtype=torch.float32).view(1, 3, 1, 1)
+    """The same, less ImageNet's mean and divided by its std."""
+    mean, std = (x.new_tensor(values, dtype=torch.float32).view(1, 3, 1, 1)
                        for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
-    return (pixels(x) - mean) / deviation
+    return (pixels(x) - mean) / std
 
 
 def forget():

@@ -137,7 +137,7 @@ class Run:
 
     @torch.no_grad()
     def test(self):
-        """Mean loss of the test part, and its accuracy where targets are classes; None without."""
+        """Mean loss of the test set, and its accuracy where targets are classes; None without."""
         data = peer.Data(self.options.data, "test_")
         if data.samples is None:
             return None

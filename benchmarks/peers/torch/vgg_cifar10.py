@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """In PyTorch: four 3x3 convolutions of 50, 50, 100, 100, dense 512; 3,441,592 parameters.
-The ReLU stands behind the pooling: the same values, and a quarter of the work."""
+The ReLU comes after the pooling: the same values, and a quarter of the work."""
 from torch import nn
 from torch.nn import functional
 

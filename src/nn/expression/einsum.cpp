@@ -41,7 +41,7 @@ class Einsum {
     }
     check_letters();
     take_batch();
-    take_extents();
+    take_dims();
   }
 
   Expression compute() {
@@ -96,12 +96,12 @@ class Einsum {
     result_.erase(0, 1);
   }
 
-  void take_extents() {
+  void take_dims() {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       for (std::size_t axis = 0; axis < letters_[i].size(); ++axis) {
         const char letter = letters_[i][axis];
         const std::int64_t dim = operands_[i].shape().dims()[axis];
-        const auto [known, is_new] = extents_.try_emplace(letter, dim);
+        const auto [known, is_new] = dims_.try_emplace(letter, dim);
         if (known->second != dim) {
           fail_on(fmt::format("expected one dimension for '{}'; got {} and {}", letter,
                               known->second, dim));
@@ -110,7 +110,7 @@ class Einsum {
       terms_.push_back({operands_[i], letters_[i]});
     }
     for (const char letter : result_) {
-      if (!extents_.contains(letter)) {
+      if (!dims_.contains(letter)) {
         fail_on(fmt::format("expected each axis of the result in an operand; got '{}'", letter));
       }
     }
@@ -140,7 +140,7 @@ class Einsum {
     std::vector<std::int64_t> dims;
     for (const std::string_view letters : groups) {
       std::int64_t dim = 1;
-      for (const char letter : letters) dim *= extents_.at(letter);
+      for (const char letter : letters) dim *= dims_.at(letter);
       dims.push_back(dim);
     }
     return Shape(dims);
@@ -166,7 +166,7 @@ class Einsum {
   /// The term with the axes of the result, of dimension 1 where it has none.
   Expression beside(const Term& term) const {
     std::vector<std::int64_t> dims;
-    for (const char c : result_) dims.push_back(contains(term.letters, c) ? extents_.at(c) : 1);
+    for (const char c : result_) dims.push_back(contains(term.letters, c) ? dims_.at(c) : 1);
     const std::string order = filtered(result_, [&](char c) { return contains(term.letters, c); });
     return reshaped(arranged(term, order), Shape(dims));
   }
@@ -193,7 +193,7 @@ class Einsum {
     const Expression z = matmul(x.x, y.x, {.transpose_a = x.swapped, .transpose_b = !y.swapped});
     const std::string letters = shared + left_own + right_own;
     std::vector<std::int64_t> dims;
-    for (const char letter : letters) dims.push_back(extents_.at(letter));
+    for (const char letter : letters) dims.push_back(dims_.at(letter));
     return arranged({reshaped(z, Shape(dims)), letters}, result_);
   }
 
@@ -202,7 +202,7 @@ class Einsum {
   std::vector<std::string> letters_;  ///< of each operand; without the batch after take_batch()
   std::string result_;
   std::vector<Term> terms_;
-  std::map<char, std::int64_t> extents_;
+  std::map<char, std::int64_t> dims_;
 };
 
 }  // namespace
