@@ -23,6 +23,7 @@
 #include <linnet/predictor.h>
 #include <linnet/profile.h>
 #include <linnet/record_source.h>
+#include <linnet/run_log.h>
 #include <linnet/samples.h>
 #include <linnet/save_dataset.h>
 #include <linnet/schedule.h>

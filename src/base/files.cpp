@@ -260,11 +260,9 @@ AppendFile::~AppendFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void AppendFile::append_line(std::string_view line) {
-  std::string text(line);
-  text += '\n';
+void AppendFile::append(std::string_view record) {
   const off_t before = ::lseek(descriptor_, 0, SEEK_END);
-  if (const int error = write_all(descriptor_, text); error != 0) {
+  if (const int error = write_all(descriptor_, record); error != 0) {
     // A pipe has no end to go back to.
     if (before >= 0 && ::ftruncate(descriptor_, before) != 0) fail_to_write(path_, errno);
     fail_to_write(path_, error);

@@ -50,7 +50,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> pieces);
 
-/// A text file that grows by whole lines, e.g. history.jsonl. Not thread-safe; movable.
+/// A file that grows by whole records, e.g. history.jsonl by lines. Not thread-safe; movable.
 class AppendFile {
  public:
   /// Opens `path` for appending, creating it if needed. Throws Error where that fails.
@@ -59,9 +59,11 @@ class AppendFile {
   AppendFile& operator=(AppendFile&& other) noexcept;
   ~AppendFile();
 
-  /// Hands `line` and a newline to the system in one piece, so that a reader sees it at once.
-  /// Throws Error; a line that did not fit is taken back, so that the file ends in a whole line.
-  void append_line(std::string_view line);
+  /// Hands a record to the system in one piece, so that a reader sees it at once. Throws Error; a
+  /// record that did not fit is taken back, so that the file ends in a whole one.
+  void append(std::string_view record);
+  /// The same of a line and a newline.
+  void append_line(std::string_view line) { append(std::string(line) + '\n'); }
 
  private:
   std::filesystem::path path_;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+
+namespace linnet {
+
+/// The bytes of a protocol buffers message, field after field.
+class ProtobufMessage {
+ public:
+  ProtobufMessage& integer(int field, std::int64_t value);
+  ProtobufMessage& real32(int field, float value);
+  ProtobufMessage& real64(int field, double value);
+  /// A text, bytes, or a message.
+  ProtobufMessage& bytes(int field, std::string_view value);
+  ProtobufMessage& packed(int field, std::span<const double> values);
+
+  const std::string& encoded() const { return encoded_; }
+
+ private:
+  void key(int field, int wire_type);
+  void varint(std::uint64_t value);
+
+  std::string encoded_;
+};
+
+/// An operator of a graph that TensorBoard draws; "a/b" is drawn inside of "a".
+struct GraphNode {
+  std::string name;
+  std::string op;
+  std::vector<std::string> inputs;  ///< names of nodes
+  std::vector<std::int64_t> shape;  ///< of the output; -1: the batch
+};
+
+/// The checksum of every part of an event file: CRC-32C (Castagnoli), of no bytes 0.
+std::uint32_t crc32c(std::string_view bytes);
+
+/// A file of TensorBoard's events, which grows by whole records.
+/// Source: event.proto, summary.proto and record_writer.cc of TensorFlow.
+class EventFile {
+ public:
+  /// Makes a file in `folder` that no other log has. Throws Error where that fails.
+  explicit EventFile(const std::filesystem::path& folder);
+
+  const std::filesystem::path& path() const { return path_; }
+
+  // Each throws Error where the file cannot be written.
+  void scalar(std::string_view tag, double value, std::int64_t step);
+  /// Values that are not finite are left out; without any other nothing is written.
+  void histogram(std::string_view tag, std::span<const float> values, std::int64_t step);
+  void image(std::string_view tag, std::string_view png, std::int64_t height, std::int64_t width,
+             std::int64_t channels, std::int64_t step);
+  void graph(std::span<const GraphNode> nodes);
+
+ private:
+  void summary(const ProtobufMessage& value, std::int64_t step);
+  void event(const ProtobufMessage& content);
+
+  std::filesystem::path path_;
+  AppendFile file_;
+};
+
+}  // namespace linnet

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "log/event_file.h"
+#include "nn/definition.h"
+
+namespace linnet {
+
+/// The operators, inputs and weights of a network, as TensorBoard draws them: those of a layer
+/// together, in an own layer inside of it.
+std::vector<GraphNode> network_graph(const NetworkDefinition& network);
+
+}  // namespace linnet
