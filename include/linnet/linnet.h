@@ -4,6 +4,7 @@
 // Everything that a program needs. docs/api.md names the objects and the header of each.
 #include <linnet/augment.h>
 #include <linnet/batch.h>
+#include <linnet/c_export.h>
 #include <linnet/callback.h>
 #include <linnet/custom_metric.h>
 #include <linnet/custom_operator.h>

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/c_export.h>
+
+#include <memory>
+#include <string>
+
+#include "base/check.h"
+#include "commands/commands.h"
+#include "report/json.h"
+#include "report/saved_run.h"
+
+namespace linnet::command {
+namespace {
+
+struct ExportOptions {
+  std::string model;
+  std::string c_folder;
+  std::string name = "model";
+  bool int8 = false;
+};
+
+int export_model(const ExportOptions& options) {
+  require(!options.c_folder.empty(), "linnet export wants to know what to write: --c FOLDER");
+  ModelOptions on{.device = "cpu", .threads = 1};
+  const Model model = load_model(find_run(options.model), on);
+  const CExportOptions how{.name = options.name,
+                           .weights = options.int8 ? CWeights::int8 : CWeights::f32};
+  export_c(model, options.c_folder, how);
+  const std::filesystem::path file = std::filesystem::path(options.c_folder) / (how.name + ".c");
+  print_out(fmt::format("{}: {}_predict() in C99, {} weights; compile it with -lm\n", file.string(),
+                        how.name, options.int8 ? "8-bit" : "32-bit"));
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command = app.add_subcommand("export", "Write a model for other programs");
+  command->add_option("MODEL", options->model, "A model file, or the folder of a training")
+      ->required();
+  command->add_option("--c", options->c_folder,
+                      "Into this folder: one C99 file without dependencies, and its header");
+  command->add_option("--name", options->name, "Of the C file and what it defines")
+      ->capture_default_str();
+  command->add_flag("--int8", options->int8, "C: weights as 8-bit integers with scales");
+  command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
+  command->callback([&action, options] { action = [options] { return export_model(*options); }; });
+}
+
+}  // namespace linnet::command

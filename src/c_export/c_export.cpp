@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/c_export.h>
+
+#include <algorithm>
+#include <cctype>
+#include <system_error>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "c_export/c_file.h"
+#include "model/model_state.h"
+
+namespace linnet {
+namespace {
+
+struct CTexts {
+  std::string source;
+  std::string header;
+};
+
+CTexts c_texts(const Model& model, const CExportOptions& options) {
+  const std::string& name = options.name;
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  require(!name.empty() && std::ranges::all_of(name, fits) &&
+              std::isdigit(static_cast<unsigned char>(name[0])) == 0,
+          "expected a name that is a C identifier, e.g. digits; got '{}'", name);
+  const NetworkDefinition& network = model.state().definition();
+  const InferenceGraph graph = inference_graph(network, c_scratch_of);
+  std::vector<Tensor> values;
+  for (const ParameterSpec& spec : network.parameters) values.push_back(model.parameter(spec.name));
+  CFile file(graph, std::move(values), options);
+  file.write_program();
+  return {file.text(model), file.header(model)};
+}
+
+}  // namespace
+
+std::string c_source(const Model& model, const CExportOptions& options) {
+  return c_texts(model, options).source;
+}
+
+std::string c_header(const Model& model, const CExportOptions& options) {
+  return c_texts(model, options).header;
+}
+
+void export_c(const Model& model, const std::filesystem::path& folder,
+              const CExportOptions& options) {
+  const CTexts texts = c_texts(model, options);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  require(!error, "cannot make the folder '{}': {}", folder.string(), error.message());
+  write_file_atomically(folder / (options.name + ".c"), texts.source);
+  write_file_atomically(folder / (options.name + ".h"), texts.header);
+}
+
+}  // namespace linnet

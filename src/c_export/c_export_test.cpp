@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/c_export.h>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <linnet/linnet.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "message_of.h"
+#include "temporary_folder.h"
+#include "weights.h"
+
+namespace linnet::testing {
+namespace {
+
+/// A number of [-1, 1) that follows from i alone.
+float number(std::int64_t i) {
+  const auto hash = static_cast<std::uint32_t>(i) * 2654435761U;
+  return static_cast<float>(hash >> 8) / static_cast<float>(1U << 23) - 1;
+}
+
+std::vector<float> numbers(std::int64_t count, float scale = 1) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(scale * number(i + 1));
+  return values;
+}
+
+/// With statistics and biases that are not those that a network begins with.
+Model model_of(const Network& network) {
+  Model model(network, {.device = "cpu", .threads = 1, .seed = 5});
+  for (const std::string& name : model.parameter_names()) {
+    if (model.parameter_shape(name).rank() != 1) continue;
+    std::vector<float> values = numbers(model.parameter_shape(name).elements(), 0.5F);
+    if (name.ends_with("running_var") || name.ends_with("weight")) {
+      for (float& value : values) value += 1;
+    }
+    set_parameter(model, name, std::move(values));
+  }
+  return model;
+}
+
+/// The C program of a model, compiled without a warning and loaded.
+class Compiled {
+ public:
+  explicit Compiled(const Model& model, const CExportOptions& options = {}) {
+    export_c(model, folder_.path(), options);
+    const std::string command = fmt::format(
+        "cd '{}' && '{}' -x c -std=c99 -Wall -Wextra -pedantic -Werror -O2 -fPIC -shared '{}.c' "
+        "-include '{}.h' -o program.so -lm 2>&1",
+        folder_.path().string(), LINNET_C_COMPILER, options.name, options.name);
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    library_ = ::dlopen((folder_ / "program.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library_, nullptr) << ::dlerror();
+    function_ = ::dlsym(library_, (options.name + "_predict").c_str());
+    EXPECT_NE(function_, nullptr) << ::dlerror();
+  }
+  Compiled(const Compiled&) = delete;
+  Compiled& operator=(const Compiled&) = delete;
+  ~Compiled() { ::dlclose(library_); }
+
+  template <class... Pointers>
+  void operator()(Pointers... pointers) const {
+    reinterpret_cast<void (*)(Pointers...)>(function_)(pointers...);
+  }
+
+ private:
+  TemporaryFolder folder_;
+  void* library_ = nullptr;
+  void* function_ = nullptr;
+};
+
+/// The largest difference from the model's own outputs of two samples, by their largest element.
+double difference(const Model& model, const Tensor& input, const CExportOptions& options = {}) {
+  const Compiled program(model, options);
+  Model own = model;
+  const Tensor wanted = own.predict(Dataset({{"x", input}}));
+  std::vector<float> found(static_cast<std::size_t>(wanted.shape().sample().elements()));
+  double largest = 0;
+  double scale = 0;
+  for (std::int64_t n = 0; n < input.shape()[0]; ++n) {
+    const std::byte* record = input.rows(n, n + 1).bytes().data();
+    // The second call finds what the first one left in memory.
+    for (int i = 0; i < 2; ++i) program(static_cast<const void*>(record), found.data());
+    const Tensor row = wanted.rows(n, n + 1);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_FALSE(std::isnan(found[i]));
+      largest = std::max<double>(largest, std::abs(found[i] - row.as<float>()[i]));
+      scale = std::max<double>(scale, std::abs(row.as<float>()[i]));
+    }
+  }
+  return largest / scale;
+}
+
+double difference(const Network& network, const CExportOptions& options = {}) {
+  const Shape samples = network.input_shape().batched(2);
+  return difference(model_of(network), Tensor(numbers(samples.elements()), samples), options);
+}
+
+double difference_of_ids(const Network& network, const CExportOptions& options = {}) {
+  const Shape samples = network.input_shape().batched(2);
+  std::vector<std::int32_t> ids;
+  for (std::int64_t i = 0; i < samples.elements(); ++i) {
+    ids.push_back(static_cast<std::int32_t>(i * 7 % 20));
+  }
+  return difference(model_of(network), Tensor(std::move(ids), samples), options);
+}
+
+constexpr double kClose = 2e-6;  // relative to the largest output; sums have another order
+
+TEST(CExport, Perceptron) {
+  const Network network({13},
+                        {Rescale{0.5}, Dense{.units = 32}, ReLU{},
+                         Dense{.units = 17, .bias = false}, Tanh{}, Dense{.units = 10}, Softmax{}});
+  EXPECT_LT(difference(network), kClose);
+}
+
+TEST(CExport, Activations) {
+  std::vector<Layer> layers{Dense{.units = 9},
+                            Sigmoid{},
+                            Dense{.units = 9},
+                            GELU{},
+                            LeakyReLU{.slope = 0.1},
+                            ELU{},
+                            SELU{},
+                            SiLU{},
+                            Dense{.units = 9},
+                            Softplus{},
+                            HardSigmoid{},
+                            Dense{.units = 9},
+                            HardSwish{},
+                            HardTanh{},
+                            LogSoftmax{}};
+  EXPECT_LT(difference(Network({5}, layers)), kClose);
+}
+
+TEST(CExport, Convolutions) {
+  const Network network(
+      {13, 11, 3},
+      {Normalize{.mean = {0.1, 0.2, 0.3}, .std = {1, 2, 3}},
+       Conv2d{.filters = 8, .kernel = {3, 5}, .stride = {2, 1}, .padding = Padding2d::same()},
+       BatchNorm{}, ReLU{}, MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)},
+       Conv2d{.filters = 12, .kernel = 3, .padding = Padding2d::all(2), .dilation = 2, .groups = 4},
+       Conv2d{.filters = 6, .kernel = 1, .bias = false}, GroupNorm{.groups = 3},
+       AvgPool2d{.size = 2, .stride = 1, .padding = Padding2d::all(1)}, Flatten{},
+       Dense{.units = 7}});
+  EXPECT_LT(difference(network), kClose);
+}
+
+TEST(CExport, BranchesAndGlobalPools) {
+  const Network network(
+      {8, 8, 4},
+      {Residual{.body = {Conv2d{.filters = 4, .padding = Padding2d::same()}, BatchNorm{}}}, ReLU{},
+       Concat{.branches = {{}, {Conv2d{.filters = 3, .kernel = 1}}, {LayerNorm{}}}},
+       Dropout{.rate = 0.5}, Concat{.branches = {{GlobalAvgPool2d{}}, {GlobalMaxPool2d{}}}},
+       Dense{.units = 5}});
+  EXPECT_LT(difference(network), kClose);
+}
+
+TEST(CExport, RecurrentLayers) {
+  const Network network(
+      {9},
+      {Embedding{.vocabulary = 20, .features = 6}, GRU{.units = 7, .return_sequences = true},
+       Bidirectional{.layer = LSTM{.units = 5, .return_sequences = true}},
+       SimpleRNN{.units = 8, .activation = SimpleRNN::Activation::relu, .return_sequences = true},
+       SimpleRNN{.units = 8, .return_sequences = true, .reverse = true}, LayerNorm{},
+       GRU{.units = 6, .bias = false}, Dense{.units = 2}},
+      DType::i32);
+  EXPECT_LT(difference_of_ids(network), kClose);
+}
+
+TEST(CExport, LargeLogitsDoNotOverflow) {
+  const Network network({5}, {Rescale{3000}, Dense{.units = 9}, Softmax{}});
+  EXPECT_LT(difference(network), 1e-3);
+}
+
+TEST(CExport, OperandsAreRepeatedBetweenTheirAxes) {
+  FunctionalNetwork f;
+  const Expression a = f.input("a", {4, 5, 6});
+  Model model = model_of(f.build({{"y", a - mean(a, {1}, true)}}));
+  EXPECT_TRUE(message_of([&] { c_source(model); }).starts_with("[reduce '"));
+  FunctionalNetwork g;
+  const Expression x = g.input("x", {4, 5, 6});
+  const Expression one = slice(x, 1, 2, 3);  // (4, 1, 6)
+  model = model_of(g.build({{"y", x * one}}));
+  const Tensor input(numbers(120), {1, 4, 5, 6});
+  EXPECT_LT(difference(model, input), kClose);
+}
+
+TEST(CExport, SeveralInputsAndOutputs) {
+  FunctionalNetwork f;
+  const Expression a = f.input("a", {4, 6});
+  const Expression b = f.input("b", {6});
+  const Expression c = f.input("c", {4, 1});
+  const Expression y = maximum(a * b + c, a - 0.25) / (2.0 + exp(b));
+  const Model model =
+      model_of(f.build({{"y", y}, {"z", slice(y, 1, 1, 4) | Flatten{} | Dense{.units = 3}}}));
+  const Tensor columns[] = {Tensor(numbers(24), {1, 4, 6}), Tensor(numbers(6), {1, 6}),
+                            Tensor(numbers(4), {1, 4, 1})};
+  Model own = model;
+  const auto wanted =
+      own.predict_all(Dataset({{"a", columns[0]}, {"b", columns[1]}, {"c", columns[2]}}));
+  const Compiled program(model, {.name = "both"});
+  std::vector<float> first(24);
+  std::vector<float> second(3);
+  const auto memory = [&](int i) { return columns[i].as<float>().data(); };
+  program(memory(0), memory(1), memory(2), first.data(), second.data());
+  for (std::size_t i = 0; i < 24; ++i) EXPECT_NEAR(first[i], wanted[0].data.as<float>()[i], 1e-6);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(second[i], wanted[1].data.as<float>()[i], 1e-6);
+}
+
+TEST(CExport, IntegerWeights) {
+  const CExportOptions int8{.name = "small", .weights = CWeights::int8};
+  const Network images({12, 12, 1},
+                       {Conv2d{.filters = 8}, ReLU{}, MaxPool2d{},
+                        Conv2d{.filters = 8, .groups = 2}, ReLU{}, Flatten{}, Dense{.units = 10}});
+  const double of_images = difference(images, int8);
+  EXPECT_LT(of_images, 0.02);
+  EXPECT_GT(of_images, 1e-5);  // or the weights were no integers
+  const Network text({9},
+                     {Embedding{.vocabulary = 20, .features = 6}, LSTM{.units = 12},
+                      Dense{.units = 2}},
+                     DType::i32);
+  EXPECT_LT(difference_of_ids(text, int8), 0.02);
+  const std::string source = c_source(model_of(images), int8);
+  EXPECT_NE(source.find("static const int8_t table_0[72]"), std::string::npos);
+  EXPECT_NE(source.find("127,"), std::string::npos);  // the largest of each channel
+}
+
+TEST(CExport, MemoryIsThatOfTheLargestMoment) {
+  // Layers of 100 and 50 floats by turns: at most two lie side by side.
+  std::vector<Layer> layers;
+  for (int i = 0; i < 6; ++i) layers.push_back(Dense{.units = i % 2 == 0 ? 100 : 50});
+  const std::string source = c_source(model_of(Network({4}, layers)));
+  const std::size_t at = source.find("static float memory[");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_LE(std::stoi(source.substr(at + 20)), 112 + 64);  // places are aligned
+}
+
+TEST(CExport, NamesClassesAndRefusesWhatItCannotWrite) {
+  Model model = model_of(Network({3}, {Dense{.units = 2}}));
+  model.set_class_names({"a \"quoted\" cat", "dog\n*/"});
+  const std::string source = c_source(model);
+  EXPECT_NE(source.find("model_class_names[] = {\"a _quoted_ cat\", \"dog__/\", }"),
+            std::string::npos);
+  EXPECT_NE(c_header(model).find("#define MODEL_CLASSES 2"), std::string::npos);
+  EXPECT_EQ(message_of([&] { c_source(model, {.name = "my model"}); }),
+            "expected a name that is a C identifier, e.g. digits; got 'my model'");
+  const Model attention = model_of(Network({4, 8}, {MultiHeadAttention{.heads = 2}}));
+  EXPECT_TRUE(message_of([&] { c_source(attention); }).find("has no C code; there is some for") !=
+              std::string::npos);
+  const Model original = model_of(Network({4, 8}, {GRU{.units = 3, .reset_after = false}}));
+  EXPECT_EQ(message_of([&] { c_source(original); }),
+            "[recurrent 'gru_1'] has no C code: it is a GRU of the original form");
+}
+
+}  // namespace
+}  // namespace linnet::testing

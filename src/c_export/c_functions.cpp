@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_export/c_functions.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+// All arrays are row-major; images are (height, width, channels). Weights lie with the output
+// channel last, so that the innermost loops run along it and need no other order of sums.
+const std::vector<CFunction>& all_functions() {
+  static const std::vector<CFunction> kAll{
+      {"begin", {}, R"(/* What sums begin with. */
+static void begin(float *restrict y@BP@, int width) {
+  for (int o = 0; o < width; ++o) y[o] = @B@;
+}
+)"},
+      {"finish", {}, R"(/* y = y scale + bias: from the integers' units to the weights'. */
+static void finish(float *restrict y, const float *restrict scale, const float *restrict bias, int width) {
+  for (int o = 0; o < width; ++o) y[o] = y[o] * scale[o] + (bias ? bias[o] : 0.0f);
+}
+)"},
+      {"accumulate", {}, R"(/* y += x w: x (count), w (count, width), y (width). */
+static void accumulate(const float *restrict x, const @W@ *restrict w, float *restrict y, int count, int width) {
+  int k = 0;
+  for (; k + 4 <= count; k += 4, w += 4 * width) {
+    const float a = x[k], b = x[k + 1], c = x[k + 2], d = x[k + 3];
+    for (int o = 0; o < width; ++o) {
+      y[o] += a * (float)w[o] + b * (float)w[width + o] + c * (float)w[2 * width + o] + d * (float)w[3 * width + o];
+    }
+  }
+  for (; k < count; ++k, w += width) {
+    const float a = x[k];
+    for (int o = 0; o < width; ++o) y[o] += a * (float)w[o];
+  }
+}
+)"},
+      {"dense",
+       {"begin", "accumulate", "finish"},
+       R"(/* y = x w + bias: x (rows, features), w (features, units). */
+static void dense(const float *x, const @W@ *w@S@, const float *bias, float *y, int rows, int features, int units) {
+  for (int r = 0; r < rows; ++r, x += features, y += units) {
+    begin(y@b@, units);
+    accumulate(x, w, y, features, units);
+    @F@
+  }
+}
+)"},
+      {"conv2d",
+       {"begin", "accumulate", "finish"},
+       R"(/* A cross-correlation: x (h, w, channels), weight (groups, kh, kw, channels / groups, filters / groups). */
+static void conv2d(const float *x, const @W@ *weight@S@, const float *bias, float *y, int h, int w, int channels,
+                   int oh, int ow, int filters, int kh, int kw, int stride_h, int stride_w, int dilation_h,
+                   int dilation_w, int pad_top, int pad_left, int groups) {
+  const int in = channels / groups, units = filters / groups;
+  for (int i = 0; i < oh; ++i) {
+    for (int j = 0; j < ow; ++j, y += filters) {
+      begin(y@b@, filters);
+      for (int g = 0; g < groups; ++g) {
+        for (int k = 0; k < kh; ++k) {
+          const int row = i * stride_h - pad_top + k * dilation_h;
+          if (row < 0 || row >= h) continue;
+          const @W@ *line = weight + (g * kh + k) * kw * in * units;
+          const int first = j * stride_w - pad_left;
+          if (groups == 1 && dilation_w == 1 && first >= 0 && first + kw <= w) {
+            accumulate(x + (row * w + first) * channels, line, y, kw * channels, units);
+            continue;
+          }
+          for (int l = 0; l < kw; ++l) {
+            const int column = first + l * dilation_w;
+            if (column < 0 || column >= w) continue;
+            accumulate(x + (row * w + column) * channels + g * in, line + l * in * units, y + g * units, in, units);
+          }
+        }
+      }
+      @FC@
+    }
+  }
+}
+)"},
+      {"max_pool2d",
+       {},
+       R"(static void max_pool2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
+                       int stride_h, int stride_w, int pad_top, int pad_left) {
+  for (int i = 0; i < oh; ++i) {
+    for (int j = 0; j < ow; ++j, y += channels) {
+      for (int c = 0; c < channels; ++c) y[c] = -INFINITY;
+      for (int k = 0; k < size_h; ++k) {
+        const int row = i * stride_h - pad_top + k;
+        if (row < 0 || row >= h) continue;
+        for (int l = 0; l < size_w; ++l) {
+          const int column = j * stride_w - pad_left + l;
+          if (column < 0 || column >= w) continue;
+          const float *pixel = x + (row * w + column) * channels;
+          for (int c = 0; c < channels; ++c) y[c] = pixel[c] <= y[c] ? y[c] : pixel[c];
+        }
+      }
+    }
+  }
+}
+)"},
+      {"avg_pool2d", {}, R"(/* Padding counts as zeros. */
+static void avg_pool2d(const float *x, float *y, int h, int w, int channels, int oh, int ow, int size_h, int size_w,
+                       int stride_h, int stride_w, int pad_top, int pad_left) {
+  const float share = 1.0f / (float)(size_h * size_w);
+  for (int i = 0; i < oh; ++i) {
+    for (int j = 0; j < ow; ++j, y += channels) {
+      for (int c = 0; c < channels; ++c) y[c] = 0.0f;
+      for (int k = 0; k < size_h; ++k) {
+        const int row = i * stride_h - pad_top + k;
+        if (row < 0 || row >= h) continue;
+        for (int l = 0; l < size_w; ++l) {
+          const int column = j * stride_w - pad_left + l;
+          if (column < 0 || column >= w) continue;
+          for (int c = 0; c < channels; ++c) y[c] += x[(row * w + column) * channels + c];
+        }
+      }
+      for (int c = 0; c < channels; ++c) y[c] *= share;
+    }
+  }
+}
+)"},
+      {"global_avg_pool",
+       {},
+       R"(static void global_avg_pool(const float *x, float *y, int pixels, int channels) {
+  for (int c = 0; c < channels; ++c) y[c] = 0.0f;
+  for (int i = 0; i < pixels; ++i) {
+    for (int c = 0; c < channels; ++c) y[c] += x[i * channels + c];
+  }
+  for (int c = 0; c < channels; ++c) y[c] /= (float)pixels;
+}
+)"},
+      {"global_max_pool",
+       {},
+       R"(static void global_max_pool(const float *x, float *y, int pixels, int channels) {
+  for (int c = 0; c < channels; ++c) y[c] = x[c];
+  for (int i = 1; i < pixels; ++i) {
+    for (int c = 0; c < channels; ++c) y[c] = x[i * channels + c] <= y[c] ? y[c] : x[i * channels + c];
+  }
+}
+)"},
+      {"scale_channels", {}, R"(/* y = x scale + shift, channel by channel. */
+static void scale_channels(const float *x, const float *scale, const float *shift, float *y, int rows, int channels) {
+  for (int r = 0; r < rows; ++r, x += channels, y += channels) {
+    for (int c = 0; c < channels; ++c) y[c] = x[c] * scale[c] + shift[c];
+  }
+}
+)"},
+      {"add_bias",
+       {},
+       R"(static void add_bias(const float *x, const float *bias, float *y, int rows, int channels) {
+  for (int r = 0; r < rows; ++r, x += channels, y += channels) {
+    for (int c = 0; c < channels; ++c) y[c] = x[c] + bias[c];
+  }
+}
+)"},
+      {"group_norm",
+       {},
+       R"(/* x (rows, pixels, channels), the statistics of each row and group of channels alone. */
+static void group_norm(const float *x, const float *weight, const float *bias, float *y, int rows, int pixels,
+                       int channels, int groups, float epsilon) {
+  const int width = channels / groups;
+  for (int r = 0; r < rows; ++r, x += pixels * channels, y += pixels * channels) {
+    for (int g = 0; g < groups; ++g) {
+      float mean = 0.0f, variance = 0.0f;
+      for (int p = 0; p < pixels; ++p) {
+        for (int c = g * width; c < (g + 1) * width; ++c) mean += x[p * channels + c];
+      }
+      mean /= (float)(pixels * width);
+      for (int p = 0; p < pixels; ++p) {
+        for (int c = g * width; c < (g + 1) * width; ++c) {
+          const float d = x[p * channels + c] - mean;
+          variance += d * d;
+        }
+      }
+      const float factor = 1.0f / sqrtf(variance / (float)(pixels * width) + epsilon);
+      for (int p = 0; p < pixels; ++p) {
+        for (int c = g * width; c < (g + 1) * width; ++c) {
+          y[p * channels + c] = (x[p * channels + c] - mean) * factor * weight[c] + bias[c];
+        }
+      }
+    }
+  }
+}
+)"},
+      {"softmax", {}, R"(static void softmax(const float *x, float *y, int rows, int width) {
+  for (int r = 0; r < rows; ++r, x += width, y += width) {
+    float most = x[0], sum = 0.0f;
+    for (int c = 1; c < width; ++c) most = x[c] > most ? x[c] : most;
+    for (int c = 0; c < width; ++c) sum += y[c] = expf(x[c] - most);
+    for (int c = 0; c < width; ++c) y[c] /= sum;
+  }
+}
+)"},
+      {"log_softmax",
+       {},
+       R"(static void log_softmax(const float *x, float *y, int rows, int width) {
+  for (int r = 0; r < rows; ++r, x += width, y += width) {
+    float most = x[0], sum = 0.0f;
+    for (int c = 1; c < width; ++c) most = x[c] > most ? x[c] : most;
+    for (int c = 0; c < width; ++c) sum += expf(x[c] - most);
+    for (int c = 0; c < width; ++c) y[c] = x[c] - most - logf(sum);
+  }
+}
+)"},
+      {"copy_part", {}, R"(/* Puts x (rows, width) at column `at` of y (rows, whole). */
+static void copy_part(const float *x, float *y, int rows, int width, int at, int whole) {
+  for (int r = 0; r < rows; ++r) memcpy(y + r * whole + at, x + r * width, sizeof(float) * (size_t)width);
+}
+)"},
+      {"take_part", {}, R"(/* Takes y (rows, width) from column `at` of x (rows, whole). */
+static void take_part(const float *x, float *y, int rows, int width, int at, int whole) {
+  for (int r = 0; r < rows; ++r) memcpy(y + r * width, x + r * whole + at, sizeof(float) * (size_t)width);
+}
+)"},
+      {"gather", {}, R"(/* Rows of a table; an index outside of it gives NaN. */
+static void gather(const @W@ *table@S@, const int32_t *ids, float *y, int count, int rows, int width) {
+  for (int i = 0; i < count; ++i, y += width) {
+    const int32_t id = ids[i];
+    for (int c = 0; c < width; ++c) y[c] = id < 0 || id >= rows ? NAN : @T@;
+  }
+}
+)"},
+      {"sigmoid", {}, R"(static float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+)"},
+      {"gates", {"begin", "accumulate", "finish"}, R"(/* The sums of a step's gates: x w + bias. */
+static void gates(const float *x, const @W@ *w@S@, const float *bias, float *y, int count, int width) {
+  begin(y@b@, width);
+  accumulate(x, w, y, count, width);
+  @FG@
+}
+)"},
+      {"plain_cell", {"gates"}, R"(/* h' = f(w_ih x + w_hh h + biases); scratch: (3 units). */
+static void plain_cell(const float *x, const @W@ *w_ih@SI@, const @W@ *w_hh@SH@, const float *b_ih,
+                       const float *b_hh, float *y, float *last, float *scratch, int steps, int features, int units,
+                       int reverse, int relu) {
+  float *h = scratch, *a = h + units, *c = a + units;
+  for (int u = 0; u < units; ++u) h[u] = 0.0f;
+  for (int s = 0; s < steps; ++s) {
+    const int t = reverse ? steps - 1 - s : s;
+    gates(x + t * features, w_ih@sI@, b_ih, a, features, units);
+    gates(h, w_hh@sH@, b_hh, c, units, units);
+    for (int u = 0; u < units; ++u) {
+      const float sum = a[u] + c[u];
+      h[u] = relu ? (sum > 0.0f ? sum : 0.0f) : tanhf(sum);
+      if (y) y[t * units + u] = h[u];
+    }
+  }
+  if (last) memcpy(last, h, sizeof(float) * (size_t)units);
+}
+)"},
+      {"gru", {"gates", "sigmoid"}, R"(/* Gates r, z, n in PyTorch's order; scratch: (7 units). */
+static void gru(const float *x, const @W@ *w_ih@SI@, const @W@ *w_hh@SH@, const float *b_ih, const float *b_hh,
+                float *y, float *last, float *scratch, int steps, int features, int units, int reverse) {
+  float *h = scratch, *a = h + units, *c = a + 3 * units;
+  for (int u = 0; u < units; ++u) h[u] = 0.0f;
+  for (int s = 0; s < steps; ++s) {
+    const int t = reverse ? steps - 1 - s : s;
+    gates(x + t * features, w_ih@sI@, b_ih, a, features, 3 * units);
+    gates(h, w_hh@sH@, b_hh, c, units, 3 * units);
+    for (int u = 0; u < units; ++u) {
+      const float r = sigmoid(a[u] + c[u]);
+      const float z = sigmoid(a[units + u] + c[units + u]);
+      const float n = tanhf(a[2 * units + u] + r * c[2 * units + u]);
+      h[u] = (1.0f - z) * n + z * h[u];
+      if (y) y[t * units + u] = h[u];
+    }
+  }
+  if (last) memcpy(last, h, sizeof(float) * (size_t)units);
+}
+)"},
+      {"lstm",
+       {"gates", "sigmoid"},
+       R"(/* Gates i, f, g, o in PyTorch's order; scratch: (10 units). */
+static void lstm(const float *x, const @W@ *w_ih@SI@, const @W@ *w_hh@SH@, const float *b_ih, const float *b_hh,
+                 float *y, float *last, float *scratch, int steps, int features, int units, int reverse) {
+  float *h = scratch, *m = h + units, *a = m + units, *c = a + 4 * units;
+  for (int u = 0; u < 2 * units; ++u) h[u] = 0.0f;
+  for (int s = 0; s < steps; ++s) {
+    const int t = reverse ? steps - 1 - s : s;
+    gates(x + t * features, w_ih@sI@, b_ih, a, features, 4 * units);
+    gates(h, w_hh@sH@, b_hh, c, units, 4 * units);
+    for (int u = 0; u < units; ++u) {
+      const float i = sigmoid(a[u] + c[u]);
+      const float f = sigmoid(a[units + u] + c[units + u]);
+      const float g = tanhf(a[2 * units + u] + c[2 * units + u]);
+      const float o = sigmoid(a[3 * units + u] + c[3 * units + u]);
+      m[u] = f * m[u] + i * g;
+      h[u] = o * tanhf(m[u]);
+      if (y) y[t * units + u] = h[u];
+    }
+  }
+  if (last) memcpy(last, h, sizeof(float) * (size_t)units);
+}
+)"},
+  };
+  return kAll;
+}
+
+struct Replacement {
+  std::string_view mark;
+  std::string_view f32;
+  std::string_view int8;
+};
+
+// Of int8 weights the bias is added after the sum was brought to the weights' units.
+constexpr Replacement kReplacements[] = {
+    {"@W@", "float", "int8_t"},
+    {"@SI@", "", ", const float *scale_ih"},
+    {"@SH@", "", ", const float *scale_hh"},
+    {"@sI@", "", ", scale_ih"},
+    {"@sH@", "", ", scale_hh"},
+    {"@S@", "", ", const float *scale"},
+    {"@BP@", ", const float *restrict bias", ""},
+    {"@b@", ", bias", ""},
+    {"@B@", "bias ? bias[o] : 0.0f", "0.0f"},
+    {"    @F@\n", "", "    finish(y, scale, bias, units);\n"},
+    {"      @FC@\n", "", "      finish(y, scale, bias, filters);\n"},
+    {"  @FG@\n", "", "  finish(y, scale, bias, width);\n"},
+    {"@T@", "table[id * width + c]", "(float)table[id * width + c] * scale[id]"},
+};
+
+std::string in_form(std::string_view text, CWeights weights) {
+  std::string out(text);
+  for (const Replacement& r : kReplacements) {
+    const std::string_view by = weights == CWeights::f32 ? r.f32 : r.int8;
+    for (std::size_t at = 0; (at = out.find(r.mark, at)) != std::string::npos; at += by.size()) {
+      out.replace(at, r.mark.size(), by);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const CFunction& c_function(std::string_view name) {
+  const auto found = std::ranges::find(all_functions(), name, &CFunction::name);
+  LINNET_ASSERT(found != all_functions().end());
+  return *found;
+}
+
+std::string c_functions(const std::vector<std::string>& names, CWeights weights) {
+  std::set<std::string_view> wanted(names.begin(), names.end());
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const std::string_view name : std::set(wanted)) {
+      for (const std::string_view need : c_function(name).needs) {
+        if (need == "finish" && weights == CWeights::f32) continue;
+        grown = wanted.insert(need).second || grown;
+      }
+    }
+  }
+  std::string text;
+  for (const CFunction& function : all_functions()) {  // callees stand first
+    if (wanted.contains(function.name)) text += in_form(function.text, weights) + "\n";
+  }
+  return text;
+}
+
+}  // namespace linnet

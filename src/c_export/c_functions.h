@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/c_export.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace linnet {
+
+/// The text of a function that generated C files may call; `needs` are those that it calls itself.
+/// In the text, @W@ is the type of weights, "@S@" a parameter for their scales and "@s@" the
+/// argument that hands them on, both nothing for f32.
+struct CFunction {
+  std::string_view name;
+  std::vector<std::string_view> needs;
+  std::string_view text;
+};
+
+/// Throws InternalError for an unknown name.
+const CFunction& c_function(std::string_view name);
+
+/// The texts of those named and of all that they need, each once, callees first.
+std::string c_functions(const std::vector<std::string>& names, CWeights weights);
+
+}  // namespace linnet

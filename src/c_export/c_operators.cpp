@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "base/check.h"
+#include "c_export/c_file.h"
+#include "ops/activation/activation.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/batch_norm/batch_norm.h"
+#include "ops/bias_add/bias_add.h"
+#include "ops/channel_scale/channel_scale.h"
+#include "ops/concat/concat.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/dense/dense.h"
+#include "ops/expand/expand.h"
+#include "ops/gather/gather.h"
+#include "ops/global_pool/global_pool.h"
+#include "ops/group_norm/group_norm.h"
+#include "ops/pool2d/pool2d.h"
+#include "ops/recurrent/recurrent.h"
+#include "ops/reshape/reshape.h"
+#include "ops/slice/slice.h"
+#include "ops/softmax/softmax.h"
+#include "ops/unary/unary.h"
+
+namespace linnet {
+namespace {
+
+/// What a node's writer reads.
+struct Written {
+  CFile& file;
+  const Node& node;
+
+  const Shape& shape_in(std::size_t i) const { return file.graph().shape(node.inputs[i]); }
+  const Shape& shape_out(std::size_t i = 0) const { return file.graph().shape(node.outputs[i]); }
+  std::string in(std::size_t i) const { return file.at(node.inputs[i]); }
+  std::string out(std::size_t i = 0) const { return file.at(node.outputs[i]); }
+  std::vector<float> weight(std::size_t i) const { return file.parameter(node.inputs[i]); }
+  bool has(std::size_t i) const { return i < node.inputs.size(); }
+  /// "NULL" where there is no such operand.
+  std::string in_or_null(std::size_t i) const { return has(i) ? in(i) : "NULL"; }
+  template <class O>
+  const auto& attrs() const {
+    return static_cast<const O&>(*node.op).attrs();
+  }
+};
+
+std::int64_t channels_of(const Shape& shape) { return shape[-1]; }
+std::int64_t rows_of(const Shape& shape) { return shape.elements() / channels_of(shape); }
+
+/// (rows, columns) as (columns, rows).
+std::vector<float> transposed(const std::vector<float>& matrix, std::int64_t columns) {
+  const auto width = static_cast<std::size_t>(columns);
+  const std::size_t rows = matrix.size() / width;
+  std::vector<float> turned(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    turned[i % width * rows + i / width] = matrix[i];
+  }
+  return turned;
+}
+
+void write_dense(const Written& w) {
+  const std::int64_t features = w.shape_in(DenseOp::w)[1];
+  const std::int64_t units = w.shape_in(DenseOp::w)[0];
+  w.file.call("dense", fmt::format("{}, {}, {}, {}, {}, {}, {}", w.in(DenseOp::x),
+                                   w.file.matrix(transposed(w.weight(DenseOp::w), features), units),
+                                   w.in_or_null(DenseOp::b), w.out(),
+                                   rows_of(w.shape_in(DenseOp::x)), features, units));
+}
+
+void write_conv2d(const Written& w) {
+  const Conv2dAttrs& a = w.attrs<Conv2dOp>();
+  const Shape& x = w.shape_in(Conv2dOp::x);
+  const Shape& weight = w.shape_in(Conv2dOp::w);
+  const Shape& y = w.shape_out();
+  const std::int64_t filters = weight[0] / a.groups;  // of a group
+  const std::int64_t taps = weight[1] * weight[2] * weight[3];
+  const std::vector<float> all = w.weight(Conv2dOp::w);
+  std::vector<float> turned;
+  for (std::int64_t g = 0; g < a.groups; ++g) {
+    const auto begin = all.begin() + g * filters * taps;
+    const auto part = transposed({begin, begin + filters * taps}, taps);
+    turned.insert(turned.end(), part.begin(), part.end());
+  }
+  w.file.call("conv2d", fmt::format("{}, {}, {}, {}, {}", w.in(Conv2dOp::x),
+                                    w.file.matrix(turned, filters, false, a.groups),
+                                    w.in_or_null(Conv2dOp::b), w.out(),
+                                    fmt::join({x[1], x[2], x[3], y[1], y[2], y[3], weight[1],
+                                               weight[2], a.stride_h, a.stride_w, a.dilation_h,
+                                               a.dilation_w, a.pad_top, a.pad_left, a.groups},
+                                              ", ")));
+}
+
+template <class O>
+void write_pool(const Written& w) {
+  const Pool2dAttrs& a = w.attrs<O>();
+  const Shape& x = w.shape_in(O::x);
+  const Shape& y = w.shape_out();
+  w.file.call(O::kName, fmt::format("{}, {}, {}", w.in(O::x), w.out(),
+                                    fmt::join({x[1], x[2], x[3], y[1], y[2], a.size_h, a.size_w,
+                                               a.stride_h, a.stride_w, a.pad_top, a.pad_left},
+                                              ", ")));
+}
+
+template <class O>
+void write_global_pool(const Written& w) {
+  const Shape& x = w.shape_in(O::x);
+  w.file.call(O::kName, fmt::format("{}, {}, {}, {}", w.in(O::x), w.out(), x[1] * x[2], x[3]));
+}
+
+template <class O>
+void write_rows(const Written& w) {
+  const Shape& x = w.shape_in(O::x);
+  w.file.call(O::kName,
+              fmt::format("{}, {}, {}, {}", w.in(O::x), w.out(), rows_of(x), channels_of(x)));
+}
+
+void scale_channels(const Written& w, const std::vector<float>& scale,
+                    const std::vector<float>& shift) {
+  w.file.call("scale_channels", fmt::format("{}, {}, {}, {}, {}, {}", w.in(0), w.file.floats(scale),
+                                            w.file.floats(shift), w.out(), rows_of(w.shape_in(0)),
+                                            channels_of(w.shape_in(0))));
+}
+
+void write_batch_norm(const Written& w) {
+  using Op = BatchNormInferenceOp;
+  const auto gamma = w.weight(Op::In::gamma);
+  const auto beta = w.weight(Op::In::beta);
+  const auto mean = w.weight(Op::In::running_mean);
+  const auto variance = w.weight(Op::In::running_var);
+  std::vector<float> scale;
+  std::vector<float> shift;
+  for (std::size_t c = 0; c < gamma.size(); ++c) {
+    const double factor = gamma[c] / std::sqrt(variance[c] + w.attrs<Op>().epsilon);
+    scale.push_back(static_cast<float>(factor));
+    shift.push_back(static_cast<float>(beta[c] - mean[c] * factor));
+  }
+  scale_channels(w, scale, shift);
+}
+
+void write_channel_scale(const Written& w) {
+  const ChannelFactors factors(w.attrs<ChannelScaleOp>());
+  scale_channels(w, {factors.scale, factors.scale + factors.channels},
+                 {factors.shift, factors.shift + factors.channels});
+}
+
+void write_bias_add(const Written& w) {
+  w.file.call("add_bias", fmt::format("{}, {}, {}, {}, {}", w.in(BiasAddOp::x), w.in(BiasAddOp::b),
+                                      w.out(), rows_of(w.shape_out()), channels_of(w.shape_out())));
+}
+
+void write_group_norm(const Written& w) {
+  const GroupNormAttrs& a = w.attrs<GroupNormOp>();
+  const GroupNormShape shape = group_norm_shape(a, w.shape_in(GroupNormOp::x));
+  w.file.call("group_norm",
+              fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}f", w.in(GroupNormOp::x),
+                          w.in(GroupNormOp::weight), w.in(GroupNormOp::bias), w.out(), shape.rows,
+                          shape.pixels, shape.channels, shape.groups, a.epsilon));
+}
+
+void write_gather(const Written& w) {
+  const Shape& table = w.shape_in(GatherOp::table);
+  const std::int64_t width = table.elements() / table[0];
+  w.file.call("gather", fmt::format("{}, {}, {}, {}, {}, {}",
+                                    w.file.matrix(w.weight(GatherOp::table), width, true),
+                                    w.in(GatherOp::indices), w.out(),
+                                    w.shape_in(GatherOp::indices).elements(), table[0], width));
+}
+
+void write_recurrent(const Written& w) {
+  using Op = RecurrentOp;
+  const RecurrentAttrs& a = w.attrs<Op>();
+  const RecurrentShape s = recurrent_shape(a, w.shape_in(Op::x), w.shape_in(Op::w_hh));
+  require(a.cell != Cell::gru_original,
+          "[recurrent '{}'] has no C code: it is a GRU of the original form", w.node.name);
+  const std::string function = a.cell == Cell::lstm  ? "lstm"
+                               : a.cell == Cell::gru ? "gru"
+                                                     : "plain_cell";
+  std::string arguments =
+      fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}", w.in(Op::x),
+                  w.file.matrix(transposed(w.weight(Op::w_ih), s.features), s.columns()),
+                  w.file.matrix(transposed(w.weight(Op::w_hh), s.units), s.columns()),
+                  w.in_or_null(Op::b_ih), w.in_or_null(Op::b_hh),
+                  w.file.at_if_read(w.node.outputs[Op::y]),
+                  w.file.at_if_read(w.node.outputs[Op::last]), w.file.scratch(), s.steps,
+                  s.features, s.units, a.reverse ? 1 : 0);
+  if (function == "plain_cell") arguments += a.cell == Cell::relu ? ", 1" : ", 0";
+  w.file.call(function, arguments);
+}
+
+void write_concat(const Written& w) {
+  const int axis = w.attrs<ConcatOp>().axis;
+  std::int64_t inner = 1;
+  for (int i = axis + 1; i < static_cast<int>(w.shape_out().rank()); ++i) inner *= w.shape_out()[i];
+  const std::int64_t whole = w.shape_out()[axis] * inner;
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < w.node.inputs.size(); ++i) {
+    const std::int64_t width = w.shape_in(i)[axis] * inner;
+    w.file.call("copy_part", fmt::format("{}, {}, {}, {}, {}, {}", w.in(i), w.out(),
+                                         w.shape_out().elements() / whole, width, at, whole));
+    at += width;
+  }
+}
+
+void write_slice(const Written& w) {
+  const SliceAttrs& a = w.attrs<SliceOp>();
+  const Shape& x = w.shape_in(SliceOp::x);
+  std::int64_t inner = 1;
+  for (int i = a.axis + 1; i < static_cast<int>(x.rank()); ++i) inner *= x[i];
+  w.file.call("take_part",
+              fmt::format("{}, {}, {}, {}, {}, {}", w.in(SliceOp::x), w.out(),
+                          x.elements() / (x[a.axis] * inner), (a.end - a.begin) * inner,
+                          a.begin * inner, x[a.axis] * inner));
+}
+
+void write_copy(const Written& w) {
+  w.file.line(fmt::format("memcpy({}, {}, sizeof(float) * {});", w.out(), w.in(0),
+                          w.shape_out().elements()));
+}
+
+/// y[i] = formula of x[i].
+void write_elements(const Written& w, const std::string& formula) {
+  w.file.loop(w.shape_out().elements(), fmt::format("{{ const float x = ({})[i]; ({})[i] = {}; }}",
+                                                    w.in(0), w.out(), formula));
+}
+
+void write_activation(const Written& w) {
+  switch (w.attrs<ActivationOp>().kind) {
+    case Activation::none: return write_elements(w, "x");
+    case Activation::relu: return write_elements(w, "x <= 0.0f ? 0.0f : x");  // NaN stays
+    case Activation::tanh: return write_elements(w, "tanhf(x)");
+    case Activation::sigmoid: return write_elements(w, "1.0f / (1.0f + expf(-x))");
+    case Activation::gelu:
+      return write_elements(w, "0.5f * x * (1.0f + erff(x * 0.70710678118654752f))");
+  }
+}
+
+/// The formula of y from x.
+std::string formula_of(const UnaryAttrs& a) {
+  const auto number = [](double value) { return fmt::format("{:#.9g}f", value); };
+  const std::string alpha = number(a.alpha);
+  switch (a.kind) {
+    case Unary::exp: return "expf(x)";
+    case Unary::log: return "logf(x)";
+    case Unary::log1p: return "log1pf(x)";
+    case Unary::sqrt: return "sqrtf(x)";
+    case Unary::rsqrt: return "1.0f / sqrtf(x)";
+    case Unary::square: return "x * x";
+    case Unary::abs: return "fabsf(x)";
+    case Unary::sign: return "x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x";
+    case Unary::sin: return "sinf(x)";
+    case Unary::cos: return "cosf(x)";
+    case Unary::reciprocal: return "1.0f / x";
+    case Unary::pow: return fmt::format("powf(x, {})", alpha);
+    case Unary::clip:
+      return fmt::format("x < {0} ? {0} : x > {1} ? {1} : x", alpha, number(a.beta));
+    case Unary::leaky_relu: return fmt::format("x > 0.0f ? x : {} * x", alpha);
+    case Unary::elu: return fmt::format("x > 0.0f ? x : {} * expm1f(x)", alpha);
+    case Unary::selu:
+      return fmt::format("{} * (x > 0.0f ? x : {} * expm1f(x))", number(kSeluScale),
+                         number(kSeluAlpha));
+    case Unary::silu: return "x / (1.0f + expf(-x))";
+    case Unary::softplus:
+      return fmt::format("(fmaxf({0} * x, 0.0f) + log1pf(expf(-fabsf({0} * x)))) / {0}", alpha);
+    case Unary::hard_sigmoid: return "x <= -3.0f ? 0.0f : x >= 3.0f ? 1.0f : (x + 3.0f) / 6.0f";
+    case Unary::hard_swish: return "x <= -3.0f ? 0.0f : x >= 3.0f ? x : x * (x + 3.0f) / 6.0f";
+    case Unary::gelu_tanh:
+      return "0.5f * x * (1.0f + tanhf(0.79788456080286536f * (x + 0.044715f * x * x * x)))";
+    case Unary::expm1: return "expm1f(x)";
+    case Unary::erf: return "erff(x)";
+    case Unary::floor: return "floorf(x)";
+    case Unary::ceil: return "ceilf(x)";
+    case Unary::round: return "nearbyintf(x)";
+  }
+  return "x";
+}
+
+void write_unary(const Written& w) { write_elements(w, formula_of(w.attrs<UnaryOp>())); }
+
+void write_scale(const Written& w) {
+  const ScaleAttrs& a = w.attrs<ScaleOp>();
+  write_elements(w, fmt::format("{:#.9g}f * x + {:#.9g}f", a.alpha, a.beta));
+}
+
+/// The index of b's element that goes with a's element i, where b is repeated: along a's first axes
+/// by "i % p", along the last ones by "i / q % p", along both and one between by their sum.
+std::string index_of_b(const Shape& a, const Shape& b) {
+  std::string index;
+  std::int64_t stride_a = 1;
+  std::int64_t stride_b = 1;
+  const int shift = static_cast<int>(a.rank()) - static_cast<int>(b.rank());
+  for (int axis = static_cast<int>(a.rank()) - 1; axis >= shift;) {
+    // A run of axes that b has, or of those along which it is repeated.
+    const auto repeated = [&](int i) { return b[i - shift] == 1 && a[i] != 1; };
+    const bool skip = repeated(axis);
+    std::int64_t run = 1;
+    for (; axis >= shift && repeated(axis) == skip; --axis) run *= a[axis];
+    if (!skip) {
+      std::string part = stride_a == 1 ? "i" : fmt::format("i / {}", stride_a);
+      if (stride_a * run < a.elements()) part += fmt::format(" % {}", run);
+      if (stride_b != 1) part = fmt::format("({}) * {}", part, stride_b);
+      index += (index.empty() ? "" : " + ") + part;
+      stride_b *= run;
+    }
+    stride_a *= run;
+  }
+  return index.empty() ? "0" : index;
+}
+
+void write_arithmetic(const Written& w) {
+  const auto formula = [&]() -> std::string {
+    switch (w.attrs<ArithmeticOp>().kind) {
+      case Arithmetic::add: return "a + b";
+      case Arithmetic::subtract: return "a - b";
+      case Arithmetic::multiply: return "a * b";
+      case Arithmetic::divide: return "a / b";
+      case Arithmetic::maximum: return "a > b || a != a ? a : b";
+      case Arithmetic::minimum: return "a < b || a != a ? a : b";
+      case Arithmetic::exceeds: return "a > b ? 1.0f : a == b ? 0.5f : 0.0f";
+    }
+    return "a";
+  }();
+  w.file.loop(w.shape_out().elements(),
+              fmt::format("{{ const float a = ({})[i], b = ({})[{}]; ({})[i] = {}; }}", w.in(0),
+                          w.in(1), index_of_b(w.shape_in(0), w.shape_in(1)), w.out(), formula));
+}
+
+void write_expand(const Written& w) {
+  w.file.loop(w.shape_out().elements(), fmt::format("({})[i] = ({})[{}];", w.out(), w.in(0),
+                                                    index_of_b(w.shape_out(), w.shape_in(0))));
+}
+
+using Writer = void (*)(const Written& w);
+
+const std::map<std::string_view, Writer>& writers() {
+  static const std::map<std::string_view, Writer> kWriters{
+      {ActivationOp::kName, write_activation},
+      {ArithmeticOp::kName, write_arithmetic},
+      {AvgPool2dOp::kName, write_pool<AvgPool2dOp>},
+      {BatchNormInferenceOp::kName, write_batch_norm},
+      {BiasAddOp::kName, write_bias_add},
+      {ChannelScaleOp::kName, write_channel_scale},
+      {ConcatOp::kName, write_concat},
+      {Conv2dOp::kName, write_conv2d},
+      {CopyOp::kName, write_copy},
+      {DenseOp::kName, write_dense},
+      {ExpandOp::kName, write_expand},
+      {GatherOp::kName, write_gather},
+      {GlobalAvgPoolOp::kName, write_global_pool<GlobalAvgPoolOp>},
+      {GlobalMaxPoolOp::kName, write_global_pool<GlobalMaxPoolOp>},
+      {GroupNormOp::kName, write_group_norm},
+      {LogSoftmaxOp::kName, write_rows<LogSoftmaxOp>},
+      {MaxPool2dOp::kName, write_pool<MaxPool2dOp>},
+      {RecurrentOp::kName, write_recurrent},
+      {ScaleOp::kName, write_scale},
+      {SliceOp::kName, write_slice},
+      {SoftmaxOp::kName, write_rows<SoftmaxOp>},
+      {UnaryOp::kName, write_unary},
+  };
+  return kWriters;
+}
+
+}  // namespace
+
+void write_operator(CFile& file, const Node& node) {
+  const auto writer = writers().find(node.op->name());
+  if (writer == writers().end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [name, function] : writers()) known.push_back(name);
+    fail("[{} '{}'] has no C code; there is some for {}", node.op->name(), node.name,
+         fmt::join(known, ", "));
+  }
+  writer->second({file, node});
+}
+
+std::size_t c_scratch_of(const Graph& graph, const Node& node) {
+  const auto* recurrent = dynamic_cast<const RecurrentOp*>(node.op.get());
+  if (recurrent == nullptr) return 0;
+  const auto units = static_cast<std::size_t>(graph.shape(node.inputs[RecurrentOp::w_hh])[1]);
+  const auto gates = static_cast<std::size_t>(cell_gates(recurrent->attrs().cell));
+  return units * (1 + 2 * gates + (recurrent->attrs().cell == Cell::lstm ? 1 : 0));
+}
+
+}  // namespace linnet

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_export/inference_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "plan/offsets.h"
+#include "plan/passes/passes.h"
+
+namespace linnet {
+namespace {
+
+std::size_t index_of(Value value) { return static_cast<std::size_t>(value.id); }
+
+/// From which node to which each root is alive; the outputs are until the end.
+std::vector<Interval> lives_of(const InferenceGraph& g) {
+  std::vector<Interval> lives(g.graph.value_count());
+  const auto& nodes = g.graph.nodes();
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (const Value output : nodes[n].outputs) {
+      if (g.roots[index_of(output)].id == output.id) lives[index_of(output)] = {0, n, n, 0};
+    }
+    for (const Value input : nodes[n].inputs) lives[index_of(g.roots[index_of(input)])].last = n;
+  }
+  for (const Value output : g.outputs) {
+    lives[index_of(g.roots[index_of(output)])].last = nodes.size();
+  }
+  return lives;
+}
+
+bool is_computed(const Graph& graph, Value value) { return graph.producer(value) != nullptr; }
+
+/// Views are their operand's memory; so is a result that may take it over from a dying operand.
+void join(InferenceGraph& g) {
+  for (std::size_t i = 0; i < g.graph.value_count(); ++i) g.roots.push_back({static_cast<int>(i)});
+  const auto& nodes = g.graph.nodes();
+  for (const Node& node : nodes) {
+    if (node.op->is_view()) g.roots[index_of(node.outputs[0])] = g.roots[index_of(node.inputs[0])];
+  }
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
+    for (const int place : node.op->in_place()) {
+      const Value root = g.roots[index_of(node.inputs[static_cast<std::size_t>(place)])];
+      const Value output = node.outputs[0];
+      if (!is_computed(g.graph, root) || lives_of(g)[index_of(root)].last != n ||
+          g.graph.shape(root).elements() != g.graph.shape(output).elements()) {
+        continue;
+      }
+      for (Value& other : g.roots) {
+        if (other.id == output.id) other = root;
+      }
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+InferenceGraph inference_graph(const NetworkDefinition& network,
+                               std::size_t (*scratch_of)(const Graph& graph, const Node& node)) {
+  InferenceGraph g;
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const NetworkInput& input = network.inputs[i];
+    g.inputs.push_back(g.graph.add_value(input.name, {input.dtype, input.sample.batched(1)},
+                                         Storage::external, i));
+  }
+  g.outputs = instantiate(network, g.graph, g.inputs, 1, Mode::inference, g.parameters);
+  for (std::size_t i = 0; i < g.outputs.size(); ++i) {
+    ValueInfo& info = g.graph.info(g.outputs[i]);
+    if (info.storage != Storage::arena) continue;  // an input, or one output twice
+    info.storage = Storage::external;              // so that nothing that leads to it is dead
+    info.offset = g.inputs.size() + i;
+  }
+  remove_dead(g.graph, {});
+  join(g);
+
+  std::vector<Interval> lives = lives_of(g);
+  const auto& nodes = g.graph.nodes();
+  std::vector<Interval> wanted;
+  std::vector<std::size_t> owner;  // of each interval: a value, or after them a node
+  for (std::size_t v = 0; v < lives.size(); ++v) {
+    const Value value{static_cast<int>(v)};
+    const bool read = lives[v].last > lives[v].first || g.graph.uses(value) > 0 ||
+                      g.graph.info(value).storage == Storage::external;
+    if (!is_computed(g.graph, value) || g.roots[v].id != value.id || !read) continue;
+    const Node& node = *g.graph.producer(value);
+    require(g.graph.type(value).dtype == DType::f32, "[{} '{}'] has no C code: its result is {}",
+            node.op->name(), node.name, to_string(g.graph.type(value).dtype));
+    lives[v].bytes = static_cast<std::size_t>(g.graph.shape(value).elements()) * sizeof(float);
+    wanted.push_back(lives[v]);
+    owner.push_back(v);
+  }
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const std::size_t floats = scratch_of(g.graph, nodes[n]);
+    if (floats == 0) continue;
+    wanted.push_back({floats * sizeof(float), n, n, 0});
+    owner.push_back(lives.size() + n);
+  }
+  g.floats = assign_offsets(wanted) / sizeof(float);
+  g.offsets.resize(lives.size());
+  g.scratch.resize(nodes.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::size_t offset = wanted[i].offset / sizeof(float);
+    if (owner[i] < lives.size())
+      g.offsets[owner[i]] = offset;
+    else
+      g.scratch[owner[i] - lives.size()] = offset;
+  }
+  return g;
+}
+
+}  // namespace linnet

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import subprocess
+import unittest
+
+import command
+
+DRIVER = r"""
+#include <stdio.h>
+#include "digits.h"
+int main(void) {
+  float pixels[DIGITS_IN_INPUT], scores[DIGITS_OUT_0];
+  for (int image; (image = getchar()) != EOF;) {
+    pixels[0] = (float)image;
+    for (int i = 1; i < DIGITS_IN_INPUT; ++i) pixels[i] = (float)getchar();
+    digits_predict(pixels, scores);
+    int best = 0;
+    for (int c = 1; c < DIGITS_OUT_0; ++c) best = scores[c] > scores[best] ? c : best;
+    printf("%d %.6f\n", best, scores[best]);
+  }
+  return 0;
+}
+"""
+COMPILER = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc")
+
+
+@unittest.skipIf(COMPILER is None, "there is no C compiler")
+class Export(command.CommandTest):
+    def answers(self, *options):
+        """What the C program of a trained model answers on the test images."""
+        folder = self.folder / ("c" + "".join(options))
+        out, _ = self.run_linnet("export", self.model, "--c", folder, "--name", "digits", *options)
+        self.assertIn("digits_predict() in C99", out)
+        (folder / "main.c").write_text(DRIVER)
+        subprocess.run([COMPILER, "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O2", "-o",
+                        folder / "digits", folder / "main.c", folder / "digits.c", "-lm"], check=True)
+        pixels, _ = command.patterns(100, 2)
+        printed = subprocess.run([folder / "digits"], input=bytes(pixels), capture_output=True,
+                                 check=True).stdout.decode().split("\n")[:-1]
+        return [int(line.split()[0]) for line in printed]
+
+    def test_c_answers_as_the_command_does(self):
+        _, self.model = self.train()
+        summary = self.run_json("evaluate", self.model, "--data", self.folder / "patterns")
+        labels = command.patterns(100, 2)[1]
+        for options in ((), ("--int8",)):
+            right = sum(a == b for a, b in zip(self.answers(*options), labels))
+            self.assertAlmostEqual(right / 100, summary["metrics"]["accuracy"], delta=0.0 if not options else 0.02)
+
+    def test_what_is_wrong_is_said(self):
+        _, folder = self.train()
+        self.assert_error("linnet export wants to know what to write: --c FOLDER", "export", folder)
+        self.assert_error("expected a name that is a C identifier, e.g. digits; got '2nd'", "export", folder, "--c", "out",
+                          "--name", "2nd")
+        self.assertFalse((self.folder / "out").exists())
+        self.assert_error("cannot read 'nowhere': No such file or directory", "export", "nowhere", "--c", "out")
+
+
+if __name__ == "__main__":
+    unittest.main()
