@@ -10,7 +10,7 @@ namespace {
 
 /// Arguments: batch, threads. The time is that of the epochs alone, as the trainer reports it.
 void train_mnist_cnn(benchmark::State& state) {
-  static const Dataset digits = make_digits(20000, 0, 1).train;
+  static const Dataset digits = datasets::digits(20000, 0, 1).train;
   Model model(workloads::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
   const TrainingOptions options{.epochs = 1,
                                 .batch = state.range(0),
@@ -39,7 +39,7 @@ BENCHMARK(train_mnist_cnn)
 
 /// Arguments: batch, threads. Bytes to probabilities.
 void predict_mnist_cnn(benchmark::State& state) {
-  static const Dataset digits = make_digits(20000, 0, 1).train;
+  static const Dataset digits = datasets::digits(20000, 0, 1).train;
   Model model(workloads::mnist_cnn(), {.threads = static_cast<int>(state.range(1))});
   for (auto _ : state) {
     benchmark::DoNotOptimize(model.predict_probabilities(digits, state.range(0)));

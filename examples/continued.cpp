@@ -18,7 +18,7 @@ Trainer new_trainer() {
 }
 
 int main() {
-  const Splits digits = make_digits(5000, 1000, 1);
+  const Splits digits = datasets::digits(5000, 1000, 1);
   const auto [training, validation] = digits.train.split(0.1, {.seed = 1, .stratify = true});
   FitOptions options{.batch = 50, .validation = validation, .patience = 3, .keep_best = true};
 

@@ -7,7 +7,7 @@
 
 int main() {
   using namespace linnet;
-  const Splits data = load_fashion_mnist("data");
+  const Splits data = datasets::fashion_mnist("data");
   Network network({28, 28, 1},
                   {Rescale{1.0 / 255}, Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{},
                    MaxPool2d{}, Flatten{}, Dense{.units = 10}});

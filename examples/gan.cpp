@@ -21,7 +21,7 @@ OutputLoss judged(const char* output, double target) {
 }
 
 int main(int argc, char** argv) {
-  const Splits data = argc > 1 ? load_fashion_mnist(argv[1]) : make_digits(6000, 100, 1);
+  const Splits data = argc > 1 ? datasets::fashion_mnist(argv[1]) : datasets::digits(6000, 100, 1);
 
   FunctionalNetwork f;
   const Block g = block("g", {Dense{.units = 128}, ReLU{}, Dense{.units = 784}, Sigmoid{}});

@@ -11,7 +11,7 @@
 using namespace linnet;
 
 int main() {
-  const Splits digits = make_digits(5000, 1000, 1);
+  const Splits digits = datasets::digits(5000, 1000, 1);
   {
     Model model(Network({28, 28, 1}, {Rescale{1.0 / 255}, Conv2d{.filters = 8}, ReLU{}, MaxPool2d{},
                                       Flatten{}, Dense{.units = 10}}));

@@ -10,7 +10,7 @@
 using namespace linnet;
 
 int main() {
-  const Splits digits = make_digits(5000, 1000, 1);
+  const Splits digits = datasets::digits(5000, 1000, 1);
   Model model(Network({28, 28, 1}, {Rescale{1.0 / 255}, Conv2d{.filters = 8}, ReLU{}, MaxPool2d{},
                                     Flatten{}, Dense{.units = 32}, ReLU{}, Dense{.units = 10}}));
   Trainer trainer(model, {.optimizer = Adam{.learning_rate = 3e-3}});

@@ -33,7 +33,7 @@ void noisy(const Tensor& from, Tensor& to, const RecordPlace& place) {
 }
 
 int main() {
-  Splits data = make_digits(4000, 1000, 1);
+  Splits data = datasets::digits(4000, 1000, 1);
   for (Dataset* part : {&data.train, &data.test}) {
     *part = part->map("image", {.record = {28, 28, 1}, .seed = 1}, noisy);
   }

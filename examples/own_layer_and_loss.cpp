@@ -42,7 +42,7 @@ Dataset with_hints(const Dataset& digits) {
 }
 
 int main() {
-  const Splits digits = make_digits(10000, 2000, 1);
+  const Splits digits = datasets::digits(10000, 2000, 1);
   const Dataset training = with_hints(digits.train);
   const Dataset test = with_hints(digits.test);
 

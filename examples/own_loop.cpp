@@ -18,7 +18,7 @@ double norm(const State& tensors) {
 }
 
 int main() {
-  const Splits data = make_digits(5000, 1000, 1);
+  const Splits data = datasets::digits(5000, 1000, 1);
   Model model(Network({28, 28, 1}, {Rescale{1.0 / 255}, Conv2d{.filters = 8}, ReLU{}, MaxPool2d{},
                                     Flatten{}, Dropout{.rate = 0.2}, Dense{.units = 10}}));
   Trainer trainer(model, {.optimizer = Adam{.learning_rate = 3e-3}}, {.seed = 1});

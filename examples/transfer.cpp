@@ -31,7 +31,7 @@ double tuned(const Model& model, const Objective& objective, const Dataset& trai
 }
 
 int main(int argc, char** argv) {
-  const Splits data = argc > 1 ? load_fashion_mnist(argv[1]) : make_digits(5000, 1000, 1);
+  const Splits data = argc > 1 ? datasets::fashion_mnist(argv[1]) : datasets::digits(5000, 1000, 1);
 
   // A network of ten classes. Its layers have names, by which they are found again.
   Model ten(Network({28, 28, 1}, {Rescale{1.0 / 255}, Conv2d{.filters = 8, .name = "conv"}, ReLU{},

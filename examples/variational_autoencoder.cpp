@@ -33,7 +33,8 @@ Expression divergence(const Expression& code, const Expression& /*target*/) {
 }
 
 int main(int argc, char** argv) {
-  const Splits splits = argc > 1 ? load_fashion_mnist(argv[1]) : make_digits(4000, 500, 1);
+  const Splits splits =
+      argc > 1 ? datasets::fashion_mnist(argv[1]) : datasets::digits(4000, 500, 1);
 
   FunctionalNetwork f;
   const Block decoder = block("decoder", {Dense{.units = 128}, ReLU{}, Dense{.units = kPixels}});

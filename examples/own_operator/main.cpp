@@ -13,7 +13,7 @@ int main() {
   check_operator(std::make_shared<SoftThresholdGradient>(0.1), {{8, 5}, {8, 5}},
                  {.gradient = false});
 
-  const Splits digits = make_digits(2000, 500, 0);
+  const Splits digits = datasets::digits(2000, 500, 0);
   const CustomLayer shrink{"soft_threshold", [](const Expression& x, LayerWeights&) {
                              return apply(std::make_shared<SoftThreshold>(0.1), {x})[0];
                            }};

@@ -258,15 +258,5 @@ Splits load_dataset(const std::filesystem::path& path, const DatasetOptions& opt
 /// lack. evaluate(), evaluate_metrics() and train() call it themselves.
 Dataset with_class_names(Dataset data, const std::vector<std::string>& class_names);
 
-/// Reads Fashion-MNIST (Xiao et al., 2017): images (28, 28, 1) u8, 60,000 for training, 10,000 for
-/// test. Takes the files from `cache` if it holds them, else from Debian's package
-/// dataset-fashion-mnist, else downloads them into `cache` and checks their SHA-256. Throws
-/// DataError where none of these works; make_digits() needs no files.
-Splits load_fashion_mnist(const std::filesystem::path& cache);
-
-/// Makes images of the ten digits, (28, 28, 1) u8, drawn by strokes with random slant, size,
-/// thickness, position and noise: `train` and `test` of them. A function of the seed.
-Splits make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
-
 }  // namespace linnet
 LINNET_API_END

@@ -9,6 +9,7 @@
 #include <linnet/custom_metric.h>
 #include <linnet/custom_operator.h>
 #include <linnet/dataset.h>
+#include <linnet/datasets.h>
 #include <linnet/devices.h>
 #include <linnet/error.h>
 #include <linnet/expression.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/dataset.h>
+#include <linnet/datasets.h>
 
 #include <algorithm>
 #include <array>
@@ -151,7 +151,7 @@ Dataset draw_part(std::int64_t count, std::uint64_t seed, std::uint64_t part) {
 
 }  // namespace
 
-Splits make_digits(std::int64_t train, std::int64_t test, std::uint64_t seed) {
+Splits datasets::digits(std::int64_t train, std::int64_t test, std::uint64_t seed) {
   return {.train = draw_part(train, seed, 0), .test = draw_part(test, seed, 1)};
 }
 

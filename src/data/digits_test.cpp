@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <linnet/dataset.h>
+#include <linnet/datasets.h>
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ std::int64_t squared_distance(std::span<const std::uint8_t> a, std::span<const s
 }
 
 TEST(Digits, HasTheShapeAndNamesOfMnist) {
-  const Splits pair = make_digits(30, 20, 1);
+  const Splits pair = datasets::digits(30, 20, 1);
   EXPECT_EQ(pair.train.info().name, "digits");
   EXPECT_EQ(pair.train.size(), 30);
   EXPECT_EQ(pair.test.size(), 20);
@@ -40,16 +40,16 @@ TEST(Digits, HasTheShapeAndNamesOfMnist) {
 }
 
 TEST(Digits, AreAFunctionOfTheSeed) {
-  const Splits first = make_digits(40, 10, 7);
-  const Splits again = make_digits(20, 10, 7);
+  const Splits first = datasets::digits(40, 10, 7);
+  const Splits again = datasets::digits(20, 10, 7);
   EXPECT_EQ(bytes(again.train), bytes(first.train.rows(0, 20)));
   EXPECT_EQ(bytes(again.test), bytes(first.test));
   EXPECT_EQ(labels(again.test), labels(first.test));
-  EXPECT_NE(bytes(make_digits(40, 10, 8).train), bytes(first.train));
+  EXPECT_NE(bytes(datasets::digits(40, 10, 8).train), bytes(first.train));
 }
 
 TEST(Digits, NoImageComesTwice) {
-  const Splits pair = make_digits(100, 100, 3);
+  const Splits pair = datasets::digits(100, 100, 3);
   for (std::size_t i = 0; i < 100; ++i) {
     for (std::size_t j = 0; j < 100; ++j) {
       EXPECT_GT(squared_distance(image(pair.train, i), image(pair.test, j)), 0);
@@ -60,14 +60,14 @@ TEST(Digits, NoImageComesTwice) {
 }
 
 TEST(Digits, AllClassesAreAboutAsFrequent) {
-  const Dataset data = make_digits(2000, 0, 5).train;
+  const Dataset data = datasets::digits(2000, 0, 5).train;
   std::array<int, 10> counts{};
   for (const std::int32_t label : labels(data)) ++counts[static_cast<std::size_t>(label)];
   for (const int count : counts) EXPECT_NEAR(count, 200, 70);
 }
 
 TEST(Digits, StayInsideTheirFrame) {
-  const Dataset data = make_digits(500, 0, 11).train;
+  const Dataset data = datasets::digits(500, 0, 11).train;
   std::int64_t rim = 0;
   std::int64_t all = 0;
   const std::vector<std::uint8_t> pixels = bytes(data);
@@ -84,7 +84,7 @@ TEST(Digits, StayInsideTheirFrame) {
 // The label says what is drawn: the nearest of 2,000 drawings has the same label nearly always,
 // yet not always, or there would be nothing to learn.
 TEST(Digits, NeighboursShareTheirLabel) {
-  const Splits pair = make_digits(2000, 300, 13);
+  const Splits pair = datasets::digits(2000, 300, 13);
   const std::vector<std::int32_t> train_labels = labels(pair.train);
   int right = 0;
   for (std::size_t i = 0; i < 300; ++i) {
@@ -120,9 +120,9 @@ TEST(Digits, EveryDigitHasFormsInItsBox) {
 }
 
 TEST(Digits, RefusesANumberThatMakesNoSense) {
-  EXPECT_EQ(error_of([] { make_digits(-1, 1, 1); }),
+  EXPECT_EQ(error_of([] { datasets::digits(-1, 1, 1); }),
             "digits: the number of images must lie in [0, 10000000]; got -1");
-  EXPECT_EQ(make_digits(0, 0, 1).test.size(), 0);
+  EXPECT_EQ(datasets::digits(0, 0, 1).test.size(), 0);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/fashion_mnist.h"
 
+#include <linnet/datasets.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -78,7 +80,7 @@ FashionMnistSource fashion_mnist_source() {
           }}};
 }
 
-Splits load_fashion_mnist(const fs::path& cache, const FashionMnistSource& source) {
+Splits read_fashion_mnist(const fs::path& cache, const FashionMnistSource& source) {
   if (!cache.empty() && holds_all(cache, source)) return load_from(cache);
   if (holds_all(source.packaged, source)) return load_from(source.packaged);
   try {
@@ -92,8 +94,8 @@ Splits load_fashion_mnist(const fs::path& cache, const FashionMnistSource& sourc
   return load_from(cache);
 }
 
-Splits load_fashion_mnist(const fs::path& cache) {
-  return load_fashion_mnist(cache, fashion_mnist_source());
+Splits datasets::fashion_mnist(const fs::path& cache) {
+  return read_fashion_mnist(cache, fashion_mnist_source());
 }
 
 }  // namespace linnet

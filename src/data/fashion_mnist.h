@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// Where load_fashion_mnist() looks, apart from its cache; tests put their own in.
+/// Where datasets::fashion_mnist() looks, apart from its cache; tests put their own in.
 struct FashionMnistSource {
   /// One of the four files. The check sum is of the unpacked content: Debian packs the same bytes
   /// without a name and a date, so its .gz files differ from the original ones.
@@ -28,6 +28,6 @@ struct FashionMnistSource {
 /// The real one: Xiao, Rasul and Vollgraf, "Fashion-MNIST", 2017 (arXiv:1708.07747).
 FashionMnistSource fashion_mnist_source();
 
-Splits load_fashion_mnist(const std::filesystem::path& cache, const FashionMnistSource& source);
+Splits read_fashion_mnist(const std::filesystem::path& cache, const FashionMnistSource& source);
 
 }  // namespace linnet

@@ -51,7 +51,7 @@ TEST(Download, ReadsAFileAndKeepsToItsLimit) {
 TEST(FashionMnist, DownloadsOnceIntoTheCache) {
   const TemporaryFolder folder;
   const FashionMnistSource source = small_source(folder);
-  const Splits pair = load_fashion_mnist(folder / "cache", source);
+  const Splits pair = read_fashion_mnist(folder / "cache", source);
   EXPECT_EQ(pair.train.info().name, "fashion-mnist");
   EXPECT_EQ(pair.train.size(), 6);
   EXPECT_EQ(labels(pair.test), (std::vector<std::int32_t>{0, 1, 2, 3}));
@@ -60,7 +60,7 @@ TEST(FashionMnist, DownloadsOnceIntoTheCache) {
   EXPECT_EQ(pair.test.classes()[9], "Ankle boot");
   // The second time nothing is asked of the server.
   std::filesystem::remove_all(folder / "server");
-  EXPECT_EQ(bytes(load_fashion_mnist(folder / "cache", source).train), bytes(pair.train));
+  EXPECT_EQ(bytes(read_fashion_mnist(folder / "cache", source).train), bytes(pair.train));
 }
 
 TEST(FashionMnist, PrefersTheCacheThenThePackage) {
@@ -68,11 +68,11 @@ TEST(FashionMnist, PrefersTheCacheThenThePackage) {
   FashionMnistSource source = small_source(folder);
   source.base_url = "file:///nowhere/";
   write_mnist(folder, "packaged/");
-  EXPECT_EQ(load_fashion_mnist(folder / "cache", source).train.size(), 6);
+  EXPECT_EQ(read_fashion_mnist(folder / "cache", source).train.size(), 6);
   EXPECT_FALSE(std::filesystem::exists(folder / "cache"));
   write_mnist(folder, "cache/");
   folder.write("packaged/train-images-idx3-ubyte", "not looked at");
-  EXPECT_EQ(load_fashion_mnist(folder / "cache", source).train.size(), 6);
+  EXPECT_EQ(read_fashion_mnist(folder / "cache", source).train.size(), 6);
 }
 
 TEST(FashionMnist, RefusesOtherContent) {
@@ -80,13 +80,13 @@ TEST(FashionMnist, RefusesOtherContent) {
   const FashionMnistSource source = small_source(folder);
   const std::string other = idx({6}, 2);
   folder.write("server/train-labels-idx1-ubyte.gz", gzip(other));
-  EXPECT_EQ(error_of([&] { load_fashion_mnist(folder / "cache", source); }),
+  EXPECT_EQ(error_of([&] { read_fashion_mnist(folder / "cache", source); }),
             start_of_error(folder) + "'" + source.base_url +
                 "train-labels-idx1-ubyte.gz' is not the expected file: its content has SHA-256 " +
                 sha256(other) + ", not " + source.files[1].sha256 + std::string(kEndOfError));
   EXPECT_FALSE(std::filesystem::exists(folder / "cache" / source.files[1].name));
   folder.write("server/train-labels-idx1-ubyte.gz", "<html>Not found</html>");
-  EXPECT_EQ(error_of([&] { load_fashion_mnist(folder / "cache", source); }),
+  EXPECT_EQ(error_of([&] { read_fashion_mnist(folder / "cache", source); }),
             start_of_error(folder) + "'" + source.base_url +
                 "train-labels-idx1-ubyte.gz' is damaged: incorrect header check" +
                 std::string(kEndOfError));
@@ -96,19 +96,19 @@ TEST(FashionMnist, SaysWhatWasTried) {
   const TemporaryFolder folder;
   FashionMnistSource source = small_source(folder);
   source.base_url = "file:///nowhere/";
-  const std::string message = error_of([&] { load_fashion_mnist(folder / "cache", source); });
+  const std::string message = error_of([&] { read_fashion_mnist(folder / "cache", source); });
   EXPECT_EQ(message.find(start_of_error(folder) +
                          "cannot download 'file:///nowhere/train-images-idx3-ubyte.gz': "),
             0U)
       << message;
   EXPECT_TRUE(message.ends_with(kEndOfError)) << message;
   EXPECT_NE(error_of([&] {
-              load_fashion_mnist("", source);
+              read_fashion_mnist("", source);
             }).find("there is no folder to download into"),
             std::string::npos);
   const auto file = folder.write("file", "");
   EXPECT_NE(error_of([&] {
-              load_fashion_mnist(file / "cache", source);
+              read_fashion_mnist(file / "cache", source);
             }).find("cannot create '" + file.string() + "/cache': Not a directory"),
             std::string::npos);
 }

@@ -53,19 +53,30 @@ Column resized(Column column, const Shape& input) {
   return column;
 }
 
-}  // namespace
+enum class Fit : std::uint8_t { none, crop, resize };
 
-Dataset fit_images(Dataset data, const Shape& input, std::size_t index) {
-  if (data.size() == 0 || index >= data.inputs().size()) return data;
+Fit fit_of(const Dataset& data, const Shape& input, std::size_t index) {
+  if (data.size() == 0 || index >= data.inputs().size()) return Fit::none;
   const Column& column = data.inputs()[index];
   const Shape sample = column.record();
   const bool images = sample.rank() == 3 && input.rank() == 3 && sample[2] == input[2];
-  if (!images || sample == input || column.dtype() == DType::i32) return data;
-  if (sample[0] >= input[0] && sample[1] >= input[1]) {
+  if (!images || sample == input || column.dtype() == DType::i32) return Fit::none;
+  if (sample[0] >= input[0] && sample[1] >= input[1]) return Fit::crop;
+  return column.dtype() == DType::u8 ? Fit::resize : Fit::none;
+}
+
+}  // namespace
+
+Dataset fit_images(Dataset data, const Shape& input, std::size_t index) {
+  if (fit_of(data, input, index) == Fit::crop) {
     return centre_crop_input(data, index, input[0], input[1]);
   }
-  if (column.dtype() != DType::u8) return data;
-  return with_input(data, index, resized(column, input));
+  return resize_smaller(std::move(data), input, index);
+}
+
+Dataset resize_smaller(Dataset data, const Shape& input, std::size_t index) {
+  if (fit_of(data, input, index) != Fit::resize) return data;
+  return with_input(data, index, resized(data.inputs()[index], input));
 }
 
 }  // namespace linnet

@@ -13,6 +13,9 @@ namespace linnet {
 /// (u8 alone). Data of the right shape, of other channels and of no images stay as they are.
 Dataset fit_images(Dataset data, const Shape& input, std::size_t index = 0);
 
+/// The same of images that are smaller alone; a step crops the larger ones as it gathers them.
+Dataset resize_smaller(Dataset data, const Shape& input, std::size_t index);
+
 /// centre_crop() of another input than the first.
 Dataset centre_crop_input(const Dataset& data, std::size_t index, std::int64_t height,
                           std::int64_t width);

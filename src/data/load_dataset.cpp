@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/load_dataset.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "data/npy_folder.h"
 #include "data/open_images.h"
 #include "data/subsample.h"
+#include "data/tar.h"
 
 namespace linnet {
 namespace {
@@ -75,6 +77,10 @@ FoundData find_dataset(const fs::path& path) {
   if (const std::optional<DataKind> kind = kind_of(path)) return {*kind, path};
   if (std::optional<FoundData> deeper = find_deeper(path)) return *std::move(deeper);
   if (holds_image_folders(path)) return {DataKind::images, path};
+  const auto archive = std::ranges::find_if(listing.files, is_tar_name);
+  require<DataError>(archive == listing.files.end(),
+                     "'{}' holds no data set but the archive '{}'; unpack it first", path.string(),
+                     archive == listing.files.end() ? "" : archive->filename().string());
   fail<DataError>(
       "'{}' holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
       "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews "
@@ -82,6 +88,19 @@ FoundData find_dataset(const fs::path& path) {
       "labels.csv beside images) and folders of images by class (class/*.png, *.jpg, *.jpeg, "
       "*.bmp, also under train/ and test/ or val/)",
       path.string());
+}
+
+bool holds_image_files(const fs::path& path) {
+  const DataKind kind = find_dataset(path).kind;
+  return kind == DataKind::images || kind == DataKind::chest_xray;
+}
+
+bool holds_texts(const fs::path& path) { return find_dataset(path).kind == DataKind::imdb; }
+
+bool holds_dataset(const fs::path& folder) {
+  return kind_of(folder) || holds_image_folders(folder) ||
+         std::ranges::any_of(list_folder(folder).folders,
+                             [](const fs::path& inner) { return kind_of(inner).has_value(); });
 }
 
 namespace {

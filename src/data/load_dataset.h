@@ -23,4 +23,11 @@ struct FoundData {
 /// Looks at names alone. Throws Error where nothing, or more than one data set, is to be seen.
 FoundData find_dataset(const std::filesystem::path& path);
 
+/// Whether the data set is of image files, or of texts. Throws as find_dataset() does.
+bool holds_image_files(const std::filesystem::path& path);
+bool holds_texts(const std::filesystem::path& path);
+
+/// Whether a folder, or a folder in it, holds a data set. Throws DataError where it can't be read.
+bool holds_dataset(const std::filesystem::path& folder);
+
 }  // namespace linnet

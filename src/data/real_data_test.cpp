@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the real files say, where this machine has them; skipped where it has not.
-#include <linnet/dataset.h>
+#include <linnet/datasets.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 TEST(RealData, FashionMnistOfDebiansPackage) {
   const std::filesystem::path folder = fashion_mnist_source().packaged;
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const Splits pair = load_fashion_mnist("");
+  const Splits pair = datasets::fashion_mnist("");
   EXPECT_EQ(pair.train.size(), 60000);
   EXPECT_EQ(pair.test.size(), 10000);
   EXPECT_EQ(sample_shape(pair.train), (Shape{28, 28, 1}));
@@ -31,7 +31,7 @@ TEST(RealData, FashionMnistPassesItsOwnCheckSums) {
   const TemporaryFolder folder;
   source.base_url = "file://" + source.packaged.string() + "/";
   source.packaged = folder / "none";
-  EXPECT_EQ(load_fashion_mnist(folder / "cache", source).test.size(), 10000);
+  EXPECT_EQ(read_fashion_mnist(folder / "cache", source).test.size(), 10000);
 }
 
 /// A folder of the shared data, or none.
@@ -54,6 +54,21 @@ TEST(RealData, Mnist) {
   EXPECT_EQ(classes(pair.train), 10);
   EXPECT_EQ(labels(pair.train)[0], 5);
   EXPECT_EQ(labels(pair.test)[0], 7);
+}
+
+TEST(RealData, Cifar10OfItsArchive) {
+  const std::filesystem::path folder = shared_folder("cifar10");
+  if (!std::filesystem::exists(folder)) {
+    GTEST_SKIP() << folder << " is not there; LINNET_DATA may name the folder above it";
+  }
+  const TemporaryFolder cache;
+  const Splits pair =
+      datasets::load("cifar10", {.folders = {folder.parent_path()}, .cache = cache.path()});
+  EXPECT_EQ(pair.train.size(), 50000);
+  EXPECT_EQ(pair.test.size(), 10000);
+  EXPECT_EQ(pair.train.classes()[9], "truck");
+  EXPECT_EQ(std::ranges::count(labels_of(pair.test), 3), 1000);
+  EXPECT_EQ(labels(pair.train)[0], 6);  // a frog comes first
 }
 
 // The words were counted once by a script that follows Keras's Tokenizer and pad_sequences; all

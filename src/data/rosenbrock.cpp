@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/rosenbrock.h"
+#include <linnet/datasets.h>
 
 #include <cmath>
 #include <span>
@@ -82,8 +82,8 @@ Dataset standardised(Points points, std::int64_t features, const Moments& by) {
 
 }  // namespace
 
-Splits make_rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
-                       std::uint64_t seed) {
+Splits datasets::rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
+                            std::uint64_t seed) {
   require(features >= 2, "Rosenbrock's function takes at least two numbers; got {}", features);
   for (std::int64_t count : {train, test}) {
     require(count >= 0 && count <= kMostNumbers / features,

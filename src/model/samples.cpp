@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model takes of images, by what it remembers of its training.
+#include <linnet/datasets.h>
 #include <linnet/model.h>
 
 #include <string>
@@ -9,6 +10,7 @@
 #include "core/tensor_memory.h"
 #include "data/fit_images.h"
 #include "data/image_source.h"
+#include "data/load_dataset.h"
 #include "model/bind_columns.h"
 #include "model/model_state.h"
 
@@ -25,6 +27,16 @@ Dataset fit_samples(Dataset data, const Model& model) {
   if (images->record() != model.sample_shape()) return data;
   const auto index = static_cast<std::size_t>(images - data.inputs().data());
   return fit_images(std::move(data), model.network().input_shape(), index);
+}
+
+DatasetOptions datasets::options_for(const Model& model, const std::string& name,
+                                     const Places& places, DatasetOptions options) {
+  const Shape sample = model.sample_shape();
+  const std::optional<std::filesystem::path> folder = find(name, places);
+  if (!folder || sample.rank() != 3 || !holds_image_files(*folder)) return options;
+  if (options.size.rank() == 0) options.size = {sample[0], sample[1]};
+  if (options.channels == 0 && (sample[2] == 1 || sample[2] == 3)) options.channels = sample[2];
+  return options;
 }
 
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,

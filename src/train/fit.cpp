@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "data/fit_images.h"
+#include "model/bind_columns.h"
 #include "model/check_values.h"
 #include "model/custom_metrics.h"
 #include "train/chunks.h"
@@ -160,7 +162,14 @@ class Fit {
   /// The classes may stand in another order there than in the training's data.
   StepData held_out_data(const Dataset& data, const std::vector<std::string>& class_names) {
     data.check_labels(objective_.objective.loss_options.ignore_index);
-    held_out_.push_back(with_class_names(data, class_names));
+    Dataset fitting = with_class_names(data, class_names);
+    if (options_.augment.crops()) {
+      const NetworkDefinition& network = model_.definition();
+      const Column* images = bind_inputs(network, fitting)[0];
+      const auto index = static_cast<std::size_t>(images - fitting.inputs().data());
+      fitting = resize_smaller(std::move(fitting), network.inputs[0].sample, index);
+    }
+    held_out_.push_back(std::move(fitting));
     return data_of(held_out_.back());
   }
 

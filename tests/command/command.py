@@ -12,6 +12,7 @@ import unittest
 LINNET = os.environ.get("LINNET_COMMAND", "linnet")
 # A developer's own plug-in is none of the tests' business.
 os.environ.pop("LINNET_CUDA_LIBRARY", None)
+os.environ.pop("LINNET_DATA", None)  # nor are real data under the names of data sets
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 

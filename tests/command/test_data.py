@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`linnet data info` and `linnet data convert`."""
+import io
 import struct
+import tarfile
 import unittest
 
 import command
@@ -116,14 +118,36 @@ class DataTest(command.CommandTest):
     def test_kept_data_is_asked_for(self):
         cache = self.folder / "cache"
         environment = {**command.os.environ, "XDG_CACHE_HOME": str(cache)}
-        self.assert_error("imdb is not here: give the folder of its reviews (train.tsv and "
-                          "test.tsv, or the folders of aclImdb) by --data, or put them into "
-                          f"'{cache}/linnet/imdb'", "data", "info", "imdb", env=environment)
+        self.assert_error("imdb is not here: put its reviews (train.tsv and test.tsv, or the "
+                          f"folders of aclImdb) into '{cache}/linnet/imdb', or name their folder",
+                          "data", "info", "imdb", env=environment)
         (cache / "linnet/imdb").mkdir(parents=True)
         for part in ("train", "test"):
             (cache / f"linnet/imdb/{part}.tsv").write_text("1\tgood film\n0\tbad film\n")
         out, _ = self.run_linnet("data", "info", "imdb", "--json", env=environment)
         self.assertEqual(command.json.loads(out)["train"]["sample_shape"], [150])
+
+    def test_names_are_looked_for_in_linnet_data_first(self):
+        """An archive there is unpacked into the cache once."""
+        environment = {**command.os.environ, "LINNET_DATA": str(self.folder / "data"),
+                       "XDG_CACHE_HOME": str(self.folder / "cache")}
+        (self.folder / "data/cifar10").mkdir(parents=True)
+        archive = self.folder / "data/cifar10/batches.tar.xz"
+        with tarfile.open(archive, "w:xz") as files:
+            for name, count in (("data_batch_1.bin", 3), ("test_batch.bin", 2)):
+                member = tarfile.TarInfo(name)
+                member.size = count * 3073
+                files.addfile(member, io.BytesIO(bytes([1]) + bytes(member.size - 1)))
+        for _ in range(2):
+            out, err = self.run_linnet("data", "info", "cifar10", "--json", env=environment)
+            info = command.json.loads(out)
+            self.assertEqual((err, info["train"]["samples"], info["test"]["samples"]), ("", 3, 2))
+            if archive.exists():
+                archive.unlink()
+        self.assertEqual(sorted(p.name for p in (self.folder / "cache/linnet").iterdir()),
+                         ["cifar10"])
+        self.assert_error("'data/cifar10' holds no data set: the folder is empty", "data", "info",
+                          "data/cifar10", env=environment)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import unittest
 
 import command
 
-NAMES = ("fashion-mnist, digits, cifar10, cifar100, cifar100-coarse, imdb, chest-xray or "
+NAMES = ("fashion-mnist, digits, mnist, cifar10, cifar100, cifar100-coarse, imdb, chest-xray or "
          "rosenbrock")
 LOOP = "Too many levels of symbolic links"
 
@@ -79,8 +79,8 @@ class Files(command.CommandTest):
                        if key not in ("HOME", "XDG_CACHE_HOME")}
         _, err = self.run_linnet(*self.training, "cifar10", status=2,
                                  env={**environment, "TMPDIR": "/nowhere"})
-        self.assertRegex(err, r"\nlinnet: error: cifar10 is not here, and there is no cache folder: "
-                         r"[^\n]+\n$")
+        self.assertRegex(err, r"\nlinnet: error: cifar10 is not here: name the folder of its binary "
+                         r"batches\n$")
 
 
 class Options(command.CommandTest):
@@ -101,8 +101,8 @@ class Options(command.CommandTest):
                               f"as 224x192; got '{size}'", *self.training, f"--image-size={size}")
 
     def test_names_of_data(self):
-        self.assert_error("'mnist' is neither a folder nor a known data set; expected a folder, "
-                          + NAMES, *self.training, "--data", "mnist")
+        self.assert_error("'zzzzzzzz' is neither a folder nor a known data set; expected a folder, "
+                          + NAMES, *self.training, "--data", "zzzzzzzz")
         cache = {**os.environ, "XDG_CACHE_HOME": "cache"}
         coarse = ("train", "--workload", "resnet50-cifar100", "--data", "cifar100-coarse")
         self.assert_error("cifar100-coarse is not here: put the binary batches of CIFAR-100 into "

@@ -10,7 +10,7 @@ namespace {
 
 TEST(FusedSmallCnn, TrainsLikeTheCpu) {
   const MachineGuard machine;
-  const Splits digits = make_digits(20, 6, 3);  // two full batches and a rest
+  const Splits digits = datasets::digits(20, 6, 3);  // two full batches and a rest
   const TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}};
   Model cpu(workloads::mnist_cnn(), {.device = "cpu", .seed = 5});
   Model cuda = cuda_model(workloads::mnist_cnn(), {}, 5);
@@ -28,7 +28,7 @@ TEST(FusedSmallCnn, TrainsLikeTheCpu) {
 /// Threads and blocks in any order: a missing barrier would show.
 TEST(FusedSmallCnn, GivesTheSameBitsInAnyOrderOfThreads) {
   const MachineGuard machine;
-  const Dataset digits = make_digits(12, 0, 3).train;
+  const Dataset digits = datasets::digits(12, 0, 3).train;
   const auto learned = [&](std::uint64_t seed) {
     reorder_threads(seed);
     Model model = cuda_model(workloads::mnist_cnn(), {}, 5);

@@ -78,7 +78,7 @@ std::string to_text(const Plan& plan) {
 }
 
 std::string launches_of_mnist_cnn() {
-  const Dataset digits = make_digits(128, 0, 3).train;
+  const Dataset digits = datasets::digits(128, 0, 3).train;
   TrainingOptions unfused;
   unfused.disabled_passes = {"fuse_small_cnn"};
   return "# A training step of mnist-cnn, batch 128, Adam; see launches_simulated_test.cpp.\n" +
@@ -170,7 +170,7 @@ TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
   const MachineGuard machine;
   Model model = cuda_model(workloads::mnist_cnn(), {}, 5);
   cuda::sim::device().record_launches = true;
-  const Splits digits = make_digits(20, 6, 3);
+  const Splits digits = datasets::digits(20, 6, 3);
   train(model, digits.train, {.epochs = 1, .batch = 8}, &digits.test);
   EXPECT_FALSE(cuda::sim::launches().empty());
   for (const cuda::sim::Launch& launch : cuda::sim::launches()) {
@@ -180,7 +180,7 @@ TEST(Launches, OfAFusedTrainingGatherInItsKernels) {
 
 TEST(FusedSmallCnn, MeansTheSameAsItsParts) {
   const MachineGuard machine;
-  const Dataset digits = make_digits(20, 0, 3).train;
+  const Dataset digits = datasets::digits(20, 0, 3).train;
   cuda::sim::device().record_launches = true;
   struct Run {
     bool fused = false;

@@ -51,7 +51,7 @@ class CudaSources : public OnDevice {
 INSTANTIATE_TEST_SUITE_P(Engines, CudaSources, ::testing::ValuesIn(tested_engines()), engines_name);
 
 TEST_P(CudaSources, GiveTheBitsOfResidentData) {
-  const Dataset digits = make_digits(28, 0, 3).train;
+  const Dataset digits = datasets::digits(28, 0, 3).train;
   TrainingOptions options{.epochs = 2, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}};
   options.augment = {.crop = true, .flip = 0.5, .contrast = 0.4, .cutout = 5, .mixup = 0.3};
   const std::vector<float> resident = learned(with_validation(digits), options);
@@ -64,7 +64,7 @@ TEST_P(CudaSources, GiveTheBitsOfResidentData) {
 }
 
 TEST_P(CudaSources, ABadRecordStopsTheTraining) {
-  const Dataset digits = make_digits(28, 0, 3).train;
+  const Dataset digits = datasets::digits(28, 0, 3).train;
   const TrainingOptions options{.epochs = 2, .batch = 8, .augment = {.crop = true}};
   EXPECT_THROW(learned({.train = from_source(digits, 5)}, options), Error);
   EXPECT_NO_THROW(learned({.train = from_source(digits)}, options));

@@ -55,7 +55,7 @@ TEST(SimulatedStreaming, GivesTheSameBitsWhenTheDeviceIsLate) {
 
 TEST(SimulatedStreaming, PlannedBytesHoldTheRing) {
   const MachineGuard machine;
-  const Splits digits = make_digits(28, 0, 3);
+  const Splits digits = datasets::digits(28, 0, 3);
   const std::size_t before = cuda::sim::allocated_bytes();
   {
     Model model = cuda_model(with_dropout());

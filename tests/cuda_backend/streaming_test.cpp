@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, Streaming, ::testing::ValuesIn(tested_engines(
 
 TEST_P(Streaming, GivesTheSameBits) {
   reorder_threads(11);
-  const Splits drawn = make_digits(28, 5, 3);
+  const Splits drawn = datasets::digits(28, 5, 3);
   const Splits digits = with_validation(drawn.train, drawn.test);
   for (bool shuffle : {true, false}) {
     TrainingOptions options = two_epochs();

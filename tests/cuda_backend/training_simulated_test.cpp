@@ -10,7 +10,7 @@ namespace linnet::testing {
 namespace {
 
 std::vector<float> trained_weights(const CudaOptions& options, History* history = nullptr) {
-  const Splits digits = make_digits(28, 0, 3);
+  const Splits digits = datasets::digits(28, 0, 3);
   Model model = cuda_model(small_cnn(), options, 5);
   const History h = train(model, digits.train, two_epochs());
   if (history != nullptr) *history = h;
@@ -55,7 +55,7 @@ TEST(SimulatedTraining, WorkThatRunsLateGivesTheSameBits) {
 
 TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
   const MachineGuard machine;
-  const Splits digits = make_digits(24, 0, 3);  // three full batches
+  const Splits digits = datasets::digits(24, 0, 3);  // three full batches
   const auto counts = [&](std::int64_t epochs) {
     Model model = cuda_model(small_cnn());
     cuda::sim::clear();
@@ -75,14 +75,14 @@ TEST(SimulatedTraining, OneLaunchAndOneWaitAnEpoch) {
 
 TEST(SimulatedTraining, PlannedBytesAreAllThatIsAllocated) {
   const MachineGuard machine;
-  const Splits digits = make_digits(28, 0, 3);
+  const Splits digits = datasets::digits(28, 0, 3);
   Model model = cuda_model(small_cnn());
   expect_planned_is_allocated(model, digits.train, two_epochs());
 }
 
 TEST(SimulatedTraining, ABatchThatDoesNotFitNamesOneThatDoes) {
   const MachineGuard machine;
-  const Splits digits = make_digits(512, 0, 3);
+  const Splits digits = datasets::digits(512, 0, 3);
   Model model = cuda_model(small_cnn());
   cuda::sim::device().memory = cuda::sim::allocated_bytes() + (std::size_t{4} << 20);
   TrainingOptions options = two_epochs();

@@ -52,7 +52,7 @@ class CudaTraining : public OnDevice {
   }
 
   std::vector<float> trained_weights(const CudaOptions& options) const {
-    const Splits digits = make_digits(28, 0, 3);
+    const Splits digits = datasets::digits(28, 0, 3);
     Model trained = model(small_cnn(), options, 5);
     train(trained, digits.train, two_epochs());
     return all_weights(trained);
@@ -78,7 +78,7 @@ TEST_P(CudaTraining, ABatchNormOfOneRowIsRefusedBeforeTheFirstStep) {
 }
 
 TEST_P(CudaTraining, OfAConvolutionalNetworkFollowsTheCpu) {
-  const Splits digits = make_digits(20, 6, 3);  // two full batches and a rest
+  const Splits digits = datasets::digits(20, 6, 3);  // two full batches and a rest
   expect_as_on_the_cpu(small_cnn(), digits.train, digits.test, two_epochs());
 }
 
@@ -98,7 +98,7 @@ TEST_P(CudaTraining, OfAPerceptronFollowsTheCpu) {
 }
 
 TEST_P(CudaTraining, OfGroupsFollowsTheCpu) {
-  const Splits digits = make_digits(20, 6, 3);
+  const Splits digits = datasets::digits(20, 6, 3);
   TrainingOptions options = two_epochs();
   options.clip.norm = 0.5;
   options.trains = {{.name = "*.bias", .weight_decay = 0.1},
@@ -124,7 +124,7 @@ TEST_P(CudaTraining, OfSchedulesThatTheHostKnowsFollowsTheCpu) {
 TEST_P(CudaTraining, OfAFrozenBatchNormFollowsTheCpu) {
   const Network network({28, 28, 1}, {Rescale{}, Conv2d{.filters = 4, .bias = false}, BatchNorm{},
                                       ReLU{}, MaxPool2d{4}, Flatten{}, Dense{.units = 10}});
-  const Splits digits = make_digits(20, 6, 3);
+  const Splits digits = datasets::digits(20, 6, 3);
   for (const char* first : {"conv2d*", "dense*"}) {
     TrainingOptions options = two_epochs();
     options.trains = {{.name = first}, {.name = "dense*"}};
@@ -144,7 +144,7 @@ TEST_P(CudaTraining, OfAResidualNetworkFollowsTheCpu) {
                              BatchNorm{}}},
        ReLU{}, Residual{.body = {conv, BatchNorm{}}}, ReLU{}, Dropout{0.25}, GlobalAvgPool2d{},
        Dense{.units = 10}});
-  const Splits digits = make_digits(20, 6, 3);
+  const Splits digits = datasets::digits(20, 6, 3);
   expect_as_on_the_cpu(network, digits.train, digits.test, two_epochs());
 }
 
@@ -202,7 +202,7 @@ TEST(CudaTraining, NothingStaysAllocated) {
   const MachineGuard machine;
   const auto train_once = [] {
     Model model = cuda_model(small_cnn(), {}, 5);
-    train(model, make_digits(28, 0, 3).train, two_epochs());
+    train(model, datasets::digits(28, 0, 3).train, two_epochs());
   };
   const std::size_t before = device_bytes();
   train_once();

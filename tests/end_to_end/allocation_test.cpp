@@ -64,7 +64,7 @@ TEST(Allocation, TheCounterCounts) {
 
 TEST(Allocation, TheTrainingLoopAllocatesNothing) {
   if (!kCounts) GTEST_SKIP();
-  const Dataset data = make_digits(2000, 0, 6).train;
+  const Dataset data = datasets::digits(2000, 0, 6).train;
   // Convolutions that oneDNN computes are left out: its C interface allocates at every call.
   Network deep({28, 28, 1},
                {Rescale{}, Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{}, MaxPool2d{},
@@ -81,7 +81,7 @@ TEST(Allocation, TheTrainingLoopAllocatesNothing) {
 
 TEST(Allocation, APreparedPredictorAllocatesNothing) {
   if (!kCounts) GTEST_SKIP();
-  const Dataset data = make_digits(8, 0, 6).train;
+  const Dataset data = datasets::digits(8, 0, 6).train;
   const auto pixels = first_input(data).as<std::uint8_t>();
   for (const int threads : {1, 2}) {
     Model model(workloads::mnist_cnn(), {.threads = threads});

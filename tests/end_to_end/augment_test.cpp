@@ -42,6 +42,19 @@ TEST(AugmentedTraining, EvaluatesTheMiddle) {
   EXPECT_EQ(history.epochs[0].test.samples, 20);
 }
 
+TEST(AugmentedTraining, ResizesSmallerHeldOutImages) {
+  const Dataset data = images(20, {11, 12, 3});
+  const Dataset small = images(7, {5, 9, 3});
+  Model model(network(), {.device = "cpu", .seed = 2});
+  const History history = train(model, {.train = data, .validation = small},
+                                {.epochs = 1, .batch = 6, .augment = {.crop = true}});
+  TrainingRecord record = model.training_record();
+  record.sample_shape = {5, 9, 3};
+  model.set_training_record(record);
+  const Evaluation resized = evaluate(model, fit_samples(small, model), Loss::automatic, 6);
+  EXPECT_NEAR(history.epochs[0].validation.loss, resized.loss, 1e-6);
+}
+
 TEST(AugmentedTraining, DiffersByEpochAndSeedOnly) {
   const Dataset data = images(6, {8, 8, 3});
   const auto losses = [&](std::uint64_t seed) {

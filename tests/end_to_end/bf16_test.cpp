@@ -18,7 +18,7 @@ struct Trained {
 };
 
 Trained trained(Precision precision, int threads) {
-  const Dataset digits = make_digits(400, 0, 3).train;
+  const Dataset digits = datasets::digits(400, 0, 3).train;
   Model model(workloads::mnist_cnn(),
               {.device = "cpu", .threads = threads, .seed = 5, .precision = precision});
   Trained result;

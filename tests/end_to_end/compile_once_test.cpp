@@ -22,7 +22,7 @@ class CompileOnce : public ::testing::Test {
   }
 
   std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
-  Splits digits_ = make_digits(130, 60, 5);
+  Splits digits_ = datasets::digits(130, 60, 5);
   Model model_{
       make_state(workloads::mnist_cnn(),
                  std::make_unique<CountingBackend>(open_backend({.device = "cpu", .threads = 2}),
@@ -110,8 +110,8 @@ TEST_F(CompileOnce, EvaluationsKeepPackedWeights) {
 
 TEST_F(CompileOnce, PassesThatShareAProgramReadTheirOwnData) {
   // Validation and test set have equal sizes, and so has the part that is held out.
-  const Splits digits = make_digits(60, 40, 7);
-  const Splits others = make_digits(20, 20, 8);
+  const Splits digits = datasets::digits(60, 40, 7);
+  const Splits others = datasets::digits(20, 20, 8);
   Trainer trainer(model_, {.optimizer = Adam{.learning_rate = 0.001}});
   const EpochReport report =
       trainer

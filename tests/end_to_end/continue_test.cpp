@@ -76,7 +76,7 @@ TEST(Continue, ThreeEpochsAndTwoAreFive) {
 }
 
 TEST(Continue, WithAllElseThatATrainingKeeps) {
-  const auto [data, validation] = make_digits(90, 0, 4).train.split(0.2, {.seed = 2});
+  const auto [data, validation] = datasets::digits(90, 0, 4).train.split(0.2, {.seed = 2});
   const Network network({28, 28, 1},
                         {Rescale{}, Conv2d{.filters = 2}, MaxPool2d{.size = 4}, ReLU{}, BatchNorm{},
                          Dropout{.rate = 0.2}, Flatten{}, Dense{.units = 10, .name = "fc"}});
@@ -237,7 +237,7 @@ TEST(Continue, FrozenParametersHaveNoGradient) {
 }
 
 TEST(Continue, TheBestEpochsWeightsAreKept) {
-  const Splits digits = make_digits(200, 100, 5);
+  const Splits digits = datasets::digits(200, 100, 5);
   Trainer trainer(Model(workloads::mnist_cnn(), {.threads = 2}),
                   {.optimizer = Adam{.learning_rate = 0.02}});
   EXPECT_THROW(trainer.best(), Error);

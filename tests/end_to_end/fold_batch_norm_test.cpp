@@ -96,7 +96,7 @@ TEST(FoldBatchNorm, PredictionsAgreeWithTheParts) {
       {Rescale{}, Conv2d{.filters = 4, .kernel = 5, .stride = 4}, BatchNorm{}, ReLU{},
        Residual{.body = {Conv2d{.filters = 4, .padding = Padding2d::same()}, BatchNorm{}}}, ReLU{},
        GlobalAvgPool2d{}, Dense{.units = 10}});
-  const Dataset digits = make_digits(64, 0, 4).train;
+  const Dataset digits = datasets::digits(64, 0, 4).train;
   Model model(network, {.device = "cpu", .threads = 2});
   train(model, digits, {.epochs = 1, .batch = 8, .optimizer = Adam{.learning_rate = 1e-2}});
   const Supports supports = supports_of(*model.state().backend);

@@ -163,7 +163,7 @@ Network blocks(bool shortcut_first) {
 
 /// The fusion changes where numbers lie and how often they are read, and no bit.
 TEST(FuseBatchNorm, LeavesEveryBitOfATraining) {
-  const Dataset digits = make_digits(64, 0, 4).train;
+  const Dataset digits = datasets::digits(64, 0, 4).train;
   for (bool shortcut_first : {false, true}) {
     const Network network = blocks(shortcut_first);
     const RunOptions fused{.batch = 8, .steps = 6};

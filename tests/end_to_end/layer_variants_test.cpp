@@ -184,7 +184,7 @@ Network every_variant() {
 }
 
 TEST(LayerVariants, TrainToTheSameBitsOnAnyThreads) {
-  const Dataset digits = make_digits(60, 0, 5).train;
+  const Dataset digits = datasets::digits(60, 0, 5).train;
   const auto pixels = first_input(digits).as<std::uint8_t>().first(60 * 64);
   const Dataset data = data_of(Tensor::borrow(pixels, {60, 8, 8, 1}), first_target(digits));
   const std::vector<float> weights = weights_after(every_variant(), data, {.threads = 1});

@@ -12,7 +12,7 @@ namespace {
 /// A rival binds the flattened view of a scaled input to memory that training never writes: there
 /// this network does not learn at all.
 TEST(Learning, ScalingThenFlattenThenDenseLearns) {
-  const Splits digits = make_digits(600, 200, 1);
+  const Splits digits = datasets::digits(600, 200, 1);
   Model model(Network({28, 28, 1}, {Rescale{}, Flatten{}, Dense{.units = 10}}));
   const History history =
       train(model, digits.train,
@@ -23,7 +23,7 @@ TEST(Learning, ScalingThenFlattenThenDenseLearns) {
 }
 
 TEST(Learning, AConvolutionalNetworkLearns) {
-  const Splits digits = make_digits(600, 200, 2);
+  const Splits digits = datasets::digits(600, 200, 2);
   Model model(workloads::mnist_cnn());
   const History history =
       train(model, digits.train,
@@ -105,7 +105,7 @@ TEST(Learning, EveryOptimizerLearnsAndEverySettingCounts) {
 }
 
 TEST(Learning, EveryLayerTrains) {
-  const Dataset digits = make_digits(64, 0, 3).train;
+  const Dataset digits = datasets::digits(64, 0, 3).train;
   const Tensor pixels = first_input(digits);
   std::vector<std::uint8_t> corners;  // one of each digit, labelled by three groups
   for (std::int64_t i = 0; i < 64; ++i) {

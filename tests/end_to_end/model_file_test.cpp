@@ -30,7 +30,7 @@ std::string load_error(const std::string& path) {
 }
 
 TEST(ModelFile, SavesAndLoadsEveryBit) {
-  const Dataset data = make_digits(60, 0, 1).train;
+  const Dataset data = datasets::digits(60, 0, 1).train;
   Model model(workloads::mnist_cnn(), {.seed = 9});
   train(model, data, {.epochs = 1, .batch = 16});
   model.set_class_names({"zero", "one", "\"two\"", "drei ö"});

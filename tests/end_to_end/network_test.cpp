@@ -45,7 +45,7 @@ TEST(Network, JsonKeepsEverything) {
     EXPECT_EQ(read.to_json(), network.to_json());
     EXPECT_EQ(read.parameters(), network.parameters());
     EXPECT_EQ(read.output_shape(), network.output_shape());
-    const Dataset data = make_digits(4, 0, 1).train;
+    const Dataset data = datasets::digits(4, 0, 1).train;
     if (network.input_shape() != data.inputs()[0].record()) continue;
     Model first(network, {.seed = 4});
     Model second(read, {.seed = 4});

@@ -112,7 +112,7 @@ std::vector<std::string> fusions() {
 /// Two have nothing to do in a training step on the CPU: FusedSmallCnn.MeansTheSameAsItsParts and
 /// FoldBatchNorm.PredictionsAgreeWithTheParts hold for them what this does for the others.
 TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
-  const Dataset digits = make_digits(64, 0, 4).train;
+  const Dataset digits = datasets::digits(64, 0, 4).train;
   int compared = 0;
   for (const Pass& pass : forward_passes()) {
     // Passes that fuse remove what they leave: with them there is nothing else to remove.
@@ -147,7 +147,7 @@ TEST(Passes, EachCanBeSwitchedOffAndMeansTheSame) {
 /// What fuses wrongly would compute something else: activations in a row, one whose gradient needs
 /// its input, two rescales, a strided and a dilated convolution before pooling, probabilities.
 TEST(Passes, AwkwardNeighboursMeanTheSame) {
-  const Dataset digits = make_digits(64, 0, 4).train;
+  const Dataset digits = datasets::digits(64, 0, 4).train;
   const Network dense({28, 28, 1}, {Rescale{.scale = 1.0 / 255, .shift = -0.5},
                                     Rescale{.scale = 2, .shift = 0.25}, Flatten{},
                                     Dense{.units = 12}, ReLU{}, Sigmoid{}, Dense{.units = 8},

@@ -8,7 +8,7 @@ namespace linnet::testing {
 namespace {
 
 Dataset small_images(std::int64_t count) {
-  const Dataset digits = make_digits(count, 0, 4).train;
+  const Dataset digits = datasets::digits(count, 0, 4).train;
   const auto pixels = first_input(digits).as<std::uint8_t>();
   std::vector<std::int32_t> groups = vector_of<std::int32_t>(first_target(digits));
   for (std::int32_t& group : groups) group %= 3;
@@ -30,14 +30,14 @@ TEST(Reproducible, NoOperatorReadsWhatNobodyWrote) {
   const Dataset data = small_images(40);
   EXPECT_EQ(weights_after(every_layer(), data, {.checked = true}),
             weights_after(every_layer(), data, {}));
-  const Dataset digits = make_digits(40, 0, 4).train;
+  const Dataset digits = datasets::digits(40, 0, 4).train;
   EXPECT_EQ(weights_after(workloads::mnist_cnn(), digits, {.checked = true}),
             weights_after(workloads::mnist_cnn(), digits, {}));
 }
 
 TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
   const Dataset data = small_images(40);
-  const Dataset digits = make_digits(600, 0, 4).train;
+  const Dataset digits = datasets::digits(600, 0, 4).train;
   const std::vector<float> one = weights_after(every_layer(), data, {.threads = 1});
   const std::vector<float> cnn =
       weights_after(workloads::mnist_cnn(), digits, {.batch = 128, .threads = 1, .steps = 4});
@@ -51,7 +51,7 @@ TEST(Reproducible, EqualBitsAtAnyNumberOfThreads) {
 }
 
 std::vector<double> losses(int threads, std::uint64_t seed, std::int64_t batch) {
-  const Splits digits = make_digits(300, 50, 5);
+  const Splits digits = datasets::digits(300, 50, 5);
   Model model(workloads::mnist_cnn(), {.threads = threads, .seed = seed});
   std::vector<double> result;
   for (const EpochReport& epoch :

@@ -87,7 +87,7 @@ TEST(Residual, SurvivesJson) {
   const Network network = small_resnet();
   const Network read = Network::from_json(network.to_json());
   EXPECT_EQ(read.to_json(), network.to_json());
-  const Dataset data = make_digits(4, 0, 1).train;
+  const Dataset data = datasets::digits(4, 0, 1).train;
   Model first(network, {.device = "cpu", .seed = 4});
   Model second(read, {.device = "cpu", .seed = 4});
   EXPECT_EQ(vector_of(first.predict(data)), vector_of(second.predict(data)));
@@ -109,7 +109,7 @@ TEST(Residual, IsSummedUpLayerByLayer) {
 }
 
 TEST(Residual, Learns) {
-  const Splits digits = make_digits(600, 200, 5);
+  const Splits digits = datasets::digits(600, 200, 5);
   Model model(small_resnet(), {.device = "cpu"});
   const History history =
       train(model, digits.train,

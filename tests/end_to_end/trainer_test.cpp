@@ -202,7 +202,7 @@ TEST(Predict, ProbabilitiesAreTheSoftmaxOfWhateverTheNetworkEndsIn) {
 }
 
 TEST(Trainer, PlannedMemoryIsWhatTheSummarySays) {
-  const Dataset data = make_digits(32, 0, 1).train;
+  const Dataset data = datasets::digits(32, 0, 1).train;
   Model model(workloads::mnist_cnn());
   const History history = train(model, data, {.epochs = 1, .batch = 32});
   const NetworkSummary summary = summarize(workloads::mnist_cnn(), 32, {.epochs = 1, .batch = 32});

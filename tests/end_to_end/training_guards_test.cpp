@@ -51,7 +51,7 @@ TEST(BatchNormOfOneRow, IsRefusedForBatchesOfOneSample) {
 }
 
 TEST(BatchNormOfOneRow, SpatialNormsCountPixels) {
-  const Dataset data = make_digits(5, 0, 1).train;
+  const Dataset data = datasets::digits(5, 0, 1).train;
   const auto network = [](std::int64_t size) {
     return Network({28, 28, 1}, {Rescale{}, AvgPool2d{size}, BatchNorm{.name = "norm"}, Flatten{},
                                  Dense{.units = 10}});

@@ -6,7 +6,6 @@
 #include <map>
 #include <numeric>
 
-#include "data/rosenbrock.h"
 #include "data/targets.h"
 #include "fixtures.h"
 #include "networks/networks.h"
@@ -74,7 +73,7 @@ TEST(Zoo, ResNetsRefuseWhatIsNoImage) {
 
 /// Eight images of digits' bytes: what learns can tell them apart.
 TEST(Zoo, ResNet50LearnsAHandfulOfImages) {
-  const Dataset digits = make_digits(12, 0, 6).train;
+  const Dataset digits = datasets::digits(12, 0, 6).train;
   const auto drawn = first_input(digits).as<std::uint8_t>();
   std::vector<std::uint8_t> pixels(8 * 32 * 32 * 3);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = drawn[i * 7 % drawn.size()];
@@ -166,7 +165,7 @@ TEST(Zoo, MlpsAreAsWideAsTold) {
 }
 
 TEST(Rosenbrock, IsTheFunctionStandardised) {
-  const Splits pair = make_rosenbrock(2000, 500, 5, 9);
+  const Splits pair = datasets::rosenbrock(2000, 500, 5, 9);
   EXPECT_EQ(pair.train.size(), 2000);
   EXPECT_EQ(pair.test.size(), 500);
   EXPECT_EQ(pair.train.inputs()[0].record(), Shape{5});
@@ -208,19 +207,19 @@ TEST(Rosenbrock, IsTheFunctionStandardised) {
 }
 
 TEST(Rosenbrock, IsAFunctionOfTheSeed) {
-  const Splits first = make_rosenbrock(50, 20, 6, 1);
+  const Splits first = datasets::rosenbrock(50, 20, 6, 1);
   const Tensor points = first_input(first.train);
-  EXPECT_TRUE(same_bits(first_input(make_rosenbrock(50, 20, 6, 1).train), points));
-  EXPECT_FALSE(same_bits(first_input(make_rosenbrock(50, 20, 6, 2).train), points));
-  EXPECT_TRUE(same_bits(first_input(make_rosenbrock(90, 0, 6, 1).train).rows(0, 50), points));
+  EXPECT_TRUE(same_bits(first_input(datasets::rosenbrock(50, 20, 6, 1).train), points));
+  EXPECT_FALSE(same_bits(first_input(datasets::rosenbrock(50, 20, 6, 2).train), points));
+  EXPECT_TRUE(same_bits(first_input(datasets::rosenbrock(90, 0, 6, 1).train).rows(0, 50), points));
   EXPECT_FALSE(same_bits(first_input(first.test), points.rows(0, 20)));
-  EXPECT_THROW(make_rosenbrock(5, 0, 1, 1), Error);
-  EXPECT_THROW(make_rosenbrock(-1, 0, 5, 1), Error);
-  EXPECT_THROW(make_rosenbrock(std::int64_t{1} << 60, 0, 5, 1), Error);
+  EXPECT_THROW(datasets::rosenbrock(5, 0, 1, 1), Error);
+  EXPECT_THROW(datasets::rosenbrock(-1, 0, 5, 1), Error);
+  EXPECT_THROW(datasets::rosenbrock(std::int64_t{1} << 60, 0, 5, 1), Error);
 }
 
 TEST(Rosenbrock, AnMlpLearnsIt) {
-  const Splits pair = make_rosenbrock(4000, 500, 3, 2);
+  const Splits pair = datasets::rosenbrock(4000, 500, 3, 2);
   const std::vector<std::int64_t> hidden{48};
   Model model(zoo::mlp(3, hidden, Tanh{}, 1), {.device = "cpu"});
   const History history =

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "data/data_files.h"
 #include "data/image_files.h"
+#include "data/tar_file.h"
 #include "data/xz_file.h"
 #include "io/safetensors.h"
 
@@ -83,6 +84,12 @@ void write_packed(const fs::path& folder) {
   packed.add("xz", test::xz(text));
   packed.add("streams", test::xz("one") + test::xz("two"));
   packed.add("nested", test::gzip(test::xz(text)));
+  const Seeds tar(folder, "tar");
+  const std::string files = test::tar_entry("a/1.txt", "one") + test::tar_entry("a/2.txt", text);
+  tar.add("files", files + test::kTarEnd);
+  tar.add("gzip", test::gzip(files + test::kTarEnd));
+  tar.add("gnu", test::tar_entry("././@LongLink", "long/name.txt", 'L') + files + test::kTarEnd);
+  tar.add("pax", test::tar_entry("x", "16 path=a/b.txt\n", 'x') + files);
 }
 
 void write_images(const fs::path& folder) {

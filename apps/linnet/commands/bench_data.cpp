@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/bench_data.h"
 
+#include <linnet/datasets.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "base/check.h"
-#include "commands/synthetic_data.h"
 
 namespace linnet::command {
 namespace {
@@ -19,7 +20,7 @@ BenchData synthetic(const Job& job, const BenchDataOptions& options, const std::
   const std::int64_t samples =
       options.samples.value_or(size > kLargeImage ? kImageSamples : kSyntheticSamples);
   const auto draw = [&](std::int64_t count, std::uint64_t seed) {
-    return synthetic_data(job.network, job.training.loss, count, seed);
+    return datasets::synthetic(job.network, job.training.loss, count, seed);
   };
   BenchData data{.splits = {.train = draw(samples, options.seed + 1)}, .synthetic = reason};
   if (options.test)

@@ -86,7 +86,7 @@ std::string bash(const CLI::App& app) {
       "        COMPREPLY=($(compgen -W 'resident streamed' -- \"$word\")); return; }}\n"
       "      COMPREPLY=($(compgen -d -W '{}' -- \"$word\")); return ;;\n"
       "    --workload) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n  esac\n",
-      fmt::join(data_names(), " "), fmt::join(workload_names(), " "));
+      fmt::join(datasets::names(), " "), fmt::join(workload_names(), " "));
   out += fmt::format(
       "  if [[ $COMP_CWORD == 1 ]]; then words='{} {}'; else case ${{COMP_WORDS[1]}} in\n",
       fmt::join(names_of(subcommands(app)), " "), fmt::join(long_options(app), " "));

@@ -26,7 +26,7 @@ constexpr std::size_t kMostBadFiles = 20;
 constexpr std::int64_t kBarWidth = 30;
 
 Survey survey_of(const std::string& name) {
-  if (const auto folder = data_folder(name)) {
+  if (const auto folder = datasets::find(name, data_places())) {
     CountProgress progress("reading", "files");
     return survey_dataset(*folder, [&](std::int64_t done, std::int64_t files) {
       progress.update(done, files);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "commands/commands.h"
@@ -13,6 +14,7 @@
 #include "config/images.h"
 #include "config/named_data.h"
 #include "config/options.h"
+#include "data/load_dataset.h"
 #include "nn/definition.h"
 #include "report/json.h"
 #include "report/metrics.h"
@@ -64,12 +66,12 @@ DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, cons
                       .ignored_label = options.ignore_index};
   apply(options.images, load);
   const NetworkDefinition& network = model.network().definition();
-  if (network.inputs[0].dtype == DType::i32 && holds_texts(options.data)) load.words = run.words();
-  const Shape sample = model.sample_shape();
-  if (!holds_image_files(options.data) || sample.rank() != 3) return load;
-  if (load.size.rank() == 0) load.size = {sample[0], sample[1]};
-  if (load.channels == 0 && (sample[2] == 1 || sample[2] == 3)) load.channels = sample[2];
-  return load;
+  const datasets::Places places = data_places();
+  const auto folder = datasets::find(options.data, places);
+  if (network.inputs[0].dtype == DType::i32 && folder && holds_texts(*folder)) {
+    load.words = run.words();
+  }
+  return datasets::options_for(model, options.data, places, std::move(load));
 }
 
 /// An --image-size stands for that of the training's images.

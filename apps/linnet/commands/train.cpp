@@ -23,9 +23,9 @@
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "config/workloads.h"
-#include "data/fit_images.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
+#include "describe/nearest.h"
 #include "model/optimizer_fields.h"
 #include "report/json.h"
 #include "report/machine.h"
@@ -303,17 +303,15 @@ int train_job(const TrainOptions& options) {
   if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
   if (job.for_images)
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
-  if (job.training.augment.crops()) {
-    for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
-      *part = fit_images(std::move(*part), model.network().input_shape());
-    }
-  }
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training.epochs, guard);
   const TrainingOptions training = with_class_weights(job, data.splits.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
   const History history = train_watched(model, data, training, watcher, folder);
   guard.reporting(history.interrupted);
+  for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
+    if (part->size() > 0) *part = fit_samples(std::move(*part), model);
+  }
   const std::vector<float> predictions = predictions_of(model, job, data.splits.test);
   const Json summary = summary_json(job, model, history, data, folder);
   write_file_atomically(folder.summary(),
@@ -342,7 +340,8 @@ void add_train(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("train", "Trains a network and leaves a run folder");
   command->add_option("CONFIG", o->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", o->workload, "A built-in training, e.g. mnist-cnn");
-  command->add_option("--data", o->data, "A folder of data, fashion-mnist or digits");
+  command->add_option("--data", o->data,
+                      "A folder of data, or a name: " + listed(datasets::names()));
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
   command->add_flag("--drop-last", o->drop_last,
                     "Leave the samples beyond the last whole batch out of each epoch");

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 int main() {
-  const linnet::Splits digits = linnet::make_digits(1000, 200, 1);
+  const linnet::Splits digits = linnet::datasets::digits(1000, 200, 1);
   linnet::Network network({28, 28, 1});
   network.add(linnet::Rescale{}).add(linnet::Flatten{}).add(linnet::Dense{.units = 10});
   linnet::Model model(network);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/synthetic_data.h"
+#include <linnet/datasets.h>
+#include <linnet/network.h>
 
 #include <algorithm>
 #include <iterator>
@@ -10,11 +11,10 @@
 
 #include "base/check.h"
 #include "data/folder.h"
-#include "data/rosenbrock.h"
 #include "data/targets.h"
 #include "nn/definition.h"
 
-namespace linnet::command {
+namespace linnet {
 namespace {
 
 constexpr std::int64_t kDigit = 28;  // the side of a drawn digit
@@ -90,8 +90,8 @@ Dataset draw_sequences(std::int64_t count, const Shape& sample, std::int64_t cla
 
 }  // namespace
 
-Dataset synthetic_data(const Network& network, Loss loss, std::int64_t samples,
-                       std::uint64_t seed) {
+Dataset datasets::synthetic(const Network& network, Loss loss, std::int64_t samples,
+                            std::uint64_t seed) {
   const NetworkDefinition& definition = network.definition();
   const NetworkInput& input = definition.only_input();
   const std::int64_t outputs = network.output_shape().elements();
@@ -100,22 +100,22 @@ Dataset synthetic_data(const Network& network, Loss loss, std::int64_t samples,
     return draw_sequences(samples, input.sample, outputs, vocabulary, seed);
   }
   if (input.sample.rank() == 3 && std::min(input.sample[0], input.sample[1]) >= kDigit) {
-    const Dataset digits = make_digits(samples, 0, seed).train;
-    const auto drawn = digits.inputs()[0].data.as<std::uint8_t>();
+    const Dataset drawn_digits = digits(samples, 0, seed).train;
+    const auto drawn = drawn_digits.inputs()[0].data.as<std::uint8_t>();
     const Column images{"image", draw_images(drawn, samples, input.sample)};
     if (loss == Loss::binary_cross_entropy) {
-      return Dataset({images}, {{"value", answers(labels_of(digits), outputs)}},
+      return Dataset({images}, {{"value", answers(labels_of(drawn_digits), outputs)}},
                      {.name = "synthetic"});
     }
-    return Dataset({images}, {{"label", class_labels(labels_of(digits), outputs)}},
+    return Dataset({images}, {{"label", class_labels(labels_of(drawn_digits), outputs)}},
                    {.name = "synthetic", .classes = numbered_names(outputs)});
   }
   require(input.sample.rank() == 1 && outputs == 1,
-          "there are no synthetic data for a network from {} to {}; name a folder with --dataset",
-          to_string(input.sample), to_string(network.output_shape()));
-  Dataset points = make_rosenbrock(samples, 0, input.sample[0], seed).train;
+          "there are no synthetic data for a network from {} to {}", to_string(input.sample),
+          to_string(network.output_shape()));
+  Dataset points = rosenbrock(samples, 0, input.sample[0], seed).train;
   points.set_info({.name = "synthetic"});
   return points;
 }
 
-}  // namespace linnet::command
+}  // namespace linnet
