@@ -18,6 +18,13 @@ struct ImageOptions {
   Shape sample = {32, 32, 3};  ///< shape of an image; (224, 224, 3) for ImageNet
   std::int64_t classes = 10;   ///< number of outputs; 0: the features before the last dense layer
   Layer pixels = Rescale{};    ///< first layer, which normalises pixels
+  double epsilon = 1e-5;       ///< of batch norms; Keras's applications have 1.001e-5
+  /// Whether a ResNet-18 to 101 begins with a 3x3 convolution of stride 1 and no max pool, for
+  /// images of 32x32, instead of 7x7 of stride 2 and a max pool.
+  bool small_stem = false;
+  /// Whether bottleneck blocks have their stride in the first 1x1 convolution, as in the paper and
+  /// in Keras (form v1), instead of the 3x3 one (v1.5, PyTorch).
+  bool stride_first = false;
 };
 
 /// Returns a multilayer perceptron on samples (features): dense layers of the `hidden` sizes, each
@@ -39,6 +46,15 @@ Network resnet34(const ImageOptions& options = {});
 Network resnet50(const ImageOptions& options = {});
 /// Returns a residual network of 101 layers: see resnet18().
 Network resnet101(const ImageOptions& options = {});
+
+/// Returns the residual network for CIFAR of He et al., 2016, section 4.2: pixels -> conv 16 3x3 ->
+/// batch norm -> ReLU -> three stages of (depth - 2) / 6 blocks of two 3x3 convolutions, with 16,
+/// 32 and 64 filters -> global average pool -> dense. Shortcuts have no weights (option A): where a
+/// stage begins they take every second row and column and add channels of zeros, half of them
+/// before the others. `depth` is 6n + 2: 20, 32, 44, 56, 110. Layers are named as in the published
+/// PyTorch weights ("layer1.0.conv1", "linear"). 269,722 parameters at depth 20 and 853,018 at 56,
+/// with 10 classes. Throws Error for another depth.
+Network cifar_resnet(std::int64_t depth, const ImageOptions& options = {});
 
 /// Says how a VGG network is built. Defaults are torchvision's.
 struct VggOptions {
@@ -73,13 +89,15 @@ struct TextOptions {
   std::int64_t steps = 150;         ///< ids of a sample
   std::int64_t vocabulary = 30000;  ///< number of words; ids are below it
   std::int64_t features = 125;      ///< numbers that embed a word
-  std::int64_t units = 100;         ///< units of the GRU
+  std::int64_t units = 100;         ///< units of the GRU or LSTM
   std::int64_t classes = 2;         ///< number of outputs; 0: the last state of the units
 };
 
 /// Returns a text classifier: words (steps) of i32 -> embedding -> GRU, its last state -> dense.
 /// 3,818,302 parameters.
 Network gru_text(const TextOptions& options = {});
+/// Returns gru_text() with an LSTM instead of the GRU. 3,841,002 parameters.
+Network lstm_text(const TextOptions& options = {});
 
 }  // namespace linnet::zoo
 LINNET_API_END

@@ -62,6 +62,34 @@ TEST(Zoo, ResNet50IsThePublishedOne) {
   EXPECT_EQ(samples["layer4.2.conv3 out"], (Shape{7, 7, 2048}));
 }
 
+TEST(Zoo, CifarResNetsAreThePublishedOnes) {
+  EXPECT_EQ(zoo::cifar_resnet(20).parameters(), 269722);
+  EXPECT_EQ(zoo::cifar_resnet(32).parameters(), 464154);
+  EXPECT_EQ(zoo::cifar_resnet(44).parameters(), 658586);
+  EXPECT_EQ(zoo::cifar_resnet(56).parameters(), 853018);
+  EXPECT_EQ(zoo::cifar_resnet(110).parameters(), 1727962);
+  EXPECT_EQ(count<Conv2dOp>(zoo::cifar_resnet(20)), 19);
+  EXPECT_THROW(zoo::cifar_resnet(18), Error);
+  EXPECT_EQ(zoo::lstm_text().parameters(), 3841002);
+}
+
+TEST(Zoo, ResNetsForSmallImagesAndOfFormV1) {
+  zoo::ImageOptions options{.classes = 0};
+  options.small_stem = true;
+  Network network = zoo::resnet18(options);
+  EXPECT_EQ(network.definition().graph.shape(network.definition().graph.nodes()[1].outputs[0]),
+            (Shape{kTemplateBatch, 32, 32, 64}));
+  options = {.classes = 0};
+  options.stride_first = true;
+  network = zoo::resnet50(options);
+  for (const Node& node : network.definition().graph.nodes()) {
+    const auto* conv = dynamic_cast<const Conv2dOp*>(node.op.get());
+    if (conv == nullptr || node.name != "layer2.0.conv1") continue;
+    EXPECT_EQ(conv->attrs().stride_h, 2);
+  }
+  EXPECT_EQ(zoo::resnet50(options).parameters(), zoo::resnet50({.classes = 0}).parameters());
+}
+
 TEST(Zoo, ResNetsRefuseWhatIsNoImage) {
   try {
     zoo::resnet18({.sample = {32, 32}});

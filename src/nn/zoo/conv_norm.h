@@ -23,10 +23,12 @@ inline Conv2d conv(std::int64_t filters, std::int64_t kernel, std::int64_t strid
           .name = std::move(name)};
 }
 
-inline BatchNorm norm(std::string name) { return {.name = std::move(name)}; }
+inline BatchNorm norm(double epsilon, std::string name) {
+  return {.epsilon = epsilon, .name = std::move(name)};
+}
 /// The last of a residual body: the block starts as its shortcut alone.
-inline BatchNorm silent_norm(std::string name) {
-  return {.weight_init = kZeros, .name = std::move(name)};
+inline BatchNorm silent_norm(double epsilon, std::string name) {
+  return {.epsilon = epsilon, .weight_init = kZeros, .name = std::move(name)};
 }
 inline ReLU relu(std::string name) { return {.name = std::move(name)}; }
 

@@ -19,21 +19,31 @@ struct Design {
   bool bottleneck = true;
 };
 
-std::vector<Layer> body(const Design& design, std::int64_t width, std::int64_t stride) {
+std::vector<Layer> body(const Design& design, const ImageOptions& options, std::int64_t width,
+                        std::int64_t stride) {
+  const double epsilon = options.epsilon;
   if (!design.bottleneck) {
-    return {conv(width, 3, stride, "conv1"), norm("bn1"), relu("relu1"), conv(width, 3, 1, "conv2"),
-            silent_norm("bn2")};
+    return {conv(width, 3, stride, "conv1"), norm(epsilon, "bn1"), relu("relu1"),
+            conv(width, 3, 1, "conv2"), silent_norm(epsilon, "bn2")};
   }
-  return {conv(width, 1, 1, "conv1"),      norm("bn1"),       relu("relu1"),
-          conv(width, 3, stride, "conv2"), norm("bn2"),       relu("relu2"),
-          conv(4 * width, 1, 1, "conv3"),  silent_norm("bn3")};
+  const std::int64_t first = options.stride_first ? stride : 1;
+  return {conv(width, 1, first, "conv1"),          norm(epsilon, "bn1"),       relu("relu1"),
+          conv(width, 3, stride / first, "conv2"), norm(epsilon, "bn2"),       relu("relu2"),
+          conv(4 * width, 1, 1, "conv3"),          silent_norm(epsilon, "bn3")};
+}
+
+Network stem(const ImageOptions& options) {
+  const auto first = [&](std::int64_t kernel, std::int64_t stride) {
+    return Network(options.sample, {options.pixels, conv(64, kernel, stride, "conv1"),
+                                    norm(options.epsilon, "bn1"), relu("relu1")});
+  };
+  if (options.small_stem) return first(3, 1);
+  return first(7, 2).add(MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)});
 }
 
 Network resnet(const Design& design, const ImageOptions& options) {
   check_options("a ResNet", options.sample, options.classes);
-  Network network(options.sample,
-                  {options.pixels, conv(64, 7, 2, "conv1"), norm("bn1"), relu("relu1"),
-                   MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)}});
+  Network network = stem(options);
   std::int64_t channels = 64;
   for (std::size_t stage = 0; stage < design.blocks.size(); ++stage) {
     const std::int64_t width = std::int64_t{64} << stage;
@@ -41,9 +51,9 @@ Network resnet(const Design& design, const ImageOptions& options) {
     for (std::int64_t block = 0; block < design.blocks[stage]; ++block) {
       const std::int64_t stride = stage > 0 && block == 0 ? 2 : 1;
       const std::string name = fmt::format("layer{}.{}", stage + 1, block);
-      Residual residual{.body = body(design, width, stride), .name = name};
+      Residual residual{.body = body(design, options, width, stride), .name = name};
       if (stride > 1 || channels != wide) {
-        residual.shortcut = {conv(wide, 1, stride, "conv"), norm("bn")};
+        residual.shortcut = {conv(wide, 1, stride, "conv"), norm(options.epsilon, "bn")};
       }
       network.add(residual).add(relu(name + ".relu"));
       channels = wide;
