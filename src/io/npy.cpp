@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/npy.h"
+
 #include <fmt/ranges.h>
 #include <linnet/tensor.h>
 
@@ -137,15 +139,15 @@ class HeaderReader {
 };
 
 /// The next `count` bytes, or as many as are left.
-std::string take(InputFile& file, std::size_t count) {
+std::string take(const ReadBytes& read, std::size_t count) {
   std::string bytes(count, '\0');
-  bytes.resize(file.read(bytes));
+  bytes.resize(read(bytes));
   return bytes;
 }
 
-/// Reads the magic string, the version and the header; `left` gets the bytes after them.
-Header read_header(InputFile& file, std::uint64_t& left) {
-  left = file.bytes();
+/// Reads the magic string, the version and the header of `left` bytes; `left` gets the bytes after
+/// them.
+Header read_header(const ReadBytes& file, std::uint64_t& left) {
   const std::string start = take(file, kMagic.size() + 2);
   require<DataError>(start.starts_with(kMagic) && start.size() == kMagic.size() + 2,
                      "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
@@ -166,9 +168,11 @@ Header read_header(InputFile& file, std::uint64_t& left) {
   return HeaderReader(take(file, length)).read();
 }
 
-Tensor parse(InputFile& file) {
-  std::uint64_t left = 0;
-  const Header header = read_header(file, left);
+}  // namespace
+
+Tensor read_npy_from(const ReadBytes& read, std::uint64_t bytes) {
+  std::uint64_t left = bytes;
+  const Header header = read_header(read, left);
   std::optional<DType> dtype;
   for (const TypeName& type : kTypeNames) {
     if (type.name == header.descr) dtype = type.dtype;
@@ -190,7 +194,7 @@ Tensor parse(InputFile& file) {
                      to_string(shape), expected, left);
   Tensor tensor = uninitialized_tensor(*dtype, shape);
   const std::span<std::byte> data = tensor.writable_bytes();
-  const std::size_t count = file.read({reinterpret_cast<char*>(data.data()), data.size()});
+  const std::size_t count = read({reinterpret_cast<char*>(data.data()), data.size()});
   require<DataError>(count == data.size(), "it became shorter while it was read");
   if (*dtype == DType::boolean) {
     for (std::byte& b : data) b = static_cast<std::byte>(b != std::byte{});  // no others are bools
@@ -198,26 +202,25 @@ Tensor parse(InputFile& file) {
   return tensor;
 }
 
-}  // namespace
-
 Tensor read_npy(const std::filesystem::path& path) {
   InputFile file(path);
   try {
-    return in_memory("it", [&] { return parse(file); });
+    return in_memory("it", [&] {
+      return read_npy_from([&](std::span<char> to) { return file.read(to); }, file.bytes());
+    });
   } catch (const Error& error) {
     fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
   }
 }
 
-void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
+std::string npy_header(const Tensor& tensor, const std::string& path) {
   std::string_view descr;
   for (const TypeName& type : kTypeNames) {
     if (type.dtype == tensor.dtype()) descr = type.name;
   }
-  require(!descr.empty(), "cannot write '{}': NumPy has no type {}", path.string(),
+  require(!descr.empty(), "cannot write '{}': NumPy has no type {}", path,
           to_string(tensor.dtype()));
-  const Tensor host = tensor.to_host();
-  const Shape& shape = host.shape();
+  const Shape& shape = tensor.shape();
   const char* comma = shape.rank() == 1 ? "," : "";  // a tuple of one is written (3,)
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
                                  descr, fmt::join(shape.dims(), ", "), comma);
@@ -229,7 +232,12 @@ void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   std::string header(kMagic);
   header += {'\x01', '\x00', static_cast<char>(text.size() & 0xFFU),
              static_cast<char>(text.size() >> 8U)};
-  header += text;
+  return header + text;
+}
+
+void write_npy(const std::filesystem::path& path, const Tensor& tensor) {
+  const std::string header = npy_header(tensor, path.string());
+  const Tensor host = tensor.to_host();
   const std::span<const std::byte> data = host.bytes();
   const std::array<std::string_view, 2> pieces{
       header, std::string_view(reinterpret_cast<const char*>(data.data()), data.size())};

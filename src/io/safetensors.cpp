@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -31,15 +32,26 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own limit
 constexpr std::size_t kMaxDepth = 3;               // the header, a tensor, its shape or offsets
 
+/// An element type of the format: what it becomes, and how many bytes it has in a file.
 struct TypeName {
-  DType dtype;
   std::string_view name;
+  DType dtype;
+  std::size_t bytes;
 };
-constexpr std::array<TypeName, 5> kTypeNames{{{DType::f32, "F32"},
-                                              {DType::f64, "F64"},
-                                              {DType::bf16, "BF16"},
-                                              {DType::u8, "U8"},
-                                              {DType::i32, "I32"}}};
+// The first of a dtype is the one that is written.
+constexpr std::array<TypeName, 13> kTypeNames{{{"F32", DType::f32, 4},
+                                               {"F64", DType::f64, 8},
+                                               {"F16", DType::f16, 2},
+                                               {"BF16", DType::bf16, 2},
+                                               {"U8", DType::u8, 1},
+                                               {"I32", DType::i32, 4},
+                                               {"I64", DType::i64, 8},
+                                               {"BOOL", DType::boolean, 1},
+                                               {"I8", DType::i32, 1},
+                                               {"I16", DType::i32, 2},
+                                               {"U16", DType::i32, 2},
+                                               {"U32", DType::i64, 4},
+                                               {"U64", DType::i64, 8}}};
 
 std::string_view name_of(DType dtype) {
   return std::find_if(kTypeNames.begin(), kTypeNames.end(),
@@ -48,8 +60,8 @@ std::string_view name_of(DType dtype) {
 }
 
 /// Bytes of such a tensor, or nothing where that many can't be counted.
-std::optional<std::uint64_t> bytes_of(DType dtype, const Shape& shape) {
-  std::uint64_t bytes = size_of(dtype);
+std::optional<std::uint64_t> bytes_of(std::uint64_t element, const Shape& shape) {
+  std::uint64_t bytes = element;
   for (const std::int64_t dim : shape.dims()) {
     if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim), &bytes)) {
       return {};
@@ -78,22 +90,35 @@ std::optional<std::vector<std::int64_t>> whole_numbers(const Json& object, const
   return numbers;
 }
 
-DType read_dtype(const std::string& name, const Json& object) {
+/// "F32" to "f32".
+std::string lower(std::string_view name) {
+  std::string text(name);
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+const TypeName& read_type(const std::string& name, const Json& object) {
   const auto found = object.find("dtype");
   require<DataError>(found != object.end() && found->is_string(), "tensor '{}' has no dtype", name);
   const auto& text = found->get_ref<const std::string&>();
+  std::string known;
   for (const TypeName& type : kTypeNames) {
-    if (type.name == text) return type.dtype;
+    if (type.name == text) return type;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", type.name);
   }
-  fail<DataError>("tensor '{}' has the element type '{}'; expected F32, F64, BF16, U8 or I32", name,
-                  text);
+  fail<DataError>("tensor '{}' has the element type '{}'; expected one of {}", name, text, known);
 }
 
-TensorView read_tensor(const std::string& name, const Json& object,
-                       std::span<const std::byte> data) {
+/// A tensor as it stands in the file.
+struct Stored {
+  TensorView view;
+  const TypeName* type;
+};
+
+Stored read_tensor(const std::string& name, const Json& object, std::span<const std::byte> data) {
   require<DataError>(object.is_object() && object.size() == 3,
                      "tensor '{}' is not described by dtype, shape and data_offsets alone", name);
-  const DType dtype = read_dtype(name, object);
+  const TypeName& type = read_type(name, object);
   const auto dims = whole_numbers(object, "shape");
   require<DataError>(dims.has_value(), "tensor '{}' has no shape of whole numbers", name);
   const auto offsets = whole_numbers(object, "data_offsets");
@@ -105,10 +130,42 @@ TensorView read_tensor(const std::string& name, const Json& object,
   require<DataError>(end <= data.size(), "tensor '{}' ends at byte {} of {} bytes of data", name,
                      end, data.size());
   Shape shape(*dims);
-  require<DataError>(bytes_of(dtype, shape) == end - begin,
-                     "tensor '{}', {} {}, does not fit into {} bytes", name, to_string(dtype),
+  require<DataError>(bytes_of(type.bytes, shape) == end - begin,
+                     "tensor '{}', {} {}, does not fit into {} bytes", name, lower(type.name),
                      to_string(shape), end - begin);
-  return {name, dtype, std::move(shape), data.subspan(begin, end - begin)};
+  return {{name, type.dtype, std::move(shape), data.subspan(begin, end - begin)}, &type};
+}
+
+/// The integers of a type that Tensors lack, in one that holds them all.
+template <class From, class To>
+std::vector<std::byte> widened(const TensorView& view) {
+  std::vector<std::byte> bytes(view.data.size() / sizeof(From) * sizeof(To));
+  for (std::size_t i = 0; i < view.data.size() / sizeof(From); ++i) {
+    From number{};
+    std::memcpy(&number, view.data.data() + i * sizeof(From), sizeof(From));
+    require<DataError>(std::in_range<To>(number), "tensor '{}' holds {}, which {} cannot hold",
+                       view.name, number, to_string(view.dtype));
+    const To wide = static_cast<To>(number);
+    std::memcpy(bytes.data() + i * sizeof(To), &wide, sizeof(To));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> widened(const Stored& stored) {
+  const std::string_view name = stored.type->name;
+  if (name == "I8") return widened<std::int8_t, std::int32_t>(stored.view);
+  if (name == "I16") return widened<std::int16_t, std::int32_t>(stored.view);
+  if (name == "U16") return widened<std::uint16_t, std::int32_t>(stored.view);
+  if (name == "U32") return widened<std::uint32_t, std::int64_t>(stored.view);
+  return widened<std::uint64_t, std::int64_t>(stored.view);
+}
+
+void require_bools(const TensorView& tensor) {
+  const auto wrong =
+      std::ranges::find_if(tensor.data, [](std::byte b) { return b > std::byte{1}; });
+  if (wrong == tensor.data.end()) return;
+  fail<DataError>("tensor '{}' holds the byte {}, which is no bool", tensor.name,
+                  std::to_integer<int>(*wrong));
 }
 
 std::map<std::string, std::string> read_metadata(const Json& object) {
@@ -122,13 +179,15 @@ std::map<std::string, std::string> read_metadata(const Json& object) {
 }
 
 /// Sorts the tensors by their place and throws unless they cover the data exactly once.
-void require_cover(std::vector<TensorView>& tensors, std::span<const std::byte> data) {
-  const auto place = [](const TensorView& tensor) {
+void require_cover(std::vector<Stored>& tensors, std::span<const std::byte> data) {
+  const auto place = [](const Stored& stored) {
+    const TensorView& tensor = stored.view;
     return std::tuple(tensor.data.data(), tensor.data.size(), std::string_view(tensor.name));
   };
   std::ranges::sort(tensors, {}, place);
   std::size_t covered = 0;
-  for (const TensorView& tensor : tensors) {
+  for (const Stored& stored : tensors) {
+    const TensorView& tensor = stored.view;
     const auto begin = static_cast<std::size_t>(tensor.data.data() - data.data());
     require<DataError>(begin >= covered, "tensor '{}' overlaps the one before it", tensor.name);
     require<DataError>(begin == covered, "no tensor covers bytes {} to {} of the data", covered,
@@ -164,7 +223,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   file.bytes_ = std::make_shared<const std::string>(read_file(path));
   const std::string_view bytes = *file.bytes_;
   try {
-    in_memory("its header", [&] {
+    in_memory("it", [&] {
       require<DataError>(bytes.size() >= kLengthBytes,
                          "it has {} bytes, too few for a safetensors file", bytes.size());
       std::uint64_t length = 0;
@@ -175,14 +234,23 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
           length, bytes.size() - kLengthBytes);
       const Json header = parse_header(bytes.substr(kLengthBytes, length));
       const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
+      std::vector<Stored> stored;
       for (const auto& [name, value] : header.items()) {
         if (name == kMetadata) {
           file.metadata_ = read_metadata(value);
         } else {
-          file.tensors_.push_back(read_tensor(name, value, data));
+          stored.push_back(read_tensor(name, value, data));
         }
       }
-      require_cover(file.tensors_, data);
+      require_cover(stored, data);
+      for (Stored& tensor : stored) {
+        if (tensor.view.dtype == DType::boolean) require_bools(tensor.view);
+        if (tensor.type->name != name_of(tensor.view.dtype)) {
+          file.widened_.push_back(std::make_shared<const std::vector<std::byte>>(widened(tensor)));
+          tensor.view.data = *file.widened_.back();
+        }
+        file.tensors_.push_back(std::move(tensor.view));
+      }
     });
   } catch (const Error& error) {
     fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
@@ -206,7 +274,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
       require(!tensor.name.empty() && tensor.name != kMetadata && names.insert(tensor.name).second,
               "cannot write '{}': the tensor name '{}' is empty, reserved or repeated",
               path.string(), tensor.name);
-      LINNET_ASSERT(bytes_of(tensor.dtype, tensor.shape) == tensor.data.size());
+      LINNET_ASSERT(bytes_of(size_of(tensor.dtype), tensor.shape) == tensor.data.size());
       const std::uint64_t end = offset + tensor.data.size();
       entry(tensor.name, {{"dtype", name_of(tensor.dtype)},
                           {"shape", dims_of(tensor.shape)},

@@ -43,15 +43,18 @@ class SafetensorsFile {
   friend SafetensorsFile read_safetensors(const std::filesystem::path& path);
   std::string path_;
   std::shared_ptr<const std::string> bytes_;
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> widened_;
   std::vector<TensorView> tensors_;
   std::map<std::string, std::size_t, std::less<>> index_;
   std::map<std::string, std::string> metadata_;
 };
 
-/// Reads F32, F64, BF16, U8 and I32 tensors. Throws Error "cannot read 'x': ..." for a file that is
-/// cut, has bytes left over, or whose header is damaged, repeats a name, has another element type,
-/// or does not cover the data exactly once. Needs memory for the file and its header alone,
-/// whatever the header says.
+/// Reads tensors of F64, F32, F16, BF16, I64, I32, U8 and BOOL as they are, I8, I16 and U16 as i32,
+/// and U32 and U64 as i64. Throws Error "cannot read 'x': ..." for a file that is cut, has bytes
+/// left over, or whose header is damaged, repeats a name, has another element type, or does not
+/// cover the data exactly once; for a BOOL that is neither 0 nor 1, and for a U64 above 2^63 - 1.
+/// Needs memory for the file, its header and the integers that become wider alone, whatever the
+/// header says.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
 
 /// Writes the tensors in the order given, without gaps, after a header that is padded to 8 bytes.

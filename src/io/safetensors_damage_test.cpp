@@ -124,8 +124,16 @@ TEST_F(DamagedSafetensors, SaysWhichTensorIsDescribedWrongly) {
     return error(header_of({tensor("a", dtype, shape, offsets)}), 4);
   };
   ASSERT_EQ(one("F32", "[1]", "[0,4]"), "");
-  EXPECT_EQ(one("F16", "[2]", "[0,4]"),
-            "tensor 'a' has the element type 'F16'; expected F32, F64, BF16, U8 or I32");
+  EXPECT_EQ(one("F8_E4M3", "[4]", "[0,4]"),
+            "tensor 'a' has the element type 'F8_E4M3'; expected one of F32, F64, F16, BF16, U8, "
+            "I32, I64, BOOL, I8, I16, U16, U32, U64");
+  EXPECT_EQ(one("BOOL", "[4]", "[0,4]"), "");
+  const std::string numbers = header_of({tensor("a", "U64", "[1]", "[0,8]")});
+  EXPECT_EQ(testing::safetensors_error(path_, safetensors_bytes(numbers) + std::string(8, '\xFF')),
+            "tensor 'a' holds 18446744073709551615, which i64 cannot hold");
+  const std::string bools = header_of({tensor("a", "BOOL", "[2]", "[0,2]")});
+  EXPECT_EQ(testing::safetensors_error(path_, safetensors_bytes(bools) + "\1\2"),
+            "tensor 'a' holds the byte 2, which is no bool");
   const std::string no_shape = "tensor 'a' has no shape of whole numbers";
   EXPECT_EQ(one("F32", "[-1]", "[0,4]"), no_shape);
   EXPECT_EQ(one("F32", "[1.0]", "[0,4]"), no_shape);

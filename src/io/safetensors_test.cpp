@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "message_of.h"
@@ -64,6 +65,46 @@ TEST(Safetensors, ReadsBackWhatItWrote) {
   EXPECT_EQ(file.find("weight"), nullptr);
   EXPECT_EQ(message_of([&] { file.at("weight"); }),
             "'" + (folder / "file").string() + "' holds no tensor 'weight'");
+}
+
+TEST(Safetensors, KeepsHalvesWholeNumbersAndBools) {
+  const TemporaryFolder folder;
+  const std::array<std::int64_t, 2> whole{-1, 1LL << 40};
+  const std::array<std::uint8_t, 2> bools{0, 1};
+  const std::vector<TensorView> tensors{view("f16", DType::f16, {2}, kHalves),
+                                        view("i64", DType::i64, {2}, whole),
+                                        view("bool", DType::boolean, {2}, bools)};
+  write_safetensors(folder / "file", tensors);
+  const SafetensorsFile file = read_safetensors(folder / "file");
+  for (const TensorView& expected : tensors) {
+    const TensorView& tensor = file.at(expected.name);
+    EXPECT_EQ(tensor.dtype, expected.dtype);
+    EXPECT_TRUE(std::ranges::equal(tensor.data, expected.data)) << expected.name;
+  }
+}
+
+TEST(Safetensors, WidensTheIntegersThatTensorsLack) {
+  const TemporaryFolder folder;
+  struct Case {
+    std::string type;
+    std::string bytes;
+    DType dtype;
+    double value;
+  };
+  const std::vector<Case> cases{{"I8", "\xFE", DType::i32, -2},
+                                {"I16", "\xFE\xFF", DType::i32, -2},
+                                {"U16", "\xFE\xFF", DType::i32, 65534},
+                                {"U32", "\xFE\xFF\xFF\xFF", DType::i64, 4294967294.0},
+                                {"U64", std::string("\2\0\0\0\0\0\0\0", 8), DType::i64, 2}};
+  for (const Case& one : cases) {
+    const std::string header = R"({"a":{"dtype":")" + one.type +
+                               R"(","shape":[1],"data_offsets":[0,)" +
+                               std::to_string(one.bytes.size()) + "]}}";
+    write_file_atomically(folder / "file", safetensors_bytes(header) + one.bytes);
+    const SafetensorsFile file = read_safetensors(folder / "file");
+    EXPECT_EQ(file.at("a").dtype, one.dtype) << one.type;
+    EXPECT_EQ(to_tensor(file.at("a")).to(DType::f64).item<double>(), one.value) << one.type;
+  }
 }
 
 TEST(Safetensors, WritesTheFormatAsItIsDescribed) {
