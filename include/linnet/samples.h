@@ -26,6 +26,10 @@ struct ReadOptions {
   /// The words of the training's texts, as DatasetInfo::vocabulary has them. For text models alone.
   std::vector<std::string> vocabulary = {};
   int threads = 0;  ///< that decode the images of a folder; 0: all processors
+  /// Above 0: image files are resized so that their shorter side has so many pixels, keeping the
+  /// ratio, and the centre of the network's input size is taken, byte for byte as torchvision's
+  /// Resize and CenterCrop do. 0: they get the size of the training's samples.
+  std::int64_t shorter_side = 0;
 };
 
 /// Reads files and folders as samples of the model's first input, byte for byte what the training's

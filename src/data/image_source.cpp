@@ -56,18 +56,20 @@ class ReadAll final : public StagedWork {
 
 }  // namespace
 
-ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record, bool resize)
-    : files_(std::move(files)), record_(std::move(record)), resize_(resize) {
+ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit)
+    : files_(std::move(files)), record_(std::move(record)), fit_(fit) {
   require(record_.rank() == 3 && record_[0] > 0 && record_[1] > 0 &&
               (record_[2] == 1 || record_[2] == 3),
           "expected images (height, width, 1 or 3); got {}", to_string(record_));
 }
 
-void read_image_sample(const std::filesystem::path& path, const Shape& record, bool resize,
+void read_image_sample(const std::filesystem::path& path, const Shape& record, const ImageFit& fit,
                        std::span<std::byte> to) {
   Image image = with_channels(read_image(path), record[2]);
-  if (image.height != record[0] || image.width != record[1]) {
-    require<DataError>(resize,
+  if (fit.shorter_side > 0) {
+    image = centre_of_resized(image, fit.shorter_side, record[0], record[1]);
+  } else if (image.height != record[0] || image.width != record[1]) {
+    require<DataError>(fit.resize,
                        "'{}' is {} x {} where {} x {} (height x width) is expected; give a size to "
                        "resize images to",
                        path.string(), image.height, image.width, record[0], record[1]);
@@ -78,7 +80,7 @@ void read_image_sample(const std::filesystem::path& path, const Shape& record, b
 }
 
 void ImageSource::read(std::int64_t index, std::span<std::byte> to) const {
-  read_image_sample(files_.at(static_cast<std::size_t>(index)), record_, resize_, to);
+  read_image_sample(files_.at(static_cast<std::size_t>(index)), record_, fit_, to);
 }
 
 std::vector<std::pair<std::int64_t, std::string>> read_records(const RecordSource& source,

@@ -11,17 +11,22 @@
 
 namespace linnet {
 
+/// How an image file gets the size of a sample.
+struct ImageFit {
+  bool resize = false;            ///< by resize_image(); else another size throws Error
+  std::int64_t shorter_side = 0;  ///< above 0: by centre_of_resized() instead
+};
+
 /// Reads an image file as a sample of `record` (height, width, 1 or 3): decoded (read_image()), in
-/// its channels (with_channels()), in its size (resize_image(); without `resize` another size
-/// throws Error). The one way for training, evaluation, prediction and conversion.
-void read_image_sample(const std::filesystem::path& path, const Shape& record, bool resize,
+/// its channels (with_channels()), in its size. The one way for training, evaluation, prediction
+/// and conversion.
+void read_image_sample(const std::filesystem::path& path, const Shape& record, const ImageFit& fit,
                        std::span<std::byte> to);
 
 /// Image files as records (height, width, channels) u8, each read and decoded when it is asked for.
 class ImageSource final : public RecordSource {
  public:
-  /// resize: images of another size are resized (resize_image()); else reading them throws Error.
-  ImageSource(std::vector<std::filesystem::path> files, Shape record, bool resize);
+  ImageSource(std::vector<std::filesystem::path> files, Shape record, ImageFit fit);
 
   std::int64_t size() const override { return static_cast<std::int64_t>(files_.size()); }
   DType dtype() const override { return DType::u8; }
@@ -32,7 +37,7 @@ class ImageSource final : public RecordSource {
  private:
   std::vector<std::filesystem::path> files_;
   Shape record_;
-  bool resize_;
+  ImageFit fit_;
 };
 
 /// Reads all records of a source on `threads` threads (0: all processors) into `to`, record after

@@ -16,8 +16,14 @@ Image read_image(const std::filesystem::path& path);
 Image with_channels(Image image, std::int64_t channels);
 
 /// Bilinear: each axis by a triangle filter around the pixel's centre, made wider by the factor
-/// where the image shrinks, so that nothing is passed over (as Pillow's BILINEAR and PyTorch's
-/// antialias=True); computed in f32, rounded. The sides need not keep their ratio.
+/// where the image shrinks, so that nothing is passed over; rounded after each axis. Byte for byte
+/// Pillow's BILINEAR, which torchvision uses. The sides need not keep their ratio.
 Image resize_image(const Image& image, std::int64_t height, std::int64_t width);
+
+/// Resizes so that the shorter side has so many pixels and the other keeps the ratio, rounded down,
+/// and returns the centre: torchvision's Resize(shorter_side) and CenterCrop((height, width)).
+/// Throws Error for a centre that is larger.
+Image centre_of_resized(const Image& image, std::int64_t shorter_side, std::int64_t height,
+                        std::int64_t width);
 
 }  // namespace linnet

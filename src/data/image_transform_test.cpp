@@ -26,6 +26,43 @@ TEST(ImageTransform, ResizesByTheTriangleFilter) {
   EXPECT_EQ(resize_image({4, 1, 1, {0, 100, 200, 40}}, 2, 1).pixels, (Pixels{71, 117}));
 }
 
+/// Pixels that follow from their place.
+Image formula_image(std::int64_t height, std::int64_t width, std::int64_t channels) {
+  Image image{height, width, channels, {}};
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        image.pixels.push_back(static_cast<std::uint8_t>(x * 37 + y * 91 + c * 53 + x * y * 7));
+      }
+    }
+  }
+  return image;
+}
+
+// What Pillow 13.0.0's resize((width, height), BILINEAR) gives for the same images.
+TEST(ImageTransform, ResizesByteForByteAsPillowDoes) {
+  EXPECT_EQ(resize_image(formula_image(9, 13, 3), 3, 4).pixels,
+            (Pixels{116, 132, 141, 125, 133, 138, 121, 128, 134, 122, 138, 128,
+                    124, 141, 123, 143, 135, 123, 130, 133, 119, 138, 127, 132,
+                    125, 117, 142, 130, 121, 129, 126, 126, 125, 131, 104, 144}));
+  EXPECT_EQ(resize_image(formula_image(2, 3, 1), 5, 7).pixels,
+            (Pixels{0,   5,   21,  37,  53, 69, 74,  9,   14,  30,  47, 63,
+                    79,  84,  46,  51,  69, 86, 104, 121, 127, 82,  88, 107,
+                    125, 144, 163, 169, 91, 97, 116, 135, 154, 173, 179}));
+}
+
+// What torchvision 0.29.2's Resize(6) and CenterCrop((4, 5)) give.
+TEST(ImageTransform, TakesTheCentreAsTorchvisionDoes) {
+  EXPECT_EQ(centre_of_resized(formula_image(9, 13, 1), 6, 4, 5).pixels,
+            (Pixels{120, 136, 117, 135, 135, 158, 139, 139, 132, 131,
+                    140, 137, 133, 98,  160, 112, 146, 147, 139, 131}));
+  EXPECT_EQ(centre_of_resized(formula_image(14, 9, 1), 6, 4, 5).pixels,
+            (Pixels{89,  150, 148, 143, 145, 118, 114, 133, 134, 153,
+                    112, 125, 107, 131, 162, 140, 139, 162, 114, 98}));
+  EXPECT_EQ(error_of([] { centre_of_resized(formula_image(9, 9, 1), 6, 7, 5); }),
+            "the centre of 7 x 5 can't be taken from images whose shorter side is 6");
+}
+
 TEST(ImageTransform, KeepsAFlatColourAndTheChannelsApart) {
   Image image{5, 7, 3, {}};
   for (int i = 0; i < 35; ++i) image.pixels.insert(image.pixels.end(), {10, 128, 255});

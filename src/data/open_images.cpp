@@ -47,7 +47,8 @@ void drop(Part& part, const std::vector<std::pair<std::int64_t, std::string>>& b
 
 std::shared_ptr<ImageSource> source_of(const Part& part, const Shape& record,
                                        const DatasetOptions& options) {
-  return std::make_shared<ImageSource>(part.files, record, options.size.rank() > 0);
+  return std::make_shared<ImageSource>(part.files, record,
+                                       ImageFit{.resize = options.size.rank() > 0});
 }
 
 /// Leaves out the files that can't be read as records.

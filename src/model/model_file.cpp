@@ -33,13 +33,17 @@ Network network_from(const SafetensorsFile& file, const OperatorReaders& operato
   return Network::from_json(found->second, operators);
 }
 
+bool is_float(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
 /// Throws Error unless the tensors, whose bytes are there, are the network's weights: before any
 /// memory is taken for these.
 void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file) {
   for (const ParameterSpec& spec : network.parameters) {
     const TensorView* tensor = file.find(spec.name);
     require<DataError>(tensor != nullptr, "the weight '{}' is missing", spec.name);
-    require<DataError>(tensor->dtype == DType::f32 && tensor->shape == spec.shape,
+    require<DataError>(is_float(tensor->dtype) && tensor->shape == spec.shape,
                        "the weight '{}' should be f32 {}; got {} {}", spec.name,
                        to_string(spec.shape), to_string(tensor->dtype), to_string(tensor->shape));
   }

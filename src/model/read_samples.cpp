@@ -11,6 +11,7 @@
 #include "data/folder.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
+#include "model/read_images.h"
 #include "model/read_texts.h"
 #include "model/sample_list.h"
 #include "nn/definition.h"
@@ -33,8 +34,11 @@ Kind kind_of(const fs::path& path) {
 
 class ImageCollector {
  public:
-  ImageCollector(const Model& model, int threads)
-      : model_(model), threads_(threads), list_(model.network().input_shape()) {}
+  ImageCollector(const Model& model, const ReadOptions& options)
+      : model_(model),
+        threads_(options.threads),
+        shorter_side_(options.shorter_side),
+        list_(model.network().input_shape()) {}
 
   void add(const fs::path& path) {
     if (is_folder(path)) return add_folder(path);
@@ -59,7 +63,9 @@ class ImageCollector {
   }
 
   void add_images(const std::vector<fs::path>& files, int threads) {
-    const Tensor images = load_images(files, model_, threads).inputs()[0].data;
+    const Tensor images = shorter_side_ > 0 ? read_images(files, list_.sample(),
+                                                          {.shorter_side = shorter_side_}, threads)
+                                            : load_images(files, model_, threads).inputs()[0].data;
     for (std::size_t i = 0; i < files.size(); ++i) {
       const auto row = static_cast<std::int64_t>(i);
       list_.add(images.rows(row, row + 1), files[i].string());
@@ -95,6 +101,7 @@ class ImageCollector {
 
   const Model& model_;
   int threads_;
+  std::int64_t shorter_side_;
   SampleList list_;
 };
 
@@ -118,7 +125,7 @@ Samples read_samples(std::span<const fs::path> paths, const Model& model,
     add_all(paths, texts);
     return texts.finish();
   }
-  ImageCollector images(model, options.threads);
+  ImageCollector images(model, options);
   add_all(paths, images);
   return images.finish();
 }

@@ -9,10 +9,10 @@
 #include "base/check.h"
 #include "core/tensor_memory.h"
 #include "data/fit_images.h"
-#include "data/image_source.h"
 #include "data/load_dataset.h"
 #include "model/bind_columns.h"
 #include "model/model_state.h"
+#include "model/read_images.h"
 
 namespace linnet {
 
@@ -39,14 +39,19 @@ DatasetOptions datasets::options_for(const Model& model, const std::string& name
   return options;
 }
 
-Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
-                    int threads) {
-  const Shape sample = model.sample_shape();
+Tensor read_images(const std::vector<std::filesystem::path>& files, const Shape& sample,
+                   const ImageFit& fit, int threads) {
   require(sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3),
           "the model takes samples of {}; images are (height, width, 1 or 3)", to_string(sample));
   Tensor images = uninitialized_tensor(DType::u8, sample.batched(std::ssize(files)));
-  const auto bad = read_records(ImageSource(files, sample, true), images.writable_bytes(), threads);
+  const auto bad = read_records(ImageSource(files, sample, fit), images.writable_bytes(), threads);
   if (!bad.empty()) throw DataError(bad[0].second);
+  return images;
+}
+
+Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
+                    int threads) {
+  Tensor images = read_images(files, model.sample_shape(), {.resize = true}, threads);
   const std::string& input = model.network().definition().inputs[0].name;
   return fit_samples({{{input, std::move(images)}}, {}, {.name = "images"}}, model);
 }
