@@ -82,6 +82,8 @@ int run(int argc, char** argv) {
   add_plan(app, action);
   add_profile(app, action);
   add_bench(app, action);
+  add_convert(app, action);
+  add_features(app, action);
   add_devices(app, action);
   add_layers(app, action);
   add_data(app, action);

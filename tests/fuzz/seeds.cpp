@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/seeds.h"
 
+#include <linnet/convert.h>
 #include <linnet/model.h>
 #include <linnet/tensor.h>
+#include <linnet/zoo.h>
 
 #include <array>
 #include <span>
@@ -54,6 +56,28 @@ void write_models(const fs::path& folder) {
       {"u8", DType::u8, {0}, {}},
       {"f32", DType::f32, {}, std::as_bytes(std::span(whole).first(1))}};
   write_safetensors(files.path("types"), tensors, {{"key", "value"}});
+}
+
+void write_named_arrays(const fs::path& folder) {
+  const Seeds npz(folder, "npz");
+  const Tensor numbers(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  // A seed has no extension, by which the format is chosen.
+  const fs::path written = npz.path("x.npz");
+  write_weights(written, State({{"w", numbers}, {"layer/b", numbers.to(DType::f16)}}));
+  fs::rename(written, npz.path("two"));
+  const Seeds weights(folder, "weights");
+  zoo::TextOptions options{.steps = 3, .vocabulary = 4, .features = 2, .units = 2, .classes = 2};
+  for (const WeightNames names : {WeightNames::torchvision, WeightNames::keras}) {
+    const bool keras = names == WeightNames::keras;
+    for (const bool gru : {true, false}) {
+      const Model model(gru ? zoo::gru_text(options) : zoo::lstm_text(options),
+                        {.device = "cpu", .threads = 1});
+      const fs::path file = weights.path("x.safetensors");
+      write_weights(file, export_weights(model, names));
+      fs::rename(file,
+                 weights.path(std::string(gru ? "gru_" : "lstm_") + (keras ? "keras" : "torch")));
+    }
+  }
 }
 
 void write_arrays(const fs::path& folder) {
@@ -179,6 +203,7 @@ patience = 2
 void write_seeds(const fs::path& folder) {
   write_models(folder);
   write_arrays(folder);
+  write_named_arrays(folder);
   write_packed(folder);
   write_images(folder);
   write_tables(folder);

@@ -25,6 +25,8 @@ void add_summary(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
+void add_features(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_layers(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);

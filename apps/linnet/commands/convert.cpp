@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linnet/convert.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "commands/commands.h"
+#include "config/options.h"
+#include "describe/nearest.h"
+#include "report/json.h"
+
+namespace linnet::command {
+namespace {
+
+struct ConvertOptions {
+  std::string in;
+  std::string out;
+  std::string network;
+  std::string from;
+  std::string to;
+  std::string pixels;
+  std::string dtype = "f32";
+  std::int64_t image_size = 0;
+  std::int64_t steps = 0;
+  std::vector<std::string> ignore;
+  bool json = false;
+};
+
+const std::vector<std::string>& dtype_names() {
+  static const std::vector<std::string> names{"f32", "f16", "bf16"};
+  return names;
+}
+
+/// Weights of another library become a model.
+int import_file(const ConvertOptions& options) {
+  require(options.out.ends_with(".safetensors"),
+          "cannot write the model '{}': a model file is .safetensors", options.out);
+  ImportOptions import;
+  import.network = options.network;
+  if (!options.from.empty()) {
+    import.names = static_cast<WeightNames>(index_of(weight_names(), options.from));
+  }
+  if (!options.pixels.empty()) {
+    import.pixels = static_cast<PixelScale>(index_of(pixel_scale_names(), options.pixels));
+  }
+  if (options.image_size > 0) import.image = {options.image_size, options.image_size};
+  if (options.steps > 0) import.steps = options.steps;
+  import.ignore = options.ignore;
+  const Imported imported =
+      import_weights(read_weights(options.in), import, {.device = "cpu", .threads = 1});
+  imported.model.save(options.out);
+  const Network& network = imported.model.network();
+  const std::optional<PixelScale> pixels = pixel_scale_of(network);
+  const std::string names = weight_names()[static_cast<std::size_t>(imported.names)];
+  if (options.json) {
+    Json json{{"network", options.network},
+              {"names", names},
+              {"tensors", imported.placed},
+              {"ignored", imported.ignored},
+              {"parameters", network.parameters()}};
+    json["pixels"] =
+        pixels ? Json(pixel_scale_names()[static_cast<std::size_t>(*pixels)]) : Json(nullptr);
+    print_json(json);
+    return kSuccess;
+  }
+  fmt::print(stderr,
+             "linnet: {} tensors by the names of {} became {} in '{}': samples {}, outputs {}\n",
+             imported.placed, names, options.network, options.out, to_string(network.input_shape()),
+             to_string(network.output_shape()));
+  if (!imported.ignored.empty()) {
+    fmt::print(stderr, "linnet: left out: {}\n", fmt::join(imported.ignored, ", "));
+  }
+  return kSuccess;
+}
+
+/// A model's weights for another library.
+int export_file(const ConvertOptions& options) {
+  const Model model = Model::load(options.in, {.device = "cpu", .threads = 1});
+  const auto names = static_cast<WeightNames>(index_of(weight_names(), options.to));
+  std::vector<State::Entry> entries;
+  const DType dtype = dtype_from_string(options.dtype);
+  for (const auto& [name, value] : export_weights(model, names)) {
+    entries.push_back({name, value.to(dtype)});
+  }
+  write_weights(options.out, State(entries), {{"format", "pt"}});
+  const std::optional<PixelScale> pixels = pixel_scale_of(model.network());
+  const std::string scale =
+      pixels ? pixel_scale_names()[static_cast<std::size_t>(*pixels)] : "none that has a name";
+  if (options.json) {
+    print_json({{"names", options.to}, {"tensors", entries.size()}, {"pixels", scale}});
+    return kSuccess;
+  }
+  fmt::print(
+      stderr,
+      "linnet: {} tensors by the names of {} written to '{}'; the scale of the pixels is not "
+      "part of them: {}\n",
+      entries.size(), options.to, options.out, scale);
+  return kSuccess;
+}
+
+int convert(const ConvertOptions& options) {
+  require(
+      options.network.empty() != options.to.empty(),
+      "convert takes --network, to make a model of weights, or --to, to write a model's weights; "
+      "got {}",
+      options.network.empty() ? "neither" : "both");
+  std::error_code none;
+  require(!std::filesystem::equivalent(options.in, options.out, none),
+          "-o '{}' would overwrite the file that is read; name another one", options.out);
+  return options.to.empty() ? import_file(options) : export_file(options);
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Action& action) {
+  auto o = std::make_shared<ConvertOptions>();
+  CLI::App* command = app.add_subcommand(
+      "convert",
+      "Makes a model of weights of PyTorch or Keras, or writes a model's weights for them");
+  command->add_option("IN", o->in, "Weights (.safetensors or .npz), or with --to a model file")
+      ->required();
+  command
+      ->add_option("-o,--output", o->out,
+                   "The model file to write; with --to a .safetensors or .npz file")
+      ->required();
+  command->add_option("--network", o->network, "The network that the weights belong to")
+      ->check(one_of(network_names()));
+  command
+      ->add_option("--from", o->from,
+                   "Whose names the weights have; else found by the names in the file")
+      ->check(one_of(weight_names()));
+  command->add_option("--to", o->to, "Whose names and layouts to write")
+      ->check(one_of(weight_names()));
+  command
+      ->add_option("--pixels", o->pixels,
+                   "Scale of the pixels in the network's first layer; else that of the published "
+                   "weights")
+      ->check(one_of(pixel_scale_names()));
+  command
+      ->add_option("--image-size", o->image_size,
+                   "Height and width of the images; else 224, and 32 of CIFAR networks")
+      ->check(at_least(1, 1 << 14));
+  command->add_option("--steps", o->steps, "Ids of a sample of a text model; else 150")
+      ->check(at_least(1));
+  command->add_option("--ignore", o->ignore,
+                      "Leave out tensors of this name (* and ?); repeatable");
+  command->add_option("--dtype", o->dtype, "Element type that --to writes: f32, f16 or bf16")
+      ->check(one_of(dtype_names()))
+      ->capture_default_str();
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer(
+      "Every tensor must find its place: what is left over, missing or of another shape is listed, "
+      "and nothing is written.\n"
+      "Example: linnet convert resnet50.safetensors --network resnet50 -o model.safetensors\n"
+      "Example: linnet convert model.safetensors --to keras -o resnet50.npz");
+  command->callback([&action, o] { action = [o] { return convert(*o); }; });
+}
+
+}  // namespace linnet::command

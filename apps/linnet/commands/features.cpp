@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/model.h>
+#include <linnet/samples.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "commands/commands.h"
+#include "config/device.h"
+#include "config/options.h"
+#include "nn/definition.h"
+#include "report/json.h"
+#include "report/saved_run.h"
+
+namespace linnet::command {
+namespace {
+
+struct FeaturesOptions {
+  std::string model;
+  std::vector<std::string> inputs;
+  std::string layer;
+  std::string out;
+  std::optional<std::int64_t> resize;
+  DeviceOptions on;
+  std::int64_t batch = 64;
+  int threads = 0;
+  bool json = false;
+};
+
+/// 256 for 224, as torchvision's transforms of ImageNet have it.
+std::int64_t usual_resize(const Shape& input) { return std::max(input[0], input[1]) * 256 / 224; }
+
+int features(const FeaturesOptions& options) {
+  ModelOptions on{.threads = options.threads};
+  apply(options.on, on);
+  const SavedRun run = find_run(options.model);
+  Model model = load_model(run, on);
+  const Shape input = model.network().input_shape();
+  ReadOptions read{.threads = options.threads};
+  if (model.network().definition().inputs[0].dtype == DType::i32) {
+    require(!options.resize, "--resize is for images; the model takes texts");
+    const bool arrays = std::ranges::all_of(
+        options.inputs, [](const std::string& path) { return path.ends_with(".npy"); });
+    if (!arrays) read.vocabulary = run.words();
+  } else if (input.rank() == 3) {
+    read.shorter_side = options.resize.value_or(usual_resize(input));
+  }
+  const std::vector<std::filesystem::path> paths(options.inputs.begin(), options.inputs.end());
+  const Samples samples = read_samples(paths, model, read);
+  const Tensor values = options.layer.empty()
+                            ? model.predict(samples.data, options.batch)
+                            : model.value_of(options.layer, samples.data, options.batch);
+  write_npy(options.out, values);
+  if (options.json) {
+    print_json({{"model", options.model},
+                {"layer", options.layer},
+                {"inputs", samples.names},
+                {"shape", std::vector<std::int64_t>(values.shape().dims().begin(),
+                                                    values.shape().dims().end())}});
+  } else {
+    for (const std::string& name : samples.names) print_out(name + "\n");
+    fmt::print(stderr, "linnet: {} of {} samples written to '{}'\n", to_string(values.shape()),
+               samples.data.size(), options.out);
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_features(CLI::App& app, Action& action) {
+  auto o = std::make_shared<FeaturesOptions>();
+  CLI::App* command = app.add_subcommand(
+      "features",
+      "Writes what a layer gives for every input to a .npy file, and prints the inputs");
+  command->add_option("MODEL", o->model, "A run folder, or a trained model (.safetensors)")
+      ->required();
+  command
+      ->add_option("INPUT", o->inputs,
+                   "Images, folders of them, IDX files or .npy arrays; for text models: texts, "
+                   "folders of *.txt or .tsv tables")
+      ->required();
+  command->add_option("--layer", o->layer,
+                      "The layer, as `linnet summary` names it; else the network's output");
+  command->add_option("-o,--output", o->out, "The file to write, f32 (N, ...)")->required();
+  command
+      ->add_option(
+          "--resize", o->resize,
+          "Pixels of the shorter side of image files before the centre is taken; 0: all of "
+          "the image is resized to the size of the training's; else 256/224 of the input")
+      ->check(at_least(0, 1 << 14));
+  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  add_device_options(*command, o->on);
+  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer(
+      "Image files are resized and cropped byte for byte as torchvision's Resize and CenterCrop "
+      "do.\n"
+      "Example: linnet features resnet50.safetensors photos --layer global_avg_pool2d_1 -o "
+      "out.npy");
+  command->callback([&action, o] { action = [o] { return features(*o); }; });
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+#include <linnet/model.h>
+#include <linnet/state.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Says whose names and layouts of weights a file has.
+enum class WeightNames : std::uint8_t {
+  /// Linnet's own: Model::parameter_names().
+  linnet,
+  /// The state_dict of torchvision's models; of CIFAR ResNets the one of the published PyTorch
+  /// weights, of text models the one of a module with members embedding, gru or lstm, and fc.
+  torchvision,
+  timm,   ///< the state_dict of timm's models
+  keras,  ///< the variables of keras.applications by `variable.path`, e.g. "conv1_conv/kernel"
+};
+/// Returns the names of WeightNames, in order: "linnet", "torchvision", "timm", "keras".
+std::vector<std::string> weight_names();
+
+/// Says which pixels a network was trained on: how its first layer scales bytes.
+enum class PixelScale : std::uint8_t {
+  imagenet,   ///< (x / 255 - mean) / std of ImageNet, channel by channel: torchvision
+  caffe,      ///< x - mean of ImageNet, channels in the order blue, green, red: Keras's ResNet, VGG
+  unit,       ///< x / 255, from 0 to 1
+  symmetric,  ///< x / 127.5 - 1, from -1 to 1
+  raw,        ///< x, from 0 to 255
+};
+/// Returns the names of PixelScale, in order.
+std::vector<std::string> pixel_scale_names();
+
+/// Returns the names of networks whose weights are known by other names: "resnet18", ...,
+/// "resnet18-cifar" (ImageOptions::small_stem), "densenet121", "vgg16", "vgg16-bn",
+/// "cifar-resnet20", "gru-text", "lstm-text".
+std::vector<std::string> network_names();
+
+/// Says how import_weights() reads weights.
+struct ImportOptions {
+  std::string network = {};               ///< a name of network_names()
+  std::optional<WeightNames> names = {};  ///< whose names; none: found by the names
+  std::optional<PixelScale> pixels = {};  ///< none: those of the published weights
+  Shape image = {};                       ///< (height, width); (): the network's usual one
+  std::int64_t steps = 150;               ///< ids of a sample, of text models
+  std::vector<std::string> ignore = {};   ///< patterns (* and ?) of names to leave out
+};
+
+/// Holds a model that import_weights() made, and what became of the tensors.
+struct Imported {
+  Model model;
+  WeightNames names = WeightNames::linnet;  ///< whose names they were
+  std::int64_t placed = 0;                  ///< number of tensors that the model has now
+  /// Tensors that carry no weights (counters of batches, seeds) or that ImportOptions::ignore
+  /// names.
+  std::vector<std::string> ignored = {};
+};
+
+/// Makes a model of a known network with these weights. Names are matched by the rules of the
+/// network's family; a first component that all names share ("module.") and Keras's ":0" do not
+/// matter. Layouts are changed as needed: convolutions, dense layers after Flatten, gates of
+/// recurrent layers; biases that Keras's ResNets have before batch norms go into the running means.
+/// Classes, words, features and units follow from the shapes; without the last dense layer the
+/// network returns features. The first layer scales bytes as ImportOptions::pixels says, so images
+/// go in as bytes. Tensors are f32, f64, f16 or bf16. Waits.
+/// Throws Error for an unknown network, and DataError that lists every tensor that found no place,
+/// every weight that is missing, and every tensor of another shape, with both names and shapes.
+Imported import_weights(const State& weights, const ImportOptions& options,
+                        const ModelOptions& on = {});
+
+/// Returns the weights of a model under other names and in their layouts, f32, ready for
+/// load_state_dict(strict=True) or Keras's Variable.assign(). Biases that Keras's ResNets have
+/// before batch norms are zeros. The scale of pixels is not part of it: see pixel_scale_of().
+/// Waits. Throws Error naming a layer for which no rule has a name, and for a ResNet whose strides
+/// stand elsewhere than in the networks that have these names.
+State export_weights(const Model& model, WeightNames names);
+
+/// Returns which pixels the model's network was trained on, by its first layer; none: another one.
+std::optional<PixelScale> pixel_scale_of(const Network& network);
+
+/// Reads named arrays: a .npz file of NumPy (stored or deflated), or else a safetensors file.
+/// Throws DataError "cannot read 'x': ..." for any other file, also saying how a .pth, .h5 or
+/// .keras file is converted; OutOfMemory.
+State read_weights(const std::filesystem::path& path);
+/// Writes named arrays: a .npz file, or a safetensors file with this metadata, which .npz lacks.
+/// The file appears whole or not at all. Throws Error for another extension than .npz and
+/// .safetensors, for bf16 in .npz, and where the file cannot be written.
+void write_weights(const std::filesystem::path& path, const State& weights,
+                   const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace linnet
+LINNET_API_END

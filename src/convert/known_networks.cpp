@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "convert/known_networks.h"
+
+#include <linnet/layers.h>
+#include <linnet/zoo.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "base/check.h"
+#include "describe/nearest.h"
+#include "nn/definition.h"
+#include "ops/arithmetic/arithmetic.h"
+#include "ops/channel_scale/channel_scale.h"
+
+namespace linnet {
+namespace {
+
+constexpr double kKerasEpsilon = 1.001e-5;
+constexpr std::int64_t kImageNet = 224;
+constexpr std::int64_t kCifar = 32;
+
+zoo::ImageOptions image_options(const NetworkSizes& sizes) {
+  zoo::ImageOptions options;
+  options.sample = {sizes.image[0], sizes.image[1], 3};
+  options.classes = sizes.classes;
+  options.pixels = pixels_layer(sizes.pixels);
+  if (sizes.names == WeightNames::keras) {
+    options.epsilon = kKerasEpsilon;
+    options.stride_first = true;
+  }
+  return options;
+}
+
+using ImageNetwork = Network (*)(const zoo::ImageOptions& options);
+
+template <ImageNetwork make>
+Network image_network(const NetworkSizes& sizes) {
+  return make(image_options(sizes));
+}
+
+template <ImageNetwork make>
+Network small_stem(const NetworkSizes& sizes) {
+  zoo::ImageOptions options = image_options(sizes);
+  options.small_stem = true;
+  return make(options);
+}
+
+template <std::int64_t depth>
+Network cifar_resnet(const NetworkSizes& sizes) {
+  return zoo::cifar_resnet(depth, image_options(sizes));
+}
+
+template <Network (*make)(const zoo::VggOptions& options), bool batch_norm>
+Network vgg(const NetworkSizes& sizes) {
+  zoo::VggOptions options;
+  options.sample = {sizes.image[0], sizes.image[1], 3};
+  options.classes = sizes.classes;
+  options.pixels = pixels_layer(sizes.pixels);
+  options.batch_norm = batch_norm;
+  return make(options);
+}
+
+template <Network (*make)(const zoo::TextOptions& options)>
+Network text(const NetworkSizes& sizes) {
+  return make({.steps = sizes.steps,
+               .vocabulary = sizes.vocabulary,
+               .features = sizes.features,
+               .units = sizes.units,
+               .classes = sizes.classes});
+}
+
+constexpr std::array kNetworks{
+    KnownNetwork{"resnet18", "resnet", kImageNet, image_network<zoo::resnet18>},
+    KnownNetwork{"resnet34", "resnet", kImageNet, image_network<zoo::resnet34>},
+    KnownNetwork{"resnet50", "resnet", kImageNet, image_network<zoo::resnet50>},
+    KnownNetwork{"resnet101", "resnet", kImageNet, image_network<zoo::resnet101>},
+    KnownNetwork{"resnet18-cifar", "resnet", kCifar, small_stem<zoo::resnet18>},
+    KnownNetwork{"resnet34-cifar", "resnet", kCifar, small_stem<zoo::resnet34>},
+    KnownNetwork{"resnet50-cifar", "resnet", kCifar, small_stem<zoo::resnet50>},
+    KnownNetwork{"resnet101-cifar", "resnet", kCifar, small_stem<zoo::resnet101>},
+    KnownNetwork{"cifar-resnet20", "cifar-resnet", kCifar, cifar_resnet<20>},
+    KnownNetwork{"cifar-resnet32", "cifar-resnet", kCifar, cifar_resnet<32>},
+    KnownNetwork{"cifar-resnet44", "cifar-resnet", kCifar, cifar_resnet<44>},
+    KnownNetwork{"cifar-resnet56", "cifar-resnet", kCifar, cifar_resnet<56>},
+    KnownNetwork{"cifar-resnet110", "cifar-resnet", kCifar, cifar_resnet<110>},
+    KnownNetwork{"densenet121", "densenet", kImageNet, image_network<zoo::densenet121>},
+    KnownNetwork{"densenet169", "densenet", kImageNet, image_network<zoo::densenet169>},
+    KnownNetwork{"vgg11", "vgg", kImageNet, vgg<zoo::vgg11, false>},
+    KnownNetwork{"vgg16", "vgg", kImageNet, vgg<zoo::vgg16, false>},
+    KnownNetwork{"vgg11-bn", "vgg", kImageNet, vgg<zoo::vgg11, true>},
+    KnownNetwork{"vgg16-bn", "vgg", kImageNet, vgg<zoo::vgg16, true>},
+    KnownNetwork{"gru-text", "text", 0, text<zoo::gru_text>},
+    KnownNetwork{"lstm-text", "text", 0, text<zoo::lstm_text>},
+};
+
+constexpr std::array<PixelScale, 5> kScales{PixelScale::imagenet, PixelScale::caffe,
+                                            PixelScale::unit, PixelScale::symmetric,
+                                            PixelScale::raw};
+
+/// The factors and shifts of three channels.
+struct Scaling {
+  std::array<double, 3> scale;
+  std::array<double, 3> shift;
+};
+
+std::optional<Scaling> scaling_of(const Op& op) {
+  if (const auto* channels = dynamic_cast<const ChannelScaleOp*>(&op)) {
+    const ChannelScaleAttrs& a = channels->attrs();
+    if (a.scale.size() != 3) return {};
+    return Scaling{{a.scale[0], a.scale[1], a.scale[2]}, {a.shift[0], a.shift[1], a.shift[2]}};
+  }
+  if (const auto* all = dynamic_cast<const ScaleOp*>(&op)) {
+    const double scale = all->attrs().alpha;
+    const double shift = all->attrs().beta;
+    return Scaling{{scale, scale, scale}, {shift, shift, shift}};
+  }
+  return {};
+}
+
+/// What the first operator of a network does with its input.
+std::optional<Scaling> scaling_of(const Network& network) {
+  const NetworkDefinition& definition = network.definition();
+  for (const Node& node : definition.graph.nodes()) {
+    if (node.inputs.size() == 1 && node.inputs[0] == definition.inputs[0].value) {
+      return scaling_of(*node.op);
+    }
+  }
+  return {};
+}
+
+bool near(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  return std::ranges::equal(a, b, [](double x, double y) {
+    return std::abs(x - y) <= 1e-6 * std::max(1e-3, std::abs(y));
+  });
+}
+
+}  // namespace
+
+const KnownNetwork& known_network(std::string_view name) {
+  const auto found = std::ranges::find(kNetworks, name, &KnownNetwork::name);
+  if (found != kNetworks.end()) return *found;
+  const std::vector<std::string> names = network_names();
+  const std::string meant = did_you_mean(name, names);
+  fail("unknown network '{}'{}", name, meant.empty() ? "; expected " + listed(names) : meant);
+}
+
+PixelScale published_pixels(std::string_view family, WeightNames names) {
+  const bool caffe = names == WeightNames::keras && family != "densenet";
+  return caffe ? PixelScale::caffe : PixelScale::imagenet;
+}
+
+Layer pixels_layer(PixelScale scale) {
+  switch (scale) {
+    case PixelScale::imagenet: return imagenet_pixels();
+    case PixelScale::caffe:
+      return Normalize{.mean = {123.68, 116.779, 103.939}, .std = {1}, .scale = 1};
+    case PixelScale::unit: return Rescale{};
+    case PixelScale::symmetric: return Rescale{.scale = 2.0 / 255, .shift = -1};
+    case PixelScale::raw: break;
+  }
+  return Rescale{.scale = 1};
+}
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const KnownNetwork& network : kNetworks) names.emplace_back(network.name);
+  return names;
+}
+
+std::optional<PixelScale> pixel_scale_of(const Network& network) {
+  const Shape sample = network.input_shape();
+  const std::optional<Scaling> own = scaling_of(network);
+  if (!own || sample.rank() != 3 || sample[2] != 3) return {};
+  for (const PixelScale scale : kScales) {
+    const std::optional<Scaling> known = scaling_of(Network({1, 1, 3}, {pixels_layer(scale)}));
+    if (known && near(own->scale, known->scale) && near(own->shift, known->shift)) return scale;
+  }
+  return {};
+}
+
+}  // namespace linnet

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`linnet convert` between names of weights, and `linnet features`, without other libraries;
+tests/interop/weights_interop.py compares with those."""
+import json
+import os
+import pathlib
+import struct
+import unittest
+
+import command
+from test_images import bmp
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("LINNET_DATA", ROOT / "../shared/data"))
+
+
+def write_safetensors(path, tensors):
+    """{name: (shape, floats)}"""
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        begin = len(data)
+        data += struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def read_header(path):
+    data = path.read_bytes()
+    return json.loads(data[8:8 + struct.unpack("<Q", data[:8])[0]])
+
+
+def gru(words=6, features=2, units=3, classes=2):
+    """The state_dict of an embedding, a GRU and a dense layer, all 0.1."""
+    shapes = {"embedding.weight": [words, features], "gru.weight_ih_l0": [3 * units, features],
+              "gru.weight_hh_l0": [3 * units, units], "gru.bias_ih_l0": [3 * units],
+              "gru.bias_hh_l0": [3 * units], "fc.weight": [classes, units], "fc.bias": [classes]}
+    tensors = {}
+    for name, shape in shapes.items():
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        tensors[name] = (shape, [0.1] * count)
+    return tensors
+
+
+class Convert(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        write_safetensors(self.folder / "torch.safetensors", gru())
+
+    def test_there_and_back(self):
+        _, err = self.run_linnet("convert", "torch.safetensors", "--network", "gru-text", "--steps",
+                                 4, "-o", "m.safetensors")
+        self.assertEqual(err, "linnet: 7 tensors by the names of torchvision became gru-text in "
+                              "'m.safetensors': samples (4), outputs (2)\n")
+        _, err = self.run_linnet("convert", "m.safetensors", "--to", "torchvision", "-o",
+                                 "back.safetensors")
+        self.assertEqual(err, "linnet: 7 tensors by the names of torchvision written to "
+                              "'back.safetensors'; the scale of the pixels is not part of them: "
+                              "none that has a name\n")
+        header = read_header(self.folder / "back.safetensors")
+        self.assertEqual(header.pop("__metadata__"), {"format": "pt"})
+        self.assertEqual({name: entry["shape"] for name, entry in header.items()},
+                         {name: shape for name, (shape, _) in gru().items()})
+        self.run_linnet("convert", "m.safetensors", "--to", "keras", "-o", "keras.npz")
+        report = json.loads(self.run_linnet("convert", "keras.npz", "--network", "gru-text", "-o",
+                                            "n.safetensors", "--json")[0])
+        self.assertEqual(report, {"network": "gru-text", "names": "keras", "tensors": 6,
+                                  "ignored": [], "parameters": 83, "pixels": None})
+        # A model file needs no run folder.
+        command.npy(self.folder / "x.npy", "<i4", (2, 4), [1, 2, 3, 4, 5, 0, 1, 2])
+        out, _ = self.run_linnet("predict", "m.safetensors", "x.npy")
+        self.assertRegex(out, r"^x\.npy\[0\]\t[01]\t0\.5000\n")
+
+    def test_says_what_does_not_fit(self):
+        tensors = gru()
+        tensors["fc.weight"] = ([2, 4], [0] * 8)
+        del tensors["fc.bias"]
+        tensors["other"] = ([1], [0])
+        write_safetensors(self.folder / "bad.safetensors", tensors)
+        self.assert_error(
+            "the weights do not fit gru-text, by the names of torchvision: 'fc.weight' is f32 (2, "
+            "4) and should be f32 (2, 3), as 'dense_1.weight' of the network is (2, 3); 'fc.bias' "
+            "(2) is missing, which 'dense_1.bias' (2) of the network needs; 'other' (1) found no "
+            "place",
+            "convert", "bad.safetensors", "--network", "gru-text", "-o", "m.safetensors")
+        self.assertFalse((self.folder / "m.safetensors").exists())
+
+    def test_asks_for_one_direction(self):
+        self.assert_error("convert takes --network, to make a model of weights, or --to, to write "
+                          "a model's weights; got neither", "convert", "torch.safetensors", "-o",
+                          "m.safetensors")
+        self.assert_error("-o './torch.safetensors' would overwrite the file that is read; name "
+                          "another one", "convert", "torch.safetensors", "--network", "gru-text",
+                          "-o", "./torch.safetensors")
+        self.assert_error("cannot write the model 'm.npz': a model file is .safetensors", "convert",
+                          "torch.safetensors", "--network", "gru-text", "-o", "m.npz")
+        self.assert_error("cannot load the model 'torch.safetensors': it holds weights, but no "
+                          "Linnet network", "convert", "torch.safetensors", "--to", "keras", "-o",
+                          "m.npz")
+        (self.folder / "x.npz").write_bytes(b"PK")
+        self.assert_error("cannot read 'x.npz': it is cut or no zip archive: its end record is "
+                          "missing", "convert", "x.npz", "--network", "gru-text", "-o",
+                          "m.safetensors")
+
+
+class Features(command.CommandTest):
+    def test_layers_of_images(self):
+        (self.folder / "net.toml").write_text("""[network]
+input = [28, 28, 1]
+layers = [{type = "flatten"}, {type = "dense", units = 5, name = "d"}, {type = "dense", units = 10}]
+""")
+        command.write_mnist(self.folder / "patterns", 20, 10)
+        self.run_linnet("train", "net.toml", "--data", "patterns", "--epochs", 1, "--threads", 1,
+                        "--device", "cpu", "--out", "run")
+        photos = self.folder / "photos"
+        photos.mkdir()
+        for name, side in (("a.bmp", 40), ("b.bmp", 64)):
+            (photos / name).write_bytes(bmp(side, 90))
+        out, err = self.run_linnet("features", "run", "photos", "--layer", "d", "-o", "out.npy")
+        self.assertEqual(out, "photos/a.bmp\nphotos/b.bmp\n")
+        self.assertEqual(err, "linnet: (2, 5) of 2 samples written to 'out.npy'\n")
+        report = self.run_json("features", "run", "photos", "-o", "out.npy")
+        self.assertEqual(report["shape"], [2, 10])
+        self.assert_error("the centre of 28 x 28 can't be taken from "
+                          "images whose shorter side is 20", "features", "run", "photos",
+                          "--resize", 20, "-o", "out.npy")
+        self.assert_error("the network has no layer 'e'; it has 'flatten_1', 'd', 'dense_1'",
+                          "features", "run", "photos", "--layer", "e", "-o", "out.npy")
+
+
+class RealWeights(command.CommandTest):
+    """The published CIFAR ResNets on CIFAR-10's test images: 91.73 % and 93.39 %."""
+
+    def test_published_accuracy(self):
+        weights = DATA / "models"
+        for path in (weights / "cifar10_resnet20.safetensors", DATA / "cifar10"):
+            if not path.exists():
+                self.skipTest(f"{path} is not there; LINNET_DATA may name the folder above it")
+        environment = {**os.environ, "LINNET_DATA": str(DATA.resolve()),
+                       "XDG_CACHE_HOME": str(self.folder / "cache")}
+        for depth, correct in ((20, 9173), (56, 9339)):
+            self.run_linnet("convert", weights / f"cifar10_resnet{depth}.safetensors", "--network",
+                            f"cifar-resnet{depth}", "-o", "r.safetensors")
+            out, _ = self.run_linnet("evaluate", "r.safetensors", "--data", "cifar10", "--device",
+                                     "cpu", "--json", env=environment)
+            metrics = json.loads(out)["metrics"]
+            self.assertEqual(metrics["samples"], 10000)
+            self.assertAlmostEqual(metrics["accuracy"] * 10000, correct, delta=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
