@@ -22,6 +22,7 @@
 #include <linnet/metrics.h>
 #include <linnet/model.h>
 #include <linnet/network.h>
+#include <linnet/onnx.h>
 #include <linnet/optimizer.h>
 #include <linnet/predictor.h>
 #include <linnet/profile.h>

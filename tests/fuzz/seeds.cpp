@@ -3,6 +3,7 @@
 
 #include <linnet/convert.h>
 #include <linnet/model.h>
+#include <linnet/onnx.h>
 #include <linnet/tensor.h>
 #include <linnet/zoo.h>
 
@@ -40,10 +41,15 @@ void write_models(const fs::path& folder) {
   const Seeds models(folder, "model");
   const Seeds files(folder, "safetensors");
   const Seeds networks(folder, "network_json");
+  const Seeds onnx(folder, "onnx");
   for (const auto& [name, network] : seed_networks()) {
     Model model(network, {.device = "cpu", .threads = 1});
     if (name == "dense") model.set_class_names({"a", "b", "c"});
     model.save(models.path(name));
+    try {
+      export_onnx(model, onnx.path(name));
+    } catch (const Error&) {  // noise and own operators have no form in ONNX
+    }
     networks.add(name, network.to_json());
   }
   const std::array<double, 3> numbers{1, -2, 0.5};

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "commands/commands.h"
+#include "commands/convert_onnx.h"
 #include "config/options.h"
 #include "describe/nearest.h"
 #include "report/json.h"
@@ -28,6 +29,7 @@ struct ConvertOptions {
   std::int64_t image_size = 0;
   std::int64_t steps = 0;
   std::vector<std::string> ignore;
+  OnnxConvertOptions onnx;
   bool json = false;
 };
 
@@ -104,6 +106,11 @@ int export_file(const ConvertOptions& options) {
 }
 
 int convert(const ConvertOptions& options) {
+  if (options.in.ends_with(".onnx")) {
+    require(options.network.empty() && options.to.empty(),
+            "an ONNX file says itself which network it is: leave out --network and --to");
+    return convert_onnx(options.in, options.out, options.onnx, options.json);
+  }
   require(
       options.network.empty() != options.to.empty(),
       "convert takes --network, to make a model of weights, or --to, to write a model's weights; "
@@ -119,10 +126,14 @@ int convert(const ConvertOptions& options) {
 
 void add_convert(CLI::App& app, Action& action) {
   auto o = std::make_shared<ConvertOptions>();
-  CLI::App* command = app.add_subcommand(
-      "convert",
-      "Makes a model of weights of PyTorch or Keras, or writes a model's weights for them");
-  command->add_option("IN", o->in, "Weights (.safetensors or .npz), or with --to a model file")
+  CLI::App* command = app.add_subcommand("convert",
+                                         "Makes a model of an ONNX file or of weights of PyTorch "
+                                         "or Keras, or writes a model's weights "
+                                         "for them");
+  command
+      ->add_option(
+          "IN", o->in,
+          "An ONNX file (.onnx), weights (.safetensors or .npz), or with --to a model file")
       ->required();
   command
       ->add_option("-o,--output", o->out,
@@ -152,11 +163,13 @@ void add_convert(CLI::App& app, Action& action) {
   command->add_option("--dtype", o->dtype, "Element type that --to writes: f32, f16 or bf16")
       ->check(one_of(dtype_names()))
       ->capture_default_str();
+  add_onnx_options(*command, o->onnx);
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
       "Every tensor must find its place: what is left over, missing or of another shape is listed, "
       "and nothing is written.\n"
       "Example: linnet convert resnet50.safetensors --network resnet50 -o model.safetensors\n"
+      "Example: linnet convert squeezenet.onnx -o squeezenet.safetensors\n"
       "Example: linnet convert model.safetensors --to keras -o resnet50.npz");
   command->callback([&action, o] { action = [o] { return convert(*o); }; });
 }

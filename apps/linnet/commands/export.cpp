@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/c_export.h>
+#include <linnet/onnx.h>
 
 #include <memory>
 #include <string>
@@ -16,14 +17,21 @@ namespace {
 struct ExportOptions {
   std::string model;
   std::string c_folder;
+  std::string onnx;
   std::string name = "model";
   bool int8 = false;
 };
 
 int export_model(const ExportOptions& options) {
-  require(!options.c_folder.empty(), "linnet export wants to know what to write: --c FOLDER");
+  require(options.c_folder.empty() != options.onnx.empty(),
+          "linnet export wants to know what to write: --c FOLDER or --onnx FILE");
   ModelOptions on{.device = "cpu", .threads = 1};
   const Model model = load_model(find_run(options.model), on);
+  if (!options.onnx.empty()) {
+    export_onnx(model, options.onnx);
+    print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W)\n", options.onnx));
+    return kSuccess;
+  }
   const CExportOptions how{.name = options.name,
                            .weights = options.int8 ? CWeights::int8 : CWeights::f32};
   export_c(model, options.c_folder, how);
@@ -42,6 +50,7 @@ void add_export(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--c", options->c_folder,
                       "Into this folder: one C99 file without dependencies, and its header");
+  command->add_option("--onnx", options->onnx, "As this ONNX file");
   command->add_option("--name", options->name, "Of the C file and what it defines")
       ->capture_default_str();
   command->add_flag("--int8", options->int8, "C: weights as 8-bit integers with scales");

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/convert_onnx.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linnet/onnx.h>
+
+#include <charconv>
+#include <utility>
+
+#include "base/check.h"
+#include "commands/commands.h"
+#include "core/dims.h"
+#include "report/json.h"
+
+namespace linnet::command {
+namespace {
+
+/// "input=1,3,224,224"
+std::pair<std::string, Shape> named_shape(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  std::vector<std::int64_t> dims;
+  bool good = equals != std::string::npos && equals > 0;
+  std::size_t at = equals + 1;
+  while (good && at <= text.size()) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    std::int64_t dim = 0;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, dim);
+    good = error == std::errc() && stop == text.data() + end && dim > 0;
+    dims.push_back(dim);
+    at = end + 1;
+  }
+  require(good && !dims.empty(),
+          "--shape takes an input's name and its dims, such as input=1,3,224,224; got '{}'", text);
+  return {text.substr(0, equals), Shape(dims)};
+}
+
+Json ports_json(const std::vector<OnnxPort>& ports) {
+  Json json = Json::array();
+  for (const OnnxPort& port : ports) {
+    json.push_back({{"name", port.name},
+                    {"sample", dims_of(port.sample)},
+                    {"axes", port.axes},
+                    {"batch", port.batch}});
+  }
+  return json;
+}
+
+std::string ports_text(const std::vector<OnnxPort>& ports) {
+  std::vector<std::string> each;
+  for (const OnnxPort& port : ports) {
+    each.push_back(fmt::format("'{}' {}", port.name, to_string(port.sample)));
+  }
+  return fmt::format("{}", fmt::join(each, ", "));
+}
+
+}  // namespace
+
+void add_onnx_options(CLI::App& command, OnnxConvertOptions& options) {
+  command.add_option("--shape", options.shapes,
+                     "Dims of an ONNX file's input, where it leaves them open, as ONNX orders "
+                     "them and with the batch: input=1,3,224,224");
+  command.add_flag("--one-sample", options.one_sample,
+                   "An ONNX file's inputs have no axis for the batch");
+}
+
+int convert_onnx(const std::string& in, const std::string& out, const OnnxConvertOptions& options,
+                 bool json) {
+  require(out.ends_with(".safetensors"),
+          "cannot write the model '{}': a model file is .safetensors", out);
+  OnnxImportOptions import;
+  for (const std::string& text : options.shapes) import.shapes.insert(named_shape(text));
+  import.batch_axis = !options.one_sample;
+  const OnnxImport imported = import_onnx(in, import, {.device = "cpu", .threads = 1});
+  imported.model.save(out);
+  const std::int64_t parameters = imported.model.network().parameters();
+  if (json) {
+    print_json({{"inputs", ports_json(imported.inputs)},
+                {"outputs", ports_json(imported.outputs)},
+                {"parameters", parameters}});
+    return kSuccess;
+  }
+  fmt::print(stderr, "linnet: '{}' became '{}': {} parameters; samples of {} give {}\n", in, out,
+             parameters, ports_text(imported.inputs), ports_text(imported.outputs));
+  return kSuccess;
+}
+
+}  // namespace linnet::command

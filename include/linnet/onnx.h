@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+#include <linnet/model.h>
+#include <linnet/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Says how an ONNX file is read.
+struct OnnxImportOptions {
+  /// Dims of inputs by name, as ONNX orders them and with the batch (any number), e.g. (1, 3, 224,
+  /// 224). Needed where the file leaves dims other than the batch open.
+  std::map<std::string, Shape> shapes = {};
+  /// Whether the first axis of every input is the batch. Otherwise the whole input is one sample,
+  /// and the batch is added before its axes.
+  bool batch_axis = true;
+};
+
+/// Says how an input or an output of an ONNX file stands in the imported network.
+struct OnnxPort {
+  std::string name;  ///< name in both
+  Shape sample;      ///< shape of a sample in the network
+  /// The ONNX axis of each axis of a sample: {2, 3, 1} for images, which ONNX orders (N, C, H, W)
+  /// and Linnet (N, H, W, C). {-1} where a sample is a single number, without an axis in ONNX.
+  std::vector<int> axes;
+  int batch = 0;  ///< the ONNX axis of the batch; -1: none
+};
+
+/// Holds an imported model.
+struct OnnxImport {
+  Model model;                    ///< the network with the file's weights
+  std::vector<OnnxPort> inputs;   ///< inputs, in the network's order
+  std::vector<OnnxPort> outputs;  ///< outputs, in the network's order
+};
+
+/// Reads an ONNX file (opset 7 to 28 of the default domain) as a network that can be trained: its
+/// float initializers become weights with their names, images become (N, H, W, C), constants are
+/// computed. What lies in other files is read from the file's folder and below alone. `options`:
+/// where the model computes. Throws DataError naming the node for an operator, an attribute or a
+/// shape that is not supported, and the file where it is damaged.
+OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import = {},
+                       ModelOptions options = {});
+
+/// Writes the model's inference as an ONNX file of opset 17 and IR 8 for any batch: images are
+/// (N, C, H, W), ids int32. The file appears whole or not at all. Waits. Throws Error naming the
+/// layer that ONNX has no operators for, before anything is written, and where the file would be
+/// larger than 2 GiB or cannot be written.
+void export_onnx(const Model& model, const std::filesystem::path& path);
+
+/// Names an operator that import_onnx() reads.
+struct OnnxOperator {
+  std::string name;   ///< ONNX's name
+  std::string limit;  ///< what of it is not supported; empty: nothing
+};
+
+/// Returns the operators that import_onnx() reads, by name.
+std::vector<OnnxOperator> onnx_operators();
+
+}  // namespace linnet
+LINNET_API_END

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include "base/check.h"
+#include "core/dims.h"
+#include "onnx/exporter.h"
+#include "ops/dense/dense.h"
+#include "ops/gather/gather.h"
+#include "ops/matmul/matmul.h"
+#include "ops/softmax/softmax.h"
+
+namespace linnet::onnx {
+namespace {
+
+void dense(Exporter& e, const Node& node, const Op& op) {
+  const DenseAttrs& attrs = dynamic_cast<const DenseOp&>(op).attrs();
+  if (attrs.bias || attrs.activation != Activation::none) {
+    Exporter::refuse(node, "it is fused with what follows");
+  }
+  const Value x = node.inputs[0];
+  const Value w = node.inputs[1];
+  const Shape& s = e.shape(w);
+  std::vector<std::string> inputs;
+  if (e.parameter(x) == nullptr && e.has(x, Form::flat)) {
+    const Shape image = e.image_of(x);  // the columns go from (H, W, C) to (C, H, W)
+    inputs = {e.in(x, Form::flat),
+              e.weight(w, {s[0], image[0], image[1], image[2]}, {0, 3, 1, 2}, {s[0], s[1]})};
+  } else {
+    inputs = {e.in(x, Form::plain), e.in(w, Form::plain)};
+  }
+  Value y = node.outputs[0];
+  const Node* bias = e.only_reader(y, "bias_add");
+  if (bias != nullptr && e.parameter(bias->inputs[1]) != nullptr) {
+    inputs.push_back(e.in(bias->inputs[1], Form::plain));
+    e.skip(*bias);
+    y = bias->outputs[0];
+  }
+  e.set(y, Form::plain, e.file().node("Gemm", inputs, node.name, {{"transB", std::int64_t{1}}}));
+}
+
+void matmul(Exporter& e, const Node& node, const Op& op) {
+  const MatmulAttrs& a = dynamic_cast<const MatmulOp&>(op).attrs();
+  const auto operand = [&](Value v, bool turned) {
+    std::string name = e.in(v, Form::plain);
+    if (!turned) return name;
+    std::vector<std::int64_t> order(e.shape(v).rank());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    return e.file().node("Transpose", {name}, node.name, {{"perm", order}});
+  };
+  e.set(node.outputs[0], Form::plain,
+        e.file().node("MatMul",
+                      {operand(node.inputs[0], a.transpose_a),
+                       operand(node.inputs[1], a.transpose_b)},
+                      node.name));
+}
+
+void along_last(Exporter& e, const Node& node, std::string_view op) {
+  e.set(node.outputs[0], Form::plain,
+        e.file().node(op, {e.in(node.inputs[0], Form::plain)}, node.name,
+                      {{"axis", std::int64_t{-1}}}));
+}
+
+}  // namespace
+
+void add_product_export(ExportOperators& all) {
+  all["dense"] = dense;
+  all["matmul"] = matmul;
+  all["gather"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
+    e.set(node.outputs[0], Form::plain,
+          e.file().node("Gather",
+                        {e.in(node.inputs[0], Form::plain), e.in(node.inputs[1], Form::plain)},
+                        node.name, {{"axis", std::int64_t{0}}}));
+  };
+  all["softmax"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
+    along_last(e, node, "Softmax");
+  };
+  all["log_softmax"] = [](Exporter& e, const Node& node, const Op& /*op*/) {
+    along_last(e, node, "LogSoftmax");
+  };
+}
+
+}  // namespace linnet::onnx

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/exporter.h"
+
+#include <linnet/onnx.h>
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/check.h"
+#include "core/dims.h"
+#include "onnx/constant.h"
+
+namespace linnet::onnx {
+namespace {
+
+/// The last axis as the second one, and back.
+std::vector<std::int64_t> channels_second(std::size_t rank) {
+  std::vector<std::int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  return order;
+}
+std::vector<std::int64_t> channels_last(std::size_t rank) {
+  std::vector<std::int64_t> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  return order;
+}
+
+/// Dims of a sample with the channels first.
+Dims sample_of(const Shape& shape, bool channels) {
+  Dims dims = dims_of(shape.sample());
+  if (channels) std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  return dims;
+}
+
+/// Images are written as (N, C, H, W).
+bool is_image(const Shape& shape) { return shape.rank() == 4; }
+
+}  // namespace
+
+Exporter::Exporter(const Model& model)
+    : model_(model),
+      definition_(model.network().definition()),
+      names_(definition_.graph.value_count()) {}
+
+void Exporter::run() {
+  for (const NetworkInput& input : definition_.inputs) file_.reserve(input.name);
+  for (const NetworkOutput& output : definition_.outputs) file_.reserve(output.name);
+  for (const NetworkOutput& output : definition_.outputs) {
+    const auto same = [&](const NetworkInput& input) { return input.name == output.name; };
+    require(std::ranges::none_of(definition_.inputs, same),
+            "ONNX has one set of names: '{}' is an input and an output", output.name);
+  }
+  add_inputs();
+  const NetworkDefinition needed =
+      pruned(definition_, std::vector<bool>(definition_.outputs.size(), true));
+  for (const Node& node : needed.graph.nodes()) {
+    const auto own = std::ranges::find_if(definition_.graph.nodes(), [&](const Node& other) {
+      return other.outputs[0] == node.outputs[0];
+    });
+    if (std::ranges::find(skipped_, &*own) != skipped_.end()) continue;
+    const OpPtr op = own->op->at_inference(own->op);
+    if (op == nullptr) {
+      alias(own->outputs[0], own->inputs[0]);
+      continue;
+    }
+    const auto found = export_operators().find(op->name());
+    if (found == export_operators().end()) refuse(*own, "ONNX has no such operator");
+    found->second(*this, *own, *op);
+  }
+  add_outputs();
+  if (!model_.class_names().empty()) {
+    file_.add_metadata("linnet.classes", nlohmann::json(model_.class_names()).dump());
+  }
+}
+
+void Exporter::add_inputs() {
+  for (const NetworkInput& input : definition_.inputs) {
+    const Shape& whole = shape(input.value);
+    const bool image = is_image(whole) && input.dtype == DType::f32;
+    file_.add_input(input.name, input.dtype == DType::f32 ? Type::f32 : Type::i32,
+                    sample_of(whole, image));
+    set(input.value, image ? Form::channels : Form::plain, input.name);
+  }
+}
+
+void Exporter::add_outputs() {
+  for (const NetworkOutput& output : definition_.outputs) {
+    const bool image = is_image(shape(output.value));
+    const std::string value = in(output.value, image ? Form::channels : Form::plain);
+    file_.name_output(value, output.name);
+    for (Names& names : names_) {  // others may read it under its new name
+      for (auto& [form, name] : names.forms) {
+        if (name == value) name = output.name;
+      }
+    }
+    file_.add_output(output.name, Type::f32, sample_of(shape(output.value), image));
+  }
+}
+
+const ParameterSpec* Exporter::parameter(Value v) const {
+  const auto found = std::ranges::find(definition_.parameters, v, &ParameterSpec::value);
+  return found == definition_.parameters.end() ? nullptr : &*found;
+}
+
+bool Exporter::is_batched(Value v) const {
+  const Shape& s = shape(v);
+  return parameter(v) == nullptr && s.rank() > 0 && s[0] % kTemplateBatch == 0;
+}
+
+bool Exporter::has(Value v, Form form) const {
+  return names_[static_cast<std::size_t>(v.id)].forms.contains(form);
+}
+
+Form Exporter::form_of(Value v) const {
+  const auto& forms = names_[static_cast<std::size_t>(v.id)].forms;
+  for (const Form form : {Form::channels, Form::flat}) {
+    if (forms.contains(form)) return form;
+  }
+  return Form::plain;
+}
+
+Shape Exporter::image_of(Value v) const { return names_[static_cast<std::size_t>(v.id)].image; }
+
+void Exporter::set(Value v, Form form, const std::string& name) { names(v).forms[form] = name; }
+
+void Exporter::alias(Value v, Value from) {
+  if (parameter(from) != nullptr) {
+    set(v, Form::plain, in(from, Form::plain));
+    return;
+  }
+  names(v) = names(from);
+}
+
+void Exporter::set_image(Value v, const Shape& image) { names(v).image = image; }
+
+std::string Exporter::as_it_is(Value v) { return in(v, form_of(v)); }
+
+std::string Exporter::in(Value v, Form form) {
+  auto& forms = names(v).forms;
+  if (const auto found = forms.find(form); found != forms.end()) return found->second;
+  const ParameterSpec* spec = parameter(v);
+  if (spec != nullptr) {
+    LINNET_ASSERT(form == Form::plain);
+    const Dims dims = dims_of(spec->shape);
+    std::vector<std::int64_t> order(dims.size());
+    std::iota(order.begin(), order.end(), 0);
+    return forms[form] = weight(v, dims, order, dims);
+  }
+  const std::string layer = definition_.graph.info(v).name;
+  const std::size_t rank = shape(v).rank();
+  if (form == Form::channels) {
+    LINNET_ASSERT(rank >= 3);
+    return forms[form] = file_.node("Transpose", {in(v, Form::plain)}, layer,
+                                    {{"perm", channels_second(rank)}});
+  }
+  LINNET_ASSERT(form == Form::plain && !forms.empty());
+  if (forms.contains(Form::channels)) {
+    return forms[form] = file_.node("Transpose", {forms[Form::channels]}, layer,
+                                    {{"perm", channels_last(rank)}});
+  }
+  const Shape image = names(v).image;
+  const std::string view =
+      file_.integers(layer + ".image", {4}, {-1, image[2], image[0], image[1]});
+  const std::string last =
+      file_.node("Transpose", {file_.node("Reshape", {forms[Form::flat], view}, layer)}, layer,
+                 {{"perm", channels_last(4)}});
+  const std::string to = file_.integers(layer + ".features", {2}, {-1, image.elements()});
+  return forms[form] = file_.node("Reshape", {last, to}, layer);
+}
+
+std::vector<float> Exporter::numbers(Value v) const {
+  const Tensor tensor = model_.parameter(parameter(v)->name);
+  const auto span = tensor.as<float>();
+  return {span.begin(), span.end()};
+}
+
+std::string Exporter::weight(Value v, const Dims& view, const std::vector<std::int64_t>& order,
+                             const Dims& dims) {
+  const bool turns = !std::ranges::is_sorted(order);
+  const std::string key =
+      fmt::format("{} {} {}", text_of(view), fmt::join(order, ","), text_of(dims));
+  std::string& name = weights_[{v.id, key}];
+  if (!name.empty()) return name;
+  if (const ParameterSpec* spec = parameter(v)) {
+    std::vector<float> values = numbers(v);
+    if (turns) values = permuted(values, view, std::vector<int>(order.begin(), order.end()));
+    return name = file_.floats(spec->name, dims, values);
+  }
+  const std::string layer = definition_.graph.info(v).name;
+  std::string value = in(v, Form::plain);
+  const auto reshaped = [&](const Dims& to) {
+    const Dims count{static_cast<std::int64_t>(to.size())};
+    value = file_.node("Reshape", {value, file_.integers(layer + ".shape", count, to)}, layer);
+  };
+  if (view != dims_of(shape(v))) reshaped(view);
+  if (turns) value = file_.node("Transpose", {value}, layer, {{"perm", order}});
+  Dims turned;
+  for (const std::int64_t axis : order) turned.push_back(view[static_cast<std::size_t>(axis)]);
+  if (turned != dims) reshaped(dims);
+  return name = value;
+}
+
+const Node* Exporter::only_reader(Value v, std::string_view op) const {
+  const auto is = [&](const NetworkOutput& output) { return output.value == v; };
+  if (definition_.graph.uses(v) != 1 || std::ranges::any_of(definition_.outputs, is))
+    return nullptr;
+  for (const Node& node : definition_.graph.nodes()) {
+    if (!node.inputs.empty() && node.inputs[0] == v) return node.op->name() == op ? &node : nullptr;
+  }
+  return nullptr;
+}
+
+const ExportOperators& export_operators() {
+  static const ExportOperators kAll = [] {
+    ExportOperators all;
+    add_elementwise_export(all);
+    add_image_export(all);
+    add_shape_export(all);
+    add_product_export(all);
+    add_sequence_export(all);
+    return all;
+  }();
+  return kAll;
+}
+
+}  // namespace linnet::onnx
+
+namespace linnet {
+
+void export_onnx(const Model& model, const std::filesystem::path& path) {
+  try {
+    onnx::Exporter exporter(model);
+    exporter.run();
+    exporter.file().write(path, path.stem().string());
+  } catch (const Error& error) {
+    fail_again(error, "cannot write '{}': {}", path.string(), error.what());
+  }
+}
+
+}  // namespace linnet

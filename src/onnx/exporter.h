@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "nn/definition.h"
+#include "onnx/graph_writer.h"
+
+namespace linnet::onnx {
+
+/// The orders of axes in which a value stands in the file.
+enum class Form : std::uint8_t {
+  plain,     ///< as in the network: (N, H, W, C)
+  channels,  ///< the last axis as the second one: (N, C, H, W)
+  flat,      ///< (N, C H W) where the network has (N, H W C)
+};
+
+/// The ONNX graph that is being made of a model.
+class Exporter {
+ public:
+  explicit Exporter(const Model& model);
+  /// Throws Error naming the layer that ONNX has no operators for.
+  void run();
+  GraphWriter& file() { return file_; }
+
+  const Graph& graph() const { return definition_.graph; }
+  const Shape& shape(Value v) const { return definition_.graph.shape(v); }
+  /// Whether a value is a weight or a running statistic.
+  const ParameterSpec* parameter(Value v) const;
+  /// Whether the value's first axis is the batch.
+  bool is_batched(Value v) const;
+
+  /// The value's name in this order of axes; adds what brings it there.
+  std::string in(Value v, Form form);
+  /// The same in the order that it has.
+  std::string as_it_is(Value v);
+  bool has(Value v, Form form) const;
+  /// The order in which an operator that keeps every axis takes its operand.
+  Form form_of(Value v) const;
+  /// The dims of a flat value's image; (): it is none.
+  Shape image_of(Value v) const;
+  /// Says that a value stands in the file as `name`.
+  void set(Value v, Form form, const std::string& name);
+  /// The same elements as `from`, in all its orders.
+  void alias(Value v, Value from);
+  void set_image(Value v, const Shape& image);
+
+  /// A weight with its axes in another order, under `dims`; a value of weights is transposed by
+  /// nodes. `view`: its dims before that, of as many elements.
+  std::string weight(Value v, const Dims& view, const std::vector<std::int64_t>& order,
+                     const Dims& dims);
+  std::vector<float> numbers(Value v) const;
+
+  /// The only reader of `v`, if it is an operator of this name and `v` is its first operand; null
+  /// otherwise, and for an output.
+  const Node* only_reader(Value v, std::string_view op) const;
+  /// Says that a node's work has been done by another one.
+  void skip(const Node& node) { skipped_.push_back(&node); }
+
+  template <class... Args>
+  [[noreturn]] static void refuse(const Node& node, fmt::format_string<Args...> format,
+                                  Args&&... args) {
+    throw Error(fmt::format("[{} '{}'] can't be written as ONNX: {}", node.op->name(), node.name,
+                            fmt::format(format, std::forward<Args>(args)...)));
+  }
+
+ private:
+  struct Names {
+    std::map<Form, std::string> forms;
+    Shape image;  ///< (H, W, C) of a flat one
+  };
+  void add_inputs();
+  void add_outputs();
+  Names& names(Value v) { return names_[static_cast<std::size_t>(v.id)]; }
+
+  const Model& model_;
+  const NetworkDefinition& definition_;
+  GraphWriter file_;
+  std::vector<Names> names_;
+  std::vector<const Node*> skipped_;
+  std::map<std::pair<int, std::string>, std::string> weights_;  ///< by value and layout
+};
+
+/// How an operator is written: the node, and its operator at inference.
+using ExportOperator = std::function<void(Exporter&, const Node&, const Op&)>;
+using ExportOperators = std::map<std::string, ExportOperator, std::less<>>;
+const ExportOperators& export_operators();
+
+// Each adds the operators of its file.
+void add_elementwise_export(ExportOperators& all);
+void add_image_export(ExportOperators& all);
+void add_shape_export(ExportOperators& all);
+void add_product_export(ExportOperators& all);
+void add_sequence_export(ExportOperators& all);
+
+}  // namespace linnet::onnx

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/onnx.h>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "onnx/importer.h"
+#include "onnx/node_import.h"
+
+namespace linnet {
+
+OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import,
+                       ModelOptions options) {
+  const onnx::ModelProto file = onnx::read_model(path);
+  try {
+    return in_memory("it", [&] {
+      onnx::Importer importer(file, import);
+      importer.run();
+      Model model(importer.take_network(), std::move(options));
+      model.set_weights(importer.weights());
+      return OnnxImport{std::move(model), importer.inputs(), importer.outputs()};
+    });
+  } catch (const Error& error) {
+    fail_again<DataError>(error, "cannot import '{}': {}", path.string(), error.what());
+  }
+}
+
+std::vector<OnnxOperator> onnx_operators() {
+  std::vector<OnnxOperator> all;
+  for (const auto& [name, op] : onnx::operators()) all.push_back({name, op.limit});
+  return all;
+}
+
+}  // namespace linnet

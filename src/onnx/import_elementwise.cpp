@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/functions.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "onnx/node_import.h"
+
+namespace linnet::onnx {
+namespace {
+
+using Unary = std::function<Expression(const Expression&)>;
+using Binary = std::function<Expression(const Expression&, const Expression&)>;
+using WithNumber = std::function<Expression(const Expression&, double)>;
+using NumberWith = std::function<Expression(double, const Expression&)>;
+
+constexpr double kLargest = 3.4028234663852886e38;  // the largest float
+
+Expression towards_zero(const Expression& x) { return sign(x) * floor(abs(x)); }
+
+/// A function of one operand.
+Operator unary(Unary f) {
+  return {[f](NodeImport& n) {
+            const Trace x = n.floats(0);
+            n.give(n.as(x, f(x.e)));
+          },
+          {}};
+}
+
+/// A function of two operands, as it is written for expressions and numbers.
+struct TwoOperands {
+  Binary both;
+  WithNumber right;  ///< a number on the right
+  NumberWith left;
+};
+
+/// Whether a constant is a single number, which needs no weight.
+bool is_number(const Value& v) {
+  return v.constant && v.constant->elements() == 1 && !v.constant->batch &&
+         std::isfinite(v.constant->values().front());
+}
+
+/// Infinities as the largest floats: what a mask puts before a softmax has to stand in a file.
+Value finite(const Value& v) {
+  if (!v.constant || !is_float(v.type()) || v.constant->elements() > kMostComputed) return v;
+  std::vector<double> values = v.constant->values();
+  bool any = false;
+  for (double& x : values) {
+    any = any || std::isinf(x);
+    if (std::isinf(x)) x = x > 0 ? kLargest : -kLargest;
+  }
+  if (!any) return v;
+  auto c = std::make_shared<Constant>(v.type(), v.constant->dims(), std::move(values));
+  c->name = v.constant->name + ".finite";
+  return ConstantPtr(std::move(c));
+}
+
+/// The axes of a value with axes of 1 before them.
+std::vector<Axis> padded(std::vector<Axis> axes, std::size_t rank) {
+  if (rank > axes.size()) axes.insert(axes.begin(), rank - axes.size(), Axis{});
+  return axes;
+}
+
+Trace combined(NodeImport& n, const Value& first, const Value& second, const TwoOperands& f,
+               Type type) {
+  const Value a = n.with_numbers(first);
+  const Value b = n.with_numbers(second);
+  if (is_number(b) && a.trace) {
+    return {f.right(n.scoped(a.trace->e), b.constant->values().front()),
+            padded(a.trace->axes, b.dims().size()), type};
+  }
+  if (is_number(a) && b.trace) {
+    return {f.left(a.constant->values().front(), n.scoped(b.trace->e)),
+            padded(b.trace->axes, a.dims().size()), type};
+  }
+  const Aligned both = n.align({a, b});
+  return {f.both(both.operands[0], both.operands[1]), both.axes, type};
+}
+
+/// Types that are computed in as f32, exactly below 2^24.
+void require_arithmetic(const NodeImport& n, Type type) {
+  if (is_float(type) || type == Type::i32 || type == Type::i64) return;
+  n.refuse("arithmetic of {} is not supported", name_of(type));
+}
+
+/// So that no two constants meet.
+void put_traces_first(std::vector<Value>& all) {
+  std::stable_partition(all.begin(), all.end(), [](const Value& v) { return v.trace.has_value(); });
+}
+
+Operator arithmetic(TwoOperands f, bool many = false, bool masks = false) {
+  return {[f, many, masks](NodeImport& n) {
+            std::vector<Value> all = n.all();
+            require<DataError>(many || all.size() == 2, "expected 2 inputs; got {}", all.size());
+            for (Value& v : all) v = masks ? finite(v) : v;
+            if (many) put_traces_first(all);
+            Value sum = all.at(0);
+            for (std::size_t i = 1; i < all.size(); ++i) {
+              const Type type = sum.type();
+              require_arithmetic(n, type);
+              sum = combined(n, sum, all[i], f, type);
+            }
+            n.give(sum);
+          },
+          {}};
+}
+
+Operator comparison(TwoOperands f) {
+  return {[f](NodeImport& n) { n.give(combined(n, n.input(0), n.input(1), f, Type::boolean)); },
+          {}};
+}
+
+template <class F>
+TwoOperands generic(F f) {
+  return {[f](const Expression& a, const Expression& b) { return f(a, b); },
+          [f](const Expression& a, double b) { return f(a, b); },
+          [f](double a, const Expression& b) { return f(a, b); }};
+}
+
+Expression divided(const Expression& a, const Expression& b) { return a / b; }
+Expression divided(const Expression& a, double b) { return a * (1 / b); }
+Expression divided(double a, const Expression& b) { return a / b; }
+
+void divide(NodeImport& n) {
+  const Type type = n.input(0).type();
+  require_arithmetic(n, type);
+  Trace y = combined(n, n.input(0), n.input(1),
+                     generic([](const auto& a, const auto& b) { return divided(a, b); }), type);
+  if (!is_float(type)) y.e = towards_zero(y.e);
+  n.give(std::move(y));
+}
+
+void power(NodeImport& n) {
+  const Trace x = n.floats(0);
+  require<DataError>(n.is_constant(1), "expected a constant exponent");
+  const double exponent = n.scalar(1);
+  const std::vector<Axis> axes = padded(x.axes, n.input(1).dims().size());
+  Expression y = x.e;
+  if (exponent == 2)
+    y = square(x.e);
+  else if (exponent == 0.5)
+    y = sqrt(x.e);
+  else if (exponent == -0.5)
+    y = rsqrt(x.e);
+  else if (exponent == -1)
+    y = reciprocal(x.e);
+  else
+    y = pow(x.e, exponent);
+  n.give(Trace{y, axes, x.type});
+}
+
+/// Bounds that clip() leaves out.
+double bound(NodeImport& n, std::size_t i, const char* attribute, double none) {
+  if (n.opset() < 11) return n.number(attribute, none);
+  return n.has(i) ? n.scalar(i) : none;
+}
+
+void clip_to(NodeImport& n) {
+  const Trace x = n.trace(0);
+  require_arithmetic(n, x.type);
+  const double low = bound(n, 1, "min", -kLargest);
+  const double high = bound(n, 2, "max", kLargest);
+  const bool has_low = low > -kLargest;
+  const bool has_high = high < kLargest;
+  Expression y = x.e;
+  if (has_low && has_high) {
+    // As ONNX defines it where the bounds cross.
+    y = low <= high ? clip(x.e, low, high) : clip(x.e, high, high);
+  } else if (has_low) {
+    y = low == 0 ? relu(x.e) : maximum(x.e, low);
+  } else if (has_high) {
+    y = minimum(x.e, high);
+  }
+  n.give(n.as(x, y));
+}
+
+void cast(NodeImport& n) {
+  if (n.input(0).constant) {  // CastLike of a value
+    fold(n);
+    return;
+  }
+  n.ignore("saturate");
+  n.ignore("round_mode");
+  const Type to = n.op() == "CastLike" ? n.input(1).type() : static_cast<Type>(n.integer("to", 0));
+  Trace x = n.trace(0);
+  require<DataError>(bytes_of(to) > 0, "a cast to {} is not supported", name_of(to));
+  if (x.e.dtype() == DType::i32) {
+    require<DataError>(!is_float(to) && to != Type::boolean,
+                       "ids can't be cast to {}: they are read by Gather alone", name_of(to));
+  } else if (to == Type::boolean && x.type != Type::boolean) {
+    x.e = not_equal(x.e, 0);
+  } else if (is_float(x.type) && !is_float(to)) {
+    require<DataError>(to == Type::i64 || to == Type::i32, "a cast to {} is not supported",
+                       name_of(to));
+    x.e = towards_zero(x.e);
+  } else if (!is_float(to) && bytes_of(to) < bytes_of(x.type)) {
+    require<DataError>(to == Type::i32, "a cast to {} is not supported", name_of(to));
+  }
+  x.type = to;
+  n.give(std::move(x));
+}
+
+void select(NodeImport& n) {
+  const Value a = finite(n.input(1));
+  const Value b = finite(n.input(2));
+  const Type type = a.type();
+  std::vector<Axis> axes;
+  if (n.input(0).trace && is_number(a) && b.trace && b.trace->e.dtype() == DType::f32) {
+    const Aligned both = n.align({n.input(0), b});
+    n.give(Trace{where(both.operands[0], a.constant->values().front(), both.operands[1]),
+                 padded(both.axes, a.dims().size()), type});
+    return;
+  }
+  if (n.input(0).trace && is_number(b) && a.trace && a.trace->e.dtype() == DType::f32) {
+    const Aligned both = n.align({n.input(0), a});
+    n.give(Trace{where(both.operands[0], both.operands[1], b.constant->values().front()),
+                 padded(both.axes, b.dims().size()), type});
+    return;
+  }
+  for (const std::size_t i : {1, 2}) {
+    require<DataError>(!n.input(i).trace || n.input(i).trace->e.dtype() == DType::f32,
+                       "expected numbers; got ids");
+  }
+  const Aligned all = n.align({n.input(0), a, b});
+  n.give(Trace{where(all.operands[0], all.operands[1], all.operands[2]), all.axes, type});
+}
+
+void prelu(NodeImport& n) {
+  const Trace x = n.floats(0);
+  if (is_number(n.input(1))) {
+    n.give(n.as(x, leaky_relu(x.e, n.scalar(1))));
+    return;
+  }
+  const Aligned both = n.align({n.input(0), n.input(1)});
+  const Expression& e = both.operands[0];
+  n.give(Trace{relu(e) - both.operands[1] * relu(-e), both.axes, x.type});
+}
+
+void same(NodeImport& n) { n.give(n.input(0)); }
+
+/// Drops in a training again.
+void drop(NodeImport& n) {
+  double rate = n.opset() < 12 ? n.number("ratio", 0.5) : n.has(1) ? n.scalar(1) : 0.5;
+  n.ignore("seed");
+  n.ignore("is_test");
+  require<DataError>(!n.has(2) || (n.is_constant(2) && n.scalar(2) == 0),
+                     "dropout in training mode is not supported");
+  if (n.input(0).constant || !(rate > 0 && rate < 1)) {
+    n.give(n.input(0));
+    return;
+  }
+  const Trace x = n.floats(0);
+  n.give(n.as(x, dropout(x.e, rate)));
+}
+
+}  // namespace
+
+void add_elementwise(Operators& all) {
+  const auto plus = generic([](const auto& a, const auto& b) { return a + b; });
+  const auto minus = generic([](const auto& a, const auto& b) { return a - b; });
+  const auto times = generic([](const auto& a, const auto& b) { return a * b; });
+  TwoOperands largest;
+  largest.both = [](const Expression& a, const Expression& b) { return maximum(a, b); };
+  largest.right = [](const Expression& a, double b) { return maximum(a, b); };
+  largest.left = [](double a, const Expression& b) { return maximum(b, a); };
+  TwoOperands smallest;
+  smallest.both = [](const Expression& a, const Expression& b) { return minimum(a, b); };
+  smallest.right = [](const Expression& a, double b) { return minimum(a, b); };
+  smallest.left = [](double a, const Expression& b) { return minimum(b, a); };
+  all["Add"] = arithmetic(plus, false, true);
+  all["Sub"] = arithmetic(minus);
+  all["Mul"] = arithmetic(times);
+  all["Div"] = {divide, {}};
+  all["Sum"] = arithmetic(plus, true);
+  all["Max"] = arithmetic(largest, true);
+  all["Min"] = arithmetic(smallest, true);
+  all["Pow"] = {power, "the exponent is a constant number"};
+
+  TwoOperands f;
+  f.both = [](const Expression& a, const Expression& b) { return a < b; };
+  f.right = [](const Expression& a, double b) { return a < b; };
+  f.left = [](double a, const Expression& b) { return b > a; };
+  all["Less"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) { return a > b; };
+  f.right = [](const Expression& a, double b) { return a > b; };
+  f.left = [](double a, const Expression& b) { return b < a; };
+  all["Greater"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) { return a <= b; };
+  f.right = [](const Expression& a, double b) { return a <= b; };
+  f.left = [](double a, const Expression& b) { return b >= a; };
+  all["LessOrEqual"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) { return a >= b; };
+  f.right = [](const Expression& a, double b) { return a >= b; };
+  f.left = [](double a, const Expression& b) { return b <= a; };
+  all["GreaterOrEqual"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) { return equal(a, b); };
+  f.right = [](const Expression& a, double b) { return equal(a, b); };
+  f.left = [](double a, const Expression& b) { return equal(b, a); };
+  all["Equal"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) { return logical_and(a, b); };
+  f.right = [](const Expression& a, double b) { return not_equal(a, 0) * (b != 0 ? 1 : 0); };
+  f.left = [](double a, const Expression& b) { return not_equal(b, 0) * (a != 0 ? 1 : 0); };
+  all["And"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) { return logical_or(a, b); };
+  f.right = [](const Expression& a, double b) { return maximum(not_equal(a, 0), b != 0 ? 1 : 0); };
+  f.left = [](double a, const Expression& b) { return maximum(not_equal(b, 0), a != 0 ? 1 : 0); };
+  all["Or"] = comparison(f);
+  f.both = [](const Expression& a, const Expression& b) {
+    return not_equal(not_equal(a, 0), not_equal(b, 0));
+  };
+  f.right = [](const Expression& a, double b) {
+    return not_equal(not_equal(a, 0), b != 0 ? 1 : 0);
+  };
+  f.left = [](double a, const Expression& b) { return not_equal(not_equal(b, 0), a != 0 ? 1 : 0); };
+  all["Xor"] = comparison(f);
+
+  all["Relu"] = unary([](const Expression& x) { return relu(x); });
+  all["Tanh"] = unary([](const Expression& x) { return tanh(x); });
+  all["Sigmoid"] = unary([](const Expression& x) { return sigmoid(x); });
+  all["Selu"] = {[](NodeImport& n) {
+                   const Trace x = n.floats(0);
+                   const double alpha = n.number("alpha", 1.67326319217681884765625);
+                   const double gamma = n.number("gamma", 1.05070102214813232421875);
+                   const bool usual =
+                       std::abs(alpha - 1.6732632) < 1e-6 && std::abs(gamma - 1.0507010) < 1e-6;
+                   n.give(n.as(x, usual ? selu(x.e) : elu(x.e, alpha) * gamma));
+                 },
+                 {}};
+  all["Elu"] = {[](NodeImport& n) {
+                  const Trace x = n.floats(0);
+                  n.give(n.as(x, elu(x.e, n.number("alpha", 1))));
+                },
+                {}};
+  all["Celu"] = {[](NodeImport& n) {
+                   const Trace x = n.floats(0);
+                   const double alpha = n.number("alpha", 1);
+                   n.give(n.as(x, elu(x.e * (1 / alpha), 1) * alpha));
+                 },
+                 {}};
+  all["LeakyRelu"] = {[](NodeImport& n) {
+                        const Trace x = n.floats(0);
+                        n.give(n.as(x, leaky_relu(x.e, n.number("alpha", 0.01))));
+                      },
+                      {}};
+  all["ThresholdedRelu"] = {[](NodeImport& n) {
+                              const Trace x = n.floats(0);
+                              n.give(n.as(x, where(x.e > n.number("alpha", 1), x.e, 0)));
+                            },
+                            {}};
+  all["HardSigmoid"] = {[](NodeImport& n) {
+                          const Trace x = n.floats(0);
+                          const double alpha = n.number("alpha", 0.2);
+                          n.give(n.as(x, clip(x.e * alpha + n.number("beta", 0.5), 0, 1)));
+                        },
+                        {}};
+  all["HardSwish"] = unary([](const Expression& x) { return hard_swish(x); });
+  all["Softplus"] = unary([](const Expression& x) { return softplus(x); });
+  all["Softsign"] = unary([](const Expression& x) { return x / (1 + abs(x)); });
+  all["Mish"] = unary([](const Expression& x) { return x * tanh(softplus(x)); });
+  all["Swish"] = {[](NodeImport& n) {
+                    const Trace x = n.floats(0);
+                    const double alpha = n.number("alpha", 1);
+                    n.give(n.as(x, alpha == 1 ? silu(x.e) : x.e * sigmoid(x.e * alpha)));
+                  },
+                  {}};
+  all["Gelu"] = {[](NodeImport& n) {
+                   const Trace x = n.floats(0);
+                   const std::string form = n.text("approximate", "none");
+                   require<DataError>(form == "none" || form == "tanh",
+                                      "approximate '{}' is not supported", form);
+                   n.give(n.as(x, gelu(x.e, form == "tanh")));
+                 },
+                 {}};
+  all["Shrink"] = {[](NodeImport& n) {
+                     const Trace x = n.floats(0);
+                     const double bias = n.number("bias", 0);
+                     const double lambda = n.number("lambd", 0.5);
+                     n.give(n.as(x, where(x.e < -lambda, x.e + bias,
+                                          where(x.e > lambda, x.e - bias, 0))));
+                   },
+                   {}};
+  all["Exp"] = unary([](const Expression& x) { return exp(x); });
+  all["Log"] = unary([](const Expression& x) { return log(x); });
+  all["Sqrt"] = unary([](const Expression& x) { return sqrt(x); });
+  all["Reciprocal"] = unary([](const Expression& x) { return reciprocal(x); });
+  all["Erf"] = unary([](const Expression& x) { return erf(x); });
+  all["Sin"] = unary([](const Expression& x) { return sin(x); });
+  all["Cos"] = unary([](const Expression& x) { return cos(x); });
+  all["Tan"] = unary([](const Expression& x) { return sin(x) / cos(x); });
+  all["Sinh"] = unary([](const Expression& x) { return (exp(x) - exp(-x)) * 0.5; });
+  all["Cosh"] = unary([](const Expression& x) { return (exp(x) + exp(-x)) * 0.5; });
+  all["Mod"] = {[](NodeImport& n) {
+                  const Type type = n.input(0).type();
+                  require<DataError>(type == Type::i32 || type == Type::i64,
+                                     "of {} is not supported: expected whole numbers",
+                                     name_of(type));
+                  const bool of_a = n.integer("fmod", 0) != 0;  // the sign, else b's
+                  const auto rest = [of_a](const auto& a, const auto& b, const Expression& ratio) {
+                    return a - b * (of_a ? towards_zero(ratio) : floor(ratio));
+                  };
+                  TwoOperands f;
+                  f.both = [rest](const Expression& a, const Expression& b) {
+                    return rest(a, b, a / b);
+                  };
+                  f.right = [rest](const Expression& a, double b) { return rest(a, b, a / b); };
+                  f.left = [rest](double a, const Expression& b) { return rest(a, b, a / b); };
+                  n.give(combined(n, n.input(0), n.input(1), f, type));
+                },
+                "of INT32 and INT64"};
+  all["Floor"] = unary([](const Expression& x) { return floor(x); });
+  all["Ceil"] = unary([](const Expression& x) { return ceil(x); });
+  all["Round"] = unary([](const Expression& x) { return round(x); });
+  const auto of_numbers = [](Unary f) {
+    return Operator{[f](NodeImport& n) {
+                      const Trace x = n.trace(0);
+                      require_arithmetic(n, x.type);
+                      n.give(n.as(x, f(x.e)));
+                    },
+                    {}};
+  };
+  all["Abs"] = of_numbers([](const Expression& x) { return abs(x); });
+  all["Neg"] = of_numbers([](const Expression& x) { return -x; });
+  all["Sign"] = of_numbers([](const Expression& x) { return sign(x); });
+  all["Not"] = {[](NodeImport& n) {
+                  const Trace x = n.trace(0);
+                  n.give(n.as(x, logical_not(x.e)));
+                },
+                {}};
+  all["IsNaN"] = {[](NodeImport& n) {
+                    const Trace x = n.floats(0);
+                    n.give(Trace{not_equal(x.e, x.e), x.axes, Type::boolean});
+                  },
+                  {}};
+  all["Clip"] = {clip_to, "bounds are constants"};
+  all["PRelu"] = {prelu, {}};
+  all["Where"] = {select, {}};
+  all["Cast"] = {cast, "between floats, INT32, INT64 and BOOL; ids stay ids"};
+  all["CastLike"] = {cast, "as Cast"};
+  all["Identity"] = {same, {}};
+  all["Dropout"] = {drop, "inference mode; in a training it drops again"};
+  all["Mean"] = {[plus](NodeImport& n) {
+                   std::vector<Value> values = n.all();
+                   put_traces_first(values);
+                   Value sum = values.at(0);
+                   for (std::size_t i = 1; i < values.size(); ++i) {
+                     sum = combined(n, sum, values[i], plus, sum.type());
+                   }
+                   sum.trace->e = sum.trace->e * (1.0 / static_cast<double>(values.size()));
+                   n.give(sum);
+                 },
+                 {}};
+}
+
+}  // namespace linnet::onnx

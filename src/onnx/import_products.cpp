@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/functions.h>
+#include <linnet/layers/dense.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "onnx/node_import.h"
+
+namespace linnet::onnx {
+namespace {
+
+/// Values whose last ONNX axis is the last one of the expression, with the parts in their order
+/// there, so that a flattened image stays (H, W, C).
+struct Rows {
+  Trace t;
+  Dims view;               ///< of the features in ONNX's order
+  std::vector<int> order;  ///< in which the expression has them
+};
+
+Rows rows_of(const Trace& given) {
+  Trace x = squeezed(given);
+  Axis& features = x.axes.back();
+  require<DataError>(std::ranges::find(features, 0) == features.end(),
+                     "the last axis holds the batch");
+  if (features.empty()) {
+    x = merged(x, static_cast<int>(x.axes.size()) - 1);
+    return {x, {1}, {0}};
+  }
+  std::vector<int> sorted = features;
+  std::ranges::sort(sorted);
+  Rows rows{x, {}, {}};
+  for (const int place : features) rows.view.push_back(dim_of(x, place));
+  for (const int place : sorted) {
+    rows.order.push_back(static_cast<int>(std::ranges::find(features, place) - features.begin()));
+  }
+  std::vector<int> order;
+  for (int place = 1; place <= static_cast<int>(x.e.shape().rank()); ++place) {
+    if (std::ranges::find(sorted, place) == sorted.end()) order.push_back(place);
+  }
+  order.insert(order.end(), sorted.begin(), sorted.end());
+  x.axes.back() = sorted;
+  rows.t = merged(reordered(x, order), static_cast<int>(x.axes.size()) - 1);
+  return rows;
+}
+
+/// x wᵀ + b of a constant weight: `view` are its dims, `units` the axis of the units.
+Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
+            const ConstantPtr& bias) {
+  require<DataError>(!given.axes.empty(), "expected at least one axis");
+  const Rows x = rows_of(given);
+  const std::int64_t out = w->dims()[static_cast<std::size_t>(units)];
+  const std::int64_t features = w->dims()[static_cast<std::size_t>(1 - units)];
+  require<DataError>(features == elements_of(x.view), "{} does not fit a weight of {}",
+                     text_of(dims_of(given)), text_of(w->dims()));
+  // (units, features...), the features in the expression's order.
+  Layout layout;
+  layout.view = x.view;
+  layout.view.insert(units == 0 ? layout.view.begin() : layout.view.end(), out);
+  const int first = units == 0 ? 1 : 0;
+  layout.order = {units == 0 ? 0 : static_cast<int>(x.view.size())};
+  for (const int part : x.order) layout.order.push_back(part + first);
+  layout.shape = {out, features};
+  Trace y = x.t;
+  const std::size_t rank = x.t.e.shape().rank();
+  const bool held = n.network().is_weight(*w) || (bias && n.network().is_weight(*bias));
+  if (held || !w->trains || rank == 0 || rank > 2) {
+    y.e = linear(x.t.e, n.weight(w, layout));
+    if (bias) y.e = y.e + n.weight(bias, as_is({out}));
+  } else {
+    Dense layer;
+    layer.units = out;
+    layer.bias = bias != nullptr;
+    layer.name = n.layer_name(*w);
+    y.e = n.scoped(x.t.e | layer);
+    n.network().set_weight(layer.name, "weight", w, layout);
+    if (bias) n.network().set_weight(layer.name, "bias", bias, as_is({out}));
+  }
+  return y;
+}
+
+/// Products of matrices of which both, or one that is no plain weight, depend on the inputs.
+Trace product(NodeImport& n, Value a, Value b) {
+  const bool row = a.dims().size() == 1;
+  const bool column = b.dims().size() == 1;
+  const auto with_axis = [](Value& v, bool last) {
+    if (v.trace) {
+      v.trace->axes.insert(last ? v.trace->axes.end() : v.trace->axes.begin(), Axis{});
+    } else {
+      Dims dims = v.constant->dims();
+      dims.insert(last ? dims.end() : dims.begin(), 1);
+      v.constant = reshaped(*v.constant, dims);
+    }
+  };
+  if (row) with_axis(a, false);
+  if (column) with_axis(b, true);
+  for (const Value* v : {&a, &b}) {
+    require<DataError>(!v->trace || v->trace->e.dtype() == DType::f32, "expected numbers; got ids");
+  }
+  const Aligned both = n.align({a, b}, 2);
+  const Expression e = matmul(both.operands[0], both.operands[1]);
+  Trace y{e, both.axes, a.type(), 0};
+  const auto rank = static_cast<int>(e.shape().rank());
+  if (!row) y.axes.push_back({rank - 1});
+  if (!column) y.axes.push_back({rank});
+  if (row || column) {  // axes of 1 that ONNX drops
+    Dims sample(e.shape().dims().begin(), e.shape().dims().end());
+    if (column) sample.erase(sample.end() - 1);
+    if (row) sample.erase(sample.end() - (column ? 1 : 2));
+    y.e = reshape(e, Shape(sample));
+    if (row && !column) y.axes.back() = {rank - 1};
+  }
+  return y;
+}
+
+void multiply(NodeImport& n) {
+  Value a = n.input(0);
+  Value b = n.input(1);
+  require<DataError>(!a.dims().empty() && !b.dims().empty(), "expected at least one axis");
+  if (a.trace) a.trace->e = n.scoped(a.trace->e);
+  if (a.trace && b.constant && b.dims().size() == 2) {
+    n.give(dense(n, *a.trace, b.constant, 1, nullptr));
+    return;
+  }
+  n.give(product(n, std::move(a), std::move(b)));
+}
+
+void gemm(NodeImport& n) {
+  const double alpha = n.number("alpha", 1);
+  const double beta = n.number("beta", 1);
+  const bool turn_a = n.integer("transA", 0) != 0;
+  const bool turn_b = n.integer("transB", 0) != 0;
+  Value a = n.input(0);
+  Value b = n.input(1);
+  require<DataError>(a.dims().size() == 2 && b.dims().size() == 2, "expected matrices");
+  if (a.trace) a.trace->e = n.scoped(a.trace->e);
+  const auto turned = [](Value& v) {
+    if (v.trace)
+      std::swap(v.trace->axes[0], v.trace->axes[1]);
+    else
+      v.constant = transposed(*v.constant, {1, 0});
+  };
+  if (turn_a) turned(a);
+  const bool has_bias = n.has(2) && beta != 0;
+  if (a.trace && b.constant) {
+    const std::int64_t units = b.dims()[turn_b ? 0 : 1];
+    const bool plain = has_bias && n.is_constant(2) && n.constant(2)->elements() == units &&
+                       n.constant(2)->dims().size() <= 2 &&
+                       (n.constant(2)->dims().empty() || n.constant(2)->dims().back() == units) &&
+                       alpha == 1 && beta == 1 && n.constant(2)->trains;
+    ConstantPtr bias;
+    if (plain) bias = reshaped(*n.constant(2), {units});
+    Trace y = dense(n, *a.trace, b.constant, turn_b ? 0 : 1, bias);
+    if (alpha != 1) y.e = y.e * alpha;
+    if (has_bias && !plain) {
+      Value c = n.input(2);
+      const Aligned both = n.align({y, c});
+      y = Trace{both.operands[0] + both.operands[1] * beta, both.axes, y.type};
+    }
+    n.give(std::move(y));
+    return;
+  }
+  if (turn_b) turned(b);
+  Trace y = product(n, std::move(a), std::move(b));
+  if (alpha != 1) y.e = y.e * alpha;
+  if (has_bias) {
+    const Aligned both = n.align({y, n.input(2)});
+    y = Trace{both.operands[0] + both.operands[1] * beta, both.axes, y.type};
+  }
+  n.give(std::move(y));
+}
+
+}  // namespace
+
+void add_products(Operators& all) {
+  all["MatMul"] = {multiply, {}};
+  all["Gemm"] = {gemm, {}};
+}
+
+}  // namespace linnet::onnx

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/importer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/utf8.h"
+#include "onnx/node_import.h"
+
+namespace linnet::onnx {
+namespace {
+
+constexpr std::int64_t kOldestOpset = 7;
+constexpr std::int64_t kNewestOpset = 28;
+constexpr std::size_t kLongestName = 200;
+
+/// Operators whose first operand is channels and pixels.
+bool is_of_images(const NodeProto& node, std::size_t input) {
+  static const std::set<std::string_view> all = {"Conv",
+                                                 "ConvTranspose",
+                                                 "MaxPool",
+                                                 "AveragePool",
+                                                 "LpPool",
+                                                 "GlobalMaxPool",
+                                                 "GlobalAveragePool",
+                                                 "BatchNormalization",
+                                                 "InstanceNormalization",
+                                                 "GroupNormalization",
+                                                 "LRN",
+                                                 "Resize",
+                                                 "Upsample",
+                                                 "DepthToSpace",
+                                                 "SpaceToDepth"};
+  return input == 0 && all.contains(node.op_type);
+}
+
+/// Operators that keep the axes of their operand.
+bool keeps_axes(const NodeProto& node) {
+  static const std::set<std::string_view> all = {"Add",      "Sub",      "Mul",  "Div",
+                                                 "Cast",     "Identity", "Relu", "LeakyRelu",
+                                                 "Clip",     "Sigmoid",  "Tanh", "Pad",
+                                                 "Dropout",  "PRelu",    "Neg",  "Abs",
+                                                 "Sqrt",     "Pow",      "Elu",  "Selu",
+                                                 "HardSwish"};
+  return all.contains(node.op_type);
+}
+
+bool takes_ids(const NodeProto& node, std::size_t input) {
+  return node.op_type == "Gather" && input == 1;
+}
+
+bool keeps_ids(const NodeProto& node) {
+  static const std::set<std::string_view> all = {"Cast",    "Identity",  "Reshape",  "Squeeze",
+                                                 "Flatten", "Unsqueeze", "Transpose"};
+  return all.contains(node.op_type);
+}
+
+std::string clean(std::string_view name) {
+  std::string out;
+  for (const char c : name.substr(0, kLongestName)) {
+    out.push_back(static_cast<unsigned char>(c) < 0x20 ? '_' : c);
+  }
+  return escaped(out);
+}
+
+Dims arranged_dims(const Layout& layout) {
+  Dims dims;
+  for (const int axis : layout.order) dims.push_back(layout.view[static_cast<std::size_t>(axis)]);
+  return dims;
+}
+
+}  // namespace
+
+Layout as_is(const Dims& dims) {
+  std::vector<int> order(dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  return {dims, std::move(order), dims};
+}
+
+Layout in_order(const Dims& dims, const std::vector<int>& order) {
+  Layout layout{dims, order, {}};
+  layout.shape = arranged_dims(layout);
+  return layout;
+}
+
+Importer::Importer(const ModelProto& model, const OnnxImportOptions& options)
+    : model_(model),
+      options_(options),
+      definition_(std::make_unique<NetworkDefinition>()),
+      builder_(*definition_) {
+  definition_->outputs.emplace_back();  // where the builder keeps the current value
+}
+
+void Importer::run() {
+  require<DataError>(model_.opset >= kOldestOpset && model_.opset <= kNewestOpset,
+                     "expected opset {} to {} of ONNX's own operators; got {}", kOldestOpset,
+                     kNewestOpset, model_.opset);
+  for (const TensorProto& tensor : model_.initializers) {
+    if (bytes_of(tensor.type) == 0) continue;  // refused where it is used
+    auto constant = std::make_shared<Constant>(tensor);
+    constant->trains = is_float(tensor.type);
+    define(tensor.name, ConstantPtr(std::move(constant)));
+  }
+  for (const NodeProto& node : model_.nodes) {
+    for (const std::string_view input : node.inputs) ++uses_[std::string(input)];
+  }
+  for (const ValueProto& output : model_.outputs) ++uses_[std::string(output.name)];
+  add_inputs();
+  for (const NodeProto& node : model_.nodes) add_node(node);
+  require<DataError>(!model_.outputs.empty(), "the graph has no outputs");
+  for (const ValueProto& output : model_.outputs) add_output(output);
+}
+
+Network Importer::take_network() {
+  definition_->outputs.clear();
+  for (auto& [name, value] : results_) definition_->outputs.push_back({name, value});
+  check_instances(*definition_);
+  return Network(std::move(definition_));
+}
+
+std::string Importer::unique_name(std::string wanted) {
+  wanted = clean(wanted);
+  std::string name = wanted;
+  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+std::shared_ptr<const ExpressionScope> Importer::scope(const std::string& name) {
+  return std::make_shared<const ExpressionScope>(
+      ExpressionScope{builder_.graph(), &builder_, name});
+}
+
+bool Importer::reaches(std::string_view name,
+                       const std::function<bool(const NodeProto&, std::size_t)>& is,
+                       const std::function<bool(const NodeProto&)>& passes) const {
+  std::set<std::string_view> values = {name};
+  for (const NodeProto& node : model_.nodes) {  // in the order in which they run
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!values.contains(node.inputs[i])) continue;
+      if (is(node, i)) return true;
+      if (passes(node)) values.insert(node.outputs.begin(), node.outputs.end());
+    }
+  }
+  return false;
+}
+
+void Importer::add_inputs() {
+  bool any = false;
+  for (const ValueProto& input : model_.inputs) {
+    if (find(input.name) != nullptr) continue;  // an initializer, before IR 4
+    add_input(input);
+    any = true;
+  }
+  require<DataError>(any, "the graph has no inputs");
+}
+
+void Importer::add_input(const ValueProto& input) {
+  const std::string name = clean(input.name);
+  require<DataError>(
+      bytes_of(input.type) > 0 && input.type != Type::u64 && input.type != Type::u32,
+      "the input '{}' of {} is not supported: expected floats, whole numbers or BOOL", name,
+      name_of(input.type));
+  Dims dims;
+  const auto given = options_.shapes.find(name);
+  if (given != options_.shapes.end()) {
+    dims.assign(given->second.dims().begin(), given->second.dims().end());
+    require<DataError>(!input.has_shape || dims.size() == input.dims.size(),
+                       "the input '{}' has {} axes; the shape that was given for it has {}", name,
+                       input.dims.size(), dims.size());
+  } else {
+    require<DataError>(input.has_shape, "the input '{}' has no shape: give it one", name);
+    for (const DimProto& dim : input.dims) dims.push_back(dim.value);
+  }
+  const std::size_t first = options_.batch_axis ? 1 : 0;
+  require<DataError>(dims.size() >= first, "the input '{}' has no axis that could be the batch",
+                     name);
+  for (std::size_t i = first; i < dims.size(); ++i) {
+    require<DataError>(dims[i] > 0,
+                       "the file leaves the dim {} of the input '{}' {}open: give it a shape", i,
+                       name,
+                       i < input.dims.size() && !input.dims[i].name.empty()
+                           ? fmt::format("('{}') ", clean(input.dims[i].name))
+                           : "");
+  }
+  if (options_.batch_axis && input.has_shape && input.dims[0].value > 0) {
+    const std::int64_t fixed = input.dims[0].value;
+    require<DataError>(batch_ == kTemplateBatch || batch_ == fixed,
+                       "the inputs have batches of {} and {}: expected the same first dim", batch_,
+                       fixed);
+    batch_ = fixed;
+  }
+  if (!options_.batch_axis) batch_ = 1;
+  const bool is_ids = !is_float(input.type) && input.type != Type::boolean &&
+                      reaches(input.name, takes_ids, keeps_ids);
+  const bool images = !is_ids && dims.size() >= 3 && reaches(input.name, is_of_images, keeps_axes);
+  // Of an image the channels are last; ONNX has them first.
+  std::vector<int> order;
+  for (std::size_t i = first; i < dims.size(); ++i) order.push_back(static_cast<int>(i));
+  if (images)
+    std::rotate(order.begin(), order.end() - static_cast<std::ptrdiff_t>(dims.size() - 2),
+                order.end());
+  Dims sample;
+  Trace t{{scope(""), -1, true}, std::vector<Axis>(dims.size()), input.type, 0};
+  for (const int axis : order) {
+    sample.push_back(dims[static_cast<std::size_t>(axis)]);
+    t.axes[static_cast<std::size_t>(axis)] = {static_cast<int>(sample.size())};
+  }
+  if (options_.batch_axis) t.axes[0] = {0};
+  const Shape shape = sample.empty() ? Shape{1} : Shape(sample);
+  names_.insert(name);
+  const ::linnet::Value value = builder_.add_input(name, shape, is_ids ? DType::i32 : DType::f32);
+  t.e = Expression(scope(""), value.id, true);
+  if (sample.empty()) t.e = reshape(t.e, Shape());
+  inputs_.push_back(
+      {name, shape, sample.empty() ? std::vector<int>{-1} : order, options_.batch_axis ? 0 : -1});
+  define(input.name, std::move(t));
+}
+
+void Importer::add_node(const NodeProto& node) {
+  const std::string shown = clean(node.op_type);
+  std::string called = clean(node.name);
+  if (called.empty() && !node.outputs.empty()) called = clean(node.outputs[0]);
+  try {
+    require<DataError>(node.domain.empty() || node.domain == "ai.onnx",
+                       "operators of the domain '{}' are not supported", clean(node.domain));
+    const auto found = operators().find(node.op_type);
+    require<DataError>(found != operators().end(), "this operator is not supported");
+    NodeImport import(*this, node);
+    bool constant = node.op_type != "Constant";
+    for (std::size_t i = 0; i < import.inputs(); ++i) {
+      constant = constant && (!import.has(i) || import.is_constant(i));
+    }
+    with_batch_named([&] { constant ? fold(import) : found->second.import(import); });
+    import.finish();
+  } catch (const Error& error) {
+    fail_again<DataError>(error, "[{} '{}'] {}", shown, called, batch_named(error.what()));
+  } catch (const InternalError& error) {  // an operator met what no builder would have made
+    fail<DataError>("[{} '{}'] its operands do not fit", shown, called);
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (find(node.outputs[i]) != nullptr) continue;
+    unsupported_[std::string(node.outputs[i])] =
+        fmt::format("output {} of [{} '{}']", i, shown, called);
+  }
+}
+
+void Importer::add_output(const ValueProto& output) {
+  const std::string name = clean(output.name);
+  const Value* value = find(output.name);
+  if (value == nullptr) {
+    const auto other = unsupported_.find(output.name);
+    require<DataError>(other == unsupported_.end(), "the output '{}', {}, is not supported", name,
+                       other->second);
+    fail<DataError>("the output '{}' is computed by no node", name);
+  }
+  require<DataError>(value->trace.has_value(), "the output '{}' does not depend on the inputs",
+                     name);
+  Trace t = *value->trace;
+  t.e = Expression(scope(unique_name("output_" + name)), t.e.value(), true);
+  const int batch = batch_axis(t);
+  require<DataError>(batch < 0 || is_batch(t, batch),
+                     "the output '{}' of {} has the batch and others in one axis", name,
+                     batch_named(text_of(dims_of(t))));
+  if (t.e.dtype() == DType::i32) t.e = as_numbers(t.e, t.below, name);
+  const int rank = static_cast<int>(t.axes.size());
+  std::vector<int> order;
+  for (int i = 0; i < rank; ++i) {
+    if (i != batch) order.push_back(i);
+  }
+  // What is an image in the network stays one.
+  bool image = batch == 0 && rank >= 3 && t.axes[1] == Axis{rank - 1};
+  for (int i = 2; i < rank; ++i)
+    image = image && t.axes[static_cast<std::size_t>(i)] == Axis{i - 1};
+  if (image) std::rotate(order.begin(), order.begin() + 1, order.end());
+  Expression e = arranged(t, order);
+  if (e.shape().rank() == 0) {
+    e = reshape(e, {1});
+    order = {-1};
+  }
+  const ValueInfo& info = definition_->graph.info({e.value()});
+  if (info.producer < 0) e = e * 1;  // an input itself
+  for (const OnnxPort& other : outputs_) {
+    require<DataError>(other.name != name, "two outputs are named '{}'", name);
+  }
+  outputs_.push_back({name, e.shape(), order, batch});
+  results_.emplace_back(name, ::linnet::Value{e.value()});
+}
+
+Expression Importer::as_numbers(const Expression& ids, std::int64_t below,
+                                const std::string& name) {
+  require<DataError>(below > 0 && below <= kMostComputed,
+                     "expected numbers; got ids, which are read by Gather alone");
+  std::vector<double> numbers(static_cast<std::size_t>(below));
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  auto all = std::make_shared<Constant>(Type::f32, Dims{below}, std::move(numbers));
+  all->name = name + ".ids";
+  return sum(one_hot(ids, below) * weight(all, as_is({below}), ids.scope()), {-1});
+}
+
+bool Importer::is_weight(const Constant& constant) const { return held_.contains(constant.name); }
+
+Expression Importer::natural(const Held& held, const Constant& constant,
+                             const std::shared_ptr<const ExpressionScope>& scope) {
+  const Expression e(scope, held.e.value(), false);
+  Axes inverse(held.layout.order.size());
+  for (std::size_t i = 0; i < inverse.size(); ++i) {
+    inverse[static_cast<std::size_t>(held.layout.order[i])] = static_cast<std::int64_t>(i);
+  }
+  const Expression view = reshape(e, Shape(arranged_dims(held.layout)));
+  const Expression turned = std::ranges::is_sorted(inverse) ? view : transpose(view, inverse);
+  return reshape(turned, Shape(constant.dims()));
+}
+
+std::pair<ConstantPtr, Layout> Importer::untransposed(const ConstantPtr& constant,
+                                                      const Layout& layout) const {
+  if (!constant->base) return {constant, layout};
+  if (layout.view != constant->dims()) {  // a weight of its own
+    auto other = std::make_shared<Constant>(*constant);
+    other->base = nullptr;
+    other->name += ".turned";
+    return {other, layout};
+  }
+  Layout of_base{constant->base->dims(), {}, layout.shape};
+  for (const int axis : layout.order) {
+    of_base.order.push_back(constant->turned[static_cast<std::size_t>(axis)]);
+  }
+  return {constant->base, of_base};
+}
+
+Expression Importer::weight(const ConstantPtr& given, const Layout& wanted,
+                            const std::shared_ptr<const ExpressionScope>& scope) {
+  const auto [constant, layout] = untransposed(given, wanted);
+  require<DataError>(!constant->batch, "'{}' depends on the size of the batch, which no weight can",
+                     constant->name);
+  LINNET_ASSERT(elements_of(layout.view) == constant->elements());
+  const auto found = held_.find(constant->name);
+  if (found != held_.end()) {
+    const Held& held = found->second;
+    if (held.layout == layout) return {scope, held.e.value(), false};
+    const Expression all = natural(held, *constant, scope);
+    const Expression view = reshape(all, Shape(layout.view));
+    const Expression turned = std::ranges::is_sorted(layout.order)
+                                  ? view
+                                  : transpose(view, Axes(layout.order.begin(), layout.order.end()));
+    return reshape(turned, Shape(layout.shape));
+  }
+  std::string name = clean(constant->name);
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || dot == 0 || dot + 1 == name.size()) {
+    name += constant->trains ? ".weight" : ".value";
+  }
+  name = unique_name(name);
+  const std::string layer = name.substr(0, name.rfind('.'));
+  const std::string role = name.substr(name.rfind('.') + 1);
+  const Shape shape(layout.shape);
+  const ::linnet::Value value = constant->trains ? builder_.weight(layer, role, shape, kZeros, 1, 1)
+                                                 : builder_.statistic(layer, role, shape, kZeros);
+  std::vector<float> values = constant->floats();
+  if (!std::ranges::is_sorted(layout.order)) values = permuted(values, layout.view, layout.order);
+  weights_.set(name, Tensor(std::move(values), shape));
+  const Expression e(scope, value.id, false);
+  if (!constant->name.empty()) held_.insert_or_assign(constant->name, Held{e, layout});
+  return e;
+}
+
+void Importer::set_weight(const std::string& layer, const std::string& role,
+                          const ConstantPtr& given, const Layout& wanted) {
+  const auto [constant, layout] = untransposed(given, wanted);
+  require<DataError>(!constant->batch, "'{}' depends on the size of the batch, which no weight can",
+                     constant->name);
+  const std::string name = fmt::format("{}.{}", layer, role);
+  const auto spec = std::ranges::find(definition_->parameters, name, &ParameterSpec::name);
+  LINNET_ASSERT(spec != definition_->parameters.end());
+  require<DataError>(elements_of(layout.view) == constant->elements() &&
+                         spec->shape == Shape(layout.shape),
+                     "expected {} for '{}'; got {}", to_string(spec->shape), constant->name,
+                     text_of(constant->dims()));
+  std::vector<float> values = constant->floats();
+  if (!std::ranges::is_sorted(layout.order)) values = permuted(values, layout.view, layout.order);
+  weights_.set(name, Tensor(std::move(values), spec->shape));
+  names_.insert(name);
+  if (!constant->name.empty()) {
+    held_.insert_or_assign(constant->name,
+                           Held{Expression(scope(""), spec->value.id, false), layout});
+  }
+}
+
+void Importer::set_weight(const std::string& layer, const std::string& role,
+                          std::vector<float> values) {
+  const std::string name = fmt::format("{}.{}", layer, role);
+  const auto spec = std::ranges::find(definition_->parameters, name, &ParameterSpec::name);
+  LINNET_ASSERT(spec != definition_->parameters.end());
+  weights_.set(name, Tensor(std::move(values), spec->shape));
+  names_.insert(name);
+}
+
+const Value* Importer::find(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+void Importer::define(std::string_view name, Value value) {
+  if (name.empty()) return;
+  if (value.constant && value.constant->name.empty()) {
+    auto named = std::make_shared<Constant>(*value.constant);
+    named->name = name;
+    value.constant = std::move(named);
+  }
+  require<DataError>(values_.emplace(name, std::move(value)).second, "two values are named '{}'",
+                     name);
+}
+
+int Importer::uses(std::string_view name) const {
+  const auto found = uses_.find(name);
+  return found == uses_.end() ? 0 : found->second;
+}
+
+}  // namespace linnet::onnx

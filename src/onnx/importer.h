@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/onnx.h>
+#include <linnet/state.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nn/builder.h"
+#include "nn/expression_scope.h"
+#include "onnx/constant.h"
+#include "onnx/schema.h"
+#include "onnx/trace.h"
+
+namespace linnet::onnx {
+
+/// A value of an ONNX graph: known when the file is read, or depending on the inputs.
+struct Value {
+  Value(ConstantPtr c) : constant(std::move(c)) {}  // NOLINT(*-explicit-*)
+  Value(Trace t) : trace(std::move(t)) {}           // NOLINT(*-explicit-*)
+  std::optional<Trace> trace;
+  ConstantPtr constant;
+
+  Type type() const { return trace ? trace->type : constant->type(); }
+  Dims dims() const { return trace ? dims_of(*trace) : constant->dims(); }
+};
+
+/// How a constant lies in a weight: `view` are dims of as many elements, in ONNX's order, `order`
+/// the order in which the weight has them, `shape` the weight's own dims.
+struct Layout {
+  Dims view;
+  std::vector<int> order;
+  Dims shape;
+  bool operator==(const Layout&) const = default;
+};
+/// As it is.
+Layout as_is(const Dims& dims);
+/// With its axes in another order.
+Layout in_order(const Dims& dims, const std::vector<int>& order);
+
+/// The network that is being made of a file.
+class Importer {
+ public:
+  Importer(const ModelProto& model, const OnnxImportOptions& options);
+
+  /// Throws DataError naming the node, the input or the output that is not supported.
+  void run();
+  /// Of run(): to be taken once.
+  Network take_network();
+  const State& weights() const { return weights_; }
+  const std::vector<OnnxPort>& inputs() const { return inputs_; }
+  const std::vector<OnnxPort>& outputs() const { return outputs_; }
+
+  const ModelProto& model() const { return model_; }
+  /// The batch's size where the file has a fixed one, else kTemplateBatch.
+  std::int64_t batch() const { return batch_; }
+  /// A name that nothing in the network has yet: `wanted`, or with a number.
+  std::string unique_name(std::string wanted);
+  /// The scope of operators of this name.
+  std::shared_ptr<const ExpressionScope> scope(const std::string& name);
+  NetworkBuilder& builder() { return builder_; }
+
+  /// A constant as a weight, or as a statistic where it does not train. The same constant is the
+  /// same weight, however often it is used.
+  Expression weight(const ConstantPtr& constant, const Layout& layout,
+                    const std::shared_ptr<const ExpressionScope>& scope);
+  /// Whether an initializer is a weight already.
+  bool is_weight(const Constant& constant) const;
+  /// Sets "<layer>.<role>", a weight of a layer that was added, from a constant.
+  void set_weight(const std::string& layer, const std::string& role, const ConstantPtr& constant,
+                  const Layout& layout);
+  /// The same from numbers.
+  void set_weight(const std::string& layer, const std::string& role, std::vector<float> values);
+
+  /// Ids of [0, below) as numbers. Throws DataError where `below` is 0: unknown.
+  Expression as_numbers(const Expression& ids, std::int64_t below, const std::string& name);
+
+  /// Null: nothing of this name is known.
+  const Value* find(std::string_view name) const;
+  void define(std::string_view name, Value value);
+  /// How many nodes and outputs read a value.
+  int uses(std::string_view name) const;
+
+ private:
+  /// A weight of the network that holds a constant.
+  struct Held {
+    Expression e;
+    Layout layout;
+  };
+  /// An expression of all the constant's elements in ONNX's order and dims.
+  Expression natural(const Held& held, const Constant& constant,
+                     const std::shared_ptr<const ExpressionScope>& scope);
+  /// A transposed initializer as itself, so that both stay one weight.
+  std::pair<ConstantPtr, Layout> untransposed(const ConstantPtr& constant,
+                                              const Layout& layout) const;
+  void add_inputs();
+  void add_input(const ValueProto& input);
+  void add_node(const NodeProto& node);
+  void add_output(const ValueProto& output);
+  bool reaches(std::string_view name, const std::function<bool(const NodeProto&, std::size_t)>& is,
+               const std::function<bool(const NodeProto&)>& passes) const;
+
+  const ModelProto& model_;
+  const OnnxImportOptions& options_;
+  std::unique_ptr<NetworkDefinition> definition_;
+  NetworkBuilder builder_;
+  std::int64_t batch_ = kTemplateBatch;
+  std::map<std::string, Value, std::less<>> values_;
+  std::map<std::string, int, std::less<>> uses_;
+  std::map<std::string, std::string, std::less<>> unsupported_;  ///< outputs, and of which node
+  std::map<std::string, Held, std::less<>> held_;                ///< by the constant's name
+  std::set<std::string, std::less<>> names_;
+  State weights_;
+  std::vector<OnnxPort> inputs_;
+  std::vector<OnnxPort> outputs_;
+  std::vector<std::pair<std::string, ::linnet::Value>> results_;
+};
+
+}  // namespace linnet::onnx

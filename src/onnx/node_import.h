@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnx/importer.h"
+
+namespace linnet::onnx {
+
+/// Operands brought to common axes: expressions that functions of two operands take as they are.
+struct Aligned {
+  std::vector<Expression> operands;
+  std::vector<Axis> axes;  ///< of the result of an element-wise function
+};
+
+/// A node that is being read: what an operator's import works on. Attributes that nobody asked for
+/// are refused, and so are outputs that nobody gave.
+class NodeImport {
+ public:
+  NodeImport(Importer& importer, const NodeProto& node);
+
+  Importer& network() { return importer_; }
+  std::string_view op() const { return node_.op_type; }
+  const std::string& name() const { return name_; }
+  std::int64_t opset() const { return importer_.model().opset; }
+
+  std::size_t inputs() const { return node_.inputs.size(); }
+  std::size_t outputs() const { return node_.outputs.size(); }
+  bool has(std::size_t input) const;
+  /// Whether an output is read by anybody.
+  bool wants(std::size_t output) const;
+  const Value& input(std::size_t i) const;
+  bool is_constant(std::size_t i) const { return has(i) && input(i).constant != nullptr; }
+  /// Throws DataError for a value that depends on the inputs.
+  const ConstantPtr& constant(std::size_t i) const;
+  /// The numbers of a constant that does not depend on the batch's size.
+  std::vector<std::int64_t> integers(std::size_t i) const;
+  /// The only element of a constant.
+  double scalar(std::size_t i) const;
+  /// The value, in this node's scope. Throws DataError for a constant.
+  Trace trace(std::size_t i) const;
+  /// The same, of floats.
+  Trace floats(std::size_t i) const;
+  std::vector<Value> all() const;
+
+  bool has_attribute(std::string_view name) const;
+  std::int64_t integer(std::string_view name, std::int64_t otherwise);
+  double number(std::string_view name, double otherwise);
+  std::string text(std::string_view name, std::string_view otherwise);
+  std::vector<std::int64_t> integers(std::string_view name,
+                                     const std::vector<std::int64_t>& otherwise = {});
+  std::vector<double> numbers(std::string_view name);
+  std::vector<std::string> texts(std::string_view name);
+  const TensorProto& tensor(std::string_view name);
+  /// An attribute whose value changes nothing here.
+  void ignore(std::string_view name) { read_.insert(std::string(name)); }
+  /// An axis of `rank`, counted from its end if negative. Throws DataError for another one.
+  int axis(std::int64_t axis, std::size_t rank) const;
+
+  /// The operands with their axes brought together as ONNX's broadcasting does; `last`: so many
+  /// axes of each at the end stay as they are, one axis each.
+  Aligned align(std::vector<Value> operands, std::size_t last = 0);
+  /// A constant as a weight in this node's scope.
+  Expression weight(const ConstantPtr& constant, const Layout& layout);
+  /// A layer's name after the initializer that holds its weight, or after the node.
+  std::string layer_name(const Constant& weight) const;
+  /// The expression in this node's scope: it names the operators that are made of it.
+  Expression scoped(const Expression& e) const;
+  /// The expression, with the type and the axes of the trace.
+  Trace as(const Trace& t, const Expression& e) const { return {e, t.axes, t.type}; }
+
+  /// A value of ids whose largest is known as numbers. Throws DataError for other ids.
+  Value with_numbers(const Value& value);
+
+  void give(Value value, std::size_t output = 0);
+  /// Says that the constants that are given are the same for every sample of a batch.
+  void repeat_constants(bool repeated) { repeated_ = repeated; }
+  /// Throws DataError for attributes that were not read.
+  void finish() const;
+
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
+    throw DataError(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  const Attribute* attribute(std::string_view name, AttributeKind kind);
+
+  Importer& importer_;
+  const NodeProto& node_;
+  std::string name_;
+  std::shared_ptr<const ExpressionScope> scope_;
+  std::set<std::string, std::less<>> read_;
+  bool repeated_ = false;
+};
+
+/// How an operator is read.
+struct Operator {
+  std::function<void(NodeImport&)> import;
+  std::string limit;  ///< what of it is not supported, for the table of the documentation
+};
+using Operators = std::map<std::string, Operator, std::less<>>;
+
+/// All operators by name.
+const Operators& operators();
+
+// Each adds the operators of its file.
+void add_elementwise(Operators& all);
+void add_shapes(Operators& all);
+void add_parts(Operators& all);
+void add_reductions(Operators& all);
+void add_images(Operators& all);
+void add_norms(Operators& all);
+void add_products(Operators& all);
+void add_recurrent(Operators& all);
+
+/// The outputs of a node whose inputs are constants. Throws DataError for an operator that is not
+/// computed on constants.
+void fold(NodeImport& node);
+
+}  // namespace linnet::onnx

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes models with random weights for tests/interop/onnx_interop.py. Each line of standard output
+// is the folder of one: model.onnx, input_<name>.npy, output_<name>.npy with what Linnet computes.
+#include <linnet/dataset.h>
+#include <linnet/expression.h>
+#include <linnet/layers.h>
+#include <linnet/onnx.h>
+#include <linnet/tensor.h>
+#include <linnet/zoo.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+
+namespace {
+
+using namespace linnet;
+
+constexpr std::int64_t kBatch = 3;
+
+std::vector<float> numbers(std::mt19937& random, std::int64_t count, float low, float high) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) {
+    value = low + (high - low) * static_cast<float>(random()) / 4294967296.0F;
+  }
+  return values;
+}
+
+/// Statistics that a training leaves; all else stays as it was initialised, with biases.
+void disturb(Model& model, std::mt19937& random) {
+  State state;
+  for (const auto& [name, tensor] : model.weights()) {
+    const std::int64_t count = tensor.shape().elements();
+    if (name.ends_with("running_mean") || name.ends_with("bias")) {
+      state.set(name, Tensor(numbers(random, count, -0.1F, 0.1F), tensor.shape()));
+    } else if (name.ends_with("running_var")) {
+      state.set(name, Tensor(numbers(random, count, 0.5F, 1.5F), tensor.shape()));
+    } else if (tensor.shape().rank() == 1) {
+      state.set(name, Tensor(numbers(random, count, 0.5F, 1.5F), tensor.shape()));
+    }
+  }
+  model.set_weights(state);
+}
+
+/// Images as ONNX has them.
+Tensor channels_first(const Tensor& t) {
+  const Shape& s = t.shape();
+  if (s.rank() != 4) return t;
+  const auto from = t.as<float>();
+  std::vector<float> to(from.size());
+  const std::int64_t pixels = s[1] * s[2];
+  for (std::int64_t n = 0; n < s[0]; ++n) {
+    for (std::int64_t p = 0; p < pixels; ++p) {
+      for (std::int64_t c = 0; c < s[3]; ++c) {
+        to[static_cast<std::size_t>((n * s[3] + c) * pixels + p)] =
+            from[static_cast<std::size_t>((n * pixels + p) * s[3] + c)];
+      }
+    }
+  }
+  return Tensor(std::move(to), {s[0], s[3], s[1], s[2]});
+}
+
+using Ids = std::map<std::string, std::int32_t>;  ///< the largest of an input of i32
+
+void write(const std::filesystem::path& folder, const Network& network, float high,
+           const Ids& ids) {
+  std::filesystem::create_directories(folder);
+  std::mt19937 random(7);
+  Model model(network, {.device = "cpu", .seed = 3});
+  disturb(model, random);
+  export_onnx(model, folder / "model.onnx");
+  std::vector<Column> inputs;
+  const std::vector<std::string> names = network.input_names();
+  for (const std::string& name : names) {
+    // A network of layers has one input; the sample programs' have names.
+    const auto shape = names.size() == 1 ? network.input_shape() : Shape{8};
+    const auto most = ids.find(name);
+    Tensor values;
+    if (most != ids.end()) {
+      std::vector<std::int32_t> places(static_cast<std::size_t>(kBatch * shape.elements()));
+      for (std::int32_t& place : places) place = static_cast<std::int32_t>(random() % most->second);
+      values = Tensor(std::move(places), shape.batched(kBatch));
+    } else {
+      values = Tensor(numbers(random, kBatch * shape.elements(), 0, high), shape.batched(kBatch));
+    }
+    write_npy(folder / ("input_" + name + ".npy"),
+              values.dtype() == DType::f32 ? channels_first(values) : values);
+    inputs.push_back({name, std::move(values)});
+  }
+  for (const Column& output : model.predict_all(Dataset(inputs, {}))) {
+    write_npy(folder / ("output_" + output.name + ".npy"), channels_first(output.data));
+  }
+  std::cout << folder.string() << std::endl;
+}
+
+Network of_layers(const Shape& sample, std::vector<Layer> layers, DType dtype = DType::f32) {
+  return Network(sample, std::move(layers), dtype);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::filesystem::path folder = argv[1];
+  const auto image = [&](const char* name, Network (*make)(const zoo::ImageOptions&)) {
+    write(folder / name, make({.sample = {64, 64, 3}}), 255, {});
+  };
+  image("resnet18", zoo::resnet18);
+  image("resnet34", zoo::resnet34);
+  image("resnet50", zoo::resnet50);
+  image("resnet101", zoo::resnet101);
+  write(folder / "cifar_resnet20", zoo::cifar_resnet(20), 255, {});
+  image("densenet121", zoo::densenet121);
+  image("densenet169", zoo::densenet169);
+  write(folder / "vgg11", zoo::vgg11({.sample = {64, 64, 3}, .classes = 10, .batch_norm = true}),
+        255, {});
+  write(folder / "vgg16", zoo::vgg16({.sample = {64, 64, 3}, .classes = 10}), 255, {});
+  constexpr std::array<std::int64_t, 2> kHidden = {32, 16};
+  write(folder / "mlp", zoo::mlp(12, kHidden, Tanh{}, 5), 1, {});
+  zoo::TextOptions text;
+  text.steps = 9;
+  text.vocabulary = 50;
+  write(folder / "gru_text", zoo::gru_text(text), 1, {{"input", 50}});
+
+  write(folder / "lstm_text", zoo::lstm_text(text), 1, {{"input", 50}});
+
+  write(folder / "layers_images",
+        of_layers({12, 10, 4},
+                  {Rescale{.scale = 0.01, .shift = -1},
+                   Conv2d{.filters = 8,
+                          .kernel = {3, 5},
+                          .stride = {1, 2},
+                          .padding = Padding2d::same(),
+                          .dilation = 1,
+                          .groups = 2},
+                   GELU{}, GroupNorm{.groups = 4},
+                   AvgPool2d{.size = 3,
+                             .stride = 1,
+                             .padding = Padding2d::all(1),
+                             .count_include_pad = false},
+                   ConvTranspose2d{.filters = 6,
+                                   .kernel = 3,
+                                   .stride = 2,
+                                   .padding = Padding2d::all(1),
+                                   .output_padding = 1},
+                   SiLU{}, AvgPool2d{.size = 2}, SeparableConv2d{.filters = 5}, HardSwish{},
+                   AdaptiveAvgPool2d{.output = {3, 2}}, Softplus{.beta = 2}, Dropout{}, Flatten{},
+                   ELU{}, Dense{.units = 6}, LogSoftmax{}}),
+        255, {});
+  write(folder / "layers_maps",
+        of_layers({8, 8, 3},
+                  {Residual{.body = {Conv2d{.filters = 3, .padding = Padding2d::same()},
+                                     BatchNorm{}, LeakyReLU{}}},
+                   Concat{.branches = {{}, {Conv2d{.filters = 2, .kernel = 1}}}},
+                   MaxPool2d{.size = 3, .stride = 2, .padding = Padding2d::all(1)}, SELU{}}),
+        1, {});
+  write(folder / "layers_sequences",
+        of_layers({7, 6},
+                  {Conv1d{.filters = 8, .padding = Padding2d::same()}, BatchNorm{}, ReLU{},
+                   Bidirectional{.layer = LSTM{.units = 5, .return_sequences = true}}, LayerNorm{},
+                   GRU{.units = 4, .reset_after = false, .return_sequences = true},
+                   SimpleRNN{.units = 3, .activation = SimpleRNN::Activation::relu}}),
+        1, {});
+  write(folder / "layers_transformer",
+        of_layers({6},
+                  {Embedding{.vocabulary = 20, .features = 8}, PositionalEmbedding{},
+                   TransformerEncoderLayer{
+                       .heads = 2, .feed_forward = 16, .activation = GELU{}, .causal = true},
+                   TransformerEncoderLayer{.heads = 4, .feed_forward = 8, .norm_first = true},
+                   GlobalAvgPool1d{}, Dense{.units = 3}, Softmax{}},
+                  DType::i32),
+        1, {{"input", 20}});
+  FunctionalNetwork functional;
+  const Expression a = functional.input("a", {8});
+  const Expression b = functional.input("b", {8});
+  const Expression both = concat({a * b, maximum(a, b) - 0.5}, 0);
+  const Expression parts = reshape(both, {4, 4});
+  const Expression table =
+      where(parts > 0.3, softmax(matmul(parts, transpose(parts, {1, 0}))), exp(-parts));
+  write(folder / "functions",
+        functional.build({{"sums", cumsum(sum(table, {1}), 0)},
+                          {"places", one_hot(argmax(table, 1), 4)},
+                          {"rest", pad(flip(slice(table, 0, 1, 4, 2), 0), 1, 1, 2, 0.25)},
+                          {"spread", stddev(table, {0}, true) + log1p(square(table))}}),
+        1, {});
+}
