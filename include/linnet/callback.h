@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -66,7 +67,30 @@ struct History {
   bool interrupted = false;
   double startup_seconds = 0;     ///< time from the call to the first step: compile, allocate
   std::size_t planned_bytes = 0;  ///< memory of the training, all of it known before the first step
-  std::vector<std::string> notes;  ///< sentences on what the device could not do
+  /// Sentences on what the device could not do, and on checkpoints that were not written.
+  std::vector<std::string> notes;
+};
+
+/// Reports a checkpoint that was written, or could not be.
+struct CheckpointReport {
+  std::filesystem::path file;  ///< the checkpoint
+  std::int64_t epoch = 0;      ///< epoch that was running or had just ended, from 1
+  std::uint64_t step = 0;      ///< Trainer::steps() that it holds
+  double seconds = 0;          ///< time that it took
+  std::string error = {};      ///< why it could not be written; empty: it is on the disk
+};
+
+/// Reports a fit that continues one that was stopped.
+struct ResumeReport {
+  std::filesystem::path file;  ///< the checkpoint; empty after Trainer::load_state()
+  std::int64_t epoch = 0;      ///< epoch that goes on or begins, from 1
+  std::uint64_t step = 0;      ///< Trainer::steps() at which the fit continues
+  /// The epochs that were done; History begins with them. Their step_losses are the newest 4096 in
+  /// all.
+  std::vector<EpochReport> epochs;
+  /// Sentences on newer checkpoints that were passed over because they are damaged, and on a
+  /// checkpoint of another version of the library.
+  std::vector<std::string> notes = {};
 };
 
 /// Watches a fit: derive from it, override what you need, and pass it as FitOptions::callback.
@@ -93,9 +117,14 @@ class Callback {
   /// Returns true to end the training after the current step or evaluation. Called as often as
   /// on_progress() and on_evaluation(). The default returns false.
   virtual bool stop_requested() { return false; }
-  /// Called once, as soon as a stop was requested. The weights are finite, and nothing is evaluated
-  /// before it returns: the place to save where the stop may not wait for on_epoch().
+  /// Called once, as soon as a stop was requested, after a checkpoint was written
+  /// (FitOptions::checkpoints). The weights are finite, and nothing is evaluated before it returns:
+  /// the place to save where the stop may not wait for on_epoch().
   virtual void on_stop() {}
+  /// Called before the first step of a fit that continues one that was stopped.
+  virtual void on_resume(const ResumeReport& /*report*/) {}
+  /// Called after each checkpoint, also one that could not be written.
+  virtual void on_checkpoint(const CheckpointReport& /*report*/) {}
   /// Called after the last epoch, also of a fit that was stopped, but not after an Error.
   virtual void on_end(const History& /*history*/) {}
 

@@ -6,6 +6,7 @@
 #include <linnet/batch.h>
 #include <linnet/c_export.h>
 #include <linnet/callback.h>
+#include <linnet/checkpoint.h>
 #include <linnet/convert.h>
 #include <linnet/custom_metric.h>
 #include <linnet/custom_operator.h>

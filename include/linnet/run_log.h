@@ -32,9 +32,11 @@ class CallbackList : public Callback {
   void on_progress(const Progress& progress) override;              ///< calls each
   void on_evaluation(const EvaluationProgress& progress) override;  ///< calls each
   void on_epoch(const EpochReport& report) override;                ///< calls each
-  bool stop_requested() override;                ///< asks each; true where one says so
-  void on_stop() override;                       ///< calls each
-  void on_end(const History& history) override;  ///< calls each
+  bool stop_requested() override;                       ///< asks each; true where one says so
+  void on_stop() override;                              ///< calls each
+  void on_resume(const ResumeReport& report) override;  ///< calls each
+  void on_checkpoint(const CheckpointReport& report) override;  ///< calls each
+  void on_end(const History& history) override;                 ///< calls each
 
  private:
   std::vector<Callback*> callbacks_;

@@ -5,6 +5,7 @@
 #include <linnet/tensor.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,15 @@ class State {
 /// Returns whether both have the same names in the same order, with Tensors of the same bits.
 /// Throws Error unless all are in host memory.
 bool same_bits(const State& a, const State& b);
+
+/// Writes a State to a file, which read_state() reads: a safetensors file whose last tensor,
+/// "crc32", is the checksum of all bytes before it. The file appears whole or not at all, and is on
+/// the disk when the call returns. Waits for a GPU. Throws Error where it cannot be written, and
+/// for a name that is empty, "crc32" or not UTF-8.
+void write_state(const std::filesystem::path& path, const State& state);
+/// Reads a State that write_state() wrote, bit for bit. Throws DataError for a file that is missing
+/// or damaged, in whatever byte.
+State read_state(const std::filesystem::path& path);
 
 }  // namespace linnet
 LINNET_API_END

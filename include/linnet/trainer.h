@@ -4,6 +4,7 @@
 #include <linnet/augment.h>
 #include <linnet/batch.h>
 #include <linnet/callback.h>
+#include <linnet/checkpoint.h>
 #include <linnet/custom_metric.h>
 #include <linnet/export.h>
 #include <linnet/expression.h>
@@ -133,6 +134,7 @@ struct FitOptions {
   /// Does not affect results.
   int decoders = 0;
   Augment augment = {};          ///< random changes of the first input's images
+  Checkpoints checkpoints = {};  ///< where checkpoints are written, and whether to continue one
   Callback* callback = nullptr;  ///< hears of batches, epochs and the end; must outlive the call
 };
 
@@ -164,8 +166,8 @@ class StepResult {
 /// is ever empty. Not thread-safe: calls take turns with everything else that uses the model.
 class Trainer {
  public:
-  /// Makes a trainer of one objective. Compiles nothing; the first step allocates the moments. Throws
-  /// Error for an objective or metrics that do not fit the network.
+  /// Makes a trainer of one objective. Compiles nothing; the first step allocates the moments.
+  /// Throws Error for an objective or metrics that do not fit the network.
   explicit Trainer(Model model, Objective objective = {}, TrainerOptions options = {});
   /// Makes a trainer of several objectives over one network, e.g. of a generator and a
   /// discriminator. Each has its own moments, schedule and count of updates. A step computes what
@@ -257,7 +259,9 @@ class Trainer {
   /// memory. Waits. Throws Error where a weight is NaN or infinite.
   State state() const;
   /// Continues from a state that state() returned, of this or another trainer of the same network
-  /// and optimizer. Waits. Throws Error, and changes nothing, for any other state.
+  /// and optimizer, or from a checkpoint (read_checkpoint()): the next fit() then continues the fit
+  /// that wrote it, in the middle of an epoch too, and throws Error unless data and options are the
+  /// same. Waits. Throws Error, and changes nothing, for any other state.
   void load_state(const State& state);
 
  private:
@@ -290,6 +294,7 @@ struct TrainingOptions {
   std::int64_t prefetch = 3;               ///< batches that are read ahead: FitOptions
   int decoders = 0;                        ///< threads that read ahead; 0: all processors
   Augment augment = {};                    ///< random changes of the first input's images
+  Checkpoints checkpoints = {};            ///< checkpoints, and continuing one: FitOptions
   std::vector<CustomMetric> metrics = {};  ///< own metrics: TrainerOptions::metrics
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};

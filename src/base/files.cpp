@@ -144,6 +144,47 @@ void write_in_place(const fs::path& path, std::span<const std::string_view> piec
   }
 }
 
+/// Brings a folder's names to the disk; returns 0 or the error.
+int synchronise_folder(const fs::path& folder) {
+  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return directory.get() >= 0 ? synchronise(directory.get()) : errno;
+}
+
+/// write_file_atomically(); returns 0, or why the rename may not outlive a power cut.
+int replace_file(const fs::path& path, std::span<const std::string_view> pieces) {
+  const fs::path target = target_of(path);
+  if (!target.has_filename()) fail_to_write(path, target.empty() ? ENOENT : EISDIR);
+  std::optional<mode_t> mode;
+  if (struct stat old{}; ::stat(target.c_str(), &old) == 0) {
+    if (S_ISDIR(old.st_mode)) fail_to_write(path, EISDIR);
+    if (!S_ISREG(old.st_mode)) {
+      write_in_place(target, pieces);
+      return 0;
+    }
+    mode = old.st_mode & 0777U;
+  }
+
+  // The process id alone would not part two threads; O_EXCL finds a name that is free.
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  fs::path temporary;
+  int opened = -1;
+  for (int attempt = 0; opened < 0; ++attempt) {
+    temporary = folder / fmt::format(".linnet-{}-{}.tmp", ::getpid(), attempt);
+    opened =
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
+    if (opened < 0 && errno != EEXIST) fail_to_write(path, errno);
+  }
+  Descriptor file(opened);
+  int error = write_pieces(file.get(), pieces, mode);
+  if (const int closing = file.close(); error == 0) error = closing;
+  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+  if (error != 0) {
+    ::unlink(temporary.c_str());
+    fail_to_write(path, error);
+  }
+  return synchronise_folder(folder);
+}
+
 }  // namespace
 
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
@@ -209,36 +250,16 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 }
 
 void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces) {
-  const fs::path target = target_of(path);
-  if (!target.has_filename()) fail_to_write(path, target.empty() ? ENOENT : EISDIR);
-  std::optional<mode_t> mode;
-  if (struct stat old{}; ::stat(target.c_str(), &old) == 0) {
-    if (S_ISDIR(old.st_mode)) fail_to_write(path, EISDIR);
-    if (!S_ISREG(old.st_mode)) return write_in_place(target, pieces);
-    mode = old.st_mode & 0777U;
-  }
+  // The rename has happened, so that what follows can't fail the call.
+  static_cast<void>(replace_file(path, pieces));
+}
 
-  // The process id alone would not part two threads; O_EXCL finds a name that is free.
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  fs::path temporary;
-  int opened = -1;
-  for (int attempt = 0; opened < 0; ++attempt) {
-    temporary = folder / fmt::format(".linnet-{}-{}.tmp", ::getpid(), attempt);
-    opened =
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
-    if (opened < 0 && errno != EEXIST) fail_to_write(path, errno);
-  }
-  Descriptor file(opened);
-  int error = write_pieces(file.get(), pieces, mode);
-  if (const int closing = file.close(); error == 0) error = closing;
-  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    fail_to_write(path, error);
-  }
-  // So that the rename outlives a power cut; it has happened, so that this can't fail the call.
-  const Descriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() >= 0) synchronise(directory.get());
+void write_file_durably(const fs::path& path, std::span<const std::string_view> pieces) {
+  if (const int error = replace_file(path, pieces); error != 0) fail_to_write(path, error);
+}
+
+void sync_folder(const fs::path& folder) {
+  if (const int error = synchronise_folder(folder); error != 0) fail_to_write(folder, error);
 }
 
 AppendFile::AppendFile(fs::path path)

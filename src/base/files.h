@@ -50,6 +50,14 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> pieces);
 
+/// write_file_atomically() that also throws Error where the folder cannot be brought to the disk:
+/// the new file is in its place then, but a power cut may bring the old one back.
+void write_file_durably(const std::filesystem::path& path,
+                        std::span<const std::string_view> pieces);
+
+/// Brings the names of a folder's files to the disk. Throws Error: "cannot write 'x': ...".
+void sync_folder(const std::filesystem::path& folder);
+
 /// A file that grows by whole records, e.g. history.jsonl by lines. Not thread-safe; movable.
 class AppendFile {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/safetensors.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -198,6 +200,24 @@ void require_cover(std::vector<Stored>& tensors, std::span<const std::byte> data
                      data.size() - covered);
 }
 
+using Checksum = std::array<std::byte, 4>;
+
+/// CRC-32 of bytes that follow others, of which `before` is (0: there are none).
+std::uint32_t checksum(std::uint32_t before, std::string_view bytes) {
+  if (bytes.empty()) return before;  // for a null pointer zlib begins again
+  return static_cast<std::uint32_t>(
+      ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+/// Throws Error unless the last bytes are the checksum of those before.
+void check_sum(std::string_view bytes) {
+  std::uint32_t said = 0;
+  const bool whole = bytes.size() >= kLengthBytes + sizeof(said);
+  if (whole) std::memcpy(&said, bytes.data() + bytes.size() - sizeof(said), sizeof(said));
+  require<DataError>(whole && checksum(0, bytes.substr(0, bytes.size() - sizeof(said))) == said,
+                     "it is damaged: its bytes do not give its checksum");
+}
+
 }  // namespace
 
 Tensor to_tensor(const TensorView& view) {
@@ -217,12 +237,19 @@ const TensorView& SafetensorsFile::at(std::string_view name) const {
   return *tensor;
 }
 
-SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+/// Fills a SafetensorsFile.
+class SafetensorsReader {
+ public:
+  static SafetensorsFile read(const std::filesystem::path& path, bool checked);
+};
+
+SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool checked) {
   SafetensorsFile file;
   file.path_ = path.string();
   file.bytes_ = std::make_shared<const std::string>(read_file(path));
   const std::string_view bytes = *file.bytes_;
   try {
+    if (checked) check_sum(bytes);
     in_memory("it", [&] {
       require<DataError>(bytes.size() >= kLengthBytes,
                          "it has {} bytes, too few for a safetensors file", bytes.size());
@@ -243,6 +270,8 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
         }
       }
       require_cover(stored, data);
+      const bool ends = !stored.empty() && stored.back().view.name == kChecksumTensor;
+      require<DataError>(!checked || ends, "it has no tensor '{}'", kChecksumTensor);
       for (Stored& tensor : stored) {
         if (tensor.view.dtype == DType::boolean) require_bools(tensor.view);
         if (tensor.type->name != name_of(tensor.view.dtype)) {
@@ -255,12 +284,25 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   } catch (const Error& error) {
     fail_again<DataError>(error, "cannot read '{}': {}", path.string(), error.what());
   }
+  if (checked) file.tensors_.pop_back();
   for (std::size_t i = 0; i < file.tensors_.size(); ++i) file.index_[file.tensors_[i].name] = i;
   return file;
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
-                       const std::map<std::string, std::string>& metadata) {
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  return SafetensorsReader::read(path, false);
+}
+
+SafetensorsFile read_checked_safetensors(const std::filesystem::path& path) {
+  return SafetensorsReader::read(path, true);
+}
+
+namespace {
+
+/// Calls write(pieces) with what the file holds: its header's length, its header, the tensors.
+template <class Write>
+void with_pieces(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                 const std::map<std::string, std::string>& metadata, const Write& write) {
   std::set<std::string_view> names;
   std::vector<std::string_view> pieces(2);  // the length and the header, known at the end
   std::uint64_t offset = 0;
@@ -290,7 +332,30 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
   const std::uint64_t length = text.size();
   pieces[0] = {reinterpret_cast<const char*>(&length), kLengthBytes};
   pieces[1] = text;
-  write_file_atomically(path, pieces);
+  write(std::span<const std::string_view>(pieces));
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  with_pieces(path, tensors, metadata, [&](std::span<const std::string_view> pieces) {
+    write_file_atomically(path, pieces);
+  });
+}
+
+void write_checked_safetensors(const std::filesystem::path& path,
+                               std::span<const TensorView> tensors,
+                               const std::map<std::string, std::string>& metadata) {
+  Checksum sum{};
+  std::vector<TensorView> all(tensors.begin(), tensors.end());
+  all.push_back({kChecksumTensor, DType::u8, Shape{std::ssize(sum)}, sum});
+  with_pieces(path, all, metadata, [&](std::span<const std::string_view> pieces) {
+    std::uint32_t crc = 0;
+    for (const std::string_view piece : pieces.first(pieces.size() - 1)) crc = checksum(crc, piece);
+    std::memcpy(sum.data(), &crc, sizeof(crc));
+    write_file_durably(path, pieces);
+  });
 }
 
 }  // namespace linnet

@@ -40,7 +40,7 @@ class SafetensorsFile {
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
  private:
-  friend SafetensorsFile read_safetensors(const std::filesystem::path& path);
+  friend class SafetensorsReader;
   std::string path_;
   std::shared_ptr<const std::string> bytes_;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> widened_;
@@ -62,5 +62,19 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path);
 /// repeated, empty, "__metadata__" or no UTF-8.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
+
+/// The last tensor of a file with a checksum: U8 (4), the CRC-32 (zlib's, little-endian) of all
+/// bytes before it. Other readers find a tensor more.
+inline constexpr const char* kChecksumTensor = "crc32";
+
+/// write_safetensors() of a file with a checksum, by write_file_durably(): once it returns, a power
+/// cut does not undo it.
+void write_checked_safetensors(const std::filesystem::path& path,
+                               std::span<const TensorView> tensors,
+                               const std::map<std::string, std::string>& metadata = {});
+
+/// Reads a file with a checksum; tensors() leaves that out. Throws Error for a file of which a bit
+/// is not as it was written, and as read_safetensors() does.
+SafetensorsFile read_checked_safetensors(const std::filesystem::path& path);
 
 }  // namespace linnet

@@ -45,6 +45,14 @@ void CallbackList::on_stop() {
   for (Callback* callback : callbacks_) callback->on_stop();
 }
 
+void CallbackList::on_resume(const ResumeReport& report) {
+  for (Callback* callback : callbacks_) callback->on_resume(report);
+}
+
+void CallbackList::on_checkpoint(const CheckpointReport& report) {
+  for (Callback* callback : callbacks_) callback->on_checkpoint(report);
+}
+
 void CallbackList::on_end(const History& history) {
   for (Callback* callback : callbacks_) callback->on_end(history);
 }

@@ -62,6 +62,14 @@ void DataPass::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t
   }
 }
 
+void DataPass::start_at(const StepInfo& first, std::uint64_t batch_index) const {
+  if (feed.stream == nullptr || batch_index == 0 || batch_index >= steps()) return;
+  const std::uint64_t done = batch_index * batch;
+  StepInfo from = first;
+  from.position += done;
+  feed.stream->start(samples - done, gather(from, feed));
+}
+
 StepInfo DataPass::in_ring(StepInfo step) const {
   // To the gather the ring is the data set, and a slot a place in it.
   const BatchLayout& layout = feed.stream->layout();

@@ -42,8 +42,10 @@ struct DataPass {
   std::uint64_t full_steps() const { return samples / batch; }
   std::uint64_t steps() const { return full_steps() + (rest != nullptr ? 1 : 0); }
   /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0. With a feed a pass
-  /// goes from step 0 on in order.
+  /// goes from step 0 on in order, or from where start_at() says.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// With a feed: begins a pass at a batch that is not its first.
+  void start_at(const StepInfo& first, std::uint64_t batch_index) const;
   /// One step on `count` samples from step.position on, which is a full batch or the rest.
   void run_one(const StepInfo& step, std::uint64_t count) const;
   /// With a feed: brings the pass's first batch into the ring, where it stays; for profiles.

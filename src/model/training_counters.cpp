@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/check.h"
 #include "model/finish.h"
 
 namespace linnet {
@@ -29,6 +30,25 @@ TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& mem
 void reset_counters(const ModelState& model, const OptimizerMemory& memory) {
   const std::array<double, kCounters> zeros{};
   model.backend->upload(*memory.buffer, 0, std::as_bytes(std::span(zeros)));
+}
+
+std::vector<double> saved_counters(const ModelState& model, const OptimizerMemory& memory) {
+  std::vector<double> counters(kCounters);
+  model.backend->download(*memory.buffer, 0, std::as_writable_bytes(std::span(counters)));
+  return counters;
+}
+
+void restore_counters(const ModelState& model, const OptimizerMemory& memory,
+                      std::span<const double> counters, std::span<const float> losses,
+                      std::uint64_t steps) {
+  LINNET_ASSERT(counters.size() == kCounters &&
+                losses.size() <= std::min<std::uint64_t>(steps, kLossHistory));
+  std::vector<double> ring(kLossHistory);
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    ring[(steps - losses.size() + i) % kLossHistory] = losses[i];
+  }
+  model.backend->upload(*memory.buffer, 0, std::as_bytes(counters));
+  model.backend->upload(*memory.buffer, counters.size_bytes(), std::as_bytes(std::span(ring)));
 }
 
 std::optional<std::uint64_t> stopped_step(const ModelState& model, const OptimizerMemory& memory) {

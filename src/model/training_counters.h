@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/program_cache.h"
@@ -20,6 +21,12 @@ struct TrainingCounters {
 };
 TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& memory);
 void reset_counters(const ModelState& model, const OptimizerMemory& memory);
+/// The counters themselves, and putting them back with the losses of the newest steps before
+/// `steps`. Wait.
+std::vector<double> saved_counters(const ModelState& model, const OptimizerMemory& memory);
+void restore_counters(const ModelState& model, const OptimizerMemory& memory,
+                      std::span<const double> counters, std::span<const float> losses,
+                      std::uint64_t steps);
 
 /// The step at which a training stopped since something was not finite, counted as StepInfo::step,
 /// if it did (FiniteCheckOp). Waits.

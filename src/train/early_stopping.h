@@ -4,8 +4,10 @@
 #include <linnet/callback.h>
 #include <linnet/custom_metric.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace linnet {
@@ -37,6 +39,13 @@ class EarlyStopping {
   }
   /// Whether the number has not improved in the last `patience` epochs.
   bool exhausted() const { return patience_ > 0 && waited_ >= patience_; }
+
+  /// What it remembers: epochs waited, and the best number as a cost.
+  std::array<double, 2> memory() const { return {static_cast<double>(waited_), best_}; }
+  void remember(std::span<const double, 2> memory) {
+    waited_ = static_cast<std::int64_t>(memory[0]);
+    best_ = memory[1];
+  }
 
  private:
   double number_of(const Evaluation& evaluation) const {

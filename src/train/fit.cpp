@@ -3,16 +3,21 @@
 #include <chrono>
 #include <cmath>
 #include <list>
+#include <map>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "data/fit_images.h"
 #include "model/bind_columns.h"
 #include "model/check_values.h"
 #include "model/custom_metrics.h"
+#include "train/checkpoint_writer.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
 #include "train/epoch_updates.h"
+#include "train/fit_checks.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -36,19 +41,12 @@ struct Part {
   }
 };
 
-void check_options(const FitOptions& o) {
-  require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
-  require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
-  require(o.accumulate >= 1, "expected at least 1 batch of an update; got {}", o.accumulate);
-  require(o.prefetch >= 1, "expected at least 1 batch to be prefetched; got {}", o.prefetch);
-  require(o.decoders >= 0, "expected 0 threads that decode or more; got {}", o.decoders);
-  require(o.patience >= 0, "the patience must not be negative; got {}", o.patience);
-}
-
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
  public:
-  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, const OnStep& on_step)
+  /// saved: the checkpoint that the fit continues, if there is one.
+  Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, const OnStep& on_step,
+      const std::optional<SavedCheckpoint>& saved)
       : trainer_(trainer),
         objective_(trainer.only("fit() trains one alone; step(NAME, batch) is for several")),
         model_(trainer.state()),
@@ -59,9 +57,16 @@ class Fit {
         on_step_(on_step),
         session_(model_, options.decoders),
         data_name_(data.info().name),
-        first_epoch_(trainer.epochs + 1),
-        last_epoch_(trainer.epochs + options.epochs) {
+        checkpoints_(options.checkpoints) {
     check_options(options);
+    checkpoints_.open();
+    place_.first_epoch = place_.epoch = trainer.epochs + 1;
+    place_.last_epoch = trainer.epochs + options.epochs;
+    const std::optional<FitState> stopped = stopped_fit(saved);
+    if (stopped) {
+      place_.first_epoch = stopped->first_epoch;
+      place_.last_epoch = stopped->last_epoch;
+    }
     const StepData steps = data_of(data_);
     train_ = {.data = steps, .samples = data.size(), .pass = {}};
     if (options.validation.size() > 0) {
@@ -76,9 +81,14 @@ class Fit {
                .samples = options.test.size(),
                .pass = {}};
     }
-    check_watch();
+    check_watch(options_.watch, train_.data.classification(), trainer_.options.metrics,
+                validation_.samples + test_.samples > 0);
     check_samples(data);
     build();
+    if (checkpoints_.enabled() || stopped) {
+      place_.settings = settings_of(trainer, data_, options_, optimizer_, train_.data);
+    }
+    if (stopped) resume(*stopped, saved);
     record_training(trainer.model, data, steps);
   }
 
@@ -92,57 +102,105 @@ class Fit {
     history.planned_bytes = session_.planned_bytes();
     history.startup_seconds = seconds_since(start);
     training_start_ = Clock::now();
-    EarlyStopping patience(options_.patience, options_.watch);
-    for (std::int64_t epoch = first_epoch_; epoch <= last_epoch_; ++epoch) {
-      EpochReport report;
-      report.epoch = epoch;
-      train_epoch(report);
-      // Otherwise the next epoch's loss tells, and the device need not wait for the host.
-      const bool respected = options_.callback != nullptr || options_.patience > 0;
-      if (respected || options_.keep_best || epoch == last_epoch_) trainer_.check_weights();
-      hear_stop();
-      report.validation = evaluate(validation_, epoch, "validation");
-      if (tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
-      objective_.schedule.end_epoch(watched(report).loss);
-      const bool better = patience.improved(report);
-      if (options_.keep_best && better) trainer_.best = trainer_.model.weights();
-      history.stopped_early = !stopping_ && patience.exhausted();
-      const bool last = stopping_ || history.stopped_early || epoch == last_epoch_;
-      if (last && !tests_every_epoch_) report.test = evaluate(test_, epoch, "test");
-      history.epochs.push_back(report);
-      callback_.on_epoch(report);
-      if (stopping_ || history.stopped_early) break;
-    }
+    if (resumed_) callback_.on_resume(*resumed_);
+    while (!place_.ended() && !stopping_) run_epoch();
+    history.stopped_early = place_.stopped_early;
+    history.epochs = std::move(place_.epochs);
     history.interrupted = stopping_;
     history.notes = session_.notes();
+    for (const std::string& failure : checkpoints_.failures()) history.notes.push_back(failure);
     callback_.on_end(history);
     return history;
   }
 
  private:
+  /// The fit to continue: the checkpoint's, else that of a state that was loaded.
+  std::optional<FitState> stopped_fit(const std::optional<SavedCheckpoint>& saved) const {
+    if (!saved) return trainer_.stopped_fit;
+    std::optional<FitState> fit = FitState::of(saved->state);
+    require(fit.has_value(), "'{}' is no checkpoint of a fit", saved->file.string());
+    return fit;
+  }
+
+  /// Throws Error, before the trainer changes, unless the stopped fit is this one.
+  void resume(const FitState& stopped, const std::optional<SavedCheckpoint>& saved) {
+    const std::string what =
+        saved ? fmt::format("the checkpoint '{}'", saved->file.string()) : "the loaded checkpoint";
+    check_settings(stopped.settings, place_.settings, what);
+    const std::map<std::string, std::string> engines = trainer_.model.engine_choices();
+    require(stopped.engines == engines,
+            "{} was written by a fit with other engines, chosen by measurement; give the model its "
+            "engine_choices() as CpuOptions::choices",
+            what);
+    require(stopped.updates <= updates_.count() && stopped.epoch <= stopped.last_epoch + 1,
+            "{} makes no sense: it is at step {} of {} in epoch {} of {}", what, stopped.updates,
+            updates_.count(), stopped.epoch, stopped.last_epoch);
+    if (saved) load(trainer_, saved->state);
+    trainer_.stopped_fit.reset();
+    place_ = stopped;
+    patience_.remember(place_.waited);
+    resumed_ = report_on(place_, trainer_.steps, what);
+    if (!saved) return;
+    resumed_->file = saved->file;
+    resumed_->notes.insert(resumed_->notes.begin(), saved->damaged.begin(), saved->damaged.end());
+  }
+
+  /// An epoch, or what is left of it, and its evaluations.
+  void run_epoch() {
+    EpochReport report;
+    report.epoch = place_.epoch;
+    train_epoch(report);
+    const bool last_epoch = place_.epoch == place_.last_epoch;
+    // Otherwise the next epoch's loss tells, and the device need not wait for the host.
+    const bool respected = options_.callback != nullptr || options_.patience > 0;
+    if (respected || options_.keep_best || last_epoch) trainer_.check_weights();
+    hear_stop();
+    // A stop within the evaluations saves the place before them.
+    report.validation = evaluate(validation_, place_.epoch, "validation");
+    if (tests_every_epoch_) report.test = evaluate(test_, place_.epoch, "test");
+    EarlyStopping patience = patience_;
+    const bool better = patience.improved(report);
+    const bool stopped_early = !stopping_ && patience.exhausted();
+    const bool last = stopping_ || stopped_early || last_epoch;
+    if (last && !tests_every_epoch_) report.test = evaluate(test_, place_.epoch, "test");
+    objective_.schedule.end_epoch(watched(report).loss);
+    patience_ = patience;
+    if (options_.keep_best && better) trainer_.best = trainer_.model.weights();
+    place_.stopped_early = stopped_early;
+    place_.epochs.push_back(report);
+    callback_.on_epoch(report);
+    if (stopping_) return;  // a fit that is not stopped may go on otherwise: the place was saved
+    if (better) place_.best_step = static_cast<std::int64_t>(trainer_.steps);
+    ++place_.epoch;
+    place_.updates = 0;
+    place_.seconds = 0;
+    const bool wanted = options_.checkpoints.every_epoch || place_.ended();
+    if (checkpoints_.enabled() && wanted) save_checkpoint();
+  }
+
+  /// Where the fit is now, which is between two steps.
+  void save_checkpoint() {
+    trainer_.check_finite();
+    trainer_.check_weights();
+    const bool within = place_.updates > 0;
+    place_.counters = within ? saved_counters(model_, *trainer_.memory) : std::vector<double>{};
+    place_.losses = within ? step_losses(model_, *trainer_.memory, trainer_.steps - place_.updates,
+                                         trainer_.steps)
+                           : std::vector<float>{};
+    place_.waited = patience_.memory();
+    place_.best = options_.keep_best ? trainer_.best : std::nullopt;
+    place_.engines = trainer_.model.engine_choices();
+    State state = state_of(trainer_);
+    state.set("position/epochs", Tensor(std::vector<std::int64_t>{place_.epoch - 1}, Shape{}));
+    place_.save(state);
+    const std::int64_t epoch = within ? place_.epoch : place_.epoch - 1;
+    callback_.on_checkpoint(checkpoints_.write(state, epoch, trainer_.steps, place_.best_step));
+  }
+
   StepData data_of(const Dataset& data) const {
     StepData read = objective_.read(data, options_.augment);
     read.metrics = trainer_.options.metrics;
     return read;
-  }
-
-  void check_watch() const {
-    const std::string& name = options_.watch.metric;
-    if (watches_loss(options_.watch)) return;
-    if (name == "accuracy") {
-      require(train_.data.classification(), "the accuracy is watched, but the targets are values");
-      require(options_.watch.better == Better::larger,
-              "the accuracy is watched for small values; set Better::larger");
-      return;
-    }
-    const std::vector<CustomMetric>& metrics = trainer_.options.metrics;
-    require(std::ranges::any_of(metrics, [&](const CustomMetric& m) { return m.name == name; }),
-            "'{}' is watched, which is neither the loss, the accuracy nor a metric of the trainer",
-            name);
-    require(validation_.samples + test_.samples > 0,
-            "the metric '{}' is watched, but there is neither a validation nor a test set that it "
-            "is measured on",
-            name);
   }
 
   /// What is known to be useless before the first step.
@@ -181,7 +239,7 @@ class Fit {
             train_.samples, options_.batch);
     updates_.batches = static_cast<std::uint64_t>(options_.accumulate);
     const std::int64_t steps = updates_of(updates_of(trained, options_.batch), options_.accumulate);
-    optimizer_ = objective_.optimizer(last_epoch_, steps, train_.data);
+    optimizer_ = objective_.optimizer(place_.last_epoch, steps, train_.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     for (Part* part : {&train_, &validation_, &test_}) {
       if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
@@ -242,34 +300,41 @@ class Fit {
     }
   }
 
-  /// A whole epoch, or what of it was done when a stop was requested.
+  /// An epoch from where it is, or what of it was done when a stop was requested.
   void train_epoch(EpochReport& report) {
-    reset_counters(model_, *trainer_.memory);
     const std::uint64_t steps = updates_.count();
+    std::uint64_t& step = place_.updates;
     StepInfo first = train_.first_step(trainer_.options.seed);
     first.epoch = static_cast<std::uint64_t>(report.epoch);
-    first.step = trainer_.steps;
-    first.update = objective_.updates;
+    first.step = trainer_.steps - step;
+    first.update = objective_.updates - step;
     first.schedule_lead = (report.epoch - 1) * static_cast<std::int64_t>(steps) -
-                          static_cast<std::int64_t>(objective_.updates);
+                          static_cast<std::int64_t>(first.update);
     trainer_.explain = [this, first](NotFinite& found) {
       found.epoch = static_cast<std::int64_t>(first.epoch);
       updates_.explain(first, found);
     };
+    begin_epoch(first, report);
     const Clock::time_point start = Clock::now();
+    const double before = place_.seconds;
+    double saving = 0;
     bool stopped = false;
-    std::uint64_t step = 0;
-    const bool whole = whole_epochs(train_) && options_.accumulate == 1;
+    // With checkpoints a stop is heard within an epoch, on whatever device.
+    const bool whole = whole_epochs(train_) && options_.accumulate == 1 && !checkpoints_.enabled();
     for (Chunks chunks(steps, whole); step < steps && !stopped;) {
-      const std::uint64_t end = chunks.next(step);
+      const std::uint64_t end = checkpoints_.next(step, first.step, chunks.next(step));
       run_steps(first, step, end);
       step = end;
       const TrainingCounters done = counters_of(model_, *trainer_.memory);
       trainer_.check_finite(done.stopped);
       report.train = done.counters.evaluation(train_.data.classification());
-      report.seconds = seconds_since(start);
+      report.seconds = place_.seconds = before + seconds_since(start) - saving;
       callback_.on_progress(progress(report));
       stopped = stop_requested();
+      if (stopped || step == steps || !checkpoints_.due(trainer_.steps)) continue;
+      const Clock::time_point begin = Clock::now();
+      save_checkpoint();
+      saving += seconds_since(begin);
     }
     trainer_.epochs = report.epoch;
     report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
@@ -277,6 +342,19 @@ class Fit {
     const StepInfo last = first.after(step - 1, 0);
     report.learning_rate =
         learning_rate_at(optimizer_.settings, last.schedule_step()) * rate_factor_;
+  }
+
+  /// Counters and data as they are after the steps of the epoch that are done.
+  void begin_epoch(const StepInfo& first, EpochReport& report) {
+    const std::uint64_t done = place_.updates;
+    if (done == 0) return reset_counters(model_, *trainer_.memory);
+    restore_counters(model_, *trainer_.memory, place_.counters, place_.losses, trainer_.steps);
+    train_.pass.start_at(first, done * updates_.batches);
+    rate_factor_ = objective_.schedule.factor(first.after(done - 1, 0));
+    report.train =
+        counters_of(model_, *trainer_.memory).counters.evaluation(train_.data.classification());
+    report.seconds = place_.seconds;
+    samples_before_ = report.train.samples;
   }
 
   /// Steps [begin, end) of the epoch, with the rates that the host knows.
@@ -309,6 +387,7 @@ class Fit {
   void hear_stop() {
     if (stopping_ || !stop_requested()) return;
     stopping_ = true;
+    if (checkpoints_.enabled()) save_checkpoint();
     callback_.on_stop();
   }
 
@@ -319,17 +398,20 @@ class Fit {
 
   Progress progress(const EpochReport& report) const {
     const auto samples = static_cast<std::int64_t>(train_.pass.samples);
-    const auto done =
-        static_cast<double>((report.epoch - first_epoch_) * samples + report.train.samples);
-    const auto total = static_cast<double>(options_.epochs * samples);
+    const std::int64_t first = resumed_ ? resumed_->epoch : place_.first_epoch;
+    const std::int64_t done =
+        (report.epoch - first) * samples + report.train.samples - samples_before_;
+    const std::int64_t left =
+        (place_.last_epoch - report.epoch + 1) * samples - report.train.samples;
     return {.epoch = report.epoch,
-            .epochs = last_epoch_,
+            .epochs = place_.last_epoch,
             .samples_done = report.train.samples,
             .samples = samples,
             .loss = report.train.loss,
             .accuracy = report.train.accuracy,
             .samples_per_second = static_cast<double>(report.train.samples) / report.seconds,
-            .seconds_left = seconds_since(training_start_) * (total - done) / done};
+            .seconds_left = seconds_since(training_start_) * static_cast<double>(left) /
+                            static_cast<double>(done)};
   }
 
   /// In runs of about a tenth of a second, so that a stop is heard; the whole pass all the same.
@@ -348,7 +430,7 @@ class Fit {
       counters = session_.counters();
       if (step < steps) {
         callback_.on_evaluation({.epoch = epoch,
-                                 .epochs = last_epoch_,
+                                 .epochs = place_.last_epoch,
                                  .samples_done = static_cast<std::int64_t>(counters.samples),
                                  .samples = part.samples});
       }
@@ -377,8 +459,11 @@ class Fit {
   const OnStep& on_step_;
   Session session_;
   std::string data_name_;
-  std::int64_t first_epoch_;
-  std::int64_t last_epoch_;
+  CheckpointWriter checkpoints_;
+  FitState place_;
+  EarlyStopping patience_{options_.patience, options_.watch};
+  std::optional<ResumeReport> resumed_;
+  std::int64_t samples_before_ = 0;  ///< of the epoch that was continued, done before
   OptimizerAttrs optimizer_;
   double rate_factor_ = 1;  ///< of the last step
   Part train_;
@@ -397,7 +482,13 @@ class Fit {
 History fit(TrainerState& trainer, const Dataset& data, const FitOptions& options,
             const OnStep& on_step) {
   const Clock::time_point start = Clock::now();
-  Fit fit(trainer, data, options, on_step);
+  std::optional<SavedCheckpoint> saved;
+  const Checkpoints& checkpoints = options.checkpoints;
+  if (checkpoints.resume && !checkpoint_files(checkpoints.folder).empty()) {
+    saved = read_checkpoint(checkpoints.folder);
+  }
+  Fit fit(trainer, data, options, on_step, saved);
+  saved.reset();
   return fit.run(start);
 }
 

@@ -82,6 +82,7 @@ std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
   const Batch& last = batches.back();
   if (stepper.ends_epoch(last)) trainer.epochs = std::max(trainer.epochs, last.epoch());
   ++objective.updates;
+  trainer.stopped_fit.reset();  // whose place this is no longer
   return trainer.steps++;
 }
 

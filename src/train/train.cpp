@@ -20,6 +20,7 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
   fit.prefetch = o.prefetch;
   fit.decoders = o.decoders;
   fit.augment = o.augment;
+  fit.checkpoints = o.checkpoints;
   fit.callback = callback;
   return trainer.fit(data, fit);
 }

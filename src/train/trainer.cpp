@@ -73,11 +73,15 @@ void check_names(const Objectives& objectives) {
   }
 }
 
-/// Of a state that is to be loaded, what the trainer has; names and shapes must agree, but for what
-/// L-BFGS remembers.
+/// Whether an entry may be in one state and not in another: what L-BFGS remembers, and a fit.
+bool is_optional(std::string_view name) {
+  return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(FitState::kPrefix);
+}
+
+/// Of a state that is to be loaded, what the trainer has; names and shapes must agree.
 void check_state(const State& now, const State& loaded) {
   for (const auto& [name, value] : now) {
-    if (name.starts_with(LbfgsMemory::kPrefix)) continue;
+    if (is_optional(name)) continue;
     const Tensor* other = loaded.find(name);
     require(other != nullptr, "the state has no '{}'", name);
     require(other->dtype() == value.dtype() && other->shape() == value.shape(),
@@ -85,7 +89,7 @@ void check_state(const State& now, const State& loaded) {
             to_string(other->shape()), name, to_string(value.dtype()), to_string(value.shape()));
   }
   for (const auto& [name, value] : loaded) {
-    if (name.starts_with(LbfgsMemory::kPrefix)) continue;
+    if (is_optional(name)) continue;
     require(now.find(name) != nullptr, "the state has '{}', which this training does not know",
             name);
   }
@@ -307,8 +311,6 @@ Model Trainer::averaged(std::string_view objective) const {
   return averaged_of(*state_, state_->named(objective));
 }
 
-namespace {
-
 State state_of(TrainerState& trainer) {
   State state;
   for (const auto& [name, value] : trainer.model.weights()) {
@@ -324,8 +326,6 @@ State state_of(TrainerState& trainer) {
   return state;
 }
 
-}  // namespace
-
 State Trainer::state() const {
   state_->check_finite();
   state_->check_weights();
@@ -333,10 +333,14 @@ State Trainer::state() const {
 }
 
 void Trainer::load_state(const State& state) {
-  TrainerState& trainer = *state_;
-  const Turn turn(trainer, "load_state()");
+  const Turn turn(*state_, "load_state()");
+  load(*state_, state);
+}
+
+void load(TrainerState& trainer, const State& state) {
   check_state(state_of(trainer), state);
   // What could throw comes before anything changes.
+  std::optional<FitState> fit = FitState::of(state);
   const std::uint64_t epochs = counted(state, "position/epochs");
   const std::uint64_t steps = counted(state, "position/steps");
   for (const auto& objective : trainer.objectives) {
@@ -352,6 +356,8 @@ void Trainer::load_state(const State& state) {
   }
   trainer.epochs = static_cast<std::int64_t>(epochs);
   trainer.steps = steps;
+  if (fit && fit->best) trainer.best = fit->best;
+  trainer.stopped_fit = std::move(fit);
   ++trainer.loads;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/training_counters.h"
+#include "train/fit_state.h"
 #include "train/host_schedule.h"
 #include "train/lbfgs.h"
 #include "train/stepper.h"
@@ -99,7 +100,14 @@ struct TrainerState {
   std::int64_t epochs = 0;
   std::uint64_t loads = 0;         ///< of states so far: step numbers are those of the last one
   std::optional<State> best = {};  ///< weights
+  /// Of a checkpoint that was loaded: the fit that the next fit() continues.
+  std::optional<FitState> stopped_fit = {};
 };
+
+/// Trainer::state(), without a look at whether all is finite.
+State state_of(TrainerState& trainer);
+/// Trainer::load_state(), which holds a Turn.
+void load(TrainerState& trainer, const State& state);
 
 /// One call that moves a trainer on, at a time: callbacks and a user's functions are called in the
 /// middle of one.

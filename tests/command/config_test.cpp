@@ -434,6 +434,36 @@ TEST_F(ConfigTest, RefusesWrongTypesAndRanges) {
             "config.toml:3:11: [network.layers 1] must be a table such as {type = \"relu\"}");
 }
 
+TEST_F(ConfigTest, ReadsCheckpoints) {
+  const auto read_every = [&](const std::string& every) {
+    return read(kNetwork + "[training]\ncheckpoint_every = \"" + every + "\"\n")
+        .training.checkpoints;
+  };
+  EXPECT_EQ(read(kNetwork).training.checkpoints.every_seconds, 600);
+  EXPECT_EQ(read_every("30s").every_seconds, 30);
+  EXPECT_EQ(read_every("0.5h").every_seconds, 1800);
+  EXPECT_EQ(read_every("500steps").every_steps, 500);
+  EXPECT_EQ(read_every("500steps").every_seconds, 0);
+  EXPECT_EQ(read_every("epoch").every_seconds, 0);
+  const Job job =
+      read(kNetwork + "[training]\nkeep_checkpoints = 5\non_failed_save = \"continue\"\n");
+  EXPECT_EQ(job.training.checkpoints.keep, 5);
+  EXPECT_EQ(job.training.checkpoints.on_failed_save, OnFailedSave::proceed);
+  for (const char* bad : {"", "10", "min", "-1min", "0s", "1.5steps", "1e99h", "10min 3s"}) {
+    EXPECT_EQ(error(kNetwork + "[training]\ncheckpoint_every = \"" + bad + "\"\n"),
+              fmt::format("config.toml:8:20: 'checkpoint_every' in [training]: expected a time or "
+                          "a number of steps, such as 10min, 30s, 2h or 500steps, or epoch; got "
+                          "'{}'",
+                          bad));
+  }
+}
+
+TEST_F(ConfigTest, ANetworkMayBeMissingWhereAModelIsGiven) {
+  const Job job = parse_config("[training]\nepochs = 3\n", "config.toml", false);
+  EXPECT_EQ(job.training.epochs, 3);
+  EXPECT_EQ(job.configuration, "[training]\nepochs = 3\n");
+}
+
 TEST_F(ConfigTest, NamesWhatIsMissing) {
   EXPECT_EQ(error("[training]\nepochs = 3\n"), "config.toml:1:1: the file needs the key 'network'");
   EXPECT_EQ(error("[network]\nlayers = []\n"), "config.toml:1:1: [network] needs the key 'input'");

@@ -79,7 +79,8 @@ TEST_F(RunFolderTest, ClaimsTheFolderAsLongAsItLives) {
               fmt::format("the folder '{}' is in use by process {}, another training; name another "
                           "with --out",
                           path.string(), getpid()));
-    EXPECT_EQ(folder.removable(), (std::vector<fs::path>{path / ".linnet-lock", path}));
+    EXPECT_EQ(folder.removable(),
+              (std::vector<fs::path>{path / ".linnet-lock", path / "run.json", path}));
   }
   EXPECT_FALSE(fs::exists(path));
   const RunFolder again(path, "x");
@@ -108,6 +109,42 @@ TEST_F(RunFolderTest, AClaimEndsWithItsProcessWhoeverHasItsIdNow) {
     EXPECT_TRUE(fs::exists(root_ / ".linnet-999999999-1.tmp"));
   }
   EXPECT_FALSE(fs::exists(root_ / ".linnet-lock"));
+}
+
+TEST_F(RunFolderTest, ARecordOfTheStartAloneIsNoRun) {
+  {
+    const RunFolder folder(root_ / "run", "x");
+    std::ofstream(folder.start()) << "{}";
+  }
+  EXPECT_FALSE(fs::exists(root_ / "run"));
+  fs::create_directory(root_ / "run");
+  std::ofstream(root_ / "run" / "run.json") << "{}";  // of a training that was killed
+  { const RunFolder folder(root_ / "run", "x"); }
+  EXPECT_TRUE(fs::is_empty(root_ / "run"));
+}
+
+TEST_F(RunFolderTest, ContinuesARun) {
+  const fs::path path = root_ / "run";
+  EXPECT_EQ(testing::message_of([&] { const RunFolder folder(path); }),
+            "there is no folder '" + path.string() + "' with a run to continue");
+  {
+    RunFolder folder(path, "x");
+    std::ofstream(folder.start()) << "{}";
+    folder.append_history({{"epoch", 1}});
+    folder.append_history({{"epoch", 2}});
+  }
+  {
+    RunFolder folder(path);
+    EXPECT_EQ(folder.removable(), (std::vector<fs::path>{path / ".linnet-lock"}));
+    folder.reset_history({{{"epoch", 1}}});
+    folder.append_history({{"epoch", 3}});
+  }
+  std::ifstream in(path / "history.jsonl");
+  const std::string lines(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(lines, "{\"epoch\":1}\n{\"epoch\":3}\n");
+  fs::remove(path / "history.jsonl");
+  { const RunFolder folder(path); }
+  EXPECT_TRUE(fs::exists(path / "run.json")) << "it can be continued again";
 }
 
 TEST_F(RunFolderTest, SaysWhyItCannotBeWritten) {

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import unittest
 
 import command
@@ -51,6 +52,23 @@ class Cuda(command.CommandTest):
 
     def assert_cuda_error(self, sentence, *arguments, plugin=PLUGIN):
         self.assert_error(sentence, *arguments, **self.with_plugin(plugin))
+
+    def test_a_training_continues_from_any_checkpoint(self):
+        for number, arguments in enumerate(((), ("--streamed",), ("--graph", "off"))):
+            whole = self.folder / f"whole{number}"
+            self.run_linnet("train", "tiny.toml", "--device", "cuda", "--out", whole,
+                            "--checkpoint-every", "1steps", "--keep-checkpoints", 9, *arguments,
+                            **self.with_plugin())
+            checkpoints = sorted((whole / "checkpoints").iterdir())
+            self.assertEqual(len(checkpoints), 6)
+            for checkpoint in checkpoints:
+                run = self.folder / f"{number}-{checkpoint.stem}"
+                (run / "checkpoints").mkdir(parents=True)
+                shutil.copy(whole / "run.json", run)
+                shutil.copy(checkpoint, run / "checkpoints")
+                self.run_linnet("train", "--resume", run, **self.with_plugin())
+                self.assertEqual((run / "model.safetensors").read_bytes(),
+                                 (whole / "model.safetensors").read_bytes(), run.name)
 
     def test_devices(self):
         devices, _ = self.cuda_json("devices")

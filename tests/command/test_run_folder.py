@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import shutil
 import signal
 import unittest
 
@@ -31,8 +32,8 @@ class RunFolder(command.CommandTest):
         epochs = [epoch["epoch"] for epoch in self.history(folder)]
         self.assertEqual(epochs, list(range(1, 301)))
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         ["history.jsonl", "metrics.json", "model.safetensors", "report.html",
-                          "summary.json"])
+                         ["checkpoints", "history.jsonl", "metrics.json", "model.safetensors",
+                          "report.html", "run.json", "summary.json"])
 
     def test_what_a_killed_training_leaves_is_no_hindrance(self):
         process = self.start("train", "points.toml", "--epochs", 100000000, "--out", "run")
@@ -44,7 +45,9 @@ class RunFolder(command.CommandTest):
         folder = self.folder / "run"
         self.assertTrue((folder / ".linnet-lock").exists())
         for path in folder.iterdir():  # as if it had been killed before the first epoch's end
-            if path.name != ".linnet-lock":
+            if path.name == "checkpoints":
+                shutil.rmtree(path)
+            elif path.name != ".linnet-lock":
                 path.unlink()
         (folder / f".linnet-{process.pid}-0.tmp").write_text("half a model")
         self.run_linnet("train", "points.toml", "--epochs", 1, "--out", "run")

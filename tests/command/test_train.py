@@ -44,8 +44,8 @@ class Train(command.CommandTest):
     def test_leaves_a_whole_run_folder(self):
         summary, folder = self.train()
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         ["history.jsonl", "metrics.json", "model.safetensors", "report.html",
-                          "summary.json"])
+                         ["checkpoints", "history.jsonl", "metrics.json", "model.safetensors",
+                          "report.html", "run.json", "summary.json"])
         epochs = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
         self.assertEqual([epoch["epoch"] for epoch in epochs], [1, 2])
         self.assertTrue(all(epoch["complete"] for epoch in epochs))

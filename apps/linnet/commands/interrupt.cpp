@@ -17,8 +17,13 @@ enum Phase : std::sig_atomic_t { kLoading, kTraining, kReporting };
 volatile std::sig_atomic_t phase = kLoading;
 volatile std::sig_atomic_t interrupted = 0;
 const std::vector<std::string>* to_remove = nullptr;
+volatile std::sig_atomic_t continues = 0;
 std::array<volatile std::sig_atomic_t, 3> caught{};  // the signals that come here
 
+constexpr std::string_view kNothing =
+    "\nlinnet: interrupted before anything was trained; nothing is saved\n";
+constexpr std::string_view kUnchanged =
+    "\nlinnet: interrupted before anything was trained; the run is as it was\n";
 constexpr std::string_view kFinishing =
     "\nlinnet: the model is saved; finishing the report (a second signal ends it at once)\n";
 
@@ -38,7 +43,7 @@ void handle(int /*signal*/) {
     for (const std::string& path : *to_remove) {
       if (::unlink(path.c_str()) != 0) ::rmdir(path.c_str());
     }
-    say("\nlinnet: interrupted before anything was trained; nothing is saved\n");
+    say(continues != 0 ? kUnchanged : kNothing);
     ::_exit(kInterrupted);
   }
   if (phase == kReporting) say(kFinishing);
@@ -47,11 +52,13 @@ void handle(int /*signal*/) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard(const std::vector<std::filesystem::path>& removable) {
+InterruptGuard::InterruptGuard(const std::vector<std::filesystem::path>& removable,
+                               bool continued) {
   for (const std::filesystem::path& path : removable) {
     removable_.push_back(path.string());
   }
   to_remove = &removable_;
+  continues = continued ? 1 : 0;
   phase = kLoading;
   interrupted = 0;
   struct sigaction action {};

@@ -16,7 +16,9 @@ class InterruptGuard {
  public:
   /// Phase 1, nothing to save yet: a signal removes `removable` (files and empty folders, in their
   /// order) and ends the process with kInterrupted.
-  explicit InterruptGuard(const std::vector<std::filesystem::path>& removable);
+  /// continued: the run has been trained before, and the message says so.
+  explicit InterruptGuard(const std::vector<std::filesystem::path>& removable,
+                          bool continued = false);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

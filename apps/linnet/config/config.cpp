@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/files.h"
+#include "config/checkpoints.h"
 #include "config/device.h"
 #include "config/images.h"
 #include "config/layers.h"
@@ -23,8 +24,11 @@ constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 /// The parts of one file, each table at most once.
 class Config {
  public:
-  Config(const toml::table& root, const std::filesystem::path& path)
-      : path_(path), file_(path.string()), top_(root, file_, "the file") {}
+  Config(const toml::table& root, const std::filesystem::path& path, bool needs_network = true)
+      : path_(path),
+        file_(path.string()),
+        top_(root, file_, "the file"),
+        needs_network_(needs_network) {}
 
   Job read() {
     // "-" is standard input, whose paths are relative to the working folder.
@@ -59,6 +63,7 @@ class Config {
 
   Network network() {
     if (!top_.has("network")) {
+      if (!needs_network_ && !top_.has("layers")) return Network({1}, {});
       for (const char* known :
            {"data", "network", "layers", "optimizer", "schedule", "training", "loss", "augment"}) {
         top_.node(known);
@@ -110,6 +115,7 @@ class Config {
     job.model.threads = static_cast<int>(s.integer("threads", 0));
     job.model.seed = t.seed;
     device(s, job.model);
+    read_checkpoints(s, t.checkpoints);
     s.close();
   }
 
@@ -135,6 +141,7 @@ class Config {
   const std::filesystem::path& path_;
   std::string file_;
   Section top_;
+  bool needs_network_;
 };
 
 }  // namespace
@@ -143,8 +150,11 @@ void read_recipe(const toml::table& table, const std::filesystem::path& path, Jo
   Config(table, path).recipe(job);
 }
 
-Job read_config(const std::filesystem::path& path) {
-  const std::string text = read_text(path, kMostBytes);
+Job read_config(const std::filesystem::path& path, bool needs_network) {
+  return parse_config(read_text(path, kMostBytes), path, needs_network);
+}
+
+Job parse_config(const std::string& text, const std::filesystem::path& path, bool needs_network) {
   // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
   require(std::count(text.begin(), text.end(), '.') <= kMostDots,
           "'{}' has more than {} dots; that is no configuration", path.string(), kMostDots);
@@ -157,7 +167,9 @@ Job read_config(const std::filesystem::path& path) {
     throw Error(place_of(path.string(), error.source()) + why +
                 (dot ? "; keys have no dot before them: { epochs = 1 }" : ""));
   }
-  return Config(root, path).read();
+  Job job = Config(root, path, needs_network).read();
+  job.configuration = text;
+  return job;
 }
 
 }  // namespace linnet::command

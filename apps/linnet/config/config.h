@@ -4,6 +4,7 @@
 #include <toml++/toml.h>
 
 #include <filesystem>
+#include <string>
 
 #include "config/workloads.h"
 
@@ -16,7 +17,11 @@ void read_recipe(const toml::table& table, const std::filesystem::path& path, Jo
 /// Reads a training from a TOML file; examples/mnist.toml shows every table and key. A relative
 /// [data] path counts from the file's own folder. Throws Error "file:line:column: ..." for a
 /// damaged file, an unknown key (with the nearest known one), a wrong type or a layer that does not
-/// fit.
-Job read_config(const std::filesystem::path& path);
+/// fit. Where it `needs_network` not, [network] may be missing: a network of nothing takes its
+/// place.
+Job read_config(const std::filesystem::path& path, bool needs_network = true);
+/// The same of a file's text, which a run has kept.
+Job parse_config(const std::string& text, const std::filesystem::path& path,
+                 bool needs_network = true);
 
 }  // namespace linnet::command

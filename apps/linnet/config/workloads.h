@@ -27,6 +27,7 @@ struct BenchSize {
 struct Job {
   std::string name;  ///< the workload, or the configuration file without its extension
   Network network;
+  std::string configuration = {};  ///< text of the configuration file; empty: a workload
   TrainingOptions training = {};
   ModelOptions model = {};
   std::string data = {};          ///< a path, "fashion-mnist" or "digits"; "" means Fashion-MNIST
@@ -35,7 +36,10 @@ struct Job {
   bool balanced_classes = false;  ///< class weights that follow from the training data
   /// The same network for other images, of a workload whose network takes any; null else.
   std::function<Network(const Shape& sample)> for_images = {};
-  DatasetOptions images = {};  ///< of image files; `streamed` is the training's
+  DatasetOptions images = {};            ///< of image files; `streamed` is the training's
+  std::string from = {};                 ///< a model to start from, a file or a run; empty: none
+  std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
+  std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
   std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration
@@ -60,6 +64,6 @@ Job published_workload(const std::string& name, const Json& table = workload_tab
 /// `config` or else `workload_name`: exactly one of them must be given; Error otherwise, naming
 /// `command` ("linnet train").
 Job job_from(const std::string& config, const std::string& workload_name,
-             const std::string& command);
+             const std::string& command, bool needs_network = true);
 
 }  // namespace linnet::command

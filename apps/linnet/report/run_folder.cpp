@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -58,7 +59,8 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
   path_ = wanted.has_filename() ? wanted : wanted.parent_path();
   made_ = make_folder(path_);
   lock_.emplace(path_);
-  for (const fs::path& file : {model(), history(), summary(), metrics(), report(), vocabulary()}) {
+  for (const fs::path& file :
+       {model(), history(), summary(), metrics(), report(), vocabulary(), checkpoints()}) {
     std::error_code error;  // a link that leads nowhere is something too
     require(fs::symlink_status(file, error).type() == fs::file_type::not_found,
             "the folder '{}' holds a run already ({}); name another with --out", path_.string(),
@@ -67,16 +69,35 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
   remove_leftovers(path_);
 }
 
+RunFolder::RunFolder(const fs::path& stopped)
+    : path_(stopped.has_filename() ? stopped : stopped.parent_path()), continued_(true) {
+  std::error_code error;
+  require(fs::is_directory(path_, error), "there is no folder '{}' with a run to continue",
+          stopped.string());
+  lock_.emplace(path_);
+  remove_leftovers(path_);
+}
+
 RunFolder::~RunFolder() {
   lock_.reset();
   std::error_code ignored;  // fails, as it should, where a folder is not empty
+  const auto files = std::distance(fs::directory_iterator(path_, ignored), {});
+  if (!continued_ && files == 1) fs::remove(start(), ignored);
   std::for_each(made_.rbegin(), made_.rend(), [&](const fs::path& f) { fs::remove(f, ignored); });
 }
 
 std::vector<fs::path> RunFolder::removable() const {
   std::vector<fs::path> paths{lock_->file()};
+  if (!continued_) paths.push_back(start());
   paths.insert(paths.end(), made_.rbegin(), made_.rend());
   return paths;
+}
+
+void RunFolder::reset_history(const std::vector<Json>& epochs) {
+  history_.reset();
+  std::string lines;
+  for (const Json& epoch : epochs) lines += epoch.dump() + "\n";
+  write_file_atomically(history(), lines);
 }
 
 void RunFolder::append_history(const Json& epoch) {

@@ -14,10 +14,12 @@ namespace linnet::command {
 
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kSummaryFile = "summary.json";
+inline constexpr const char* kStartFile = "run.json";
 inline constexpr const char* kVocabularyFile = "vocabulary.txt";
 
 /// The folder that one training leaves: model.safetensors, history.jsonl (a line an epoch),
-/// summary.json, metrics.json, report.html, and for texts vocabulary.txt (a word a line, by rank).
+/// summary.json, metrics.json, report.html, run.json (how it was started), checkpoints, and for
+/// texts vocabulary.txt (a word a line, by rank).
 class RunFolder {
  public:
   /// `wanted`, or where it is empty runs/<name>-<time>, made on the spot and claimed for this
@@ -26,7 +28,11 @@ class RunFolder {
   /// overwritten. Temporary files of trainings that were killed are removed, in the default's place
   /// those of all runs there.
   RunFolder(const std::filesystem::path& wanted, const std::string& name);
-  /// Removes the folders again that this object made, as far as nothing was written into them.
+  /// Claims the folder of a run that was stopped, to continue it. Throws Error where it is missing
+  /// or another training is at work in it.
+  explicit RunFolder(const std::filesystem::path& stopped);
+  /// Removes the folders again that this object made, as far as nothing but run.json was written
+  /// into them.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -37,16 +43,21 @@ class RunFolder {
   std::filesystem::path summary() const { return path_ / kSummaryFile; }
   std::filesystem::path metrics() const { return path_ / "metrics.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
+  std::filesystem::path start() const { return path_ / kStartFile; }
+  std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path vocabulary() const { return path_ / kVocabularyFile; }
 
-  /// What the destructor removes while nothing was saved: the lock file, then folders.
+  /// What the destructor removes while nothing was saved: the lock file, run.json, then folders.
   std::vector<std::filesystem::path> removable() const;
 
+  /// Makes history.jsonl one of these epochs alone.
+  void reset_history(const std::vector<Json>& epochs);
   /// Adds a line to history.jsonl.
   void append_history(const Json& epoch);
 
  private:
   std::filesystem::path path_;
+  bool continued_ = false;
   std::vector<std::filesystem::path> made_;  ///< folders that were not there, outermost first
   std::optional<FolderLock> lock_;
   std::optional<AppendFile> history_;

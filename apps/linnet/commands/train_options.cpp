@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/train_options.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "config/config.h"
+#include "config/optimizer.h"
+#include "config/options.h"
+#include "describe/nearest.h"
+#include "model/optimizer_fields.h"
+
+namespace linnet::command {
+namespace {
+
+constexpr const char* kConfig = "CONFIG";
+constexpr const char* kWorkload = "--workload";
+
+/// Options that say where a run is and what is printed, not what is trained.
+bool is_recorded(const std::string& name) {
+  return name != "--out" && name != "--resume" && name != "--json" && name != "--help";
+}
+
+/// By configuration or workload; a model to start from needs neither.
+Job described_job(const TrainOptions& options) {
+  const std::string& from = options.pretrained.from;
+  if (!options.configuration.empty()) {
+    return parse_config(options.configuration, options.config, from.empty());
+  }
+  if (!from.empty() && options.config.empty() && options.workload.empty()) {
+    const std::filesystem::path path(from);
+    return {.name = (path.has_filename() ? path : path.parent_path()).stem().string(),
+            .network = Network({1}, {})};
+  }
+  return job_from(options.config, options.workload, "linnet train", from.empty());
+}
+
+}  // namespace
+
+void add_train_options(CLI::App& command, TrainOptions& o) {
+  command.add_option("CONFIG", o.config, "Configuration file (TOML), or a workload");
+  command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
+  command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
+  command.add_option("--batch", o.batch, "Samples in a step")->check(at_least(1));
+  command.add_flag("--drop-last", o.drop_last,
+                   "Leave the samples beyond the last whole batch out of each epoch");
+  command.add_option("--epochs", o.epochs, "Passes over the data")->check(at_least(1));
+  command.add_flag("--streamed", o.streamed,
+                   "Image files: decode them as batches need them; other data, on a GPU: keep "
+                   "them in host memory and copy batch by batch");
+  add_image_options(command, o.images);
+  command.add_option("--prefetch", o.prefetch, "Batches that a streamed training reads ahead")
+      ->check(at_least(1, 1024));
+  add_device_options(command, o.on);
+  command.add_option("--threads", o.threads, "Processors to use; 0: all")->check(at_least(0));
+  command.add_option("--seed", o.seed, "Of weights, shuffle and dropout")
+      ->check(at_least(0, std::numeric_limits<long long>::max()));
+  command.add_option("--optimizer", o.optimizer, "Update rule; settings of the configuration stay")
+      ->check(one_of(optimizer_names()));
+  command.add_option("--lr", o.learning_rate, "Learning rate");
+  command
+      .add_option("--schedule", o.schedule,
+                  "Learning-rate schedule; settings of the configuration stay")
+      ->check(one_of(schedule_names()));
+  add_loss_options(command, o.loss);
+  add_pretrained_options(command, o.pretrained);
+  add_checkpoint_options(command, o.checkpoints);
+  CLI::Option* out =
+      command.add_option("--out", o.out, "Run folder; runs/<name>-<time> if not given");
+  command
+      .add_option("--resume", o.resume,
+                  "Run folder of a training that was stopped, which goes on to the bits of one\n"
+                  "that never was; its own arguments need not be given again. With CONFIG or\n"
+                  "--workload a folder without a run begins one")
+      ->excludes(out);
+  command.add_flag("--json", o.json, "Print the summary as one JSON object");
+  command.footer(
+      "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
+      "runs/first");
+}
+
+RunStart start_of(const CLI::App& command, const std::string& configuration) {
+  RunStart start{.options = {}, .configuration = configuration};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || !is_recorded(name)) continue;
+    const bool flag = option->get_items_expected_max() == 0;
+    start.options[name] = flag ? std::vector<std::string>{} : option->results();
+  }
+  return start;
+}
+
+TrainOptions continued_options(const RunStart& started, const RunStart& now,
+                               const TrainOptions& given) {
+  TrainOptions options;
+  std::map<std::string, std::vector<std::string>> all = now.options;
+  const bool described = all.contains(kConfig) || all.contains(kWorkload);
+  for (const auto& [name, values] : started.options) {
+    if (described && (name == kConfig || name == kWorkload)) continue;
+    all.try_emplace(name, values);
+  }
+  std::vector<std::string> arguments;
+  for (const auto& [name, values] : all) {
+    if (name != kConfig && values.empty()) arguments.push_back(name);
+    for (const std::string& value : values) {
+      arguments.push_back(name == kConfig ? value : name + "=" + value);
+    }
+  }
+  CLI::App command;
+  add_train_options(command, options);
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  try {
+    command.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    fail("the run was started with arguments that this version does not take: {}", error.what());
+  }
+  if (!described) options.configuration = started.configuration;
+  options.resume = given.resume;
+  options.json = given.json;
+  return options;
+}
+
+Job job_of(const TrainOptions& options) {
+  Job job = described_job(options);
+  require(!job.forward_only,
+          "{} computes features and has nothing to train: it is for `linnet bench {} --mode infer` "
+          "and `linnet predict`",
+          job.name, job.name);
+  TrainingOptions& t = job.training;
+  if (options.optimizer) t.optimizer = optimizer_of_kind(job, *options.optimizer);
+  if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
+  if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
+  apply(options.loss, job);
+  if (options.seed) t.seed = *options.seed;
+  job.data = options.data.value_or(job.data);
+  apply(options.on, job.model);
+  job.model.threads = options.threads.value_or(job.model.threads);
+  job.model.seed = t.seed;
+  t.batch = options.batch.value_or(t.batch);
+  t.streamed = t.streamed || options.streamed;
+  t.prefetch = options.prefetch.value_or(t.prefetch);
+  t.epochs = options.epochs.value_or(t.epochs);
+  t.drop_last = t.drop_last || options.drop_last;
+  apply(options.images, job);
+  apply(options.checkpoints, t.checkpoints);
+  apply(options.pretrained, job);
+  return job;
+}
+
+}  // namespace linnet::command

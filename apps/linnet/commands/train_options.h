@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "config/checkpoints.h"
+#include "config/device.h"
+#include "config/images.h"
+#include "config/loss.h"
+#include "config/pretrained.h"
+#include "config/workloads.h"
+#include "report/run_start.h"
+
+namespace linnet::command {
+
+/// The arguments of `linnet train`.
+struct TrainOptions {
+  std::string config;
+  std::string workload;
+  std::optional<std::string> data;
+  DeviceOptions on;
+  std::optional<std::string> optimizer;
+  std::optional<double> learning_rate;
+  std::optional<std::string> schedule;
+  LossSettings loss;
+  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> prefetch;
+  bool streamed = false;
+  bool drop_last = false;
+  ImageSettings images;
+  std::optional<std::int64_t> epochs;
+  std::optional<int> threads;
+  std::optional<std::uint64_t> seed;
+  CheckpointSettings checkpoints;
+  PretrainedSettings pretrained;
+  std::string resume;
+  std::string out;
+  bool json = false;
+  /// Not an argument: the text of the configuration with which a run was started; empty: read it.
+  std::string configuration;
+};
+
+void add_train_options(CLI::App& command, TrainOptions& options);
+
+/// What was given to a parsed command, but for where it trains and what it prints.
+RunStart start_of(const CLI::App& command, const std::string& configuration);
+
+/// The arguments of a run as it was started, replaced by those given now. Throws Error for a
+/// record whose arguments `linnet train` does not take.
+TrainOptions continued_options(const RunStart& started, const RunStart& now,
+                               const TrainOptions& given);
+
+/// The training that the arguments describe.
+Job job_of(const TrainOptions& options);
+
+}  // namespace linnet::command

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/train_report.h"
+
+#include <fmt/format.h>
+#include <linnet/version.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/files.h"
+#include "commit.h"
+#include "model/optimizer_fields.h"
+#include "report/machine.h"
+#include "report/run_record.h"
+#include "report/training.h"
+
+namespace linnet::command {
+namespace {
+
+/// The whole epochs; all, if none is whole.
+
+std::vector<double> epoch_seconds(const History& history) {
+  std::vector<double> seconds;
+  for (const EpochReport& epoch : history.epochs) seconds.push_back(epoch.seconds);
+  const bool whole = history.epochs.back().train.samples == history.epochs.front().train.samples;
+  if (!whole) seconds.pop_back();
+  return seconds;
+}
+
+/// ("test accuracy", "98.31 %"), or the loss where there is no accuracy; of "test" or "train".
+
+std::pair<std::string, std::string> result_of(const Json& summary, const std::string& part) {
+  const std::string words = part == "train" ? "training" : part;
+  const auto number = [&](const char* what) {
+    const Json& value = summary[part + what];
+    return value.is_number() ? value.get<double>() : ReportEpoch::kNone;
+  };
+  if (std::isfinite(number("_accuracy"))) {
+    return {words + " accuracy", fmt::format("{:.2f} %", 100 * number("_accuracy"))};
+  }
+  if (!std::isfinite(number("_loss"))) return {words + " loss", "–"};
+  return {words + " loss", fmt::format("{:.4f}", number("_loss"))};
+}
+
+/// "test accuracy 98.31 %"; of the training where no samples are held out for a test.
+
+std::pair<std::string, std::string> device_fact(const Model& model, const Json& summary) {
+  if (model.device() == "cpu") {
+    return {"device, threads", fmt::format("cpu, {}", model.threads())};
+  }
+  return {"device, graph", fmt::format("{}, {}", summary["device_name"].get<std::string>(),
+                                       summary["graph"].get<std::string>())};
+}
+
+/// metrics.json (of the test set, and of a validation set in it), and its lines on the terminal.
+
+}  // namespace
+
+Json summary_json(const Job& job, const Model& model, const History& history,
+                  const LoadedData& data, const RunFolder& folder) {
+  const EpochReport last = history.epochs.empty() ? EpochReport{} : history.epochs.back();
+  const std::int64_t samples = history.epochs.empty() ? 0 : history.epochs.front().train.samples;
+  const Json epoch = to_json(last, !history.interrupted);
+  Json json;
+  add_setup(json, job, model, data.splits.train, data.splits.test.size(), history.epochs.size());
+  for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
+                          "test_loss", "test_accuracy"}) {
+    json[key] = epoch[key];
+  }
+  add_speed(json, samples, spread_of(epoch_seconds(history)));
+  json["startup_seconds"] = history.startup_seconds;
+  json["peak_bytes"] = peak_bytes();
+  json["planned_bytes"] = history.planned_bytes;
+  json["bad_images"] = data.splits.train.info().bad_files.size() +
+                       data.splits.test.info().bad_files.size() +
+                       data.splits.validation.info().bad_files.size();
+  json["interrupted"] = history.interrupted;
+  json["stopped_early"] = history.stopped_early;
+  json["notes"] = history.notes;
+  add_origin(json, model, job.model);
+  json["folder"] = folder.path().string();
+  return json;
+}
+
+std::string test_result(const Json& summary) {
+  const bool tested = summary["test_loss"].is_number() || summary["test_accuracy"].is_number();
+  const auto [what, value] = result_of(summary, tested ? "test" : "train");
+  return what + " " + value;
+}
+
+void write_report(const Job& job, const Json& summary, const History& history, const Model& model,
+                  const LoadedData& data, std::span<const float> predictions,
+                  const std::optional<Metrics>& metrics, const RunFolder& folder) {
+  Report report;
+  report.title = fmt::format("{} on {}", job.name, data.splits.train.info().name);
+  report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", version(), kCommit,
+                                summary["machine"]["processor"].get<std::string>());
+  if (!data.note.empty()) report.subtitle += ". " + data.note;
+  for (const std::string& note : history.notes) report.subtitle += ". " + note;
+  add_epochs(report, history);
+  if (metrics) {
+    add_mistakes(report, *metrics, predictions, data.splits.test,
+                 job.training.loss_options.ignore_index);
+  }
+  const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
+  const auto text = [&](const char* key) {
+    return summary[key].is_string() ? summary[key].get<std::string>() : summary[key].dump();
+  };
+  report.facts = {
+      result_of(summary, "test"),
+      result_of(summary, "train"),
+      {"samples per second", fmt::format("{:.0f}", summary["samples_per_second"].get<double>())},
+      {"median epoch", fmt::format("{:.3f} s", summary["epoch_seconds"]["median"].get<double>())},
+      {"start-up", fmt::format("{:.3f} s", history.startup_seconds)},
+      {"memory planned / held", bytes("planned_bytes") + " / " + bytes("peak_bytes")},
+      {"parameters", text("parameters")},
+      device_fact(model, summary),
+      {"precision", text("precision")},
+      {"batch", text("batch")},
+      {"epochs", text("epochs") + (history.interrupted     ? " (interrupted)"
+                                   : history.stopped_early ? " (stopped early)"
+                                                           : "")},
+      {"optimizer", fmt::format("{}, {} {}", text("optimizer"), text("schedule"),
+                                learning_rate_of(job.training.optimizer))},
+      {"seed", text("seed")},
+  };
+  write_file_atomically(folder.report(), html_report(report));
+}
+
+std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& data) {
+  if (data.size() == 0) return {};
+  return linnet::predictions_of(model, data, 256, job.training.loss_options.ignore_index);
+}
+
+std::optional<Metrics> measured(const Job& job, std::span<const float> predictions,
+                                const Dataset& data) {
+  if (predictions.empty()) return std::nullopt;
+  return measure(predictions, data, job.training.loss_options.ignore_index);
+}
+
+void report_metrics(const Job& job, Model& model, const std::optional<Metrics>& test,
+                    const Splits& splits, const RunFolder& folder, Watcher& watcher) {
+  Json json = Json::object();
+  const auto add = [&](Json& to, std::string_view what, const Metrics& metrics,
+                       const Dataset& data) {
+    to = to_json(metrics, data.classes());
+    std::string before = fmt::format("linnet: {}", what);
+    for (const std::string& line : metrics_lines(metrics, data.classes())) {
+      watcher.line(std::exchange(before, "") + line);
+    }
+  };
+  if (test) add(json, "", *test, splits.test);
+  if (const auto validation =
+          measured(job, predictions_of(model, job, splits.validation), splits.validation)) {
+    add(json["validation"], "validation ", *validation, splits.validation);
+  }
+  if (json.empty()) return;
+  write_file_atomically(folder.metrics(),
+                        json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace linnet::command

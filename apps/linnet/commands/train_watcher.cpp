@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/train_watcher.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "data/folder.h"
+#include "data/vocabulary.h"
+#include "report/json.h"
+#include "report/run_record.h"
+
+namespace linnet::command {
+
+Watcher::Watcher(Model& model, RunFolder& folder, const std::vector<std::string>& words,
+                 const TrainingOptions& training, InterruptGuard& guard)
+    : model_(model),
+      folder_(folder),
+      words_(words),
+      epochs_(training.epochs),
+      on_failed_save_(training.checkpoints.on_failed_save),
+      guard_(guard) {}
+
+void Watcher::on_progress(const Progress& progress) {
+  guard_.training();
+  samples_ = progress.samples;
+  saved_ = false;
+  display_.progress(progress);
+}
+
+void Watcher::on_epoch(const EpochReport& report) {
+  display_.epoch(report, epochs_);
+  if (saved_at_stop_ || attempt([&] { save(); })) saved_epoch_ = report.epoch;
+  attempt([&] { folder_.append_history(to_json(report, report.train.samples >= samples_)); });
+}
+
+void Watcher::on_stop() {
+  saved_at_stop_ = attempt([&] { save(); });
+  if (!saved_at_stop_) return;
+  line(
+      fmt::format("linnet: interrupted; the model is saved in '{}'; evaluating it (a second "
+                  "signal ends it at once)",
+                  folder_.model().string()));
+}
+
+void Watcher::on_resume(const ResumeReport& report) {
+  for (const std::string& note : report.notes) line("linnet: " + note);
+  line(fmt::format("linnet: continuing from '{}', epoch {} after step {}", report.file.string(),
+                   report.epoch, report.step));
+  std::vector<Json> epochs;
+  for (const EpochReport& epoch : report.epochs) epochs.push_back(to_json(epoch, true));
+  folder_.reset_history(epochs);
+}
+
+void Watcher::on_checkpoint(const CheckpointReport& report) {
+  if (!report.error.empty()) line(fmt::format("linnet: {}; training goes on", report.error));
+}
+
+void Watcher::finish() {
+  if (!saved_) save();
+}
+
+void Watcher::save() {
+  if (!words_.empty() && !is_file(folder_.vocabulary())) {
+    write_vocabulary(folder_.vocabulary(), Vocabulary(words_));
+  }
+  model_.save(folder_.model());
+  saved_ = true;
+}
+
+template <class Save>
+bool Watcher::attempt(const Save& act) {
+  if (on_failed_save_ == OnFailedSave::stop) {
+    act();
+    return true;
+  }
+  try {
+    act();
+    return true;
+  } catch (const Error& error) {
+    line(fmt::format("linnet: {}; training goes on", error.what()));
+    return false;
+  }
+}
+
+}  // namespace linnet::command

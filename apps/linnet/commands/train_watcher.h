@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/trainer.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "commands/interrupt.h"
+#include "report/progress.h"
+#include "report/run_folder.h"
+
+namespace linnet::command {
+
+/// Shows, saves and records a training as it goes.
+class Watcher : public Callback {
+ public:
+  /// `words`: of texts, kept beside the model.
+  Watcher(Model& model, RunFolder& folder, const std::vector<std::string>& words,
+          const TrainingOptions& training, InterruptGuard& guard);
+
+  void on_progress(const Progress& progress) override;
+  void on_evaluation(const EvaluationProgress& progress) override { display_.evaluation(progress); }
+  void on_epoch(const EpochReport& report) override;
+  bool stop_requested() override { return InterruptGuard::requested(); }
+  /// A second signal may come at any time, and what sent the first may not wait long.
+  void on_stop() override;
+  void on_resume(const ResumeReport& report) override;
+  void on_checkpoint(const CheckpointReport& report) override;
+
+  /// Saves the model unless the last epoch's is saved. Throws Error where that fails.
+  void finish();
+  void line(const std::string& text) { display_.line(text); }
+  /// The last epoch whose weights are in the folder; 0: none.
+  std::int64_t saved_epoch() const { return saved_epoch_; }
+
+ private:
+  void save();
+  /// Does it; what fails ends the training, or is shown where it is to go on.
+  template <class Save>
+  bool attempt(const Save& act);
+
+  Model& model_;
+  RunFolder& folder_;
+  const std::vector<std::string>& words_;
+  std::int64_t epochs_;
+  OnFailedSave on_failed_save_;
+  InterruptGuard& guard_;
+  std::int64_t samples_ = 0;
+  std::int64_t saved_epoch_ = 0;
+  bool saved_ = false;  ///< the weights as they are
+  bool saved_at_stop_ = false;
+  ProgressDisplay display_;
+};
+
+}  // namespace linnet::command

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/pretrained.h"
+
+#include <linnet/layers.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/pattern.h"
+#include "config/named_data.h"
+#include "config/options.h"
+#include "data/load_dataset.h"
+#include "nn/definition.h"
+#include "report/saved_run.h"
+
+namespace linnet::command {
+namespace {
+
+/// The layer whose weights are the last ones.
+std::string last_layer(const Model& model) {
+  const std::vector<std::string> names = model.parameter_names();
+  require(!names.empty(), "the model has no weights, and no head to replace");
+  return names.back().substr(0, names.back().rfind('.'));
+}
+
+/// The parameters that train, each a group with what the job's groups say of it.
+std::vector<ParameterGroup> groups_without(const std::vector<std::string>& frozen,
+                                           const std::vector<ParameterGroup>& groups,
+                                           const Model& model) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : model.network().definition().parameters) {
+    if (spec.trainable) names.push_back(spec.name);
+  }
+  const auto any = [](const std::vector<std::string>& patterns, const std::string& name) {
+    return std::ranges::any_of(patterns, [&](const auto& p) { return matches(p, name); });
+  };
+  for (const std::string& pattern : frozen) {
+    require(std::ranges::any_of(names, [&](const auto& name) { return matches(pattern, name); }),
+            "--freeze: no parameter matches '{}'; the first is '{}', the last '{}'", pattern,
+            names.empty() ? "" : names.front(), names.empty() ? "" : names.back());
+  }
+  std::vector<ParameterGroup> left;
+  for (const std::string& name : names) {
+    if (any(frozen, name)) continue;
+    const auto group = std::ranges::find_if(groups, [&](const ParameterGroup& g) {
+      return matches(g.name, name);
+    });
+    if (group == groups.end() && !groups.empty()) continue;
+    left.push_back(group == groups.end() ? ParameterGroup{} : *group);
+    left.back().name = name;
+  }
+  require(!left.empty(), "--freeze leaves no parameter to train");
+  return left;
+}
+
+/// Files become samples as the model's training read its own, where the job leaves that open.
+void read_as_model(const SavedRun& run, const Model& model, Job& job) {
+  const datasets::Places places = data_places();
+  const auto folder = datasets::find(job.data, places);
+  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
+  if (ids && folder && holds_texts(*folder)) job.images.words = run.words();
+  job.images = datasets::options_for(model, job.data, places, std::move(job.images));
+}
+
+}  // namespace
+
+void add_pretrained_options(CLI::App& command, PretrainedSettings& settings) {
+  command.add_option("--from", settings.from,
+                     "Model file or run folder to start from; its network takes the place of the\n"
+                     "configuration's or the workload's, which need not be given");
+  command
+      .add_option("--freeze", settings.freeze,
+                  "Parameters that stay as they are: a pattern of names such as 'conv*'; may be\n"
+                  "given several times")
+      ->allow_extra_args(false);
+  command
+      .add_option("--replace-head", settings.head,
+                  "Outputs of a new last layer, with new weights, instead of the model's")
+      ->check(at_least(1));
+}
+
+void apply(const PretrainedSettings& settings, Job& job) {
+  require(!settings.head || !settings.from.empty(),
+          "--replace-head is for a model that --from names");
+  job.from = settings.from;
+  job.freeze = settings.freeze;
+  job.head = settings.head.value_or(0);
+}
+
+Model make_model(Job& job) {
+  if (job.from.empty() && job.freeze.empty()) return Model(job.network, job.model);
+  Model model = job.from.empty() ? Model(job.network, job.model)
+                                 : Model::load(find_run(job.from).model, job.model);
+  if (!job.from.empty()) {
+    if (job.head > 0) model = model.with_head(last_layer(model), Dense{.units = job.head});
+    job.network = model.network();
+    job.for_images = nullptr;
+    if (!job.data.empty()) read_as_model(find_run(job.from), model, job);
+  }
+  if (!job.freeze.empty()) {
+    job.training.trains = groups_without(job.freeze, job.training.trains, model);
+  }
+  return model;
+}
+
+}  // namespace linnet::command

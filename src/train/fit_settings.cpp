@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/fit_settings.h"
+
+#include <linnet/version.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <variant>
+
+#include "base/check.h"
+#include "base/join.h"
+#include "data/fingerprint.h"
+#include "graph/attributes.h"
+#include "model/model_state.h"
+#include "model/optimizer_fields.h"
+#include "train/recipes.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kMostShown = 60;  // characters of a value in a message
+constexpr std::array<const char*, 4> kPrecisions{"automatic", "fp32", "tf32", "bf16"};
+
+std::string network_text(const ModelState& model) {
+  const std::string json = model.network.to_json();
+  const auto sum = ::crc32_z(0, reinterpret_cast<const Bytef*>(json.data()), json.size());
+  return fmt::format("of {} parameters, checksum {:08x}", model.network.parameters(), sum);
+}
+
+std::string schedule_text(const Schedule& schedule) {
+  std::string text(name_of(schedule));
+  if (const auto* plateau = std::get_if<Plateau>(&schedule)) {
+    text += fmt::format(" factor={} patience={} threshold={} floor={}", plateau->factor,
+                        plateau->patience, plateau->threshold, plateau->floor);
+  }
+  return text;
+}
+
+/// From a little before the first difference to `other` on, where it is long.
+std::string shown(const std::string& value, const std::string& other) {
+  if (value.size() <= kMostShown) return value;
+  const auto same =
+      static_cast<std::size_t>(std::ranges::mismatch(value, other).in1 - value.begin());
+  const std::size_t begin = same > kMostShown / 2 ? same - kMostShown / 2 : 0;
+  return (begin > 0 ? "..." : "") + value.substr(begin, kMostShown) +
+         (begin + kMostShown < value.size() ? "..." : "");
+}
+
+}  // namespace
+
+FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
+                        const FitOptions& options, const OptimizerAttrs& optimizer,
+                        const StepData& data) {
+  const ModelState& model = trainer.state();
+  const Objective& objective = trainer.objectives.front()->objective;
+  FitSettings settings;
+  const auto add = [&](std::string name, const auto& value) {
+    settings.emplace_back(std::move(name), fmt::format("{}", value));
+  };
+  add("version", version());
+  add("network", network_text(model));
+  add("device", model.backend->name());
+  add("precision", kPrecisions[static_cast<std::size_t>(model.options.precision)]);
+  add("seed", trainer.options.seed);
+  add("epochs", options.epochs);
+  add("batch", options.batch);
+  add("accumulate", options.accumulate);
+  add("shuffle", options.shuffle);
+  add("drop_last", options.drop_last);
+  add("patience", options.patience);
+  add("keep_best", options.keep_best);
+  add("watch", options.watch.metric);
+  add("training set", fingerprint(train));
+  add("validation set", fingerprint(options.validation));
+  add("test set", fingerprint(options.test));
+  Attributes attributes;
+  OptimizerAttrs fields = optimizer;
+  fields.fields(AttributeWriter(attributes));
+  for (const auto& attribute : attributes) {
+    add("optimizer " + attribute.first,
+        to_string(Attributes{attribute}).substr(attribute.first.size() + 1));  // after "name="
+  }
+  add("schedule", schedule_text(objective.schedule));
+  add("average",
+      fmt::format("decay={} warmup={}", objective.average.decay, objective.average.warmup));
+  const std::string all = describe(data);
+  StepData plain = data;
+  plain.augment = {};
+  const std::string losses = describe(plain);
+  add("samples and losses", losses);
+  add("augmentation", all.size() > losses.size() ? all.substr(losses.size() + 2) : "none");
+  add("disabled passes", join(trainer.options.disabled_passes, " "));
+  return settings;
+}
+
+void check_settings(const FitSettings& saved, const FitSettings& now, const std::string& what) {
+  for (const auto& [name, value] : now) {
+    const auto found = std::ranges::find(saved, name, &FitSettings::value_type::first);
+    const std::string before = found == saved.end() ? "none" : found->second;
+    require(before == value || name == "version",
+            "{} was written by a fit with {} {}; this one has {}", what, name, shown(before, value),
+            shown(value, before));
+  }
+}
+
+}  // namespace linnet
