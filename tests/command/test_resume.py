@@ -115,7 +115,7 @@ class Resume(command.CommandTest):
         return within
 
     def test_killed_at_any_instant(self):
-        self.prepare(epochs=40)
+        self.prepare(epochs=20)
         whole, seconds = self.reference()
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             within = list(pool.map(lambda n: self.kill_and_continue(n, seconds), range(KILLS)))
@@ -241,7 +241,7 @@ class Resume(command.CommandTest):
         self.assert_same("run", whole)
 
     def test_a_damaged_checkpoint_is_named(self):
-        self.prepare_points()
+        self.prepare(epochs=20)
         whole, _ = self.reference()
         status, _ = self.run_stopped("run")
         self.assertEqual(status, -signal.SIGKILL)
@@ -256,7 +256,7 @@ class Resume(command.CommandTest):
 
     def run_stopped(self, run):
         """A training that was killed after it wrote some checkpoints."""
-        process = self.start("train", "net.toml", "--epochs", 3, "--out", run)
+        process = self.start("train", "net.toml", "--out", run)
         checkpoints = self.folder / run / "checkpoints"
         while process.poll() is None and len(list(checkpoints.glob("*.safetensors"))) < 2:
             time.sleep(0.001)
@@ -265,14 +265,14 @@ class Resume(command.CommandTest):
         return process.returncode, checkpoints
 
     def test_what_differs_is_named(self):
-        self.prepare(epochs=500)
+        self.prepare(epochs=20)
         status, checkpoints = self.run_stopped("run")
         self.assertEqual(status, -signal.SIGKILL)
         newest = max(path.name for path in checkpoints.glob("*.safetensors"))
         begin = f"the checkpoint 'run/checkpoints/{newest}' was written by a fit with "
         resume = ("train", "--resume", "run")
         self.assert_error(begin + "batch 8; this one has 16", *resume, "--batch", 16)
-        self.assert_error(begin + "epochs 3; this one has 4", *resume, "--epochs", 4)
+        self.assert_error(begin + "epochs 20; this one has 4", *resume, "--epochs", 4)
         self.assert_error(begin + "seed 5; this one has 6", *resume, "--seed", 6)
         self.assert_error(begin + "optimizer learning_rate 0.003; this one has 0.1", *resume,
                           "--lr", 0.1)
