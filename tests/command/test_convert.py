@@ -72,6 +72,20 @@ class Convert(command.CommandTest):
         out, _ = self.run_linnet("predict", "m.safetensors", "x.npy")
         self.assertEqual(out, "x.npy[0]\t0.5\t0.5\nx.npy[1]\t0.5\t0.5\n")
 
+    def test_model_files_of_half_the_size(self):
+        self.run_linnet("convert", "torch.safetensors", "--network", "gru-text", "--steps", 4, "-o",
+                        "m.safetensors")
+        command.npy(self.folder / "x.npy", "<i4", (1, 4), [1, 2, 3, 4])
+        for dtype in ("bf16", "f16"):
+            self.run_linnet("convert", "m.safetensors", "--to", "linnet", "--dtype", dtype, "-o",
+                            "half.safetensors")
+            header = read_header(self.folder / "half.safetensors")
+            self.assertEqual(header["dense_1.bias"]["dtype"], dtype.upper())
+            self.assertEqual(header["__metadata__"],
+                             read_header(self.folder / "m.safetensors")["__metadata__"])
+            out, _ = self.run_linnet("predict", "half.safetensors", "x.npy")
+            self.assertEqual(out, "x.npy[0]\t0.5\t0.5\n")
+
     def test_says_what_does_not_fit(self):
         tensors = gru()
         tensors["fc.weight"] = ([2, 4], [0] * 8)

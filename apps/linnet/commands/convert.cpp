@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -12,7 +13,7 @@
 #include "commands/commands.h"
 #include "commands/convert_onnx.h"
 #include "config/options.h"
-#include "describe/nearest.h"
+#include "io/safetensors.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -89,7 +90,11 @@ int export_file(const ConvertOptions& options) {
   for (const auto& [name, value] : export_weights(model, names)) {
     entries.push_back({name, value.to(dtype)});
   }
-  write_weights(options.out, State(entries), {{"format", "pt"}});
+  // By Linnet's names a model file keeps its network, its classes and its training.
+  const bool model_file = names == WeightNames::linnet && options.out.ends_with(".safetensors");
+  write_weights(options.out, State(entries),
+                model_file ? read_safetensors(options.in).metadata()
+                           : std::map<std::string, std::string>{{"format", "pt"}});
   const std::optional<PixelScale> pixels = pixel_scale_of(model.network());
   const std::string scale =
       pixels ? pixel_scale_names()[static_cast<std::size_t>(*pixels)] : "none that has a name";
