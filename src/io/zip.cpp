@@ -255,7 +255,7 @@ void write_zip(const std::filesystem::path& path, std::span<const ZipSource> fil
     add_number(directory, kDirectoryEntry, 4);
     add_number(directory, kVersion, 2);
     directory += common;
-    add_number(directory, 0, 2 + 2 + 2 + 4);  // no comment; the first disk; plain attributes
+    directory.append(2 + 2 + 2 + 4, '\0');  // no comment; the first disk; plain attributes
     add_number(directory, offset, 4);
     directory += file.name;
     pieces.emplace_back(header);
