@@ -86,6 +86,7 @@ int run(int argc, char** argv) {
   add_features(app, action);
   add_devices(app, action);
   add_layers(app, action);
+  add_optimizers(app, action);
   add_data(app, action);
   add_completion(app, action);
   const std::vector<std::string> commands = subcommand_names(app);

@@ -23,7 +23,7 @@ struct Constant {};
 /// Multiplies the factor by `gamma` after every `every_epochs`, counted from the training's start
 /// (StepLR).
 struct StepDecay {
-  /// Epochs from one change to the next, above 0; may be a fraction.
+  /// Epochs from one change to the next, in (0, 1e9]; may be a fraction.
   double every_epochs = 1;
   /// Factor of each change, at least 0. PyTorch's default.
   double gamma = 0.1;
@@ -32,7 +32,7 @@ struct StepDecay {
 /// Lowers the factor from 1 to `floor` along half a cosine (Loshchilov and Hutter, "SGDR:
 /// stochastic gradient descent with warm restarts", 2017, without restarts; CosineAnnealingLR).
 struct CosineDecay {
-  /// Epochs until the factor is `floor`, at least 0; 0: all epochs of the training.
+  /// Epochs until the factor is `floor`, in [0, 1e9]; 0: all epochs of the training.
   double epochs = 0;
   /// Last factor, at least 0.
   double floor = 0;
@@ -40,7 +40,7 @@ struct CosineDecay {
 
 /// Lowers the factor from 1 to `floor` in equal steps (LinearLR).
 struct LinearDecay {
-  /// Epochs until the factor is `floor`, at least 0; 0: all epochs of the training.
+  /// Epochs until the factor is `floor`, in [0, 1e9]; 0: all epochs of the training.
   double epochs = 0;
   /// Last factor, at least 0.
   double floor = 0;
@@ -50,7 +50,7 @@ struct LinearDecay {
 struct PolynomialDecay {
   /// Exponent, above 0; 1 is LinearDecay. PyTorch's default.
   double power = 1;
-  /// Epochs until the factor is `floor`, at least 0; 0: all epochs of the training.
+  /// Epochs until the factor is `floor`, in [0, 1e9]; 0: all epochs of the training.
   double epochs = 0;
   /// Last factor, at least 0.
   double floor = 0;
@@ -61,7 +61,7 @@ struct PolynomialDecay {
 /// learning rate is the largest one, which PyTorch calls max_lr. A warm-up shortens the cycle by
 /// its length.
 struct OneCycle {
-  /// Epochs of the cycle, at least 0; 0: all epochs of the training.
+  /// Epochs of the cycle, in [0, 1e9]; 0: all epochs of the training.
   double epochs = 0;
   /// Share of the cycle in which the factor rises, in [0, 1]. PyTorch's default (pct_start).
   double rise = 0.3;
@@ -79,10 +79,10 @@ struct Plateau {
   double factor = 0.1;
   /// Epochs without an improvement that are accepted, at least 0. PyTorch's default.
   std::int64_t patience = 10;
-  /// Smallest relative improvement: a loss is better below (1 - threshold) times the best one. In
+  /// Smallest relative improvement: a loss is better below (1 - threshold) times the best one; in
   /// [0, 1). PyTorch's default.
   double threshold = 1e-4;
-  /// Smallest factor, at least 0. PyTorch's default.
+  /// Smallest factor, in [0, 1]. PyTorch's default.
   double floor = 0;
 };
 

@@ -66,6 +66,9 @@ std::vector<StructDocs> parse_docstrings(std::string_view header) {
       all.push_back({std::string(trimmed(line.substr(7, line.size() - 8))), before, {}});
       inside = true;
       before.clear();
+    } else if (!inside && line.starts_with("struct ") && line.ends_with("{};")) {
+      all.push_back({std::string(trimmed(line.substr(7, line.size() - 10))), before, {}});
+      before.clear();
     } else if (inside && line.starts_with("};")) {
       inside = false;
     } else if (inside && line.ends_with('{')) {
@@ -84,6 +87,15 @@ std::vector<StructDocs> parse_docstrings(std::string_view header) {
     }
   }
   return all;
+}
+
+StructDocs docs_of(std::string_view name, std::span<const std::string_view> headers) {
+  for (const std::string_view header : headers) {
+    for (StructDocs& docs : parse_docstrings(header)) {
+      if (docs.name == name) return std::move(docs);
+    }
+  }
+  return {};
 }
 
 std::string_view first_sentence(std::string_view text) {

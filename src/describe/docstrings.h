@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct StructDocs {
 /// members, or `///<` after these. It reads headers as clang-format leaves them: a declaration of
 /// a variable is on one line.
 std::vector<StructDocs> parse_docstrings(std::string_view header);
+
+/// What the first header that has a struct of this name says of it.
+StructDocs docs_of(std::string_view name, std::span<const std::string_view> headers);
 
 /// The text up to the end of its first sentence.
 std::string_view first_sentence(std::string_view text);

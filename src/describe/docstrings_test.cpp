@@ -29,8 +29,11 @@ inline int f() { return 0; }
 struct Plain {
   double x = 1;  ///< a number
 };
+
+/// Holds nothing.
+struct Empty {};
 )");
-  ASSERT_EQ(docs.size(), 2U);
+  ASSERT_EQ(docs.size(), 3U);
   EXPECT_EQ(docs[0].name, "Conv");
   EXPECT_EQ(docs[0].text, "Convolves images. Weight (filters).");
   ASSERT_EQ(docs[0].members.size(), 3U);
@@ -40,6 +43,9 @@ struct Plain {
   EXPECT_EQ(docs[0].of("bare"), "");
   EXPECT_EQ(docs[1].text, "");
   EXPECT_EQ(docs[1].of("x"), "a number");
+  EXPECT_EQ(docs[2].name, "Empty");
+  EXPECT_EQ(docs[2].text, "Holds nothing.");
+  EXPECT_TRUE(docs[2].members.empty());
 }
 
 TEST(Docstrings, FirstSentencesEndAtAFullStop) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe/field.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,22 +43,34 @@ bool is_number(const Setting& setting, double& number) {
   return true;
 }
 
+/// 0.5, 16; 1e9, where digits would be hard to count.
+std::string number_text(double number) {
+  std::string text = fmt::format("{:g}", number);
+  if (std::abs(number) < 1e6 || std::stod(text) != number) return fmt::format("{}", number);
+  const std::size_t sign = text.find("e+0");
+  if (sign != std::string::npos) text.erase(sign + 1, 2);
+  return text;
+}
+
 }  // namespace
 
 std::string Range::text() const {
   const bool low = std::isfinite(least);
   const bool high = std::isfinite(most);
   if (low && high) {
-    return fmt::format("in {}{}, {}{}", above_least ? '(' : '[', least, most,
-                       below_most ? ')' : ']');
+    return fmt::format("in {}{}, {}{}", above_least ? '(' : '[', number_text(least),
+                       number_text(most), below_most ? ')' : ']');
   }
-  if (low) return fmt::format("{} {}", above_least ? "above" : "at least", least);
-  if (high) return fmt::format("{} {}", below_most ? "below" : "at most", most);
-  return "";
+  if (!low && !high) return finite ? "finite" : "";
+  std::string text =
+      low ? fmt::format("{} {}", above_least ? "above" : "at least", number_text(least))
+          : fmt::format("{} {}", below_most ? "below" : "at most", number_text(most));
+  return finite ? text + " and finite" : text;
 }
 
 bool Range::contains(double number) const {
   if (std::isnan(number)) return text().empty();
+  if (finite && std::isinf(number)) return false;
   return (above_least ? number > least : number >= least) &&
          (below_most ? number < most : number <= most);
 }
@@ -195,6 +209,12 @@ Field Field::in(const Range& new_range) const {
   return changed;
 }
 
+Field Field::finite() const {
+  Field changed = *this;
+  changed.range.finite = true;
+  return changed;
+}
+
 Field Field::required() const {
   Field changed = *this;
   changed.is_required = true;
@@ -219,7 +239,7 @@ bool fits(const Field& field, const void* object) {
 
 [[noreturn]] void refuse_key(const Description& description, const SettingEntry& entry,
                              const std::string& where, const std::vector<std::string_view>& known) {
-  std::vector<std::string> keys(known.begin(), known.end());
+  std::vector<std::string> keys;
   for (const Field& field : description.fields) {
     if (field.old_name == entry.key) {
       throw SettingError(entry.place, fmt::format("unknown key '{}' in {}; it is called '{}' now",
@@ -227,8 +247,14 @@ bool fits(const Field& field, const void* object) {
     }
     keys.emplace_back(field.key);
   }
-  throw SettingError(entry.place, fmt::format("unknown key '{}' in {}{}", entry.key, where,
-                                              did_you_mean(entry.key, keys)));
+  keys.insert(keys.end(), known.begin(), known.end());
+  std::string hint = did_you_mean(entry.key, keys);
+  if (hint.empty()) {
+    std::erase_if(keys, [](const std::string& key) { return key == "kind" || key == "type"; });
+    hint = keys.empty() ? fmt::format("; {} takes none", description.kind)
+                        : fmt::format("; {} takes {}", description.kind, fmt::join(keys, ", "));
+  }
+  throw SettingError(entry.place, fmt::format("unknown key '{}' in {}{}", entry.key, where, hint));
 }
 
 }  // namespace
@@ -266,8 +292,9 @@ void Description::read(void* object, const Setting& table, const std::string& wh
 
 void Description::check(const void* object, std::string_view owner) const {
   for (const Field& field : fields) {
-    require(fits(field, object), "[{} '{}'] expected {} to be {}; got {}", kind, owner, field.key,
-            field.range.text(), to_toml(field.write(object)));
+    require(fits(field, object), "[{}{}] expected {} to be {}; got {}", kind,
+            owner.empty() ? "" : fmt::format(" '{}'", owner), field.key, field.range.text(),
+            to_toml(field.write(object)));
   }
 }
 

@@ -21,8 +21,9 @@ struct Range {
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;  ///< the least itself lies outside
   bool below_most = false;
+  bool finite = false;
 
-  /// "at least 1", "above 0", "in [0, 1)"; "" for any number.
+  /// "at least 1", "above 0 and finite", "in [0, 1)"; "" for any number.
   std::string text() const;
   bool contains(double number) const;
 };
@@ -167,6 +168,7 @@ struct Field {
     return in({.least = least, .most = most, .below_most = true});
   }
   Field in(const Range& new_range) const;
+  Field finite() const;  ///< in its range, and neither infinite nor NaN
   Field required() const;
   Field formerly(std::string_view name) const;
 
@@ -204,7 +206,7 @@ struct Description {
   void read(void* object, const Setting& table, const std::string& where,
             const std::vector<std::string_view>& known = {}) const;
   /// Throws Error, "[conv2d 'stem'] expected filters to be at least 1; got 0", for a field that is
-  /// out of its range.
+  /// out of its range; without an owner "[sgd] expected ...".
   void check(const void* object, std::string_view owner) const;
   /// The fields that differ from the defaults, or all of them.
   SettingTable write(const void* object, bool all) const;

@@ -87,6 +87,9 @@ TEST(Description, MistakesAreSentencesWithAPlace) {
             "6: 'weights' in [brush] must be above 0; got [0.5, 0]");
   EXPECT_EQ(mistake({{"size", one}, {"sofd", one, {8, 1}}}),
             "8: unknown key 'sofd' in [brush]; did you mean 'soft'?");
+  EXPECT_EQ(mistake({{"size", one}, {"bristles", one, {8, 1}}}),
+            "8: unknown key 'bristles' in [brush]; brush takes size, share, soft, colour, weights, "
+            "shape, name");
   EXPECT_EQ(mistake({{"size", one}, {"part", one, {9, 1}}}),
             "9: unknown key 'part' in [brush]; it is called 'share' now");
   EXPECT_EQ(mistake({{"kind", one}}), "3: [brush] needs the key 'size'");

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "describe/nearest.h"
 
 namespace linnet {
 namespace {
@@ -90,14 +94,45 @@ std::string help_markdown(const HelpPage& page) {
   std::string out =
       fmt::format("### {}\n\n{}\n\n", page.fields.kind, markdown_text(page.docs.text));
   if (!page.shapes.empty()) out += fmt::format("`{}`\n\n", page.shapes);
-  out += "| field | type | default | meaning |\n| --- | --- | --- | --- |\n";
+  if (!page.fields.fields.empty()) {
+    out += "| field | type | default | meaning |\n| --- | --- | --- | --- |\n";
+  }
   for (const Field& field : page.fields.fields) {
     const std::string value = default_text(page.fields, field);
     out += fmt::format("| `{}` | {} | {} | {} |\n", field.key, in_cell(type_text(field)),
-                       value.empty() || field.is_required ? value : fmt::format("`{}`", in_cell(value)),
+                       value.empty() || field.is_required ? value
+                                                          : fmt::format("`{}`", in_cell(value)),
                        in_cell(markdown_text(page.docs.of(field.key))));
   }
-  return out + fmt::format("\n```cpp\n{}\n```\n```toml\n{}\n```\n", page.cpp, page.toml);
+  if (!page.fields.fields.empty()) out += "\n";
+  return out + fmt::format("```cpp\n{}\n```\n```toml\n{}\n```\n", page.cpp, page.toml);
+}
+
+std::string help_list(std::span<const HelpPage> pages) {
+  std::string out;
+  for (const HelpPage& page : pages) {
+    out += fmt::format("{:<26} {}\n", page.fields.kind, first_sentence(page.docs.text));
+  }
+  return out;
+}
+
+std::string help_document(std::span<const HelpPage> pages) {
+  std::string out;
+  for (const HelpPage& page : pages) {
+    out += fmt::format("[{0}](#{0}){1}", page.fields.kind, &page == &pages.back() ? "\n" : ",\n");
+  }
+  for (const HelpPage& page : pages) out += fmt::format("\n{}", help_markdown(page));
+  return out;
+}
+
+const HelpPage& find_page(std::span<const HelpPage> pages, std::string_view name,
+                          std::string_view what) {
+  std::vector<std::string> kinds;
+  for (const HelpPage& page : pages) {
+    if (page.fields.kind == name || page.fields.name == name) return page;
+    kinds.emplace_back(page.fields.kind);
+  }
+  fail("there is no {} '{}'{}", what, name, did_you_mean(name, kinds));
 }
 
 }  // namespace linnet

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "describe/docstrings.h"
 #include "describe/field.h"
@@ -11,7 +13,7 @@ namespace linnet {
 /// What help pages say of a described struct.
 struct HelpPage {
   const Description& fields;
-  const StructDocs& docs;
+  StructDocs docs;
   std::string shapes;  ///< "(N, H, W, C) → (N, H', W', filters)"; empty: none
   std::string cpp;     ///< an example
   std::string toml;    ///< the same
@@ -21,6 +23,15 @@ struct HelpPage {
 std::string help_text(const HelpPage& page);
 /// A section of a document.
 std::string help_markdown(const HelpPage& page);
+
+/// A line a page: its kind and the first sentence of its text.
+std::string help_list(std::span<const HelpPage> pages);
+/// Links to the pages' sections, and the sections.
+std::string help_document(std::span<const HelpPage> pages);
+/// The page of this kind, or of this name in C++. Throws Error for another name, with the nearest
+/// one: "there is no layer 'conv'; did you mean 'conv1d'?".
+const HelpPage& find_page(std::span<const HelpPage> pages, std::string_view name,
+                          std::string_view what);
 
 /// "integer", without the article.
 std::string type_text(const Field& field);

@@ -157,14 +157,7 @@ std::string cpp_of(const Layer& layer) {
   return type == nullptr ? "CustomLayer{...}" : type->fields.cpp(layer.get());
 }
 
-StructDocs docs_of(const LayerType& type) {
-  for (const std::string_view header : layer_headers()) {
-    for (StructDocs& docs : parse_docstrings(header)) {
-      if (docs.name == type.fields.name) return std::move(docs);
-    }
-  }
-  return {};
-}
+StructDocs docs_of(const LayerType& type) { return docs_of(type.fields.name, layer_headers()); }
 
 void RecordedLayers::build(NetworkBuilder& /*builder*/) const {
   throw InternalError("a record of a layer was built");

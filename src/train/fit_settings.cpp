@@ -14,7 +14,7 @@
 #include "data/fingerprint.h"
 #include "graph/attributes.h"
 #include "model/model_state.h"
-#include "model/optimizer_fields.h"
+#include "model/optimizers.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -31,12 +31,9 @@ std::string network_text(const ModelState& model) {
 }
 
 std::string schedule_text(const Schedule& schedule) {
-  std::string text(name_of(schedule));
-  if (const auto* plateau = std::get_if<Plateau>(&schedule)) {
-    text += fmt::format(" factor={} patience={} threshold={} floor={}", plateau->factor,
-                        plateau->patience, plateau->threshold, plateau->floor);
-  }
-  return text;
+  const std::string text(name_of(schedule));
+  if (!std::holds_alternative<Plateau>(schedule)) return text;  // among the optimizer's settings
+  return fmt::format("{} {}", text, to_toml({schedules().fields_of(schedule, true)}));
 }
 
 /// From a little before the first difference to `other` on, where it is long.

@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "graph/step.h"
-#include "model/optimizer_fields.h"
+#include "model/optimizers.h"
 
 namespace linnet {
 
@@ -27,7 +27,7 @@ inline void require_own_length(const Schedule& schedule) {
           require(s.epochs > 0,
                   "the {} schedule is as long as the training, which step() does not know; set the "
                   "schedule's epochs",
-                  name_of(s));
+                  name_of(Schedule(s)));
         }
       },
       schedule);

@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "config/optimizer.h"
+#include "model/optimizers.h"
 
 namespace linnet::command {
 namespace {
@@ -167,7 +168,7 @@ clip_norm = 1.5
 
 /// The defaults of a kind alone, whatever the file names of it.
 TEST_F(ConfigTest, ReadsEveryOptimizerAndSchedule) {
-  for (const std::string& kind : optimizer_names()) {
+  for (const std::string& kind : optimizers().names()) {
     const Job job = read(kNetwork + fmt::format("[optimizer]\nkind = \"{}\"\n"
                                                 "learning_rate = 0.25\nweight_decay = 0.5\n",
                                                 kind));
@@ -177,7 +178,7 @@ TEST_F(ConfigTest, ReadsEveryOptimizerAndSchedule) {
     EXPECT_EQ(record["learning_rate"], 0.25);
     EXPECT_EQ(record["optimizer_settings"]["weight_decay"], 0.5);
   }
-  for (const std::string& kind : schedule_names()) {
+  for (const std::string& kind : schedules().names()) {
     const Job job = read(kNetwork + fmt::format("[schedule]\nkind = \"{}\"\n", kind));
     Json record;
     add_update_options(record, job.training);

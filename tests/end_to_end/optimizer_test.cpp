@@ -216,32 +216,31 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
   };
   const double nan = std::nan("");
   EXPECT_EQ(error({}), "");
-  EXPECT_EQ(error({.optimizer = Adam{.beta2 = 1}}),
-            "the optimizer's beta2 must lie in [0, 1); got 1");
+  EXPECT_EQ(error({.optimizer = Adam{.beta2 = 1}}), "[adam] expected beta2 to be in [0, 1); got 1");
   EXPECT_EQ(error({.optimizer = Lion{.beta1 = nan}}),
-            "the optimizer's beta1 must lie in [0, 1); got nan");
+            "[lion] expected beta1 to be in [0, 1); got nan");
   EXPECT_EQ(error({.optimizer = AdamW{.epsilon = 0}}),
-            "the optimizer's epsilon must be above 0; got 0");
+            "[adamw] expected epsilon to be above 0 and finite; got 0");
   EXPECT_EQ(error({.optimizer = SGD{.weight_decay = -1}}),
-            "the optimizer's weight decay must not be negative; got -1");
+            "[sgd] expected weight_decay to be at least 0 and finite; got -1");
   EXPECT_EQ(error({.optimizer = Adagrad{.initial_accumulator_value = -1}}),
-            "the optimizer's initial accumulator value must not be negative; got -1");
+            "[adagrad] expected initial_accumulator_value to be at least 0 and finite; got -1");
   EXPECT_EQ(error({.optimizer = RMSprop{.learning_rate = INFINITY}}),
-            "the optimizer's learning rate must be finite; got inf");
+            "[rmsprop] expected learning_rate to be at least 0 and finite; got inf");
   EXPECT_EQ(error({.warmup = {.epochs = -1}}), "the warm-up must not be negative; got -1");
   EXPECT_EQ(error({.clip = {.value = -1}}), "the clipping value must not be negative; got -1");
   EXPECT_EQ(error({.schedule = StepDecay{.every_epochs = 0}}),
-            "the schedule's step must be above 0 epochs; got 0");
+            "[step] expected every_epochs to be in (0, 1e9]; got 0");
   EXPECT_EQ(error({.schedule = CosineDecay{.floor = -0.1}}),
-            "the schedule's floor must not be negative; got -0.1");
+            "[cosine] expected floor to be at least 0 and finite; got -0.1");
   EXPECT_EQ(error({.schedule = LinearDecay{.epochs = -2}}),
-            "the schedule's epochs must not be negative; got -2");
+            "[linear] expected epochs to be in [0, 1e9]; got -2");
   EXPECT_EQ(error({.schedule = PolynomialDecay{.power = 0}}),
-            "the schedule's power must be above 0 and finite; got 0");
+            "[polynomial] expected power to be above 0 and finite; got 0");
   EXPECT_EQ(error({.schedule = OneCycle{.rise = 1.5}}),
-            "the schedule's rise must lie in [0, 1]; got 1.5");
+            "[one_cycle] expected rise to be in [0, 1]; got 1.5");
   EXPECT_EQ(error({.schedule = Plateau{.factor = 1}}),
-            "the schedule's factor must lie in (0, 1); got 1");
+            "[plateau] expected factor to be in (0, 1); got 1");
   EXPECT_EQ(error({.schedule = ScheduleFunction{}}), "the schedule is an empty function");
 }
 

@@ -359,7 +359,7 @@ TEST(Trainer, BadInputIsOneClearSentence) {
   EXPECT_EQ(training_error(line(), data, {.epochs = 0}), "expected at least 1 epoch; got 0");
   EXPECT_EQ(training_error(line(), data, {.batch = 0}), "expected a batch of at least 1; got 0");
   EXPECT_EQ(training_error(line(), data, {.optimizer = Adam{.learning_rate = -1}}),
-            "the optimizer's learning rate must not be negative; got -1");
+            "[adam] expected learning_rate to be at least 0 and finite; got -1");
   EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 71),
             "cross-entropy wants labels or values in [0, 1], but the data set 'data'");
   const Dataset empty = circle_data(0);
@@ -367,10 +367,10 @@ TEST(Trainer, BadInputIsOneClearSentence) {
   EXPECT_EQ(training_error(line(), data, {.patience = -1}),
             "the patience must not be negative; got -1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = SGD{.learning_rate = 0.1, .momentum = 1}}),
-            "the optimizer's momentum must lie in [0, 1); got 1");
+            "[sgd] expected momentum to be in [0, 1); got 1");
   EXPECT_EQ(training_error(line(), data,
                            {.optimizer = SGD{.learning_rate = 0.1, .nesterov = true}}),
-            "the optimizer's Nesterov form wants a momentum; got 0");
+            "[sgd] nesterov needs a momentum above 0; got 0");
   EXPECT_EQ(training_error(line(), circle_data(10), {.loss = Loss::mse}),
             "this loss wants values, but the data set 'data' has labels");
   EXPECT_EQ(training_error(Network({2}, {Reshape{.sample = {2, 1}}}), circle_data(10), {}),

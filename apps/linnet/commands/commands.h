@@ -29,6 +29,7 @@ void add_convert(CLI::App& app, Action& action);
 void add_features(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_layers(CLI::App& app, Action& action);
+void add_optimizers(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_completion(CLI::App& app, Action& action);
 

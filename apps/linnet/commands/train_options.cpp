@@ -12,7 +12,7 @@
 #include "config/optimizer.h"
 #include "config/options.h"
 #include "describe/nearest.h"
-#include "model/optimizer_fields.h"
+#include "model/optimizers.h"
 
 namespace linnet::command {
 namespace {
@@ -60,12 +60,12 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_option("--seed", o.seed, "Of weights, shuffle and dropout")
       ->check(at_least(0, std::numeric_limits<long long>::max()));
   command.add_option("--optimizer", o.optimizer, "Update rule; settings of the configuration stay")
-      ->check(one_of(optimizer_names()));
+      ->check(one_of(optimizers().names()));
   command.add_option("--lr", o.learning_rate, "Learning rate");
   command
       .add_option("--schedule", o.schedule,
                   "Learning-rate schedule; settings of the configuration stay")
-      ->check(one_of(schedule_names()));
+      ->check(one_of(schedules().names()));
   add_loss_options(command, o.loss);
   add_pretrained_options(command, o.pretrained);
   add_checkpoint_options(command, o.checkpoints);

@@ -9,7 +9,7 @@
 
 #include "base/files.h"
 #include "commit.h"
-#include "model/optimizer_fields.h"
+#include "model/optimizers.h"
 #include "report/machine.h"
 #include "report/run_record.h"
 #include "report/training.h"

@@ -40,10 +40,8 @@ class Config {
 
   /// All but the network and its data.
   void recipe(Job& job) {
-    Section optimizer = section("optimizer");
-    read_optimizer(optimizer, job);
-    Section schedule = section("schedule");
-    read_schedule(schedule, job);
+    placed_in(file_, [&] { read_optimizer(setting("optimizer"), job); });
+    placed_in(file_, [&] { read_schedule(setting("schedule"), job); });
     training(job);
     Section loss = section("loss");
     read_loss(loss, job);
@@ -59,6 +57,14 @@ class Config {
     const toml::node* found = top_.node(key);
     if (found != nullptr && !found->is_table()) top_.refuse_type(key, "a table");
     return {found != nullptr ? *found->as_table() : kEmpty, file_, fmt::format("[{}]", key)};
+  }
+
+  /// The same as a setting, of which every key is read at once.
+  Setting setting(std::string_view key) {
+    const toml::node* found = top_.node(key);
+    if (found == nullptr) return {SettingTable()};
+    if (!found->is_table()) top_.refuse_type(key, "a table");
+    return setting_from(*found, file_);
   }
 
   Network network() {
@@ -85,7 +91,7 @@ class Config {
     if (!name.empty() && !path.empty()) {
       s.refuse("path", "[data] takes 'name' or 'path', not both");
     }
-    if (s.has("name")) s.choice("name", 0, {"fashion-mnist", "digits"});
+    if (s.has("name")) s.choice("name", 0, datasets::names());
     if (job.validation < 0 || job.validation >= 1) {
       s.refuse("validation",
                fmt::format("'validation' in [data] must lie in [0, 1); got {}", job.validation));
