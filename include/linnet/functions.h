@@ -208,6 +208,16 @@ Expression log_softmax(const Expression& x, std::int64_t axis = -1);
 /// Returns (x - mean) / sqrt(variance + epsilon) over the last axis, without weights; the variance
 /// is divided by the number of elements.
 Expression layer_norm(const Expression& x, double epsilon = 1e-5);
+/// Returns the same over the last axes, as many as `weight` has, times `weight` plus `bias`, as a
+/// LayerNorm layer does. Both have the shape of these axes and are made by LayerWeights, or of
+/// weights alone.
+Expression layer_norm(const Expression& x, const Expression& weight, const Expression& bias,
+                      double epsilon = 1e-5);
+/// Normalizes the channels (the last axis) in equal groups, each over all pixels or steps of the
+/// sample, times `weight` plus `bias`, as a GroupNorm layer does. Both are (channels), made by
+/// LayerWeights, or of weights alone; `groups` divides the channels.
+Expression group_norm(const Expression& x, std::int64_t groups, const Expression& weight,
+                      const Expression& bias, double epsilon = 1e-5);
 
 // ---- Reductions over axes of a sample; none: all. With keep_dims they stay, as dims of 1. Never
 // over the batch: a loss and a metric are means over it anyway.
@@ -312,10 +322,25 @@ struct Conv2dOptions {
 /// Convolves images as a Conv2d layer without bias does; weight: made by LayerWeights, or of
 /// weights alone, (filters, height, width, channels / groups).
 Expression conv2d(const Expression& x, const Expression& weight, const Conv2dOptions& options = {});
+/// Says how conv_transpose2d() moves its weight over the result.
+struct ConvTranspose2dOptions {
+  Size2d stride = 1;          ///< pixels of the result for one of the images, at least 1
+  Padding2d padding = {};     ///< pixels that the result lacks on each side
+  Size2d output_padding = 0;  ///< pixels added below and to the right, below the stride
+  Size2d dilation = 1;        ///< pixels between neighbours under the weight, at least 1
+  std::int64_t groups = 1;    ///< groups of channels with own filters; divides the channels
+};
+/// Leads back through a convolution as a ConvTranspose2d layer without bias does; weight: made by
+/// LayerWeights, or of weights alone, (channels, height, width, filters / groups).
+Expression conv_transpose2d(const Expression& x, const Expression& weight,
+                            const ConvTranspose2dOptions& options = {});
 /// Takes the largest value of each window, channel by channel. Stride 0: the window's size.
 Expression max_pool2d(const Expression& x, Size2d size, Size2d stride = 0, Padding2d padding = {});
 /// Takes the mean of each window, in which padding counts as zeros. Stride 0: the window's size.
 Expression avg_pool2d(const Expression& x, Size2d size, Size2d stride = 0, Padding2d padding = {});
+/// Takes the mean of each of `output` bins that cover the images, as PyTorch's
+/// adaptive_avg_pool2d().
+Expression adaptive_avg_pool2d(const Expression& x, Size2d output);
 /// Resamples images to `size` pixels, as PyTorch's interpolate(): the nearest pixel, or bilinear
 /// between half-pixel centres (align_corners=False).
 Expression resize2d(const Expression& x, Size2d size, bool bilinear = false);

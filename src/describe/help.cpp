@@ -14,6 +14,7 @@ namespace linnet {
 namespace {
 
 constexpr std::size_t kWidth = 100;
+constexpr std::size_t kTextColumn = 27;  // of the texts in a list
 
 /// The text in lines of at most kWidth columns that begin with so many spaces.
 std::string wrapped(std::string_view text, std::size_t indent) {
@@ -111,7 +112,8 @@ std::string help_markdown(const HelpPage& page) {
 std::string help_list(std::span<const HelpPage> pages) {
   std::string out;
   for (const HelpPage& page : pages) {
-    out += fmt::format("{:<26} {}\n", page.fields.kind, first_sentence(page.docs.text));
+    out += fmt::format("{:<26} {}", page.fields.kind,
+                       wrapped(first_sentence(page.docs.text), kTextColumn).substr(kTextColumn));
   }
   return out;
 }

@@ -31,9 +31,12 @@ std::string network_text(const ModelState& model) {
 }
 
 std::string schedule_text(const Schedule& schedule) {
-  const std::string text(name_of(schedule));
+  std::string text(name_of(schedule));
   if (!std::holds_alternative<Plateau>(schedule)) return text;  // among the optimizer's settings
-  return fmt::format("{} {}", text, to_toml({schedules().fields_of(schedule, true)}));
+  for (const SettingEntry& entry : schedules().fields_of(schedule, true)) {
+    text += fmt::format(" {}={}", entry.key, to_toml(entry.value));
+  }
+  return text;
 }
 
 /// From a little before the first difference to `other` on, where it is long.

@@ -98,6 +98,24 @@ TEST(Samples, SmallerPicturesAreResizedToTheNetwork) {
   EXPECT_EQ(evaluate_metrics(model, evaluated).samples, 7);
 }
 
+/// What `linnet evaluate` loads.
+TEST(Samples, OptionsForAModelLoadWhatItsTrainingSaw) {
+  const TemporaryFolder folder;
+  write_images(folder);
+  const std::string images = (folder / "images").string();
+  const Dataset data = load_dataset(images, {.size = {10, 12}, .channels = 1}).train;
+  const Model model = trained(data, sample_of(data), false);
+  EXPECT_EQ(pixels_of(datasets::load(images, {}, datasets::options_for(model, images)).train),
+            pixels_of(data));
+  const DatasetOptions asked = datasets::options_for(model, images, {}, {.size = {5, 5}});
+  EXPECT_EQ(asked.size, (Shape{5, 5}));
+  EXPECT_EQ(asked.channels, 1);
+  save_dataset({.train = data}, folder / "arrays", SaveFormat::npy);
+  const DatasetOptions arrays = datasets::options_for(model, (folder / "arrays").string());
+  EXPECT_EQ(arrays.size.rank(), 0U);
+  EXPECT_EQ(arrays.channels, 0);
+}
+
 TEST(Samples, ConversionWritesWhatTrainingSaw) {
   const TemporaryFolder folder;
   write_images(folder);

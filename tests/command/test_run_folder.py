@@ -83,8 +83,7 @@ class RunFolder(command.CommandTest):
         self.assertIn("linnet: nothing is kept between runs: there is no cache folder", err)
         _, err = self.run_linnet("train", "points.toml", "--data", "cifar10", status=2,
                                  env=environment)
-        self.assertIn("cifar10 is not here, and there is no cache folder: give the folder of its "
-                      "binary batches by --data", err)
+        self.assertIn("cifar10 is not here: name the folder of its binary batches\n", err)
 
 
 class Refusals(command.CommandTest):

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "function_cases.h"
 
+#include <linnet/expression.h>
+#include <linnet/layers.h>
+
 namespace linnet::testing {
 
 using Operands = const std::vector<Expression>&;
@@ -14,6 +17,10 @@ const std::map<std::string, FunctionCase>& function_cases() {
       {"multiply outer and inner", [](Operands x) { return x[0] * x[1]; }},
       {"multiply at two places", [](Operands x) { return x[0] * x[1]; }},
       {"divide", [](Operands x) { return x[0] / x[1]; }},
+      {"divide a column", [](Operands x) { return x[0] / x[1]; }},
+      {"arithmetic with numbers", [](Operands x) { return ((x[0] + 0.5) * 3 - 1.25) / 2; }},
+      {"numbers with arithmetic", [](Operands x) { return 2 / (6 - (0.25 + 1.5 * x[0])); }},
+      {"negative", [](Operands x) { return -x[0]; }},
       {"divide a row", [](Operands x) { return x[0] / x[1]; }},
       {"maximum", [](Operands x) { return maximum(x[0], x[1]); }},
       {"minimum", [](Operands x) { return minimum(x[0], x[1]); }},
@@ -37,14 +44,18 @@ const std::map<std::string, FunctionCase>& function_cases() {
       {"round", [](Operands x) { return round(x[0]); }},
       {"pow", [](Operands x) { return pow(x[0], 2.5); }},
       {"clip", [](Operands x) { return clip(x[0], -0.7, 1.1); }},
-      {"less", [](Operands x) { return x[0] < x[1]; }},
-      {"less_equal", [](Operands x) { return x[0] <= x[1]; }},
-      {"greater", [](Operands x) { return x[0] > x[1]; }},
-      {"greater_equal", [](Operands x) { return x[0] >= 0.5; }},
+      {"less", [](Operands x) { return round(x[0]) < round(x[1]); }},
+      {"less_equal", [](Operands x) { return round(x[0]) <= round(x[1]); }},
+      {"greater", [](Operands x) { return round(x[0]) > round(x[1]); }},
+      {"greater_equal", [](Operands x) { return round(x[0]) >= round(x[1]); }},
+      {"less than a number", [](Operands x) { return round(x[0]) < 1; }},
+      {"less_equal a number", [](Operands x) { return round(x[0]) <= 1; }},
+      {"greater than a number", [](Operands x) { return round(x[0]) > 1; }},
+      {"greater_equal a number", [](Operands x) { return round(x[0]) >= 1; }},
       {"equal", [](Operands x) { return equal(round(x[0]), 1); }},
       {"not_equal", [](Operands x) { return not_equal(round(x[0]), 1); }},
       {"equal ids", [](Operands x) { return equal(x[0], argmax(x[1])); }},
-      {"logical_and", [](Operands x) { return logical_and(x[0] > 0, x[1] > 0); }},
+      {"logical_and", [](Operands x) { return logical_and(round(x[0]), round(x[1])); }},
       {"logical_or", [](Operands x) { return logical_or(x[0] > 0, round(x[1])); }},
       {"logical_not", [](Operands x) { return logical_not(round(x[0])); }},
       {"where", [](Operands x) { return where(x[0] > 0, x[1], x[2]); }},
@@ -80,7 +91,7 @@ const std::map<std::string, FunctionCase>& function_cases() {
       {"std", [](Operands x) { return stddev(x[0], {0}); }},
       {"log_sum_exp", [](Operands x) { return log_sum_exp(x[0]); }},
       {"log_sum_exp of an axis", [](Operands x) { return log_sum_exp(x[0], {0}, true); }},
-      {"any", [](Operands x) { return any(round(x[0] / 2), {0}); }},
+      {"any", [](Operands x) { return any(round(-square(x[0]) / 4), {0}); }},
       {"all", [](Operands x) { return all(round(x[0]), {0}); }},
       {"argmax", [](Operands x) { return one_hot(argmax(x[0]), 4); }},
       {"argmin", [](Operands x) { return one_hot(argmin(x[0], 0), 3); }},
@@ -167,11 +178,34 @@ const std::map<std::string, FunctionCase>& function_cases() {
        [](Operands x) {
          return resize2d(x[0], {7, 4}, true);
        }},
+      {"upsample2d",
+       [](Operands x) {
+         return x[0] | UpSample2d{.scale = {3, 2}};
+       }},
+      {"upsample2d bilinear", [](Operands x) { return x[0] | UpSample2d{.bilinear = true}; }},
+      {"adaptive_avg_pool2d",
+       [](Operands x) {
+         return adaptive_avg_pool2d(x[0], {3, 4});
+       }},
+      {"conv_transpose2d", [](Operands x) { return conv_transpose2d(x[0], x[1]); }},
+      {"conv_transpose2d of groups",
+       [](Operands x) {
+         return conv_transpose2d(x[0], x[1],
+                                 {.stride = {2, 3},
+                                  .padding = Padding2d::all(1),
+                                  .output_padding = {1, 2},
+                                  .dilation = {2, 1},
+                                  .groups = 2});
+       }},
+      {"layer_norm with weights", [](Operands x) { return layer_norm(x[0], x[1], x[2], 1e-3); }},
+      {"layer_norm of two axes", [](Operands x) { return layer_norm(x[0], x[1], x[2]); }},
+      {"group_norm", [](Operands x) { return group_norm(x[0], 3, x[1], x[2], 1e-3); }},
+      {"group_norm of steps", [](Operands x) { return group_norm(x[0], 2, x[1], x[2]); }},
       {"causal_mask", [](Operands x) { return softmax(causal_mask(x[0])); }},
       {"split",
        [](Operands x) {
-         const std::vector<Expression> parts = split(x[0], {1, 3}, 1);
-         return sum(parts[0], {1}) * prod(parts[1], {1});
+         const std::vector<Expression> parts = split(x[0], {2, 1, 1}, 1);
+         return prod(parts[0], {1}) * sum(parts[1], {1}) - sum(parts[2], {1});
        }},
   };
   return cases;

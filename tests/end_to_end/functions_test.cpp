@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions on expressions against PyTorch's (tests/fixtures/make_function_fixtures.py).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <linnet/linnet.h>
 
@@ -33,6 +34,18 @@ Values wave(std::int64_t count, const std::string& name, double low, double high
   return values;
 }
 
+/// The function as a layer of its first operand; the others are weights.
+Layer with_weights(const std::string& name, const std::vector<Shape>& shapes) {
+  return CustomLayer{"case", [name, shapes](const Expression& x, LayerWeights& weights) {
+                       std::vector<Expression> operands{x};
+                       for (const Shape& shape : shapes) {
+                         operands.push_back(
+                             weights.add(fmt::format("w{}", operands.size()), shape));
+                       }
+                       return function_cases().at(name)(operands);
+                     }};
+}
+
 Shape shape_of(const Json& json) { return Shape(json.get<std::vector<std::int64_t>>()); }
 
 /// A case of the fixture: the function's operands, and a network of inputs "0", "1", ..., and "w"
@@ -42,15 +55,21 @@ class Case {
   Case(const std::string& name, const Json& json, std::int64_t samples)
       : name_(name), json_(json), samples_(samples) {
     std::vector<Expression> operands;
+    std::vector<Shape> weights;  // the last operands: those without a batch
     FunctionalNetwork functional;
     for (std::size_t i = 0; i < json.at("operands").size(); ++i) {
       const Json& spec = json.at("operands")[i];
+      if (spec.contains("weight")) {
+        weights.push_back(shape_of(spec.at("shape")));
+        continue;
+      }
       Shape sample = shape_of(spec.at("shape"));
       const DType dtype = spec.contains("classes") ? DType::i32 : DType::f32;
       operands.push_back(functional.input(std::to_string(i), sample, dtype));
       columns_.push_back({std::to_string(i), operand(i, sample)});
     }
-    const Expression y = function_cases().at(name)(operands);
+    const Expression y = weights.empty() ? function_cases().at(name)(operands)
+                                         : operands.at(0) | with_weights(name, weights);
     const Shape shape = shape_of(json.at("shape"));
     EXPECT_EQ(y.shape(), shape) << name;
     const Shape flat{std::max<std::int64_t>(shape.elements(), 1)};
@@ -61,6 +80,13 @@ class Case {
 
   void check(const std::string& device) const {
     Model model(*network_, {.device = device, .threads = 2});
+    const std::vector<std::string> weights = model.parameter_names();
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const Json& spec = json_.at("operands")[i + 1];
+      const std::int64_t count = shape_of(spec.at("shape")).elements();
+      set_parameter(model, weights[i],
+                    wave(count, name_ + std::to_string(i + 1), spec.at("low"), spec.at("high")));
+    }
     const Dataset data(columns_);
     expect_near(model.predict_all(data)[0].data, json_.at("values"), "values");
     if (!json_.contains("gradients")) return;
@@ -350,8 +376,59 @@ TEST(Functions, ErrorsNameTheFunctionAndTheShapes) {
             "and (2, 4)");
   EXPECT_EQ(error([&] { return max_pool2d(x, 2); }),
             "[max_pool2d] expected samples that are images (height, width, channels); got (3, 4)");
+  EXPECT_EQ(error([&] { return adaptive_avg_pool2d(x, 2); }),
+            "[adaptive_avg_pool2d] expected samples that are images (height, width, channels); got "
+            "(3, 4)");
+  EXPECT_EQ(error([&] { return layer_norm(x, y, y); }),
+            "[layer_norm] expected a weight and a bias of the shape of the last axes of samples of "
+            "(3, 4); got (2, 4) and (2, 4)");
+  const auto in_layer = [&](const Shape& sample,
+                            Expression (*f)(const Expression&, const Expression&)) {
+    const Layer own = CustomLayer{"own", [f](const Expression& z, LayerWeights& weights) {
+                                    return f(z, weights.add("w", {4, 2, 2, 3}));
+                                  }};
+    return message_of([&] { Network(sample, {own}); });
+  };
+  using E = const Expression&;
+  EXPECT_EQ(in_layer({3, 3, 2}, [](E z, E w) { return conv_transpose2d(z, w); }),
+            "[conv_transpose2d] expected a weight (channels, height, width, filters / 1) for "
+            "images of (3, 3, 2); got (4, 2, 2, 3)");
+  EXPECT_EQ(in_layer({3, 3, 4},
+                     [](E z, E w) {
+                       return conv_transpose2d(z, w, {.stride = 2, .output_padding = 2});
+                     }),
+            "[conv_transpose2d] expected an output padding below the strides (2, 2), and none with "
+            "padding \"same\"; got (2, 2)");
+  EXPECT_EQ(in_layer({4, 2, 2, 3},
+                     [](E z, E w) {
+                       return group_norm(z, 2, sum(w, {0, 1, 2}), sum(w, {1, 2, 3}));
+                     }),
+            "[group_norm] expected a weight and a bias of the shape of the last axis of samples of "
+            "(4, 2, 2, 3); got (3) and (4)");
+  EXPECT_EQ(in_layer({5, 3},
+                     [](E z, E w) {
+                       const Expression row = sum(w, {0, 1, 2});
+                       return group_norm(z, 2, row, row);
+                     }),
+            "[group_norm] expected groups that divide 3 channels; got 2");
   EXPECT_EQ(error([&] { return functional.uniform({2}, 1, 1); }),
             "[uniform] expected a low bound below the high one; got 1 and 1");
+}
+
+/// PyTorch's clamp passes it there.
+TEST(Functions, BoundsHaveNoGradientWhereTheyAreReached) {
+  FunctionalNetwork functional;
+  const Expression x = functional.input("x", {3});
+  const Network network = functional.build(
+      {{"low", sum(maximum(x, 1))}, {"high", sum(minimum(x, 1))}, {"clip", sum(clip(x, 1, 2))}});
+  Model model(network, {.device = "cpu"});
+  const Dataset data({{"x", records(Values{0.5F, 1, 1.5F}, {3})}});
+  const auto gradient = [&](const std::string& of) {
+    return vector_of(model.input_gradient(data, {.by = "x", .of = of, .index = 0}));
+  };
+  EXPECT_EQ(gradient("low"), (Values{0, 0, 1}));
+  EXPECT_EQ(gradient("high"), (Values{1, 0, 0}));
+  EXPECT_EQ(gradient("clip"), (Values{0, 0, 1}));
 }
 
 TEST(Functions, DropoutIsDrawnInTrainingAlone) {

@@ -164,7 +164,9 @@ TEST(ModelFormat, DamagedRecordsAreRefused) {
   EXPECT_EQ(error([](Json& layers) { layers[0]["units"] = "2"; }),
             damaged + "'units' in a layer's record must be an integer; got a string");
   EXPECT_EQ(error([](Json& layers) { layers[0]["more"] = 1; }),
-            damaged + "unknown key 'more' in a layer's record");
+            damaged +
+                "unknown key 'more' in a layer's record; dense takes units, bias, "
+                "weight_init, bias_init, name");
   EXPECT_EQ(error([](Json& layers) { layers = 3; }),
             damaged + "expected a list of layers; got a number");
   EXPECT_EQ(error([](Json& layers) { layers[0] = nullptr; }),

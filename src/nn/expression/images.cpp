@@ -2,8 +2,10 @@
 #include "nn/expression/support.h"
 #include "nn/layers/convolution.h"
 #include "nn/layers/pooling.h"
+#include "ops/bin_mean2d/bin_mean2d.h"
 #include "ops/causal_mask/causal_mask.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv_transpose2d/conv_transpose2d.h"
 #include "ops/dropout/dropout.h"
 #include "ops/pool2d/pool2d.h"
 #include "ops/upsample2d/upsample2d.h"
@@ -45,12 +47,41 @@ Expression conv2d(const Expression& x, const Expression& weight, const Conv2dOpt
   return emit(Conv2dOp(conv_attributes(whole_shape(x), {w[1], w[2]}, options)), {x, weight});
 }
 
+Expression conv_transpose2d(const Expression& x, const Expression& weight,
+                            const ConvTranspose2dOptions& options) {
+  require_image("conv_transpose2d", x);
+  const Shape w = weight.shape();
+  const std::int64_t groups = options.groups;
+  require(!weight.batched() && w.rank() == 4 && groups > 0 && w[0] == x.shape()[2] &&
+              w[0] % groups == 0,
+          "[conv_transpose2d] expected a weight (channels, height, width, filters / {}) for images "
+          "of {}; got {}",
+          groups, to_string(x.shape()), to_string(w));
+  const auto& [stride, padding, more, dilation, same_groups] = options;
+  require(stride.height > 0 && stride.width > 0 && dilation.height > 0 && dilation.width > 0 &&
+              more.height >= 0 && more.width >= 0,
+          "[conv_transpose2d] expected strides and dilations of at least 1 and an output padding "
+          "of at least 0; got ({}, {}), ({}, {}) and ({}, {})",
+          stride.height, stride.width, dilation.height, dilation.width, more.height, more.width);
+  return emit(ConvTranspose2dOp(conv_transpose_attributes("conv_transpose2d", whole_shape(x),
+                                                          {w[1], w[2]}, options)),
+              {x, weight});
+}
+
 Expression max_pool2d(const Expression& x, Size2d size, Size2d stride, Padding2d padding) {
   return emit(MaxPool2dOp(windows("max_pool2d", x, size, stride, padding)), {x});
 }
 
 Expression avg_pool2d(const Expression& x, Size2d size, Size2d stride, Padding2d padding) {
   return emit(AvgPool2dOp(windows("avg_pool2d", x, size, stride, padding)), {x});
+}
+
+Expression adaptive_avg_pool2d(const Expression& x, Size2d output) {
+  require_image("adaptive_avg_pool2d", x);
+  require(output.height > 0 && output.width > 0,
+          "[adaptive_avg_pool2d] expected at least one bin; got ({}, {})", output.height,
+          output.width);
+  return emit(BinMean2dOp({.out_h = output.height, .out_w = output.width}), {x});
 }
 
 Expression resize2d(const Expression& x, Size2d size, bool bilinear) {

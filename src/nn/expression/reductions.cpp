@@ -4,6 +4,7 @@
 #include "nn/expression/support.h"
 #include "ops/arg_reduce/arg_reduce.h"
 #include "ops/cumsum/cumsum.h"
+#include "ops/group_norm/group_norm.h"
 #include "ops/reduce/reduce.h"
 #include "ops/softmax/softmax.h"
 
@@ -144,6 +145,56 @@ Expression layer_norm(const Expression& x, double epsilon) {
           to_string(x.shape()));
   const Expression centred = x - mean(x, {-1}, true);
   return centred * rsqrt(mean(square(centred), {-1}, true) + epsilon);
+}
+
+namespace {
+
+/// Throws Error unless weight and bias are weights of the last `axes` axes of x.
+void require_norm(std::string_view function, const Expression& x, const Expression& weight,
+                  const Expression& bias, std::size_t axes) {
+  const Shape whole = x.shape();
+  const Shape w = weight.shape();
+  bool fits = !weight.batched() && !bias.batched() && w == bias.shape() && w.rank() == axes &&
+              axes >= 1 && whole.rank() >= axes;
+  for (std::size_t i = 1; fits && i <= axes; ++i) {
+    const auto from_end = -static_cast<std::int64_t>(i);
+    fits = whole[from_end] == w[from_end];
+  }
+  require(fits,
+          "[{}] expected a weight and a bias of the shape of the last {} of samples of {}; got {} "
+          "and {}",
+          function, axes == 1 ? "axis" : "axes", to_string(whole), to_string(w),
+          to_string(bias.shape()));
+}
+
+void require_epsilon(std::string_view function, double epsilon) {
+  require(epsilon > 0, "[{}] expected an epsilon above 0; got {}", function, epsilon);
+}
+
+}  // namespace
+
+Expression layer_norm(const Expression& x, const Expression& weight, const Expression& bias,
+                      double epsilon) {
+  const std::size_t axes = weight.shape().rank();
+  require_norm("layer_norm", x, weight, bias, axes);
+  require_epsilon("layer_norm", epsilon);
+  return per_sample(x, [&](const Expression& one) {
+    const auto channels = static_cast<std::int64_t>(axes);
+    const std::int64_t rows = rank_of(one) + 1 - channels;
+    return emit(GroupNormOp({.epsilon = epsilon, .rows = rows, .channels = channels}),
+                {one, weight, bias});
+  });
+}
+
+Expression group_norm(const Expression& x, std::int64_t groups, const Expression& weight,
+                      const Expression& bias, double epsilon) {
+  require_norm("group_norm", x, weight, bias, 1);
+  require_epsilon("group_norm", epsilon);
+  require(groups >= 1 && x.shape()[-1] % groups == 0,
+          "[group_norm] expected groups that divide {} channels; got {}", x.shape()[-1], groups);
+  return per_sample(x, [&](const Expression& one) {
+    return emit(GroupNormOp({.epsilon = epsilon, .groups = groups}), {one, weight, bias});
+  });
 }
 
 }  // namespace linnet

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "nn/builder.h"
 #include "nn/layer_fields.h"
+#include "nn/layers/convolution.h"
 #include "nn/layers/window.h"
 #include "ops/bias_add/bias_add.h"
 
@@ -34,33 +35,23 @@ Stretch stretch(std::int64_t in, std::int64_t reach, std::int64_t stride, std::i
 
 }  // namespace
 
-void ConvTranspose2d::build(NetworkBuilder& builder) const {
-  const std::string layer = builder.begin(*this);
-  const Shape x = builder.shape();
-  require_images("conv_transpose2d", layer, x);
-  const std::int64_t channels = x[3];
-  require(channels % groups == 0 && filters % groups == 0,
-          "[conv_transpose2d '{}'] expected groups that divide {} channels and {} filters; got {}",
-          layer, channels, filters, groups);
+Conv2dGradInputAttrs conv_transpose_attributes(std::string_view owner, const Shape& x,
+                                               Size2d kernel,
+                                               const ConvTranspose2dOptions& options) {
+  const auto& [stride, padding, more, dilation, groups] = options;
   const bool same = padding.mode == Padding2d::Mode::same;
-  require(output_padding.height < stride.height && output_padding.width < stride.width &&
-              !(same && output_padding != Size2d(0)),
-          "[conv_transpose2d '{}'] expected an output padding below the strides ({}, {}), and none "
-          "with padding \"same\"; got ({}, {})",
-          layer, stride.height, stride.width, output_padding.height, output_padding.width);
+  require(more.height < stride.height && more.width < stride.width && !(same && more != Size2d(0)),
+          "[{}] expected an output padding below the strides ({}, {}), and none with padding "
+          "\"same\"; got ({}, {})",
+          owner, stride.height, stride.width, more.height, more.width);
   const Stretch rows = stretch(x[1], (kernel.height - 1) * dilation.height + 1, stride.height,
-                               output_padding.height, padding.mode, padding.top, padding.bottom);
+                               more.height, padding.mode, padding.top, padding.bottom);
   const Stretch columns = stretch(x[2], (kernel.width - 1) * dilation.width + 1, stride.width,
-                                  output_padding.width, padding.mode, padding.left, padding.right);
+                                  more.width, padding.mode, padding.left, padding.right);
   require(rows.dim > 0 && columns.dim > 0,
-          "[conv_transpose2d '{}'] padding leaves nothing of the output of {}; got top {}, bottom "
-          "{}, left {}, right {}",
-          layer, to_string(x), rows.before, rows.after, columns.before, columns.after);
-  const std::int64_t area = kernel.height * kernel.width;
-  const std::int64_t fan_in = channels / groups * area;
-  const Value w =
-      builder.weight(layer, "weight", {channels, kernel.height, kernel.width, filters / groups},
-                     weight_init, fan_in, filters * area);
+          "[{}] padding leaves nothing of the output of {}; got top {}, bottom {}, left {}, right "
+          "{}",
+          owner, to_string(x), rows.before, rows.after, columns.before, columns.after);
   const Conv2dAttrs back{.stride_h = stride.height,
                          .stride_w = stride.width,
                          .dilation_h = dilation.height,
@@ -70,8 +61,26 @@ void ConvTranspose2d::build(NetworkBuilder& builder) const {
                          .pad_bottom = rows.after,
                          .pad_left = columns.before,
                          .pad_right = columns.after};
-  Value y = builder.graph().emit(ConvTranspose2dOp({back, rows.dim, columns.dim}),
-                                 {builder.current(), w}, layer);
+  return {back, rows.dim, columns.dim};
+}
+
+void ConvTranspose2d::build(NetworkBuilder& builder) const {
+  const std::string layer = builder.begin(*this);
+  const Shape x = builder.shape();
+  require_images("conv_transpose2d", layer, x);
+  const std::int64_t channels = x[3];
+  require(channels % groups == 0 && filters % groups == 0,
+          "[conv_transpose2d '{}'] expected groups that divide {} channels and {} filters; got {}",
+          layer, channels, filters, groups);
+  const Conv2dGradInputAttrs attrs =
+      conv_transpose_attributes(fmt::format("conv_transpose2d '{}'", layer), x, kernel,
+                                {stride, padding, output_padding, dilation, groups});
+  const std::int64_t area = kernel.height * kernel.width;
+  const std::int64_t fan_in = channels / groups * area;
+  const Value w =
+      builder.weight(layer, "weight", {channels, kernel.height, kernel.width, filters / groups},
+                     weight_init, fan_in, filters * area);
+  Value y = builder.graph().emit(ConvTranspose2dOp(attrs), {builder.current(), w}, layer);
   if (bias) {
     const Value b = builder.weight(layer, "bias", {filters}, bias_init, fan_in, filters * area);
     y = builder.graph().emit(BiasAddOp(), {y, b}, layer);
