@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "onnx/importer.h"
 #include "onnx/node_import.h"
 
@@ -20,7 +21,8 @@ OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOption
       return OnnxImport{std::move(model), importer.inputs(), importer.outputs()};
     });
   } catch (const Error& error) {
-    fail_again<DataError>(error, "cannot import '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, "cannot import '{}': {}", path.string(),
+                          escaped(error.what()));  // names are the file's
   }
 }
 

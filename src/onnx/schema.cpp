@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/files.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "core/half.h"
 #include "onnx/external.h"
 #include "onnx/wire.h"
@@ -419,7 +420,8 @@ ModelProto read_model(const std::filesystem::path& path) {
       return model;
     });
   } catch (const Error& error) {
-    fail_again<DataError>(error, "cannot read the ONNX file '{}': {}", path.string(), error.what());
+    fail_again<DataError>(error, "cannot read the ONNX file '{}': {}", path.string(),
+                          escaped(error.what()));
   }
 }
 
