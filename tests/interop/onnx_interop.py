@@ -4,6 +4,7 @@
 The node tests of the package `onnx` run through the importer: those in onnx_node_passes.txt must
 pass. A pass that is not listed is printed; LINNET_ONNX_UPDATE=1 adds it to the list.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -199,6 +200,67 @@ class Export(unittest.TestCase):
                         want = numpy.load(folder / f"output_{name}.npy")
                         got = numpy.load(folder / f"output_{i}.npy")
                         numpy.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+class Commands(unittest.TestCase):
+    """What docs/interop.md shows."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="linnet-onnx-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def linnet(self, *arguments):
+        return subprocess.run([LINNET, *map(str, arguments)], capture_output=True, text=True)
+
+    def test_a_file_becomes_a_model_and_a_file_again(self):
+        import onnxruntime
+
+        fixtures = HERE.parent / "fixtures" / "onnx"
+        model, file = self.folder / "model.safetensors", self.folder / "model.onnx"
+        done = self.linnet("convert", fixtures / "cnn.onnx", "-o", model, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["inputs"][0]["axes"], [2, 3, 1])
+        done = self.linnet("export", model, "--onnx", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        onnx.checker.check_model(onnx.load(file), full_check=True)
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        got = session.run(None, {"input_0": numpy.load(fixtures / "cnn_input_0.npy")})[0]
+        numpy.testing.assert_allclose(got, numpy.load(fixtures / "cnn_y.npy"), rtol=1e-4, atol=1e-4)
+
+    def test_mistakes_are_named(self):
+        node = onnx.helper.make_node("Det", ["x"], ["y"], name="the_node")
+        value = [onnx.helper.make_tensor_value_info(name, 1, ["N", 3, 3]) for name in "xy"]
+        graph = onnx.helper.make_graph([node], "g", value[:1], value[1:])
+        onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)]),
+                  self.folder / "det.onnx")
+        model = self.folder / "m.safetensors"
+        for arguments, sentence in [
+                ((self.folder / "det.onnx", "-o", model), "[Det 'the_node'] this operator"),
+                ((self.folder / "det.onnx", "-o", model, "--network", "resnet50"), "leave out"),
+                ((self.folder / "det.onnx", "-o", model, "--shape", "x=3,a"), "--shape takes"),
+                ((self.folder / "det.onnx", "-o", self.folder / "m.onnx"), "is .safetensors"),
+                ((self.folder / "none.onnx", "-o", model), "No such file")]:
+            done = self.linnet("convert", *arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(sentence, done.stderr)
+            self.assertFalse(model.exists())
+
+    def test_squeezenet_is_what_it_was(self):
+        import onnxruntime
+
+        data = pathlib.Path(os.environ.get("LINNET_DATA", HERE.parents[2] / "shared" / "data"))
+        given = data / "models" / "squeezenet1.0_dc_fp32.onnx"
+        if not given.exists():
+            self.skipTest(f"{given} is not there; LINNET_DATA may name the folder of the data")
+        model, file = self.folder / "squeezenet.safetensors", self.folder / "squeezenet.onnx"
+        self.assertEqual(self.linnet("convert", given, "-o", model).returncode, 0)
+        self.assertEqual(self.linnet("export", model, "--onnx", file).returncode, 0)
+        images = numpy.load(data / "models" / "squeezenet_ref_input.npy")
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        got = session.run(None, {"input": images})[0]
+        want = numpy.load(data / "models" / "squeezenet_ref_logits.npy")
+        numpy.testing.assert_allclose(got, want, atol=1e-3)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ TEST(Wire, refuses_messages_that_are_cut_or_lie) {
             "");  // 5 bytes, 2 are there
   EXPECT_NE(wire_error("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"), "");  // 2^64 - 1 bytes
   EXPECT_NE(wire_error("\x0B"), "");                                          // a group
-  EXPECT_NE(wire_error(std::string_view("\x00", 1)), "");                     // field 0
+  EXPECT_NE(wire_error(std::string_view("\x00\x01", 2)), "");                     // field 0
   EXPECT_NE(wire_error("\x0D\x01\x02"), "");  // 4 bytes, 2 are there
 }
 
