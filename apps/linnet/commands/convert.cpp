@@ -102,11 +102,10 @@ int export_file(const ConvertOptions& options) {
     print_json({{"names", options.to}, {"tensors", entries.size()}, {"pixels", scale}});
     return kSuccess;
   }
-  fmt::print(
-      stderr,
-      "linnet: {} tensors by the names of {} written to '{}'; the scale of the pixels is not "
-      "part of them: {}\n",
-      entries.size(), options.to, options.out, scale);
+  fmt::print(stderr, "linnet: {} tensors by the names of {} written to '{}'{}\n", entries.size(),
+             options.to, options.out,
+             model_file ? std::string()
+                        : "; the scale of the pixels is not part of them: " + scale);
   return kSuccess;
 }
 
@@ -163,8 +162,8 @@ void add_convert(CLI::App& app, Action& action) {
       ->check(at_least(1, 1 << 14));
   command->add_option("--steps", o->steps, "Ids of a sample of a text model; else 150")
       ->check(at_least(1));
-  command->add_option("--ignore", o->ignore,
-                      "Leave out tensors of this name (* and ?); repeatable");
+  command->add_option("--ignore", o->ignore, "Leave out tensors of this name (* and ?); repeatable")
+      ->allow_extra_args(false);
   command->add_option("--dtype", o->dtype, "Element type that --to writes: f32, f16 or bf16")
       ->check(one_of(dtype_names()))
       ->capture_default_str();
