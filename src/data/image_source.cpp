@@ -65,7 +65,12 @@ ImageSource::ImageSource(std::vector<std::filesystem::path> files, Shape record,
 
 void read_image_sample(const std::filesystem::path& path, const Shape& record, const ImageFit& fit,
                        std::span<std::byte> to) {
-  Image image = with_channels(read_image(path), record[2]);
+  put_image_sample(read_image(path), path, record, fit, to);
+}
+
+void put_image_sample(Image image, const std::filesystem::path& path, const Shape& record,
+                      const ImageFit& fit, std::span<std::byte> to) {
+  image = with_channels(std::move(image), record[2]);
   if (fit.shorter_side > 0) {
     image = centre_of_resized(image, fit.shorter_side, record[0], record[1]);
   } else if (image.height != record[0] || image.width != record[1]) {

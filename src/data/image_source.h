@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/image.h"
+
 namespace linnet {
 
 /// How an image file gets the size of a sample.
@@ -22,6 +24,10 @@ struct ImageFit {
 /// and conversion.
 void read_image_sample(const std::filesystem::path& path, const Shape& record, const ImageFit& fit,
                        std::span<std::byte> to);
+
+/// The same of a decoded image; `path` is for messages.
+void put_image_sample(Image image, const std::filesystem::path& path, const Shape& record,
+                      const ImageFit& fit, std::span<std::byte> to);
 
 /// Image files as records (height, width, channels) u8, each read and decoded when it is asked for.
 class ImageSource final : public RecordSource {

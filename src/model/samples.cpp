@@ -39,10 +39,23 @@ DatasetOptions datasets::options_for(const Model& model, const std::string& name
   return options;
 }
 
-Tensor read_images(const std::vector<std::filesystem::path>& files, const Shape& sample,
-                   const ImageFit& fit, int threads) {
+namespace {
+
+void require_images(const Shape& sample) {
   require(sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3),
           "the model takes samples of {}; images are (height, width, 1 or 3)", to_string(sample));
+}
+
+Dataset fitted(Tensor images, const Model& model) {
+  const std::string& input = model.network().definition().inputs[0].name;
+  return fit_samples({{{input, std::move(images)}}, {}, {.name = "images"}}, model);
+}
+
+}  // namespace
+
+Tensor read_images(const std::vector<std::filesystem::path>& files, const Shape& sample,
+                   const ImageFit& fit, int threads) {
+  require_images(sample);
   Tensor images = uninitialized_tensor(DType::u8, sample.batched(std::ssize(files)));
   const auto bad = read_records(ImageSource(files, sample, fit), images.writable_bytes(), threads);
   if (!bad.empty()) throw DataError(bad[0].second);
@@ -51,13 +64,21 @@ Tensor read_images(const std::vector<std::filesystem::path>& files, const Shape&
 
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
                     int threads) {
-  Tensor images = read_images(files, model.sample_shape(), {.resize = true}, threads);
-  const std::string& input = model.network().definition().inputs[0].name;
-  return fit_samples({{{input, std::move(images)}}, {}, {.name = "images"}}, model);
+  return fitted(read_images(files, model.sample_shape(), {.resize = true}, threads), model);
 }
 
 Tensor load_image(const std::filesystem::path& file, const Model& model) {
   return load_images({file}, model, 1).inputs()[0].data;
+}
+
+Tensor load_image(std::span<const std::byte> bytes, const Model& model) {
+  const Shape sample = model.sample_shape();
+  require_images(sample);
+  Tensor image = uninitialized_tensor(DType::u8, sample.batched(1));
+  const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  put_image_sample(decode_image(file, "the image"), "the image", sample, {.resize = true},
+                   image.writable_bytes());
+  return fitted(std::move(image), model).inputs()[0].data;
 }
 
 }  // namespace linnet

@@ -10,13 +10,12 @@
 #include <span>
 
 #include "base/check.h"
-#include "base/join.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/options.h"
 #include "nn/definition.h"
 #include "report/json.h"
-#include "report/metrics.h"
+#include "report/predictions.h"
 #include "report/saved_run.h"
 
 namespace linnet::command {
@@ -31,55 +30,6 @@ struct PredictOptions {
   int threads = 0;
   bool json = false;
 };
-
-/// What the outputs of a model are, and how lines show them.
-struct Shown {
-  Answers answers = Answers::values;
-  const std::vector<std::string>& names;  ///< of the classes or labels; may be empty
-};
-
-/// Classes and labels want a row of outputs, and names that the lines can show.
-Shown shown_of(const Model& model) {
-  const Shape outputs = model.network().output_shape();
-  const bool named = !model.class_names().empty() && outputs.rank() == 1;
-  return {named ? model.answers() : Answers::values, model.class_names()};
-}
-
-std::size_t largest(std::span<const float> outputs) {
-  return static_cast<std::size_t>(std::ranges::max_element(outputs) - outputs.begin());
-}
-
-std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs) {
-  const auto line = [&](std::size_t index) {
-    return fmt::format("{}\t{}\t{:.4f}\n", name, class_name(shown.names, index), outputs[index]);
-  };
-  switch (shown.answers) {
-    case Answers::classes:
-    case Answers::scores: return line(largest(outputs));
-    case Answers::values: return fmt::format("{}\t{}\n", name, join(outputs, "\t"));
-    case Answers::labels: break;
-  }
-  std::string text;
-  for (std::size_t i = 0; i < outputs.size(); ++i) text += line(i);
-  return text;
-}
-
-Json line_json(const Shown& shown, const std::string& name, std::span<const float> outputs) {
-  Json json;
-  json["input"] = name;
-  if (shown.answers == Answers::classes || shown.answers == Answers::scores) {
-    const std::size_t best = largest(outputs);
-    json["class"] = class_name(shown.names, best);
-    json[shown.answers == Answers::classes ? "probability" : "score"] = outputs[best];
-  } else if (shown.answers == Answers::labels) {
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      json["labels"].push_back(
-          {{"label", class_name(shown.names, i)}, {"probability", outputs[i]}});
-    }
-  }
-  json["outputs"] = std::vector<float>(outputs.begin(), outputs.end());
-  return json;
-}
 
 /// Said where a model file does not name the loss of its training.
 std::string assumption(const Model& model) {
@@ -147,7 +97,8 @@ int predict(const PredictOptions& options) {
   for (std::size_t i = 0; i < inputs.names.size(); ++i) {
     const std::span<const float> row = outputs.subspan(i * width, width);
     if (options.json) {
-      json.push_back(line_json(shown, inputs.names[i], row));
+      json.push_back({{"input", inputs.names[i]}});
+      json.back().update(answer_json(shown, row));
     } else {
       text += line_text(shown, inputs.names[i], row);
     }

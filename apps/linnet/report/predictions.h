@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/json.h"
+
+namespace linnet::command {
+
+/// What the outputs of a model are, and how lines show them.
+struct Shown {
+  Answers answers = Answers::values;
+  std::vector<std::string> names;  ///< of the classes or labels; may be empty
+
+  /// Whether the outputs are shown as probabilities.
+  bool probabilities() const { return answers == Answers::classes || answers == Answers::labels; }
+};
+
+/// Classes and labels want a row of outputs, and names that the lines can show.
+Shown shown_of(const Model& model);
+
+/// "cat.png\tcat\t0.9912\n"; a line for each of independent labels; of values all numbers.
+std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs);
+
+/// {"class": "cat", "probability": 0.9912, "outputs": [...]}, or "labels", or outputs alone.
+Json answer_json(const Shown& shown, std::span<const float> outputs);
+
+}  // namespace linnet::command

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/request.h"
+
+#include <linnet/samples.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "base/check.h"
+#include "nn/definition.h"
+
+namespace linnet::command {
+namespace {
+
+constexpr int kDeepest = 8;  ///< of arrays in arrays: as many axes as a Shape has at most
+
+/// Adds the numbers of nested arrays in row-major order.
+void flatten(const Json& value, const std::string& input, int depth, std::vector<double>& to) {
+  if (value.is_array()) {
+    require(depth < kDeepest, "input '{}': arrays are nested deeper than {}", input, kDeepest);
+    for (const Json& item : value) flatten(item, input, depth + 1, to);
+    return;
+  }
+  require(value.is_number(), "input '{}': expected numbers; got {}", input, value.type_name());
+  to.push_back(value.get<double>());
+}
+
+template <class T>
+Tensor tensor_of(const std::vector<double>& values, const Shape& sample) {
+  std::vector<T> elements;
+  for (const double value : values) elements.push_back(static_cast<T>(value));
+  return Tensor(std::move(elements), sample.batched(1));
+}
+
+}  // namespace
+
+RequestReader::RequestReader(const Model& model, std::vector<std::string> words)
+    : model_(model), words_(std::move(words)) {
+  const NetworkInput& input = model.network().definition().inputs[0];
+  type_ = input.dtype;
+}
+
+bool RequestReader::takes_images() const {
+  const NetworkDefinition& network = model_.network().definition();
+  const Shape sample = model_.sample_shape();
+  return network.inputs.size() == 1 && network.inputs[0].dtype == DType::f32 &&
+         sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3);
+}
+
+std::vector<Sample> RequestReader::read(std::string_view content_type,
+                                        const std::string& body) const {
+  const std::string_view kind = content_type.substr(0, content_type.find(';'));
+  if (kind.starts_with("image/")) return {image(body)};
+  if (kind == "text/plain") return {text(body)};
+  require(kind == "application/json",
+          "expected a Content-Type of application/json, image/* or text/plain; got '{}'", kind);
+  return from_json(body);
+}
+
+Sample RequestReader::image(const std::string& body) const {
+  require(takes_images(), "the model takes no images; its input is {}",
+          to_string(model_.network().input_shape()));
+  // As numbers in JSON are, so that both can be in one batch.
+  const Tensor pixels = load_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
+  return Sample({{model_.network().input_names()[0], pixels}});
+}
+
+Sample RequestReader::text(const std::string& text) const {
+  require(takes_texts(), "the model takes no texts; its input is {}",
+          to_string(model_.network().input_shape()));
+  return Sample({{model_.network().input_names()[0],
+                  encode_text(text, words_, model_.network().input_shape()[0])}});
+}
+
+Tensor RequestReader::sample_of(const Json& value, std::size_t input) const {
+  const NetworkInput& wanted = model_.network().definition().inputs[input];
+  std::vector<double> values;
+  flatten(value, wanted.name, 0, values);
+  require(std::ssize(values) == wanted.sample.elements(),
+          "input '{}': expected {} numbers for a sample of {}; got {}", wanted.name,
+          wanted.sample.elements(), to_string(wanted.sample), values.size());
+  if (wanted.dtype == DType::i32) {
+    for (const double number : values) {
+      require(number == std::floor(number) && std::abs(number) <= std::numeric_limits<int>::max(),
+              "input '{}': expected whole numbers (ids); got {}", wanted.name, number);
+    }
+    return tensor_of<std::int32_t>(values, wanted.sample);
+  }
+  for (const double number : values) {
+    require(std::abs(number) <= std::numeric_limits<float>::max(),
+            "input '{}': {} does not fit into 32 bits", wanted.name, number);
+  }
+  return tensor_of<float>(values, wanted.sample);
+}
+
+std::vector<Sample> RequestReader::from_json(const std::string& body) const {
+  Json json;
+  try {
+    json = Json::parse(body);
+  } catch (const nlohmann::json::exception& error) {
+    fail("the body is no JSON: {}", error.what());
+  }
+  require(json.is_object(), "expected a JSON object; got {}", json.type_name());
+  std::vector<Sample> samples;
+  if (json.contains("texts")) {
+    require(json["texts"].is_array(), "'texts' must be an array of strings");
+    for (const Json& one : json["texts"]) {
+      require(one.is_string(), "'texts' must be an array of strings; it has {}", one.type_name());
+      samples.push_back(text(one.get<std::string>()));
+    }
+    return samples;
+  }
+  require(json.contains("inputs"), "expected a key 'inputs'{}", takes_texts() ? " or 'texts'" : "");
+  const auto& inputs = model_.network().definition().inputs;
+  Json columns = json["inputs"];
+  if (columns.is_array()) {
+    require(inputs.size() == 1, "the network has {} inputs; 'inputs' must be an object of arrays",
+            inputs.size());
+    columns = Json{{inputs[0].name, columns}};
+  }
+  require(columns.is_object(), "'inputs' must be an array of samples; got {}", columns.type_name());
+  for (const auto& item : columns.items()) {
+    require(std::ranges::find(inputs, item.key(), &NetworkInput::name) != inputs.end(),
+            "there is no input '{}'", item.key());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = inputs[i].name;
+    require(columns.contains(name) && columns[name].is_array(),
+            "input '{}': expected an array of samples", name);
+    if (i == 0) samples.resize(columns[name].size());
+    require(columns[name].size() == samples.size(),
+            "input '{}': expected {} samples, as the others have; got {}", name, samples.size(),
+            columns[name].size());
+    for (std::size_t n = 0; n < samples.size(); ++n) {
+      samples[n].set(name, sample_of(columns[name][n], i));
+    }
+  }
+  return samples;
+}
+
+Json RequestReader::description() const {
+  Json json;
+  json["takes"] = takes_images() ? "images" : takes_texts() ? "texts" : "numbers";
+  for (const NetworkInput& input : model_.network().definition().inputs) {
+    json["inputs"].push_back({{"name", input.name},
+                              {"shape", to_json(input.sample)},
+                              {"type", std::string(to_string(input.dtype))}});
+  }
+  json["sample"] = to_json(model_.sample_shape());
+  json["output"] = to_json(model_.network().output_shape());
+  json["classes"] = model_.class_names();
+  return json;
+}
+
+}  // namespace linnet::command

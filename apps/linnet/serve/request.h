@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/json.h"
+#include "serve/batcher.h"
+
+namespace linnet::command {
+
+/// Reads bodies of requests as samples of a model. Thread-safe.
+class RequestReader {
+ public:
+  /// Keeps a reference to the model. `words`: of a text model's training, else empty.
+  RequestReader(const Model& model, std::vector<std::string> words);
+
+  /// Of a body by its content type:
+  /// - image/*: one image, as the training's evaluations see it;
+  /// - text/plain: one text;
+  /// - application/json: {"inputs": [sample, ...]} with nested or flat arrays of numbers, for
+  ///   networks of several inputs {"inputs": {"name": [sample, ...], ...}}; or {"texts": [...]}.
+  /// Throws Error saying what is wrong with it.
+  std::vector<Sample> read(std::string_view content_type, const std::string& body) const;
+
+  /// The type of the first input's samples that read() makes.
+  DType type() const { return type_; }
+  bool takes_images() const;
+  bool takes_texts() const { return !words_.empty(); }
+
+  /// What a page or a program must know to ask: inputs, their shapes, class names.
+  Json description() const;
+
+ private:
+  Sample image(const std::string& body) const;
+  Sample text(const std::string& text) const;
+  std::vector<Sample> from_json(const std::string& body) const;
+  Tensor sample_of(const Json& value, std::size_t input) const;
+
+  const Model& model_;
+  std::vector<std::string> words_;
+  DType type_;
+};
+
+}  // namespace linnet::command

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+import http.client
+import json
+import re
+import signal
+import struct
+import subprocess
+import threading
+import unittest
+import zlib
+
+import command
+
+
+def png(pixels, height=28, width=28):
+    """A grey PNG file."""
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    rows = b"".join(b"\0" + bytes(pixels[i * width:(i + 1) * width]) for i in range(height))
+    return (b"\x89PNG\r\n\x1a\n" +
+            chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class Serve(command.CommandTest):
+    def serve(self, *arguments):
+        """A server on a free port; its address ends up in self.port."""
+        self.server = subprocess.Popen([command.LINNET, "serve", *map(str, arguments), "--port", "0"],
+                                       cwd=self.folder, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.stop)
+        line = self.server.stdout.readline()
+        self.port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", line)[1])
+
+    def stop(self):
+        """Ends the server politely; returns its status and what it wrote to standard error."""
+        if self.server.poll() is None:
+            self.server.send_signal(signal.SIGTERM)
+        _, err = self.server.communicate(timeout=60)
+        return self.server.returncode, err
+
+    def ask(self, method, path, body=None, kind=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, {"Content-Type": kind} if kind else {})
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def predict(self, body, kind="application/json"):
+        """The predictions, or the sentence of an error with its status."""
+        if kind == "application/json" and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        status, text = self.ask("POST", "/predict", body, kind)
+        answer = json.loads(text)
+        return answer["predictions"] if status == 200 else (status, answer["error"])
+
+    def images_model(self):
+        _, folder = self.train()
+        pixels, labels = command.patterns(100, 2)
+        return folder, [pixels[i * 784:(i + 1) * 784] for i in range(100)], labels
+
+    def test_an_image_is_answered_as_predict_answers_it(self):
+        folder, images, _ = self.images_model()
+        (self.folder / "one.png").write_bytes(png(images[3]))
+        wanted = self.run_json("predict", folder, "one.png")["predictions"][0]
+        wanted.pop("input")
+        self.serve(folder)
+        self.assertEqual(self.predict(png(images[3]), "image/png"), [wanted])
+        numbers = {"inputs": [list(images[3])]}
+        self.assertEqual(self.predict(numbers), [wanted])
+        nested = {"inputs": [[[[v] for v in images[3][r * 28:r * 28 + 28]] for r in range(28)]]}
+        self.assertEqual(self.predict(nested), [wanted])
+        self.assertEqual(self.stop(), (0, ""))
+
+    def test_requests_of_many_threads_get_their_own_answers(self):
+        folder, images, _ = self.images_model()
+        self.serve(folder, "--batch", 8)
+        alone = [self.predict({"inputs": [list(image)]})[0]["class"] for image in images]
+        found = {}
+
+        def ask(first):
+            for i in range(first, 100, 10):
+                found[i] = self.predict({"inputs": [list(images[i]), list(images[99 - i])]})
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for i, answers in found.items():
+            self.assertEqual([a["class"] for a in answers], [alone[i], alone[99 - i]])
+        _, metrics = self.ask("GET", "/metrics")
+        self.assertIn('linnet_requests_total{path="/predict",status="200"} 200\n', metrics)
+        self.assertIn("linnet_samples_total 300\n", metrics)
+        self.assertIn('linnet_predict_seconds_bucket{le="+Inf"} 200\n', metrics)
+        self.assertIn("linnet_waiting_samples 0\n", metrics)
+        self.assertLess(int(re.search(r"linnet_batches_total (\d+)", metrics)[1]), 300)
+
+    def test_what_is_wrong_is_said(self):
+        folder, images, _ = self.images_model()
+        self.serve(folder, "--max-body", 1, "--max-queue", 4)
+        for body, kind, sentence in (
+                ("{", "application/json", None),
+                ("[]", "application/json", "expected a JSON object; got array"),
+                ("{}", "application/json", "expected a key 'inputs'"),
+                ({"inputs": 3}, "application/json", "'inputs' must be an array of samples; got number"),
+                ({"inputs": [[1, 2]]}, "application/json",
+                 "input 'input': expected 784 numbers for a sample of (28, 28, 1); got 2"),
+                ({"inputs": ["x"]}, "application/json", "input 'input': expected numbers; got string"),
+                ({"inputs": {"x": []}}, "application/json", "there is no input 'x'"),
+                ({"inputs": [[1e300] * 784]}, "application/json",
+                 "input 'input': 1e+300 does not fit into 32 bits"),
+                ("[" * 100000, "application/json", None),
+                ('{"inputs": [' + "[" * 50 + "]" * 50 + "]}", "application/json",
+                 "input 'input': arrays are nested deeper than 8"),
+                (b"\x89PNG\r\n", "image/png", None),
+                ("a text", "text/plain", "the model takes no texts; its input is (28, 28, 1)"),
+                ("x", "text/html", "expected a Content-Type of application/json, image/* or "
+                                   "text/plain; got 'text/html'")):
+            status, error = self.predict(body, kind)
+            self.assertEqual(status, 400, error)
+            if sentence:
+                self.assertEqual(error, sentence)
+        self.assertEqual(self.predict({"inputs": [list(images[0])] * 5}),
+                         (503, "0 samples are waiting already; the queue holds 4"))
+        self.assertEqual(self.predict(b"x" * (2 << 20), "image/png"), (413, "the body is too large"))
+        self.assertEqual(self.ask("GET", "/nowhere")[0], 404)
+        self.assertEqual(self.predict({"inputs": []}), [])
+        self.assertEqual(len(self.predict({"inputs": [list(images[0])] * 4})), 4)
+        self.assertEqual(self.ask("GET", "/healthz"), (200, "ok\n"))
+        self.assert_error(f"cannot listen on 127.0.0.1:{self.port}: the port is taken, or not ours to "
+                          "take", "serve", folder, "--port", self.port)
+
+    def test_numbers_and_the_page(self):
+        command.write_points(self.folder / "points")
+        (self.folder / "net.toml").write_text(command.POINTS % "")
+        self.run_linnet("train", "net.toml", "--out", "run", "--epochs", 1,
+                        "--device", "cpu")
+        self.serve("run")
+        model = json.loads(self.ask("GET", "/model")[1])
+        self.assertEqual(model["takes"], "numbers")
+        self.assertEqual(model["inputs"], [{"name": "input", "shape": [4], "type": "f32"}])
+        answer, = self.predict({"inputs": [[0.5, -1, 2, 0]]})
+        self.assertEqual(len(answer["outputs"]), 2)
+        status, page = self.ask("GET", "/")
+        self.assertEqual(status, 200)
+        self.assertIn("<title>Linnet</title>", page)
+
+
+if __name__ == "__main__":
+    unittest.main()

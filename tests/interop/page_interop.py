@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of `linnet serve` in a headless Chromium."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+LINNET = os.environ["LINNET_COMMAND"]
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+
+POINTS = """[network]
+input = [4]
+layers = [{type = "dense", units = 8}, {type = "relu"}, {type = "dense", units = 2}]
+[data]
+path = "points"
+"""
+
+
+@unittest.skipIf(BROWSER is None or DRIVER is None, "there is no Chromium with its driver")
+class Page(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="linnet-page-")
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def serve(self, *train):
+        subprocess.run([LINNET, "train", *train, "--device", "cpu", "--out", "run"], cwd=self.folder,
+                       check=True, capture_output=True)
+        server = subprocess.Popen([LINNET, "serve", "run", "--port", "0"], cwd=self.folder,
+                                  stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (server.send_signal(signal.SIGTERM), server.communicate(timeout=60)))
+        address = re.fullmatch(r"(http://\S+)\n", server.stdout.readline())[1]
+        options = webdriver.ChromeOptions()
+        options.binary_location = BROWSER
+        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
+                         "--window-size=390,844"):  # a phone's
+            options.add_argument(argument)
+        browser = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+        self.addCleanup(browser.quit)
+        browser.get(address)
+        WebDriverWait(browser, 20).until(
+            lambda b: b.find_element(By.TAG_NAME, "body").get_attribute("data-ready"))
+        return browser
+
+    def answer(self, browser):
+        """The names and texts of the answer's rows, once there are some."""
+        def rows(b):
+            return b.execute_script("return [...document.querySelectorAll('#answer tr')].map("
+                                    "r => [...r.cells].slice(0, 2).map(c => c.textContent))")
+        return WebDriverWait(browser, 20).until(rows)
+
+    def fits(self, browser):
+        """Nothing is wider than the window."""
+        width = browser.execute_script(
+            "return [document.documentElement.scrollWidth, innerWidth]")
+        self.assertLessEqual(width[0], width[1])
+
+    def test_a_drawn_digit(self):
+        browser = self.serve("--workload", "mnist-cnn", "--data", "digits", "--epochs", "5")
+        canvas = browser.find_element(By.ID, "canvas")
+        ActionChains(browser).move_to_element_with_offset(canvas, 0, -90).click_and_hold() \
+            .move_by_offset(0, 90).move_by_offset(0, 90).release().perform()
+        rows = self.answer(browser)
+        self.assertEqual(len(rows), 10)
+        self.assertRegex(rows[0][1], r"^\d+\.\d\d %$")
+        self.assertEqual(rows[0][0], "1")  # an upright stroke
+        self.fits(browser)
+        browser.find_element(By.ID, "clear").click()
+        self.assertEqual(browser.find_elements(By.CSS_SELECTOR, "#answer tr"), [])
+
+    def test_a_chosen_file(self):
+        browser = self.serve("--workload", "mnist-cnn", "--data", "digits", "--epochs", "1")
+        (self.folder / "bad.png").write_bytes(b"no image")
+        browser.find_element(By.ID, "file").send_keys(str(self.folder / "bad.png"))
+        WebDriverWait(browser, 20).until(
+            lambda b: "the image" in b.find_element(By.ID, "error").text)
+
+    def test_a_row_of_numbers(self):
+        import numpy as np
+        points = self.folder / "points"
+        points.mkdir()
+        rng = np.random.default_rng(3)
+        for part in ("train", "test"):
+            x = rng.normal(size=(64, 4)).astype("float32")
+            np.save(points / f"x_{part}.npy", x)
+            np.save(points / f"y_{part}.npy", (x[:, 0] > 0).astype("int32"))
+        (self.folder / "net.toml").write_text(POINTS)
+        browser = self.serve("net.toml", "--epochs", "20")
+        fields = browser.find_elements(By.CSS_SELECTOR, "#fields input")
+        self.assertEqual(len(fields), 4)
+        fields[0].clear()
+        fields[0].send_keys("2.5")
+        browser.find_element(By.CSS_SELECTOR, "#row button").click()
+        rows = dict(self.answer(browser))
+        self.assertGreater(float(rows["1"]), float(rows["0"]))
+        self.fits(browser)
+
+
+if __name__ == "__main__":
+    unittest.main()
