@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
   add_predict(app, action);
   add_evaluate(app, action);
   add_export(app, action);
+  add_runs(app, action);
   add_serve(app, action);
   add_summary(app, action);
   add_plan(app, action);

@@ -21,6 +21,7 @@ void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
+void add_runs(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_summary(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);

@@ -34,13 +34,18 @@ constexpr std::string_view kEnd = ".tmp";
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// What a lock file says of its process: " by process 1234", or nothing yet.
-std::string owner(int descriptor) {
+/// The process that a lock file names, as text; nothing yet where it was just made.
+std::string process_in(int descriptor) {
   std::string text(32, '\0');
   const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  text = text.substr(0, text.find('\n'));
-  return text.empty() ? text : " by process " + text;
+  return text.substr(0, text.find('\n'));
+}
+
+/// " by process 1234", or nothing.
+std::string owner(int descriptor) {
+  const std::string process = process_in(descriptor);
+  return process.empty() ? process : " by process " + process;
 }
 
 /// Whether the file is still there under its name: its owner may just have removed it.
@@ -155,6 +160,18 @@ FolderLock::FolderLock(const fs::path& folder) : file_(folder / kLockFile) {
 FolderLock::~FolderLock() {
   ::unlink(file_.c_str());  // before another process can get the lock
   ::close(descriptor_);
+}
+
+bool is_locked(const fs::path& folder) {
+  const fs::path file = folder / kLockFile;
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const std::string text = process_in(descriptor);
+  ::close(descriptor);
+  pid_t process = 0;
+  std::from_chars(text.data(), text.data() + text.size(), process);
+  // Nobody's lock is tried: that could stop a training that is just beginning.
+  return process > 0 && lives(process) && !began_later(process, file);
 }
 
 void remove_leftovers(const fs::path& folder) {

@@ -24,6 +24,9 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+/// Whether a living process holds the folder.
+bool is_locked(const std::filesystem::path& folder);
+
 /// Removes what killed processes have left in a folder: temporary files
 /// (".linnet-<process>-<n>.tmp") and a lock file that nobody holds. Those of living processes stay,
 /// and so does everything where an error comes up.

@@ -5,7 +5,8 @@
 
 namespace linnet::command {
 
-/// serve/page.html, made a part of the command.
+// The .html files of this folder, made a part of the command.
 extern const std::string_view kServePage;
+extern const std::string_view kRunsPage;
 
 }  // namespace linnet::command

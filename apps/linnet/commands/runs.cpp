@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "commands/commands.h"
+#include "report/json.h"
+#include "report/runs.h"
+#include "serve/http_server.h"
+#include "serve/pages.h"
+
+namespace linnet::command {
+namespace {
+
+struct RunsOptions {
+  std::vector<std::string> folders;
+  std::string page;
+  bool json = false;
+  bool serve = false;
+  HttpOptions http;
+};
+
+std::vector<Json> read_runs(const RunsOptions& options) {
+  const std::vector<std::filesystem::path> paths(options.folders.begin(), options.folders.end());
+  std::vector<Json> runs;
+  for (const auto& folder : find_runs(paths)) runs.push_back(run_json(folder));
+  return runs;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The page with the runs in it, for a file. In a script's text no "</script>" may stand.
+std::string page_of(const std::vector<Json>& runs) {
+  std::string data = text_of(runs);
+  for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) {
+    data.replace(at, 2, "<\\/");
+  }
+  std::string page(kRunsPage);
+  constexpr std::string_view kNoData = "const DATA = null;";
+  const std::size_t at = page.find(kNoData);
+  LINNET_ASSERT(at != std::string::npos);
+  return page.replace(at, kNoData.size(), "const DATA = " + data + ";");
+}
+
+int show(const RunsOptions& options) {
+  const std::vector<Json> runs = read_runs(options);  // also before it serves: slips are said
+  if (options.serve) {
+    HttpServer server(options.http);
+    server.get("/", [] {
+      return HttpAnswer{.body = std::string(kRunsPage), .type = "text/html; charset=utf-8"};
+    });
+    server.get("/runs.json", [&options]() -> HttpAnswer {
+      try {
+        return {.body = text_of(read_runs(options)) + "\n"};
+      } catch (const Error& error) {
+        return http_error(404, error.what());
+      }
+    });
+    server.run_until_signal();
+    return kSuccess;
+  }
+  if (!options.page.empty()) write_file_atomically(options.page, page_of(runs));
+  if (options.json) {
+    print_json(runs);
+  } else {
+    print_out(runs_table(runs));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_runs(CLI::App& app, Action& action) {
+  auto o = std::make_shared<RunsOptions>();
+  CLI::App* command = app.add_subcommand("runs", "Compares trainings: a table, a page, or live");
+  command->add_option("DIR", o->folders, "Run folders, or folders of them; default: runs");
+  command->add_option("--html", o->page, "Write a page with all curves to this file");
+  command->add_flag("--json", o->json, "Print one JSON array");
+  command->add_flag("--serve", o->serve, "Show them in a browser, live while they run");
+  command->add_option("--host", o->http.host, "Address to listen on")->capture_default_str();
+  command->add_option("--port", o->http.port, "Port to listen on; 0: any that is free")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
+  command->footer("Example: linnet runs runs --serve");
+  command->callback([&action, o] {
+    if (o->folders.empty()) o->folders = {"runs"};
+    action = [o] { return show(*o); };
+  });
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/runs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "report/folder_lock.h"
+#include "report/progress.h"
+#include "report/run_folder.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHistoryFile = "history.jsonl";
+constexpr const char* kProgressFile = "progress.json";
+constexpr std::size_t kMostOfAFile = std::size_t{256} << 20;
+
+bool is_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / kHistoryFile, error) || fs::exists(folder / kProgressFile, error) ||
+         fs::exists(folder / kSummaryFile, error);
+}
+
+/// Null where the file is missing or holds something else.
+Json object_of(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  try {
+    Json json = Json::parse(read_text(path, kMostOfAFile), nullptr, false);
+    return json.is_object() ? json : Json();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Json epochs_of(const fs::path& path) {
+  Json epochs = Json::array();
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return epochs;
+  std::string text;
+  try {
+    text = read_text(path, kMostOfAFile);
+  } catch (const Error&) {
+    return epochs;
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    Json epoch = Json::parse(line, nullptr, false);
+    if (epoch.is_object()) epochs.push_back(std::move(epoch));
+  }
+  return epochs;
+}
+
+std::optional<double> number(const Json& json, const std::string& key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
+/// The part that a run is judged by: validation, else test, else training.
+std::string judged_part(const Json& epochs) {
+  for (const char* part : {"validation", "test"}) {
+    for (const Json& epoch : epochs) {
+      if (number(epoch, part + std::string("_loss"))) return part;
+    }
+  }
+  return "train";
+}
+
+}  // namespace
+
+std::vector<fs::path> find_runs(const std::vector<fs::path>& paths) {
+  std::set<fs::path> found;
+  for (const fs::path& path : paths) {
+    std::error_code error;
+    require(fs::is_directory(path, error), "'{}' is no folder", path.string());
+    if (is_run(path)) {
+      found.insert(path);
+      continue;
+    }
+    fs::directory_iterator entries(path, error);
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+      std::error_code none;
+      if (fs::is_directory(entries->path(), none) && is_run(entries->path())) {
+        found.insert(entries->path());
+      }
+    }
+  }
+  require(!found.empty(), "there is no run in '{}'", paths.front().string());
+  return {found.begin(), found.end()};
+}
+
+Json run_json(const fs::path& folder) {
+  const Json summary = object_of(folder / kSummaryFile);
+  const Json progress = object_of(folder / kProgressFile);
+  Json run;
+  run["name"] = folder.has_filename() ? folder.filename().string() : folder.string();
+  run["path"] = folder.string();
+  run["state"] = is_locked(folder)                     ? "running"
+                 : summary.is_null()                   ? "stopped"
+                 : summary.value("interrupted", false) ? "interrupted"
+                                                       : "done";
+  run["summary"] = summary;
+  run["epochs"] = epochs_of(folder / kHistoryFile);
+  run["progress"] = run["state"] == "running" ? progress : Json();
+  return run;
+}
+
+std::string runs_table(const std::vector<Json>& runs) {
+  std::vector<std::vector<std::string>> rows{{"run", "state", "epochs", "part", "last loss",
+                                              "best loss", "last accuracy", "best accuracy",
+                                              "samples/s", "time", "parameters"}};
+  for (const Json& run : runs) {
+    const Json& epochs = run["epochs"];
+    const std::string part = judged_part(epochs);
+    std::optional<double> last_loss;
+    std::optional<double> best_loss;
+    std::optional<double> last_accuracy;
+    std::optional<double> best_accuracy;
+    double seconds = 0;
+    std::vector<double> speeds;
+    for (const Json& epoch : epochs) {
+      last_loss = number(epoch, part + "_loss");
+      if (last_loss) best_loss = std::min(*last_loss, best_loss.value_or(*last_loss));
+      last_accuracy = number(epoch, part + "_accuracy");
+      if (last_accuracy) {
+        best_accuracy = std::max(*last_accuracy, best_accuracy.value_or(*last_accuracy));
+      }
+      seconds += number(epoch, "seconds").value_or(0);
+      if (const auto speed = number(epoch, "samples_per_second")) speeds.push_back(*speed);
+    }
+    std::ranges::sort(speeds);
+    const auto loss = [](const std::optional<double>& value) {
+      return value ? fmt::format("{:.4f}", *value) : "–";
+    };
+    const auto share = [](const std::optional<double>& value) {
+      return value ? fmt::format("{:.2f} %", 100 * *value) : "–";
+    };
+    const auto parameters =
+        number(run["summary"].is_object() ? run["summary"] : Json::object(), "parameters");
+    rows.push_back({run["name"].get<std::string>(), run["state"].get<std::string>(),
+                    std::to_string(epochs.size()), part, loss(last_loss), loss(best_loss),
+                    share(last_accuracy), share(best_accuracy),
+                    speeds.empty() ? "–" : fmt::format("{:.0f}", speeds[speeds.size() / 2]),
+                    duration_text(seconds), parameters ? fmt::format("{:.0f}", *parameters) : "–"});
+  }
+  std::vector<std::size_t> widths(rows[0].size());
+  const auto shown = [](const std::string& cell) {  // "–" is one sign of three bytes
+    return cell == "–" ? 1 : cell.size();
+  };
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], shown(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string blanks(widths[i] - shown(row[i]), ' ');
+      const bool left = i < 2 || i == 3;  // words; numbers stand at the right
+      line += (i == 0 ? "" : "  ") + (left ? row[i] + blanks : blanks + row[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+void write_progress(const fs::path& folder, const Json& progress) {
+  const fs::path path = folder / kProgressFile;
+  const fs::path temporary = folder / fmt::format(".linnet-{}-progress.tmp", ::getpid());
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << progress.dump() << "\n";
+    if (!file.flush()) return;
+  }
+  std::error_code none;
+  fs::rename(temporary, path, none);
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/json.h"
+
+namespace linnet::command {
+
+/// The run folders among `paths` and right inside them, by path. Throws Error for a path that is no
+/// folder, and where there is no run at all.
+std::vector<std::filesystem::path> find_runs(const std::vector<std::filesystem::path>& paths);
+
+/// A run as a page or a table shows it: name, path, state ("running", "done", "interrupted",
+/// "stopped"), what summary.json says of it, its epochs, and while it runs its progress. Lines that
+/// cannot be read are passed over: another process may be writing them.
+Json run_json(const std::filesystem::path& folder);
+
+/// One line a run: the last and the best epoch, speed and size.
+std::string runs_table(const std::vector<Json>& runs);
+
+/// Beside history.jsonl: how far a running epoch is. Best effort, not brought to the disk.
+void write_progress(const std::filesystem::path& folder, const Json& progress);
+
+}  // namespace linnet::command

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/model_server.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "serve/pages.h"
+
+namespace linnet::command {
+namespace {
+
+/// What is not UTF-8 in it is replaced.
+HttpAnswer answer_of(const Json& json) {
+  return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+}
+
+}  // namespace
+
+ModelServer::ModelServer(Model model, std::vector<std::string> words, const HttpOptions& http,
+                         const BatcherOptions& batches)
+    : model_(std::move(model)),
+      reader_(model_, std::move(words)),
+      shown_(shown_of(model_)),
+      batcher_(model_, batches, shown_.probabilities(), reader_.type(), metrics_),
+      http_(http) {
+  http_.get("/", [] {
+    return HttpAnswer{.body = std::string(kServePage), .type = "text/html; charset=utf-8"};
+  });
+  http_.get("/healthz", [] { return HttpAnswer{.body = "ok\n", .type = "text/plain"}; });
+  http_.get("/metrics", [this] {
+    return HttpAnswer{.body = metrics_.text(), .type = "text/plain; version=0.0.4"};
+  });
+  http_.get("/model", [this] { return answer_of(reader_.description()); });
+  http_.post("/predict", [this](const std::string& type, const std::string& body) {
+    const auto begin = std::chrono::steady_clock::now();
+    HttpAnswer answer = predict(type, body);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    metrics_.count_request("/predict", answer.status, took.count());
+    return answer;
+  });
+}
+
+HttpAnswer ModelServer::predict(const std::string& type, const std::string& body) {
+  try {
+    Json answers = Json::array();
+    for (const std::vector<float>& row : batcher_.predict(reader_.read(type, body))) {
+      answers.push_back(answer_json(shown_, row));
+    }
+    return answer_of({{"predictions", std::move(answers)}});
+  } catch (const Overloaded& error) {
+    return http_error(503, error.what());
+  } catch (const Error& error) {
+    return http_error(400, error.what());
+  }
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <string>
+#include <vector>
+
+#include "report/predictions.h"
+#include "serve/batcher.h"
+#include "serve/http_server.h"
+#include "serve/request.h"
+
+namespace linnet::command {
+
+/// Answers HTTP for a model:
+///   GET  /          a page to try it
+///   POST /predict   what RequestReader reads; {"predictions": [...]}
+///   GET  /model     RequestReader::description()
+///   GET  /healthz   "ok"
+///   GET  /metrics   in Prometheus's text format
+/// A body that is wrong gets status 400; where the queue is full or an answer takes too long, 503.
+class ModelServer {
+ public:
+  /// Compiles what it runs. `words`: of a text model's training, else empty.
+  ModelServer(Model model, std::vector<std::string> words, const HttpOptions& http,
+              const BatcherOptions& batches);
+
+  void run_until_signal() { http_.run_until_signal(); }
+
+ private:
+  HttpAnswer predict(const std::string& type, const std::string& body);
+
+  Model model_;
+  RequestReader reader_;
+  Shown shown_;
+  ServerMetrics metrics_;
+  Batcher batcher_;
+  HttpServer http_;
+};
+
+}  // namespace linnet::command
