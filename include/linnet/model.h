@@ -7,12 +7,10 @@
 #include <linnet/network.h>
 #include <linnet/state.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -211,8 +209,6 @@ Dataset load_images(const std::vector<std::filesystem::path>& files, const Model
 /// Reads one image file as a sample of `model`, u8 (1, height, width, channels). Throws as
 /// load_images() does.
 Tensor load_image(const std::filesystem::path& file, const Model& model);
-/// Does the same for the bytes of an image file that lie in memory, e.g. of a request.
-Tensor load_image(std::span<const std::byte> bytes, const Model& model);
 
 }  // namespace linnet
 LINNET_API_END

@@ -5,6 +5,7 @@
 #include <linnet/export.h>
 #include <linnet/model.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -46,6 +47,10 @@ struct ReadOptions {
 /// than the model's.
 Samples read_samples(std::span<const std::filesystem::path> paths, const Model& model,
                      const ReadOptions& options = {});
+
+/// Reads an image file whose bytes lie in memory, e.g. those of a request, as load_image() reads one
+/// of the disk: u8 (1, height, width, channels). Throws as load_images() does.
+Tensor decode_image(std::span<const std::byte> bytes, const Model& model);
 
 /// Returns a text as `steps` ids, i32 (1, steps), as load_dataset() encodes reviews: 1, then the id
 /// of each word, padded with 0 in front, or cut to its end. `vocabulary` is the training's

@@ -2,6 +2,7 @@
 // What a model takes of images, by what it remembers of its training.
 #include <linnet/datasets.h>
 #include <linnet/model.h>
+#include <linnet/samples.h>
 
 #include <string>
 #include <utility>
@@ -71,7 +72,7 @@ Tensor load_image(const std::filesystem::path& file, const Model& model) {
   return load_images({file}, model, 1).inputs()[0].data;
 }
 
-Tensor load_image(std::span<const std::byte> bytes, const Model& model) {
+Tensor decode_image(std::span<const std::byte> bytes, const Model& model) {
   const Shape sample = model.sample_shape();
   require_images(sample);
   Tensor image = uninitialized_tensor(DType::u8, sample.batched(1));

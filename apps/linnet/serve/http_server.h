@@ -41,7 +41,7 @@ class HttpServer {
             std::function<HttpAnswer(const std::string& type, const std::string& body)> answer);
 
   /// Binds the port and prints the address as a line on standard output, then answers until the
-  /// process gets SIGINT, SIGTERM or SIGHUP. Throws Error where the port is not to be had.
+  /// process gets SIGINT, SIGTERM or SIGHUP. Throws Error where the port is taken or forbidden.
   void run_until_signal();
 
  private:

@@ -64,7 +64,7 @@ Sample RequestReader::image(const std::string& body) const {
   require(takes_images(), "the model takes no images; its input is {}",
           to_string(model_.network().input_shape()));
   // As numbers in JSON are, so that both can be in one batch.
-  const Tensor pixels = load_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
+  const Tensor pixels = decode_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
   return Sample({{model_.network().input_names()[0], pixels}});
 }
 
