@@ -53,7 +53,10 @@ class JsonLinesLog : public Callback {
   ~JsonLinesLog() override;
 
   void on_progress(const Progress& progress) override;  ///< notes the samples of a whole epoch
-  void on_epoch(const EpochReport& report) override;    ///< appends a line. Throws Error
+  /// Makes the file one of the epochs that were done, so that it ends as one of a training that
+  /// was never stopped.
+  void on_resume(const ResumeReport& report) override;
+  void on_epoch(const EpochReport& report) override;  ///< appends a line. Throws Error
 
  private:
   struct Out;
@@ -72,7 +75,10 @@ class CsvLog : public Callback {
   ~CsvLog() override;
 
   void on_progress(const Progress& progress) override;  ///< notes the samples of a whole epoch
-  void on_epoch(const EpochReport& report) override;    ///< appends a row. Throws Error
+  /// Makes the file one of the epochs that were done, so that it ends as one of a training that
+  /// was never stopped.
+  void on_resume(const ResumeReport& report) override;
+  void on_epoch(const EpochReport& report) override;  ///< appends a row. Throws Error
 
  private:
   struct Out;
@@ -99,6 +105,9 @@ class TensorBoardLog : public Callback {
   explicit TensorBoardLog(const std::filesystem::path& folder, TensorBoardOptions options = {});
   ~TensorBoardLog() override;
 
+  /// Counts on from the step at which the training continues; TensorBoard drops what an older file
+  /// of the folder has from there on.
+  void on_resume(const ResumeReport& report) override;
   void on_epoch(const EpochReport& report) override;  ///< writes the epoch's events. Throws Error
 
   /// Writes a number under `tag`, e.g. "gan/distance".

@@ -185,6 +185,12 @@ void EventFile::image(std::string_view tag, std::string_view png, std::int64_t h
   summary(ProtobufMessage().bytes(1, tag).bytes(4, image.encoded()), step);
 }
 
+void EventFile::begin_at(std::int64_t step) {
+  constexpr int kStart = 1;  // of SessionLog.SessionStatus
+  const ProtobufMessage session = ProtobufMessage().integer(1, kStart);
+  event(ProtobufMessage().integer(2, step).bytes(7, session.encoded()));
+}
+
 void EventFile::graph(std::span<const GraphNode> nodes) {
   ProtobufMessage graph;
   for (const GraphNode& node : nodes) {

@@ -58,6 +58,8 @@ class EventFile {
   void image(std::string_view tag, std::string_view png, std::int64_t height, std::int64_t width,
              std::int64_t channels, std::int64_t step);
   void graph(std::span<const GraphNode> nodes);
+  /// Says that what older files of the folder have from this step on does not count any more.
+  void begin_at(std::int64_t step);
 
  private:
   void summary(const ProtobufMessage& value, std::int64_t step);

@@ -88,6 +88,26 @@ TEST(CsvLog, QuotesNamesAndRefusesOtherColumns) {
   EXPECT_EQ(lines_of(folder / "history.csv"), lines);
 }
 
+TEST(TableLogs, BeginAgainWithTheEpochsThatWereDone) {
+  const TemporaryFolder folder;
+  JsonLinesLog json(folder / "history.jsonl");
+  CsvLog csv(folder / "history.csv");
+  CallbackList both({&json, &csv});
+  std::vector<EpochReport> epochs(4);
+  for (std::int64_t i = 0; i < 4; ++i) epochs[static_cast<std::size_t>(i)].epoch = i + 1;
+  for (int i = 0; i < 3; ++i) both.on_epoch(epochs[static_cast<std::size_t>(i)]);
+  const auto wanted = lines_of(folder / "history.jsonl");
+  ResumeReport resumed;
+  resumed.epochs = {epochs[0], epochs[1]};
+  both.on_resume(resumed);
+  EXPECT_EQ(lines_of(folder / "history.jsonl").size(), 2U);
+  both.on_epoch(epochs[2]);
+  EXPECT_EQ(lines_of(folder / "history.jsonl"), wanted);
+  const auto rows = lines_of(folder / "history.csv");
+  ASSERT_EQ(rows.size(), 4U);  // with the header
+  EXPECT_EQ(rows[3].substr(0, 2), "3,");
+}
+
 TEST(TensorBoardLog, WritesGraphLossesAndWeights) {
   const TemporaryFolder folder;
   const Model model = model_of();

@@ -20,6 +20,12 @@ nlohmann::ordered_json json_of(const RecordNumber& number) {
   return std::visit([](auto value) { return nlohmann::ordered_json(value); }, number);
 }
 
+std::string line_of(const EpochReport& report, bool complete) {
+  nlohmann::ordered_json line;
+  for (const auto& [key, number] : epoch_record(report, complete)) line[key] = json_of(number);
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 /// The shortest text that reads back to the same number.
 std::string text_of(const RecordNumber& number) {
   return std::visit(
@@ -47,6 +53,17 @@ void add_field(std::string& row, const std::string& field) {
   row += field;
 }
 
+/// The names of the columns, and their values.
+std::pair<std::string, std::string> row_of(const EpochReport& report, bool complete) {
+  std::string header;
+  std::string row;
+  for (const auto& [key, number] : epoch_record(report, complete)) {
+    add_field(header, quoted(key));
+    add_field(row, text_of(number));
+  }
+  return {header, row};
+}
+
 }  // namespace
 
 struct JsonLinesLog::Out {
@@ -60,14 +77,16 @@ JsonLinesLog::~JsonLinesLog() = default;
 
 void JsonLinesLog::on_progress(const Progress& progress) { out_->samples = progress.samples; }
 
+void JsonLinesLog::on_resume(const ResumeReport& report) {
+  out_->file.reset();
+  std::string lines;
+  for (const EpochReport& epoch : report.epochs) lines += line_of(epoch, true) + "\n";
+  write_file_atomically(path_, lines);
+}
+
 void JsonLinesLog::on_epoch(const EpochReport& report) {
-  nlohmann::ordered_json line;
-  for (const auto& [key, number] : epoch_record(report, report.train.samples >= out_->samples)) {
-    line[key] = json_of(number);
-  }
   if (!out_->file) out_->file.emplace(path_);
-  out_->file->append_line(
-      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  out_->file->append_line(line_of(report, report.train.samples >= out_->samples));
 }
 
 struct CsvLog::Out {
@@ -82,13 +101,19 @@ CsvLog::~CsvLog() = default;
 
 void CsvLog::on_progress(const Progress& progress) { out_->samples = progress.samples; }
 
-void CsvLog::on_epoch(const EpochReport& report) {
-  std::string header;
-  std::string row;
-  for (const auto& [key, number] : epoch_record(report, report.train.samples >= out_->samples)) {
-    add_field(header, quoted(key));
-    add_field(row, text_of(number));
+void CsvLog::on_resume(const ResumeReport& report) {
+  out_->file.reset();
+  std::string lines;
+  for (const EpochReport& epoch : report.epochs) {
+    const auto [header, row] = row_of(epoch, true);
+    if (lines.empty()) lines = header + "\n";
+    lines += row + "\n";
   }
+  write_file_atomically(path_, lines);
+}
+
+void CsvLog::on_epoch(const EpochReport& report) {
+  const auto [header, row] = row_of(report, report.train.samples >= out_->samples);
   if (!out_->file) {
     std::error_code error;
     const bool begun = std::filesystem::file_size(path_, error) > 0 && !error;

@@ -26,6 +26,11 @@ TensorBoardLog::TensorBoardLog(const std::filesystem::path& folder, TensorBoardO
 }
 TensorBoardLog::~TensorBoardLog() = default;
 
+void TensorBoardLog::on_resume(const ResumeReport& report) {
+  state_->steps = static_cast<std::int64_t>(report.step);
+  state_->file.begin_at(state_->steps);
+}
+
 void TensorBoardLog::on_epoch(const EpochReport& report) {
   EventFile& file = state_->file;
   for (const float loss : report.step_losses) file.scalar("loss/step", loss, state_->steps++);

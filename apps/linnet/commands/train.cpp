@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <linnet/run_log.h>
 #include <linnet/trainer.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -47,8 +52,20 @@ LoadedData data_of(const Job& job) {
   return data;
 }
 
+constexpr const char* kCsvFile = "history.csv";
+
+void add_logs(Watcher& watcher, const std::vector<std::string>& names, const Model& model,
+              const RunFolder& folder) {
+  const auto wanted = [&](const char* name) { return std::ranges::count(names, name) > 0; };
+  if (wanted("csv")) watcher.add_log(std::make_unique<CsvLog>(folder.path() / kCsvFile));
+  if (wanted("tensorboard")) {
+    watcher.add_log(
+        std::make_unique<TensorBoardLog>(folder.path(), TensorBoardOptions{.model = model}));
+  }
+}
+
 /// Trains in a folder that is ready.
-int train_in(RunFolder& folder, Job job, InterruptGuard& guard, bool json) {
+int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
   Model model = make_model(job);  // before the data: a missing device costs no download
   LoadedData data = data_of(job);
@@ -59,6 +76,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, bool json) {
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training, guard);
+  add_logs(watcher, options.logs, model, folder);
   const TrainingOptions training = with_class_weights(job, data.splits.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
   if (model.device() != "cpu") guard.training();
@@ -86,7 +104,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, bool json) {
     watcher.line(
         fmt::format("linnet: {}; report: {}", test_result(summary), folder.report().string()));
   }
-  if (json) print_json(summary);
+  if (options.json) print_json(summary);
   return InterruptGuard::requested() ? kInterrupted : kSuccess;
 }
 
@@ -96,7 +114,7 @@ int begin_run(const TrainOptions& options, const CLI::App& command,
   RunFolder folder(wanted, job.name);  // first: an hour of loading for a folder in use is lost
   InterruptGuard guard(folder.removable());  // to the end: a report half written is none
   write_run_start(folder.start(), start_of(command, job.configuration));
-  return train_in(folder, job, guard, options.json);
+  return train_in(folder, job, guard, options);
 }
 
 /// The summary of a run that is finished; null for another.
@@ -123,12 +141,14 @@ int continue_run(const TrainOptions& given, const CLI::App& command) {
                "linnet: no checkpoint was written before the run in '{}' ended; it begins "
                "again\n",
                folder.path().string());
-    if (is_file(folder.history())) folder.reset_history({});
+    std::error_code none;
+    std::filesystem::remove(folder.history(), none);
+    std::filesystem::remove(folder.path() / kCsvFile, none);
   } else if (job.model.cpu.tune) {
     job.model.cpu.choices = engine_choices(read_checkpoint(folder.checkpoints()).state);
   }
   InterruptGuard guard(folder.removable(), true);
-  return train_in(folder, std::move(job), guard, options.json);
+  return train_in(folder, std::move(job), guard, options);
 }
 
 int train_job(const TrainOptions& options, const CLI::App& command) {

@@ -69,6 +69,11 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   add_loss_options(command, o.loss);
   add_pretrained_options(command, o.pretrained);
   add_checkpoint_options(command, o.checkpoints);
+  command
+      .add_option("--log", o.logs,
+                  "More records in the run folder: csv (history.csv), tensorboard (event files)")
+      ->delimiter(',')
+      ->check(one_of({"csv", "tensorboard"}));
   CLI::Option* out =
       command.add_option("--out", o.out, "Run folder; runs/<name>-<time> if not given");
   command

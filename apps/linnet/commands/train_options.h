@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/checkpoints.h"
 #include "config/device.h"
@@ -38,6 +39,7 @@ struct TrainOptions {
   std::optional<std::uint64_t> seed;
   CheckpointSettings checkpoints;
   PretrainedSettings pretrained;
+  std::vector<std::string> logs;
   std::string resume;
   std::string out;
   bool json = false;

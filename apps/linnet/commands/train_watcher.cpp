@@ -2,12 +2,15 @@
 #include "commands/train_watcher.h"
 
 #include <fmt/format.h>
+#include <linnet/run_log.h>
 
 #include "base/check.h"
 #include "data/folder.h"
 #include "data/vocabulary.h"
 #include "report/json.h"
+#include "report/machine.h"
 #include "report/run_record.h"
+#include "report/runs.h"
 
 namespace linnet::command {
 
@@ -18,19 +21,22 @@ Watcher::Watcher(Model& model, RunFolder& folder, const std::vector<std::string>
       words_(words),
       epochs_(training.epochs),
       on_failed_save_(training.checkpoints.on_failed_save),
-      guard_(guard) {}
+      guard_(guard) {
+  add_log(std::make_unique<JsonLinesLog>(folder.history()));
+}
 
 void Watcher::on_progress(const Progress& progress) {
   guard_.training();
-  samples_ = progress.samples;
   saved_ = false;
+  for (const auto& log : logs_) log->on_progress(progress);
+  tell(progress);
   display_.progress(progress);
 }
 
 void Watcher::on_epoch(const EpochReport& report) {
   display_.epoch(report, epochs_);
   if (saved_at_stop_ || attempt([&] { save(); })) saved_epoch_ = report.epoch;
-  attempt([&] { folder_.append_history(to_json(report, report.train.samples >= samples_)); });
+  for (const auto& log : logs_) attempt([&] { log->on_epoch(report); });
 }
 
 void Watcher::on_stop() {
@@ -46,9 +52,7 @@ void Watcher::on_resume(const ResumeReport& report) {
   for (const std::string& note : report.notes) line("linnet: " + note);
   line(fmt::format("linnet: continuing from '{}', epoch {} after step {}", report.file.string(),
                    report.epoch, report.step));
-  std::vector<Json> epochs;
-  for (const EpochReport& epoch : report.epochs) epochs.push_back(to_json(epoch, true));
-  folder_.reset_history(epochs);
+  for (const auto& log : logs_) log->on_resume(report);
 }
 
 void Watcher::on_checkpoint(const CheckpointReport& report) {
@@ -65,6 +69,21 @@ void Watcher::save() {
   }
   model_.save(folder_.model());
   saved_ = true;
+}
+
+void Watcher::tell(const Progress& progress) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - progress_written_ < std::chrono::seconds(1)) return;
+  progress_written_ = now;
+  write_progress(folder_.progress(), {{"epoch", progress.epoch},
+                                      {"epochs", progress.epochs},
+                                      {"samples_done", progress.samples_done},
+                                      {"samples", progress.samples},
+                                      {"loss", progress.loss},
+                                      {"accuracy", progress.accuracy},
+                                      {"samples_per_second", progress.samples_per_second},
+                                      {"seconds_left", progress.seconds_left},
+                                      {"peak_bytes", peak_bytes()}});
 }
 
 template <class Save>

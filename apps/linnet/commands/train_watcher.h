@@ -3,8 +3,11 @@
 
 #include <linnet/trainer.h>
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/interrupt.h"
@@ -31,6 +34,8 @@ class Watcher : public Callback {
 
   /// Saves the model unless the last epoch's is saved. Throws Error where that fails.
   void finish();
+  /// Another record of the training; what it cannot write is treated as what cannot be saved.
+  void add_log(std::unique_ptr<Callback> log) { logs_.push_back(std::move(log)); }
   void line(const std::string& text) { display_.line(text); }
   /// The last epoch whose weights are in the folder; 0: none.
   std::int64_t saved_epoch() const { return saved_epoch_; }
@@ -40,6 +45,8 @@ class Watcher : public Callback {
   /// Does it; what fails ends the training, or is shown where it is to go on.
   template <class Save>
   bool attempt(const Save& act);
+  /// For `linnet runs --serve`, once a second.
+  void tell(const Progress& progress);
 
   Model& model_;
   RunFolder& folder_;
@@ -47,10 +54,11 @@ class Watcher : public Callback {
   std::int64_t epochs_;
   OnFailedSave on_failed_save_;
   InterruptGuard& guard_;
-  std::int64_t samples_ = 0;
   std::int64_t saved_epoch_ = 0;
   bool saved_ = false;  ///< the weights as they are
   bool saved_at_stop_ = false;
+  std::vector<std::unique_ptr<Callback>> logs_;
+  std::chrono::steady_clock::time_point progress_written_{};
   ProgressDisplay display_;
 };
 

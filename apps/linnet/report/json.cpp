@@ -7,29 +7,14 @@
 
 #include "base/check.h"
 #include "core/dims.h"
+#include "log/epoch_record.h"
 
 namespace linnet::command {
-namespace {
-
-void add(Json& json, const std::string& part, const Evaluation& evaluation) {
-  const bool measured = evaluation.samples > 0;  // NaN becomes null by itself
-  json[part + "_loss"] = measured ? Json(evaluation.loss) : Json();
-  json[part + "_accuracy"] = measured ? Json(evaluation.accuracy) : Json();
-}
-
-}  // namespace
-
 Json to_json(const EpochReport& report, bool complete) {
   Json json;
-  json["epoch"] = report.epoch;
-  add(json, "train", report.train);
-  add(json, "validation", report.validation);
-  add(json, "test", report.test);
-  json["learning_rate"] = report.learning_rate;
-  json["seconds"] = report.seconds;
-  json["samples"] = report.train.samples;
-  json["samples_per_second"] = report.samples_per_second;
-  json["complete"] = complete;
+  for (const auto& [key, number] : epoch_record(report, complete)) {
+    json[key] = std::visit([](auto value) { return Json(value); }, number);  // NaN becomes null
+  }
   return json;
 }
 

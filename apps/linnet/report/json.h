@@ -12,7 +12,7 @@ namespace linnet::command {
 /// Keys in the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-/// A line of history.jsonl. What was not measured is null.
+/// An epoch as history.jsonl has it. What was not measured is null.
 Json to_json(const EpochReport& report, bool complete);
 Json to_json(const Shape& shape);
 

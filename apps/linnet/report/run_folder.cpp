@@ -81,6 +81,7 @@ RunFolder::RunFolder(const fs::path& stopped)
 RunFolder::~RunFolder() {
   lock_.reset();
   std::error_code ignored;  // fails, as it should, where a folder is not empty
+  fs::remove(progress(), ignored);
   const auto files = std::distance(fs::directory_iterator(path_, ignored), {});
   if (!continued_ && files == 1) fs::remove(start(), ignored);
   std::for_each(made_.rbegin(), made_.rend(), [&](const fs::path& f) { fs::remove(f, ignored); });
@@ -91,18 +92,6 @@ std::vector<fs::path> RunFolder::removable() const {
   if (!continued_) paths.push_back(start());
   paths.insert(paths.end(), made_.rbegin(), made_.rend());
   return paths;
-}
-
-void RunFolder::reset_history(const std::vector<Json>& epochs) {
-  history_.reset();
-  std::string lines;
-  for (const Json& epoch : epochs) lines += epoch.dump() + "\n";
-  write_file_atomically(history(), lines);
-}
-
-void RunFolder::append_history(const Json& epoch) {
-  if (!history_) history_.emplace(history());
-  history_->append_line(epoch.dump());
 }
 
 }  // namespace linnet::command

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "report/folder_lock.h"
-#include "report/json.h"
 
 namespace linnet::command {
 
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kSummaryFile = "summary.json";
+inline constexpr const char* kHistoryFile = "history.jsonl";
+inline constexpr const char* kProgressFile = "progress.json";
 inline constexpr const char* kStartFile = "run.json";
 inline constexpr const char* kVocabularyFile = "vocabulary.txt";
 
@@ -39,7 +39,9 @@ class RunFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path model() const { return path_ / kModelFile; }
-  std::filesystem::path history() const { return path_ / "history.jsonl"; }
+  std::filesystem::path history() const { return path_ / kHistoryFile; }
+  /// There while the training runs.
+  std::filesystem::path progress() const { return path_ / kProgressFile; }
   std::filesystem::path summary() const { return path_ / kSummaryFile; }
   std::filesystem::path metrics() const { return path_ / "metrics.json"; }
   std::filesystem::path report() const { return path_ / "report.html"; }
@@ -50,17 +52,11 @@ class RunFolder {
   /// What the destructor removes while nothing was saved: the lock file, run.json, then folders.
   std::vector<std::filesystem::path> removable() const;
 
-  /// Makes history.jsonl one of these epochs alone.
-  void reset_history(const std::vector<Json>& epochs);
-  /// Adds a line to history.jsonl.
-  void append_history(const Json& epoch);
-
  private:
   std::filesystem::path path_;
   bool continued_ = false;
   std::vector<std::filesystem::path> made_;  ///< folders that were not there, outermost first
   std::optional<FolderLock> lock_;
-  std::optional<AppendFile> history_;
 };
 
 }  // namespace linnet::command

@@ -23,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kHistoryFile = "history.jsonl";
-constexpr const char* kProgressFile = "progress.json";
 constexpr std::size_t kMostOfAFile = std::size_t{256} << 20;
 
 bool is_run(const fs::path& folder) {
@@ -177,16 +175,16 @@ std::string runs_table(const std::vector<Json>& runs) {
   return text;
 }
 
-void write_progress(const fs::path& folder, const Json& progress) {
-  const fs::path path = folder / kProgressFile;
-  const fs::path temporary = folder / fmt::format(".linnet-{}-progress.tmp", ::getpid());
+void write_progress(const fs::path& file, const Json& progress) {
+  const fs::path temporary =
+      file.parent_path() / fmt::format(".linnet-{}-progress.tmp", ::getpid());
   {
-    std::ofstream file(temporary, std::ios::binary);
-    file << progress.dump() << "\n";
-    if (!file.flush()) return;
+    std::ofstream out(temporary, std::ios::binary);
+    out << progress.dump() << "\n";
+    if (!out.flush()) return;
   }
   std::error_code none;
-  fs::rename(temporary, path, none);
+  fs::rename(temporary, file, none);
 }
 
 }  // namespace linnet::command

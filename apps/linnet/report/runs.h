@@ -21,7 +21,7 @@ Json run_json(const std::filesystem::path& folder);
 /// One line a run: the last and the best epoch, speed and size.
 std::string runs_table(const std::vector<Json>& runs);
 
-/// Beside history.jsonl: how far a running epoch is. Best effort, not brought to the disk.
-void write_progress(const std::filesystem::path& folder, const Json& progress);
+/// How far a running epoch is, into RunFolder::progress(). Best effort, not brought to the disk.
+void write_progress(const std::filesystem::path& file, const Json& progress);
 
 }  // namespace linnet::command
