@@ -51,7 +51,7 @@ void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> pieces);
 
 /// write_file_atomically() that also throws Error where the folder cannot be brought to the disk:
-/// the new file is in its place then, but a power cut may bring the old one back.
+/// the new file has replaced the old one then, but a power cut may bring that back.
 void write_file_durably(const std::filesystem::path& path,
                         std::span<const std::string_view> pieces);
 

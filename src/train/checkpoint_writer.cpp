@@ -64,9 +64,10 @@ void make_folder(const fs::path& folder) {
 void remove_temporaries(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(".linnet-") && name.ends_with(".tmp")) left.push_back(entry.path());
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(".linnet-") && name.ends_with(".tmp")) left.push_back(entry->path());
   }
   for (const fs::path& path : left) fs::remove(path, error);
 }
