@@ -67,6 +67,11 @@ HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {
   http.set_read_timeout(std::chrono::seconds(10));
   http.set_write_timeout(std::chrono::seconds(10));
   http.set_tcp_nodelay(true);
+  // Not the library's SO_REUSEPORT: two servers of one port would take turns.
+  http.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty()) return;  // a sentence of ours
     const int status = response.status;
