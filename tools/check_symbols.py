@@ -25,7 +25,7 @@ def owner(symbol):
     """The first name below namespace linnet that a demangled symbol belongs to."""
     symbol = re.sub(r"^(?:vtable|typeinfo|typeinfo name|VTT|guard variable) for ", "", symbol)
     symbol = re.sub(r"\[abi:\w+\]", "", symbol)
-    found = re.search(r"linnet::(?:zoo::)?(operator\b|~?\w+)", re.sub(r"\(.*", "", symbol) or symbol)
+    found = re.search(r"linnet::(?:zoo::|datasets::)?(operator\b|~?\w+)", re.sub(r"\(.*", "", symbol) or symbol)
     return found.group(1) if found else symbol
 
 

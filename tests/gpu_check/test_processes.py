@@ -47,7 +47,7 @@ class Processes(unittest.TestCase):
                f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}])\n" \
                "print(child.pid, flush=True)\n" \
                "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLEEPER
-        ended = self.run_python(code, 1)
+        ended = self.run_python(code, 3)
         self.assertIsNone(ended.status)
         self.assertIn("stopped after", ended.reason())
         child = int(ended.out.split()[0])

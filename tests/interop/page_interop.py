@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of `linnet serve` in a headless Chromium."""
+"""The pages of `linnet serve` and `linnet runs` in a headless Chromium."""
 import os
 import pathlib
 import re
@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from selenium import webdriver
@@ -36,7 +37,11 @@ class Page(unittest.TestCase):
     def serve(self, *train):
         subprocess.run([LINNET, "train", *train, "--device", "cpu", "--out", "run"], cwd=self.folder,
                        check=True, capture_output=True)
-        server = subprocess.Popen([LINNET, "serve", "run", "--port", "0"], cwd=self.folder,
+        return self.browse("serve", "run")
+
+    def browse(self, *arguments):
+        """A browser on the page that the command serves."""
+        server = subprocess.Popen([LINNET, *arguments, "--port", "0"], cwd=self.folder,
                                   stdout=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (server.send_signal(signal.SIGTERM), server.communicate(timeout=60)))
         address = re.fullmatch(r"(http://\S+)\n", server.stdout.readline())[1]
@@ -85,6 +90,29 @@ class Page(unittest.TestCase):
         WebDriverWait(browser, 20).until(
             lambda b: "the image" in b.find_element(By.ID, "error").text)
 
+    def test_trainings_that_run(self):
+        command = [LINNET, "train", "--workload", "mnist-cnn", "--data", "digits", "--device", "cpu"]
+        subprocess.run([*command, "--epochs", "2", "--out", "runs/done"], cwd=self.folder, check=True,
+                       capture_output=True)
+        training = subprocess.Popen([*command, "--epochs", "100000", "--out", "runs/live"],
+                                    cwd=self.folder, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (training.kill(), training.wait()))
+        while not (self.folder / "runs/live/history.jsonl").exists():
+            time.sleep(0.05)
+        browser = self.browse("runs", "--serve")
+        cells = "return [...document.querySelectorAll('#table tr')].map(r => [...r.cells].map(c => c.textContent))"
+
+        def live(b):
+            found = [row for row in b.execute_script(cells) if row[0] == "live"]
+            return found and "/100000" in found[0][2] and found[0]
+        first = WebDriverWait(browser, 30).until(live)
+        self.assertRegex(first[7], r"^\d+$")  # samples/s
+        self.assertRegex(first[8], r"^\d+ MiB$")
+        self.assertRegex(first[10], r"^\d+ (h|min|s)")  # time left
+        self.assertGreaterEqual(len(browser.find_elements(By.CSS_SELECTOR, "#charts path")), 6)
+        WebDriverWait(browser, 30).until(lambda b: live(b)[2] != first[2])  # by itself
+        self.fits(browser)
+
     def test_a_row_of_numbers(self):
         import numpy as np
         points = self.folder / "points"
@@ -95,14 +123,14 @@ class Page(unittest.TestCase):
             np.save(points / f"x_{part}.npy", x)
             np.save(points / f"y_{part}.npy", (x[:, 0] > 0).astype("int32"))
         (self.folder / "net.toml").write_text(POINTS)
-        browser = self.serve("net.toml", "--epochs", "20")
+        browser = self.serve("net.toml", "--epochs", "300")
         fields = browser.find_elements(By.CSS_SELECTOR, "#fields input")
         self.assertEqual(len(fields), 4)
         fields[0].clear()
         fields[0].send_keys("2.5")
         browser.find_element(By.CSS_SELECTOR, "#row button").click()
         rows = dict(self.answer(browser))
-        self.assertGreater(float(rows["1"]), float(rows["0"]))
+        self.assertGreater(float(rows["1"].rstrip(" %")), float(rows["0"].rstrip(" %")))
         self.fits(browser)
 
 

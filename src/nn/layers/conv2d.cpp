@@ -28,7 +28,7 @@ void Conv2d::build(NetworkBuilder& builder) const {
 
 void add_convolution(NetworkBuilder& builder, std::string_view kind, const std::string& layer,
                      const Conv2d& conv) {
-  const Shape& x = builder.shape();
+  const Shape x = builder.shape();  // weights move the builder's shapes
   require_images(kind, layer, x);
   const std::int64_t channels = x[3];
   require(channels % conv.groups == 0 && conv.filters % conv.groups == 0,
