@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A peer's framework in a process that stays: the other end of peers/common/serve.py."""
+import contextlib
 import json
 import os
 import selectors
@@ -30,6 +31,9 @@ class Served:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
             answer = self._line(time.monotonic() + limit)
+        except BrokenPipeError:  # it has ended before it could read the request
+            self.process.wait()
+            answer = None
         except OSError:
             answer = None
         if answer is not None:
@@ -61,5 +65,6 @@ class Served:
         if self.alive():
             os.killpg(self.process.pid, signal.SIGKILL)  # with the workers that a compiler started
         self.process.wait()
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # of a request that nobody has read
+            self.process.stdin.close()
         self.process.stdout.close()

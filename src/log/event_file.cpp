@@ -20,11 +20,7 @@ namespace linnet {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <class T>
-void append_little_endian(std::string& to, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) to += static_cast<char>(value >> (8 * i) & 0xFF);
-}
+using protobuf::append_little_endian;
 
 /// As TensorFlow stores checksums, so that a checksum of data that hold one is no trivial number.
 std::uint32_t masked_crc(std::string_view bytes) {
@@ -78,46 +74,6 @@ std::uint32_t crc32c(std::string_view bytes) {
     crc = crc >> 8 ^ kTable[(crc ^ static_cast<unsigned char>(c)) & 0xFF];
   }
   return ~crc;
-}
-
-void ProtobufMessage::varint(std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) encoded_ += static_cast<char>((value & 0x7F) | 0x80);
-  encoded_ += static_cast<char>(value);
-}
-
-void ProtobufMessage::key(int field, int wire_type) {
-  varint(static_cast<std::uint64_t>(field) << 3 | static_cast<std::uint64_t>(wire_type));
-}
-
-ProtobufMessage& ProtobufMessage::integer(int field, std::int64_t value) {
-  key(field, 0);
-  varint(static_cast<std::uint64_t>(value));
-  return *this;
-}
-
-ProtobufMessage& ProtobufMessage::real64(int field, double value) {
-  key(field, 1);
-  append_little_endian(encoded_, std::bit_cast<std::uint64_t>(value));
-  return *this;
-}
-
-ProtobufMessage& ProtobufMessage::bytes(int field, std::string_view value) {
-  key(field, 2);
-  varint(value.size());
-  encoded_ += value;
-  return *this;
-}
-
-ProtobufMessage& ProtobufMessage::packed(int field, std::span<const double> values) {
-  std::string all;
-  for (const double value : values) append_little_endian(all, std::bit_cast<std::uint64_t>(value));
-  return bytes(field, all);
-}
-
-ProtobufMessage& ProtobufMessage::real32(int field, float value) {
-  key(field, 5);
-  append_little_endian(encoded_, std::bit_cast<std::uint32_t>(value));
-  return *this;
 }
 
 EventFile::EventFile(const fs::path& folder) : path_(new_event_file(folder)), file_(path_) {

@@ -9,25 +9,38 @@
 #include <vector>
 
 #include "base/files.h"
+#include "io/protobuf.h"
 
 namespace linnet {
 
-/// The bytes of a protocol buffers message, field after field.
+/// A message, field after field, for expressions.
 class ProtobufMessage {
  public:
-  ProtobufMessage& integer(int field, std::int64_t value);
-  ProtobufMessage& real32(int field, float value);
-  ProtobufMessage& real64(int field, double value);
+  ProtobufMessage& integer(std::uint32_t field, std::int64_t value) {
+    protobuf::put_integer(encoded_, field, value);
+    return *this;
+  }
+  ProtobufMessage& real32(std::uint32_t field, float value) {
+    protobuf::put_float(encoded_, field, value);
+    return *this;
+  }
+  ProtobufMessage& real64(std::uint32_t field, double value) {
+    protobuf::put_double(encoded_, field, value);
+    return *this;
+  }
   /// A text, bytes, or a message.
-  ProtobufMessage& bytes(int field, std::string_view value);
-  ProtobufMessage& packed(int field, std::span<const double> values);
+  ProtobufMessage& bytes(std::uint32_t field, std::string_view value) {
+    protobuf::put_bytes(encoded_, field, value);
+    return *this;
+  }
+  ProtobufMessage& packed(std::uint32_t field, std::span<const double> values) {
+    protobuf::put_doubles(encoded_, field, values);
+    return *this;
+  }
 
   const std::string& encoded() const { return encoded_; }
 
  private:
-  void key(int field, int wire_type);
-  void varint(std::uint64_t value);
-
   std::string encoded_;
 };
 

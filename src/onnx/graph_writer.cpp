@@ -8,9 +8,12 @@
 
 #include "base/check.h"
 #include "base/files.h"
-#include "onnx/wire.h"
+#include "io/protobuf.h"
 
 namespace linnet::onnx {
+
+using namespace protobuf;  // whose functions stand on every line
+
 namespace {
 
 constexpr std::size_t kMostBytes = (std::size_t{1} << 31) - 1;

@@ -13,9 +13,12 @@
 #include "base/utf8.h"
 #include "core/half.h"
 #include "onnx/external.h"
-#include "onnx/wire.h"
+#include "io/protobuf.h"
 
 namespace linnet::onnx {
+
+using namespace protobuf;  // whose functions stand on every line
+
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;    // of a protobuf message

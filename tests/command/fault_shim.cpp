@@ -62,6 +62,8 @@ bool is_turn(const char* kind, const std::string& path) {
                                             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   static long count = 0;
   if (folder.empty() || path.compare(0, folder.size(), folder) != 0) return false;
+  // Written by the clock, for whoever looks on: its calls have no fixed numbers.
+  if (path.find("progress", folder.size()) != std::string::npos) return false;
   ++count;
   const std::string name = path.size() > folder.size() ? path.substr(folder.size() + 1) : ".";
   const std::string line = std::to_string(count) + ' ' + kind + ' ' + name + '\n';

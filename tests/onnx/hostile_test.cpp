@@ -9,11 +9,13 @@
 #include "message_of.h"
 #include "onnx/onnx_bytes.h"
 #include "onnx/schema.h"
-#include "onnx/wire.h"
+#include "io/protobuf.h"
 #include "temporary_folder.h"
 
 namespace linnet::onnx {
 namespace {
+
+using namespace protobuf;
 
 using testing::message_of;
 using testing::OnnxBytes;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/wire.h"
+#include "io/protobuf.h"
 
 namespace linnet::testing {
 
@@ -21,28 +21,28 @@ struct OnnxBytes {
                           const std::vector<std::string>& outputs, const std::string& name,
                           const std::vector<std::string>& attributes = {}) {
     std::string message;
-    for (const std::string& input : inputs) onnx::put_bytes(message, 1, input);
-    for (const std::string& output : outputs) onnx::put_bytes(message, 2, output);
-    onnx::put_bytes(message, 3, name);
-    onnx::put_bytes(message, 4, op);
-    for (const std::string& attribute : attributes) onnx::put_bytes(message, 5, attribute);
+    for (const std::string& input : inputs) protobuf::put_bytes(message, 1, input);
+    for (const std::string& output : outputs) protobuf::put_bytes(message, 2, output);
+    protobuf::put_bytes(message, 3, name);
+    protobuf::put_bytes(message, 4, op);
+    for (const std::string& attribute : attributes) protobuf::put_bytes(message, 5, attribute);
     return message;
   }
   static std::string integer(const std::string& name, std::int64_t value) {
     std::string message;
-    onnx::put_bytes(message, 1, name);
-    onnx::put_integer(message, 3, value);
-    onnx::put_integer(message, 20, 2);
+    protobuf::put_bytes(message, 1, name);
+    protobuf::put_integer(message, 3, value);
+    protobuf::put_integer(message, 20, 2);
     return message;
   }
   /// `raw`: the elements' bytes.
   static std::string tensor(const std::string& name, const std::vector<std::int64_t>& dims,
                             std::int64_t type, const std::string& raw) {
     std::string message;
-    for (const std::int64_t dim : dims) onnx::put_integer(message, 1, dim);
-    onnx::put_integer(message, 2, type);
-    onnx::put_bytes(message, 8, name);
-    onnx::put_bytes(message, 9, raw);
+    for (const std::int64_t dim : dims) protobuf::put_integer(message, 1, dim);
+    protobuf::put_integer(message, 2, type);
+    protobuf::put_bytes(message, 8, name);
+    protobuf::put_bytes(message, 9, raw);
     return message;
   }
   static std::string floats(const std::string& name, const std::vector<std::int64_t>& dims,
@@ -54,48 +54,48 @@ struct OnnxBytes {
   static std::string external(const std::string& name, const std::vector<std::int64_t>& dims,
                               const std::vector<std::pair<std::string, std::string>>& where) {
     std::string message;
-    for (const std::int64_t dim : dims) onnx::put_integer(message, 1, dim);
-    onnx::put_integer(message, 2, 1);
-    onnx::put_bytes(message, 8, name);
+    for (const std::int64_t dim : dims) protobuf::put_integer(message, 1, dim);
+    protobuf::put_integer(message, 2, 1);
+    protobuf::put_bytes(message, 8, name);
     for (const auto& [key, value] : where) {
       std::string entry;
-      onnx::put_bytes(entry, 1, key);
-      onnx::put_bytes(entry, 2, value);
-      onnx::put_bytes(message, 13, entry);
+      protobuf::put_bytes(entry, 1, key);
+      protobuf::put_bytes(entry, 2, value);
+      protobuf::put_bytes(message, 13, entry);
     }
-    onnx::put_integer(message, 14, 1);
+    protobuf::put_integer(message, 14, 1);
     return message;
   }
   static std::string value(const std::string& name, const std::vector<std::int64_t>& dims) {
     std::string shape;
     for (const std::int64_t dim : dims) {
       std::string one;
-      if (dim > 0) onnx::put_integer(one, 1, dim);
-      onnx::put_bytes(shape, 1, one);
+      if (dim > 0) protobuf::put_integer(one, 1, dim);
+      protobuf::put_bytes(shape, 1, one);
     }
     std::string tensor;
-    onnx::put_integer(tensor, 1, 1);
-    onnx::put_bytes(tensor, 2, shape);
+    protobuf::put_integer(tensor, 1, 1);
+    protobuf::put_bytes(tensor, 2, shape);
     std::string type;
-    onnx::put_bytes(type, 1, tensor);
+    protobuf::put_bytes(type, 1, tensor);
     std::string message;
-    onnx::put_bytes(message, 1, name);
-    onnx::put_bytes(message, 2, type);
+    protobuf::put_bytes(message, 1, name);
+    protobuf::put_bytes(message, 2, type);
     return message;
   }
   /// A model with the input "x" and the output "y".
   std::string bytes() const {
     std::string graph;
-    for (const std::string& each : nodes) onnx::put_bytes(graph, 1, each);
-    for (const std::string& each : initializers) onnx::put_bytes(graph, 5, each);
-    onnx::put_bytes(graph, 11, value("x", dims));
-    onnx::put_bytes(graph, 12, value("y", {}));
+    for (const std::string& each : nodes) protobuf::put_bytes(graph, 1, each);
+    for (const std::string& each : initializers) protobuf::put_bytes(graph, 5, each);
+    protobuf::put_bytes(graph, 11, value("x", dims));
+    protobuf::put_bytes(graph, 12, value("y", {}));
     std::string model;
-    onnx::put_integer(model, 1, 8);
-    onnx::put_bytes(model, 7, graph);
+    protobuf::put_integer(model, 1, 8);
+    protobuf::put_bytes(model, 7, graph);
     std::string version;
-    onnx::put_integer(version, 2, opset);
-    onnx::put_bytes(model, 8, version);
+    protobuf::put_integer(version, 2, opset);
+    protobuf::put_bytes(model, 8, version);
     return model;
   }
 };

@@ -2,6 +2,7 @@
 #include "report/json.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -13,7 +14,9 @@ namespace linnet::command {
 Json to_json(const EpochReport& report, bool complete) {
   Json json;
   for (const auto& [key, number] : epoch_record(report, complete)) {
-    json[key] = std::visit([](auto value) { return Json(value); }, number);  // NaN becomes null
+    const auto* real = std::get_if<double>(&number);
+    const bool measured = real == nullptr || std::isfinite(*real);
+    json[key] = measured ? std::visit([](auto value) { return Json(value); }, number) : Json();
   }
   return json;
 }

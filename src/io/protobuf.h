@@ -3,11 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace linnet::onnx {
+namespace linnet::protobuf {
 
 /// How a field of a protobuf message is written.
 enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
@@ -46,11 +47,20 @@ std::string_view bytes_of(const Field& field);
 /// The field as a whole number. Throws DataError for bytes.
 std::int64_t integer_of(const Field& field);
 
+/// Appends a whole number's bytes, the lowest first.
+template <class T>
+void append_little_endian(std::string& to, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) to += static_cast<char>(value >> (8 * i) & 0xFF);
+}
+
 // Each appends one field to a message.
 void put_integer(std::string& message, std::uint32_t number, std::int64_t value);
 void put_float(std::string& message, std::uint32_t number, float value);
+void put_double(std::string& message, std::uint32_t number, double value);
+/// A repeated field of doubles, packed.
+void put_doubles(std::string& message, std::uint32_t number, std::span<const double> values);
 void put_bytes(std::string& message, std::uint32_t number, std::string_view bytes);
 /// What stands before so many bytes of a field.
 void put_bytes_header(std::string& message, std::uint32_t number, std::size_t bytes);
 
-}  // namespace linnet::onnx
+}  // namespace linnet::protobuf

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "onnx/wire.h"
+#include "io/protobuf.h"
 
 #include <bit>
 #include <cstring>
 
 #include "base/check.h"
 
-namespace linnet::onnx {
+namespace linnet::protobuf {
 namespace {
 
 constexpr int kMostVarintBytes = 10;
@@ -124,8 +124,19 @@ void put_integer(std::string& message, std::uint32_t number, std::int64_t value)
 
 void put_float(std::string& message, std::uint32_t number, float value) {
   put_tag(message, number, Wire::fixed32);
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  for (int i = 0; i < 4; ++i) message.push_back(static_cast<char>((bits >> (8 * i)) & 0xff));
+  append_little_endian(message, std::bit_cast<std::uint32_t>(value));
+}
+
+void put_double(std::string& message, std::uint32_t number, double value) {
+  put_tag(message, number, Wire::fixed64);
+  append_little_endian(message, std::bit_cast<std::uint64_t>(value));
+}
+
+void put_doubles(std::string& message, std::uint32_t number, std::span<const double> values) {
+  put_bytes_header(message, number, values.size_bytes());
+  for (const double value : values) {
+    append_little_endian(message, std::bit_cast<std::uint64_t>(value));
+  }
 }
 
 void put_bytes_header(std::string& message, std::uint32_t number, std::size_t bytes) {
@@ -138,4 +149,4 @@ void put_bytes(std::string& message, std::uint32_t number, std::string_view byte
   message.append(bytes);
 }
 
-}  // namespace linnet::onnx
+}  // namespace linnet::protobuf
