@@ -57,7 +57,7 @@ struct ImportOptions {
 
 /// Holds a model that import_weights() made, and what became of the tensors.
 struct Imported {
-  Model model;
+  Model model;                              ///< the model
   WeightNames names = WeightNames::linnet;  ///< whose names they were
   std::int64_t placed = 0;                  ///< number of tensors that the model has now
   /// Tensors that carry no weights (counters of batches, seeds) or that ImportOptions::ignore
