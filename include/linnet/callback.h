@@ -37,6 +37,7 @@ struct EpochReport {
   double learning_rate = 0;       ///< learning rate of the epoch's last step
   double seconds = 0;             ///< time of training alone, without the evaluations
   double samples_per_second = 0;  ///< training speed, without the evaluations
+  bool complete = true;           ///< false for an epoch that a stop cut short
 };
 
 /// Reports how far a running epoch is.

@@ -52,7 +52,6 @@ class JsonLinesLog : public Callback {
   explicit JsonLinesLog(std::filesystem::path file);
   ~JsonLinesLog() override;
 
-  void on_progress(const Progress& progress) override;  ///< notes the samples of a whole epoch
   /// Makes the file one of the epochs that were done, so that it ends as one of a training that
   /// was never stopped.
   void on_resume(const ResumeReport& report) override;
@@ -74,7 +73,6 @@ class CsvLog : public Callback {
   explicit CsvLog(std::filesystem::path file);
   ~CsvLog() override;
 
-  void on_progress(const Progress& progress) override;  ///< notes the samples of a whole epoch
   /// Makes the file one of the epochs that were done, so that it ends as one of a training that
   /// was never stopped.
   void on_resume(const ResumeReport& report) override;

@@ -5,8 +5,7 @@
 
 namespace linnet {
 
-std::vector<std::pair<std::string, RecordNumber>> epoch_record(const EpochReport& report,
-                                                               bool complete) {
+std::vector<std::pair<std::string, RecordNumber>> epoch_record(const EpochReport& report) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::vector<std::pair<std::string, RecordNumber>> record{{"epoch", report.epoch}};
   const std::pair<const char*, const Evaluation*> parts[] = {{"train", &report.train},
@@ -21,7 +20,7 @@ std::vector<std::pair<std::string, RecordNumber>> epoch_record(const EpochReport
   record.emplace_back("seconds", report.seconds);
   record.emplace_back("samples", report.train.samples);
   record.emplace_back("samples_per_second", report.samples_per_second);
-  record.emplace_back("complete", complete);
+  record.emplace_back("complete", report.complete);
   for (const auto& [part, evaluation] : parts) {
     for (const auto& [name, value] : evaluation->metrics) {
       record.emplace_back(part + ("_" + name), value);

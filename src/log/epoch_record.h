@@ -15,8 +15,7 @@ namespace linnet {
 using RecordNumber = std::variant<std::int64_t, double, bool>;
 
 /// An epoch as logs write it, key by key: numbers of training, validation and test, own metrics
-/// last. `complete`: whether the epoch saw all of its samples.
-std::vector<std::pair<std::string, RecordNumber>> epoch_record(const EpochReport& report,
-                                                               bool complete);
+/// last.
+std::vector<std::pair<std::string, RecordNumber>> epoch_record(const EpochReport& report);
 
 }  // namespace linnet

@@ -20,9 +20,9 @@ nlohmann::ordered_json json_of(const RecordNumber& number) {
   return std::visit([](auto value) { return nlohmann::ordered_json(value); }, number);
 }
 
-std::string line_of(const EpochReport& report, bool complete) {
+std::string line_of(const EpochReport& report) {
   nlohmann::ordered_json line;
-  for (const auto& [key, number] : epoch_record(report, complete)) line[key] = json_of(number);
+  for (const auto& [key, number] : epoch_record(report)) line[key] = json_of(number);
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -54,10 +54,10 @@ void add_field(std::string& row, const std::string& field) {
 }
 
 /// The names of the columns, and their values.
-std::pair<std::string, std::string> row_of(const EpochReport& report, bool complete) {
+std::pair<std::string, std::string> row_of(const EpochReport& report) {
   std::string header;
   std::string row;
-  for (const auto& [key, number] : epoch_record(report, complete)) {
+  for (const auto& [key, number] : epoch_record(report)) {
     add_field(header, quoted(key));
     add_field(row, text_of(number));
   }
@@ -67,7 +67,6 @@ std::pair<std::string, std::string> row_of(const EpochReport& report, bool compl
 }  // namespace
 
 struct JsonLinesLog::Out {
-  std::int64_t samples = 0;  ///< of a whole epoch
   std::optional<AppendFile> file = {};
 };
 
@@ -75,22 +74,19 @@ JsonLinesLog::JsonLinesLog(std::filesystem::path file)
     : path_(std::move(file)), out_(std::make_unique<Out>()) {}
 JsonLinesLog::~JsonLinesLog() = default;
 
-void JsonLinesLog::on_progress(const Progress& progress) { out_->samples = progress.samples; }
-
 void JsonLinesLog::on_resume(const ResumeReport& report) {
   out_->file.reset();
   std::string lines;
-  for (const EpochReport& epoch : report.epochs) lines += line_of(epoch, true) + "\n";
+  for (const EpochReport& epoch : report.epochs) lines += line_of(epoch) + "\n";
   write_file_atomically(path_, lines);
 }
 
 void JsonLinesLog::on_epoch(const EpochReport& report) {
   if (!out_->file) out_->file.emplace(path_);
-  out_->file->append_line(line_of(report, report.train.samples >= out_->samples));
+  out_->file->append_line(line_of(report));
 }
 
 struct CsvLog::Out {
-  std::int64_t samples = 0;  ///< of a whole epoch
   std::string header = {};
   std::optional<AppendFile> file = {};
 };
@@ -99,13 +95,11 @@ CsvLog::CsvLog(std::filesystem::path file)
     : path_(std::move(file)), out_(std::make_unique<Out>()) {}
 CsvLog::~CsvLog() = default;
 
-void CsvLog::on_progress(const Progress& progress) { out_->samples = progress.samples; }
-
 void CsvLog::on_resume(const ResumeReport& report) {
   out_->file.reset();
   std::string lines;
   for (const EpochReport& epoch : report.epochs) {
-    const auto [header, row] = row_of(epoch, true);
+    const auto [header, row] = row_of(epoch);
     if (lines.empty()) lines = header + "\n";
     lines += row + "\n";
   }
@@ -113,7 +107,7 @@ void CsvLog::on_resume(const ResumeReport& report) {
 }
 
 void CsvLog::on_epoch(const EpochReport& report) {
-  const auto [header, row] = row_of(report, report.train.samples >= out_->samples);
+  const auto [header, row] = row_of(report);
   if (!out_->file) {
     std::error_code error;
     const bool begun = std::filesystem::file_size(path_, error) > 0 && !error;

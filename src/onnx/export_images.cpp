@@ -40,13 +40,7 @@ std::string filters(Exporter& e, Value w) {
 void convolution(Exporter& e, const Node& node, std::string_view op, AttributeList attributes) {
   std::vector<std::string> inputs = {e.in(node.inputs[0], Form::channels),
                                      filters(e, node.inputs[1])};
-  Value y = node.outputs[0];
-  const Node* bias = e.only_reader(y, "bias_add");
-  if (bias != nullptr && e.parameter(bias->inputs[1]) != nullptr) {
-    inputs.push_back(e.in(bias->inputs[1], Form::plain));
-    e.skip(*bias);
-    y = bias->outputs[0];
-  }
+  const Value y = e.with_bias(node, inputs);
   e.set(y, Form::channels, e.file().node(op, inputs, node.name, std::move(attributes)));
 }
 

@@ -28,13 +28,7 @@ void dense(Exporter& e, const Node& node, const Op& op) {
   } else {
     inputs = {e.in(x, Form::plain), e.in(w, Form::plain)};
   }
-  Value y = node.outputs[0];
-  const Node* bias = e.only_reader(y, "bias_add");
-  if (bias != nullptr && e.parameter(bias->inputs[1]) != nullptr) {
-    inputs.push_back(e.in(bias->inputs[1], Form::plain));
-    e.skip(*bias);
-    y = bias->outputs[0];
-  }
+  const Value y = e.with_bias(node, inputs);
   e.set(y, Form::plain, e.file().node("Gemm", inputs, node.name, {{"transB", std::int64_t{1}}}));
 }
 

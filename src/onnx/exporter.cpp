@@ -215,6 +215,15 @@ const Node* Exporter::only_reader(Value v, std::string_view op) const {
   return nullptr;
 }
 
+Value Exporter::with_bias(const Node& product, std::vector<std::string>& inputs) {
+  const Value y = product.outputs[0];
+  const Node* bias = only_reader(y, "bias_add");
+  if (bias == nullptr || parameter(bias->inputs[1]) == nullptr) return y;
+  inputs.push_back(in(bias->inputs[1], Form::plain));
+  skip(*bias);
+  return bias->outputs[0];
+}
+
 const ExportOperators& export_operators() {
   static const ExportOperators kAll = [] {
     ExportOperators all;

@@ -62,6 +62,8 @@ class Exporter {
   /// The only reader of `v`, if it is an operator of this name and `v` is its first operand; null
   /// otherwise, and for an output.
   const Node* only_reader(Value v, std::string_view op) const;
+  /// Adds to a product's inputs the bias that is added to it alone; the value that has both.
+  Value with_bias(const Node& product, std::vector<std::string>& inputs);
   /// Says that a node's work has been done by another one.
   void skip(const Node& node) { skipped_.push_back(&node); }
 

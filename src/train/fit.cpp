@@ -337,6 +337,7 @@ class Fit {
       saving += seconds_since(begin);
     }
     trainer_.epochs = report.epoch;
+    report.complete = step == steps;
     report.samples_per_second = static_cast<double>(report.train.samples) / report.seconds;
     report.step_losses = step_losses(model_, *trainer_.memory, first.step, first.step + step);
     const StepInfo last = first.after(step - 1, 0);

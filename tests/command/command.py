@@ -8,6 +8,7 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 
 LINNET = os.environ.get("LINNET_COMMAND", "linnet")
 # A developer's own plug-in is none of the tests' business.
@@ -61,6 +62,17 @@ def write_points(folder, train=64, test=32):
         npy(folder / f"x_{part}.npy", "<f4", (count, 4), samples)
         npy(folder / f"y_{part}.npy", "<i4", (count,), [int(x > 0) for x in samples[::4]])
     return samples
+
+
+def png(pixels, height=28, width=28):
+    """A grey PNG file."""
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data +
+                struct.pack(">I", zlib.crc32(kind + data)))
+    rows = b"".join(b"\0" + bytes(pixels[i * width:(i + 1) * width]) for i in range(height))
+    return (b"\x89PNG\r\n\x1a\n" +
+            chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 # A network for them, in the format of a configuration file.

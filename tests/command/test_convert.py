@@ -72,6 +72,24 @@ class Convert(command.CommandTest):
         out, _ = self.run_linnet("predict", "m.safetensors", "x.npy")
         self.assertEqual(out, "x.npy[0]\t0.5\t0.5\nx.npy[1]\t0.5\t0.5\n")
 
+    def test_names_the_classes(self):
+        (self.folder / "classes.txt").write_text("bad\n\n good \n")
+        convert = ("convert", "torch.safetensors", "--network", "gru-text", "--steps", 4, "-o",
+                   "m.safetensors", "--classes")
+        self.run_linnet(*convert, "classes.txt")
+        command.npy(self.folder / "x.npy", "<i4", (1, 4), [1, 2, 3, 4])
+        out, _ = self.run_linnet("predict", "m.safetensors", "x.npy")
+        self.assertEqual(out, "x.npy[0]\tbad\t0.5000\n")
+        (self.folder / "m.safetensors").unlink()
+        (self.folder / "classes.txt").write_text("bad\ngood\nugly\n")
+        self.assert_error("got 3 class names, but the first output of the network, (2) a sample, "
+                          "tells at most 2 classes apart", *convert, "classes.txt")
+        self.assert_error("cannot read 'none.txt': No such file or directory", *convert, "none.txt")
+        self.assertFalse((self.folder / "m.safetensors").exists())
+        self.assert_error("--classes is for the model that convert makes; --to writes weights alone",
+                          "convert", "m.safetensors", "--to", "keras", "--classes", "classes.txt",
+                          "-o", "k.npz")
+
     def test_model_files_of_half_the_size(self):
         self.run_linnet("convert", "torch.safetensors", "--network", "gru-text", "--steps", 4, "-o",
                         "m.safetensors")

@@ -4,9 +4,7 @@ import gzip
 import lzma
 import os
 import resource
-import struct
 import unittest
-import zlib
 
 import command
 
@@ -23,17 +21,6 @@ device = "cpu"
 PIPE = "it is a pipe (FIFO), not a regular file"
 DEVICE = "it is a device, not a regular file"
 DANGLING = "it is a link to 'gone', which does not exist"
-
-
-def png(height, width):
-    """A grey PNG of one level."""
-    def chunk(kind, data):
-        return (struct.pack(">I", len(data)) + kind + data +
-                struct.pack(">I", zlib.crc32(kind + data)))
-    rows = zlib.compress((b"\0" + b"\x40" * width) * height)
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) +
-            chunk(b"IEND", b""))
 
 
 class HostileFiles(command.CommandTest):
@@ -102,7 +89,7 @@ class HostileFiles(command.CommandTest):
 
     def test_class_names_and_images(self):
         (self.folder / "images" / "a").mkdir(parents=True)
-        (self.folder / "images" / "a" / "1.png").write_bytes(png(4, 4))
+        (self.folder / "images" / "a" / "1.png").write_bytes(command.png(b"\x40" * 16, 4, 4))
         self.pipe("images/a/2.png")
         self.assert_error(f"cannot read 'images/a/2.png': {PIPE}", "train", "--workload",
                           "mnist-cnn", "--data", "images", "--out", "run")

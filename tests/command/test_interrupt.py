@@ -3,9 +3,7 @@ import json
 import os
 import pty
 import signal
-import struct
 import unittest
-import zlib
 
 import command
 
@@ -27,16 +25,6 @@ batch = 8
 threads = 1
 device = "cpu"
 """
-
-
-def png(width, height):
-    """A grey image whose rows are all zeros."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I",
-                                                                        zlib.crc32(kind + data))
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) +
-            chunk(b"IDAT", zlib.compress(bytes((width + 1) * height))) + chunk(b"IEND", b""))
 
 
 class Interrupt(command.CommandTest):
@@ -128,7 +116,7 @@ class Interrupt(command.CommandTest):
         # Images that take minutes to decode: one large file under many names.
         for name in ("a", "b"):
             (self.folder / "images" / name).mkdir(parents=True)
-        (self.folder / "image.png").write_bytes(png(6000, 6000))
+        (self.folder / "image.png").write_bytes(command.png(bytes(6000 * 6000), 6000, 6000))
         for i in range(4000):
             link = self.folder / "images" / "ab"[i % 2] / f"{i}.png"
             link.symlink_to(self.folder / "image.png")

@@ -2,19 +2,8 @@
 import array
 import struct
 import unittest
-import zlib
 
 import command
-
-
-def png(pixels):
-    """A grey PNG of 28 x 28."""
-    def chunk(kind, data):
-        body = kind + data
-        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-    rows = b"".join(b"\0" + bytes(pixels[row * 28:row * 28 + 28]) for row in range(28))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 28, 28, 8, 0, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 def npy(kind, shape, data):
@@ -46,8 +35,8 @@ class Predict(command.CommandTest):
     def test_every_format_gives_the_same(self):
         folder = self.folder / "images"
         (folder / "nested").mkdir(parents=True)
-        (folder / "b.png").write_bytes(png(self.image(1)))
-        (folder / "nested" / "c.PNG").write_bytes(png(self.image(2)))
+        (folder / "b.png").write_bytes(command.png(self.image(1)))
+        (folder / "nested" / "c.PNG").write_bytes(command.png(self.image(2)))
         (folder / "notes.txt").write_text("not an image")
         (self.folder / "a.npy").write_bytes(npy("|u1", (3, 28, 28, 1), self.pixels[:3 * 784]))
         floats = array.array("f", list(self.image(1))).tobytes()
@@ -63,6 +52,20 @@ class Predict(command.CommandTest):
                 for x, y in zip(results[index]["outputs"], results[other]["outputs"]):
                     self.assertAlmostEqual(x, y, places=5)
         self.assertAlmostEqual(sum(results[0]["outputs"]), 1, places=4)
+
+    def test_resize_takes_the_centre(self):
+        """An image with a frame around it is answered as the image."""
+        framed = bytearray()
+        for row in range(56):
+            inner = self.image(3)[(row - 14) * 28:(row - 13) * 28] if 14 <= row < 42 else bytes(28)
+            framed += bytes(14) + inner + bytes(14)
+        (self.folder / "framed.png").write_bytes(command.png(framed, 56, 56))
+        (self.folder / "plain.png").write_bytes(command.png(self.image(3)))
+        plain = self.run_json("predict", self.model, "plain.png")["predictions"]
+        centre = self.run_json("predict", self.model, "framed.png", "--resize", 56)["predictions"]
+        whole = self.run_json("predict", self.model, "framed.png")["predictions"]
+        self.assertEqual(centre[0]["outputs"], plain[0]["outputs"])
+        self.assertNotEqual(whole[0]["outputs"], plain[0]["outputs"])
 
     def test_output_holds_all_probabilities(self):
         (self.folder / "some").write_bytes(command.idx((20, 28, 28), self.pixels))
@@ -89,7 +92,7 @@ class Predict(command.CommandTest):
                           self.model, "empty")
 
     def test_a_damaged_input_or_model_is_named(self):
-        (self.folder / "cut.png").write_bytes(png(self.image(0))[:60])
+        (self.folder / "cut.png").write_bytes(command.png(self.image(0))[:60])
         _, err = self.run_linnet("predict", self.model, "cut.png", status=2)
         self.assertRegex(err, r"^linnet: error: [^\n]*cut\.png[^\n]*\n$")
         whole = (self.folder / self.model).read_bytes()

@@ -3,24 +3,11 @@ import http.client
 import json
 import re
 import signal
-import struct
 import subprocess
 import threading
 import unittest
-import zlib
 
 import command
-
-
-def png(pixels, height=28, width=28):
-    """A grey PNG file."""
-    def chunk(kind, data):
-        return (struct.pack(">I", len(data)) + kind + data +
-                struct.pack(">I", zlib.crc32(kind + data)))
-    rows = b"".join(b"\0" + bytes(pixels[i * width:(i + 1) * width]) for i in range(height))
-    return (b"\x89PNG\r\n\x1a\n" +
-            chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 class Serve(command.CommandTest):
@@ -64,11 +51,11 @@ class Serve(command.CommandTest):
 
     def test_an_image_is_answered_as_predict_answers_it(self):
         folder, images, _ = self.images_model()
-        (self.folder / "one.png").write_bytes(png(images[3]))
+        (self.folder / "one.png").write_bytes(command.png(images[3]))
         wanted = self.run_json("predict", folder, "one.png")["predictions"][0]
         wanted.pop("input")
         self.serve(folder)
-        self.assertEqual(self.predict(png(images[3]), "image/png"), [wanted])
+        self.assertEqual(self.predict(command.png(images[3]), "image/png"), [wanted])
         numbers = {"inputs": [list(images[3])]}
         self.assertEqual(self.predict(numbers), [wanted])
         nested = {"inputs": [[[[v] for v in images[3][r * 28:r * 28 + 28]] for r in range(28)]]}

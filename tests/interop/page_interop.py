@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -15,16 +16,12 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "command"))
+import command
+
 LINNET = os.environ["LINNET_COMMAND"]
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
-
-POINTS = """[network]
-input = [4]
-layers = [{type = "dense", units = 8}, {type = "relu"}, {type = "dense", units = 2}]
-[data]
-path = "points"
-"""
 
 
 @unittest.skipIf(BROWSER is None or DRIVER is None, "there is no Chromium with its driver")
@@ -91,10 +88,10 @@ class Page(unittest.TestCase):
             lambda b: "the image" in b.find_element(By.ID, "error").text)
 
     def test_trainings_that_run(self):
-        command = [LINNET, "train", "--workload", "mnist-cnn", "--data", "digits", "--device", "cpu"]
-        subprocess.run([*command, "--epochs", "2", "--out", "runs/done"], cwd=self.folder, check=True,
+        train = [LINNET, "train", "--workload", "mnist-cnn", "--data", "digits", "--device", "cpu"]
+        subprocess.run([*train, "--epochs", "2", "--out", "runs/done"], cwd=self.folder, check=True,
                        capture_output=True)
-        training = subprocess.Popen([*command, "--epochs", "100000", "--out", "runs/live"],
+        training = subprocess.Popen([*train, "--epochs", "100000", "--out", "runs/live"],
                                     cwd=self.folder, stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (training.kill(), training.wait()))
         while not (self.folder / "runs/live/history.jsonl").exists():
@@ -114,15 +111,8 @@ class Page(unittest.TestCase):
         self.fits(browser)
 
     def test_a_row_of_numbers(self):
-        import numpy as np
-        points = self.folder / "points"
-        points.mkdir()
-        rng = np.random.default_rng(3)
-        for part in ("train", "test"):
-            x = rng.normal(size=(64, 4)).astype("float32")
-            np.save(points / f"x_{part}.npy", x)
-            np.save(points / f"y_{part}.npy", (x[:, 0] > 0).astype("int32"))
-        (self.folder / "net.toml").write_text(POINTS)
+        command.write_points(self.folder / "points")
+        (self.folder / "net.toml").write_text(command.POINTS % "")
         browser = self.serve("net.toml", "--epochs", "300")
         fields = browser.find_elements(By.CSS_SELECTOR, "#fields input")
         self.assertEqual(len(fields), 4)

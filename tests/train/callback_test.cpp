@@ -48,6 +48,7 @@ TEST(Callback, HearsOfEveryBatchEpochAndTheEnd) {
   const History history = trainer.fit(data, {.epochs = 2, .batch = 8, .callback = &listener});
   EXPECT_EQ(listener.order, "bbbebbbe.");
   EXPECT_EQ(listener.at_end, 2U);
+  EXPECT_TRUE(listener.epochs[0].complete && listener.epochs[1].complete);
   EXPECT_EQ(listener.steps, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
   std::vector<float> losses = history.epochs[0].step_losses;
   losses.insert(losses.end(), history.epochs[1].step_losses.begin(),
@@ -93,6 +94,8 @@ TEST(Callback, HearsTheEndOfAFitThatWasStoppedAndNotOfOneThatFailed) {
   Trainer trainer(model_of());
   trainer.fit(line_data(20), {.epochs = 9, .batch = 8, .callback = &listener});
   EXPECT_EQ(listener.at_end, 1U);
+  EXPECT_LT(listener.epochs[0].train.samples, 20);
+  EXPECT_FALSE(listener.epochs[0].complete);
   Listener other;
   Trainer failing(model_of(), {.optimizer = SGD{.learning_rate = 1e30}});
   EXPECT_NE(message_of(

@@ -77,11 +77,7 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   const auto rate = [&](double of) { return static_cast<double>(run.samples) / of; };
   Json json;
   add_setup(json, job, model, train, data.splits.test.size(), run.seconds.size());
-  const Json last = to_json(run.epochs.empty() ? EpochReport{} : run.epochs.back(), true);
-  for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
-                          "test_loss", "test_accuracy"}) {
-    json[key] = last[key];
-  }
+  add_scores(json, run.epochs);
   if (options.infer()) {
     Json unused;
     add_update_options(unused, job.training);

@@ -30,6 +30,7 @@ struct ConvertOptions {
   std::int64_t image_size = 0;
   std::int64_t steps = 0;
   std::vector<std::string> ignore;
+  std::string classes;
   OnnxConvertOptions onnx;
   bool json = false;
 };
@@ -54,9 +55,9 @@ int import_file(const ConvertOptions& options) {
   if (options.image_size > 0) import.image = {options.image_size, options.image_size};
   if (options.steps > 0) import.steps = options.steps;
   import.ignore = options.ignore;
-  const Imported imported =
+  Imported imported =
       import_weights(read_weights(options.in), import, {.device = "cpu", .threads = 1});
-  imported.model.save(options.out);
+  save_converted(imported.model, options.classes, options.out);
   const Network& network = imported.model.network();
   const std::optional<PixelScale> pixels = pixel_scale_of(network);
   const std::string names = weight_names()[static_cast<std::size_t>(imported.names)];
@@ -113,8 +114,10 @@ int convert(const ConvertOptions& options) {
   if (options.in.ends_with(".onnx")) {
     require(options.network.empty() && options.to.empty(),
             "an ONNX file says itself which network it is: leave out --network and --to");
-    return convert_onnx(options.in, options.out, options.onnx, options.json);
+    return convert_onnx(options.in, options.out, options.classes, options.onnx, options.json);
   }
+  require(options.classes.empty() || options.to.empty(),
+          "--classes is for the model that convert makes; --to writes weights alone");
   require(
       options.network.empty() != options.to.empty(),
       "convert takes --network, to make a model of weights, or --to, to write a model's weights; "
@@ -164,6 +167,8 @@ void add_convert(CLI::App& app, Action& action) {
       ->check(at_least(1));
   command->add_option("--ignore", o->ignore, "Leave out tensors of this name (* and ?); repeatable")
       ->allow_extra_args(false);
+  command->add_option("--classes", o->classes,
+                      "A file with the name of a class a line, in the order of the outputs");
   command->add_option("--dtype", o->dtype, "Element type that --to writes: f32, f16 or bf16")
       ->check(one_of(dtype_names()))
       ->capture_default_str();

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "commands/commands.h"
 #include "core/dims.h"
+#include "data/folder.h"
 #include "report/json.h"
 
 namespace linnet::command {
@@ -64,15 +65,20 @@ void add_onnx_options(CLI::App& command, OnnxConvertOptions& options) {
                    "An ONNX file's inputs have no axis for the batch");
 }
 
-int convert_onnx(const std::string& in, const std::string& out, const OnnxConvertOptions& options,
-                 bool json) {
+void save_converted(Model& model, const std::string& classes, const std::string& out) {
+  if (!classes.empty()) model.set_class_names(read_class_names(classes));
+  model.save(out);
+}
+
+int convert_onnx(const std::string& in, const std::string& out, const std::string& classes,
+                 const OnnxConvertOptions& options, bool json) {
   require(out.ends_with(".safetensors"),
           "cannot write the model '{}': a model file is .safetensors", out);
   OnnxImportOptions import;
   for (const std::string& text : options.shapes) import.shapes.insert(named_shape(text));
   import.batch_axis = !options.one_sample;
-  const OnnxImport imported = import_onnx(in, import, {.device = "cpu", .threads = 1});
-  imported.model.save(out);
+  OnnxImport imported = import_onnx(in, import, {.device = "cpu", .threads = 1});
+  save_converted(imported.model, classes, out);
   const std::int64_t parameters = imported.model.network().parameters();
   if (json) {
     print_json({{"inputs", ports_json(imported.inputs)},

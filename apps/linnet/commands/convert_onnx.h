@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/model.h>
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -16,8 +18,12 @@ struct OnnxConvertOptions {
 
 void add_onnx_options(CLI::App& command, OnnxConvertOptions& options);
 
-/// Makes a model file of an ONNX file; returns the exit status.
-int convert_onnx(const std::string& in, const std::string& out, const OnnxConvertOptions& options,
-                 bool json);
+/// Makes a model file of an ONNX file; returns the exit status. `classes` names a file with a class
+/// a line, or is empty.
+int convert_onnx(const std::string& in, const std::string& out, const std::string& classes,
+                 const OnnxConvertOptions& options, bool json);
+
+/// Gives the model the classes of the file, if there is one, and writes it.
+void save_converted(Model& model, const std::string& classes, const std::string& out);
 
 }  // namespace linnet::command

@@ -25,6 +25,7 @@ struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string output;
+  std::int64_t resize = 0;
   DeviceOptions on;
   std::int64_t batch = 256;
   int threads = 0;
@@ -63,7 +64,8 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   const std::vector<std::filesystem::path> paths(options.inputs.begin(), options.inputs.end());
   return read_samples(paths, model,
                       {.vocabulary = texts ? run.words() : std::vector<std::string>{},
-                       .threads = options.threads});
+                       .threads = options.threads,
+                       .shorter_side = options.resize});
 }
 
 int predict(const PredictOptions& options) {
@@ -134,6 +136,11 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--output", o->output,
                       "Write all outputs (probabilities, where there are some) to this .npy file, "
                       "(N, outputs)");
+  command
+      ->add_option("--resize", o->resize,
+                   "Pixels of the shorter side of image files before the centre is taken, such as "
+                   "256 for networks of ImageNet; else image files get the size of the training's")
+      ->check(at_least(1, 1 << 14));
   command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));

@@ -58,15 +58,10 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
 
 Json summary_json(const Job& job, const Model& model, const History& history,
                   const LoadedData& data, const RunFolder& folder) {
-  const EpochReport last = history.epochs.empty() ? EpochReport{} : history.epochs.back();
   const std::int64_t samples = history.epochs.empty() ? 0 : history.epochs.front().train.samples;
-  const Json epoch = to_json(last, !history.interrupted);
   Json json;
   add_setup(json, job, model, data.splits.train, data.splits.test.size(), history.epochs.size());
-  for (const char* key : {"train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
-                          "test_loss", "test_accuracy"}) {
-    json[key] = epoch[key];
-  }
+  add_scores(json, history.epochs);
   add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();

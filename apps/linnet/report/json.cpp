@@ -2,24 +2,13 @@
 #include "report/json.h"
 
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 #include "base/check.h"
 #include "core/dims.h"
-#include "log/epoch_record.h"
 
 namespace linnet::command {
-Json to_json(const EpochReport& report, bool complete) {
-  Json json;
-  for (const auto& [key, number] : epoch_record(report, complete)) {
-    const auto* real = std::get_if<double>(&number);
-    const bool measured = real == nullptr || std::isfinite(*real);
-    json[key] = measured ? std::visit([](auto value) { return Json(value); }, number) : Json();
-  }
-  return json;
-}
 
 Json to_json(const Shape& shape) { return Json(dims_of(shape)); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linnet/trainer.h>
+#include <linnet/tensor.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,8 +12,7 @@ namespace linnet::command {
 /// Keys in the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-/// An epoch as history.jsonl has it. What was not measured is null.
-Json to_json(const EpochReport& report, bool complete);
+/// The dims as an array.
 Json to_json(const Shape& shape);
 
 /// Text on standard output. Throws Error where it cannot be written, e.g. on a full disk.

@@ -6,6 +6,9 @@
 #include <linnet/version.h>
 #include <oneapi/dnnl/dnnl.h>
 
+#include <cmath>
+#include <utility>
+
 #include "commit.h"
 #include "config/device.h"
 #include "config/optimizer.h"
@@ -37,6 +40,20 @@ void add_setup(Json& json, const Job& job, const Model& model, const Dataset& tr
   json["epochs"] = epochs;
   add_update_options(json, job.training);
   json["parameters"] = model.network().parameters();
+}
+
+void add_scores(Json& json, const std::vector<EpochReport>& epochs) {
+  const EpochReport last = epochs.empty() ? EpochReport{} : epochs.back();
+  const std::pair<std::string, const Evaluation*> parts[] = {{"train", &last.train},
+                                                             {"validation", &last.validation},
+                                                             {"test", &last.test}};
+  const auto measured = [](const Evaluation& of, double value) {
+    return of.samples > 0 && std::isfinite(value) ? Json(value) : Json();
+  };
+  for (const auto& [part, evaluation] : parts) {
+    json[part + "_loss"] = measured(*evaluation, evaluation->loss);
+    json[part + "_accuracy"] = measured(*evaluation, evaluation->accuracy);
+  }
 }
 
 void add_speed(Json& json, std::int64_t samples, const Spread& seconds) {

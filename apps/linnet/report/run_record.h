@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <linnet/callback.h>
 #include <linnet/model.h>
 
 #include <cstdint>
@@ -18,6 +19,9 @@ namespace linnet::command {
 /// The workload and its data, where it runs, and how it is trained for `epochs` epochs.
 void add_setup(Json& json, const Job& job, const Model& model, const Dataset& train,
                std::int64_t test_samples, std::size_t epochs);
+/// train_loss, train_accuracy, validation_… and test_… of the last epoch; what was not measured is
+/// null.
+void add_scores(Json& json, const std::vector<EpochReport>& epochs);
 /// samples_per_second at the median epoch, and epoch_seconds.
 void add_speed(Json& json, std::int64_t samples, const Spread& seconds);
 /// version, commit, compiler, the machine, and the libraries that compute.

@@ -38,10 +38,9 @@ Tensor tensor_of(const std::vector<double>& values, const Shape& sample) {
 }  // namespace
 
 RequestReader::RequestReader(const Model& model, std::vector<std::string> words)
-    : model_(model), words_(std::move(words)) {
-  const NetworkInput& input = model.network().definition().inputs[0];
-  type_ = input.dtype;
-}
+    : model_(model), words_(std::move(words)) {}
+
+DType RequestReader::type() const { return model_.network().definition().inputs[0].dtype; }
 
 bool RequestReader::takes_images() const {
   const NetworkDefinition& network = model_.network().definition();

@@ -27,7 +27,7 @@ class RequestReader {
   std::vector<Sample> read(std::string_view content_type, const std::string& body) const;
 
   /// The type of the first input's samples that read() makes.
-  DType type() const { return type_; }
+  DType type() const;
   bool takes_images() const;
   bool takes_texts() const { return !words_.empty(); }
 
@@ -42,7 +42,6 @@ class RequestReader {
 
   const Model& model_;
   std::vector<std::string> words_;
-  DType type_;
 };
 
 }  // namespace linnet::command
