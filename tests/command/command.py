@@ -14,6 +14,7 @@ LINNET = os.environ.get("LINNET_COMMAND", "linnet")
 # A developer's own plug-in is none of the tests' business.
 os.environ.pop("LINNET_CUDA_LIBRARY", None)
 os.environ.pop("LINNET_DATA", None)  # nor are real data under the names of data sets
+os.environ.pop("CI", None)  # where progress is drawn on a terminal as everywhere
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 

@@ -55,7 +55,8 @@ class Interrupt(command.CommandTest):
         self.addCleanup(os.close, master)
         process = command.subprocess.Popen(
             [command.LINNET, "train", "slow.toml", "--out", "run"], cwd=self.folder,
-            stdout=command.subprocess.DEVNULL, stderr=slave, start_new_session=True)
+            stdout=command.subprocess.DEVNULL, stderr=slave, start_new_session=True,
+            env={**os.environ, "TERM": "xterm"})
         os.close(slave)
         self.addCleanup(lambda: process.poll() is None and process.kill())
         return process, master

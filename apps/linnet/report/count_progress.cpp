@@ -2,9 +2,7 @@
 #include "report/count_progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 
 namespace linnet::command {
@@ -23,32 +21,16 @@ std::string count_text(const std::string& verb, std::int64_t done, std::int64_t 
 }
 
 CountProgress::CountProgress(std::string verb, std::string things)
-    : verb_(std::move(verb)),
-      things_(std::move(things)),
-      terminal_(isatty(STDERR_FILENO) == 1),
-      last_(Clock::now()) {}
+    : verb_(std::move(verb)), things_(std::move(things)), last_(Clock::now()) {}
 
 CountProgress::~CountProgress() { clear(); }
 
 void CountProgress::update(std::int64_t done, std::int64_t all) {
   const Clock::time_point now = Clock::now();
-  if (now - last_ < (terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause))) {
-    return;
-  }
+  const auto pause = line_.live() ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause);
+  if (now - last_ < pause) return;
   last_ = now;
-  const std::string text = count_text(verb_, done, all, things_);
-  if (terminal_) {
-    std::fprintf(stderr, "\r\x1b[2K%s", text.c_str());
-    shown_ = true;
-  } else {
-    std::fprintf(stderr, "%s\n", text.c_str());
-  }
-  std::fflush(stderr);
-}
-
-void CountProgress::clear() {
-  if (shown_) std::fputs("\r\x1b[2K", stderr);
-  shown_ = false;
+  line_.draw(count_text(verb_, done, all, things_));
 }
 
 }  // namespace linnet::command

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "report/terminal_line.h"
+
 namespace linnet::command {
 
 /// "reading 1200/5000 files (24 %)"
@@ -21,14 +23,13 @@ class CountProgress {
   ~CountProgress();
   void update(std::int64_t done, std::int64_t all);
   /// Wipes the line, so that something else can be said.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
   using Clock = std::chrono::steady_clock;
   std::string verb_;
   std::string things_;
-  bool terminal_;
-  bool shown_ = false;
+  TerminalLine line_;
   Clock::time_point last_;
 };
 

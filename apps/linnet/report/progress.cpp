@@ -2,8 +2,6 @@
 #include "report/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +16,11 @@ using namespace std::chrono_literals;
 constexpr auto kTerminalPause = 100ms;
 constexpr auto kPlainPause = 5s;
 constexpr int kBarWidth = 24;
-constexpr int kTextWidth = 92;  // of a line without its bar
+constexpr std::size_t kTextWidth = 92;  // of a line without its bar
 
 std::string accuracy_text(double accuracy) {
   return std::isfinite(accuracy) ? fmt::format(", accuracy {:.2f} %", 100 * accuracy)
                                  : std::string();
-}
-
-int terminal_columns() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
 }
 
 }  // namespace
@@ -73,11 +65,9 @@ std::string epoch_text(const EpochReport& r, std::int64_t epochs) {
   return text + fmt::format("; {:.2f} s, {:.0f} samples/s", r.seconds, r.samples_per_second);
 }
 
-ProgressDisplay::ProgressDisplay() : terminal_(isatty(STDERR_FILENO) == 1) {}
-
 bool ProgressDisplay::is_due() {
   const Clock::time_point now = Clock::now();
-  const auto pause = terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause);
+  const auto pause = line_.live() ? Clock::duration(kTerminalPause) : Clock::duration(kPlainPause);
   if (any_ && now - last_ < pause) return false;
   any_ = true;
   last_ = now;
@@ -86,21 +76,12 @@ bool ProgressDisplay::is_due() {
 
 void ProgressDisplay::progress(const Progress& progress) {
   if (!is_due()) return;
-  if (!terminal_) return line(progress_text(progress, 0));
-  bar(progress_text(progress, terminal_columns() >= kTextWidth + kBarWidth ? kBarWidth : 0));
+  const bool wide = line_.live() && TerminalLine::columns() >= kTextWidth + kBarWidth;
+  line_.draw(progress_text(progress, wide ? kBarWidth : 0));
 }
 
 void ProgressDisplay::evaluation(const EvaluationProgress& progress) {
-  if (!is_due()) return;
-  if (!terminal_) return line(evaluation_text(progress));
-  bar(evaluation_text(progress));
-}
-
-void ProgressDisplay::bar(std::string text) {
-  text.resize(std::min(text.size(), static_cast<std::size_t>(terminal_columns() - 1)));
-  std::fprintf(stderr, "\r\x1b[2K%s", text.c_str());
-  std::fflush(stderr);
-  bar_shown_ = true;
+  if (is_due()) line_.draw(evaluation_text(progress));
 }
 
 void ProgressDisplay::epoch(const EpochReport& report, std::int64_t epochs) {
@@ -108,14 +89,9 @@ void ProgressDisplay::epoch(const EpochReport& report, std::int64_t epochs) {
 }
 
 void ProgressDisplay::line(const std::string& text) {
-  clear_bar();
+  line_.clear();
   std::fprintf(stderr, "%s\n", text.c_str());
   std::fflush(stderr);
-}
-
-void ProgressDisplay::clear_bar() {
-  if (bar_shown_) std::fputs("\r\x1b[2K", stderr);
-  bar_shown_ = false;
 }
 
 }  // namespace linnet::command

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "report/terminal_line.h"
+
 namespace linnet::command {
 
 /// "epoch 2/5 [=====>    ] 40 %  ..." without the epoch's end; the text of both kinds of output.
@@ -22,7 +24,6 @@ std::string duration_text(double seconds);
 /// lines (the first state, then one every few seconds, and one an epoch) elsewhere.
 class ProgressDisplay {
  public:
-  ProgressDisplay();
   void progress(const Progress& progress);
   void evaluation(const EvaluationProgress& progress);
   void epoch(const EpochReport& report, std::int64_t epochs);
@@ -33,11 +34,8 @@ class ProgressDisplay {
   using Clock = std::chrono::steady_clock;
   /// Whether the last text has been shown long enough.
   bool is_due();
-  void bar(std::string text);
-  void clear_bar();
 
-  bool terminal_;
-  bool bar_shown_ = false;
+  TerminalLine line_;
   bool any_ = false;
   Clock::time_point last_{};
 };
