@@ -248,9 +248,9 @@ def run_step(command, extra_environment, limit, most_bytes=0):
     return run
 
 
-def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
-    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}.
-    `helpers`: the processor seconds so far of processes that we have started beside it."""
+def observed_process(command, extra_environment, limit, helpers=lambda: 0.0):
+    """As run_process(), with "others_processors": how many processors other programs used
+    meanwhile. `helpers`: the processor seconds so far of processes that we have started beside it."""
     def own_seconds():
         return child_seconds() + helpers()
     busy, own = busy_seconds(), own_seconds()
@@ -258,6 +258,13 @@ def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
     if busy is not None:
         others = busy_seconds() - busy - (own_seconds() - own)
         run["others_processors"] = max(others, 0.0) / run["wall_s"]
+    return run, record
+
+
+def run_once(command, extra_environment, limit, job, helpers=lambda: 0.0):
+    """One fresh process: {samples_per_second, loss, losses, startup_s, peak_bytes, ..., failed}.
+    `helpers`: as of observed_process()."""
+    run, record = observed_process(command, extra_environment, limit, helpers)
     if record is None:
         return run
     speed = record["samples_per_second"]

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import figures
+import machine
+import other_results
 import plots
 import published
 import result_name
@@ -81,6 +83,14 @@ class Raw(str):
     """Text that is HTML already."""
 
 
+def document(title, parts):
+    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<link rel="icon" href="data:,">'  # else browsers ask for one
+            f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n"
+            + "\n".join(part for part in parts if part) + "\n</body></html>\n")
+
+
 class Page:
     def __init__(self, result):
         self.result = result
@@ -95,17 +105,13 @@ class Page:
         for i, row in enumerate(self.rows):
             parts += self.workload(i, row)
         parts += self.side_tables() + self.published()
-        return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                '<meta name="viewport" content="width=device-width, initial-scale=1">'
-                '<link rel="icon" href="data:,">'  # else browsers ask for one
-                f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n"
-                + "\n".join(part for part in parts if part) + "\n</body></html>\n")
+        return document(title, parts)
 
     def introduction(self):
-        machine, settings = self.result["machine"], self.result["settings"]
-        load = escape(result_table.load_words(self.result["load"]).replace("**", "", 2))
-        return [f"<p>{escape(machine['processor'])}, {machine['processors']} processors, "
-                f"{machine['memory_bytes'] / 2**30:.0f} GiB. Linnet "
+        about, settings = self.result["machine"], self.result["settings"]
+        load = escape(machine.load_words(self.result["load"]).replace("**", "", 2))
+        return [f"<p>{escape(about['processor'])}, {about['processors']} processors, "
+                f"{about['memory_bytes'] / 2**30:.0f} GiB. Linnet "
                 f"{escape(self.result['linnet'])}; device {escape(settings['device'])}, precision "
                 f"{escape(settings['precision'])}, protocol {escape(settings['protocol'])}, "
                 f"{escape(result_table.repetitions_words(self.result))}, each a fresh process, "
@@ -230,8 +236,19 @@ class Page:
                         for each in published.TABLES]
 
 
+def tables_page(result):
+    """Of another script than run.py: its sentences and tables."""
+    title = other_results.title(result).replace("`", "")
+    parts = [f"<h1>{escape(title)}</h1>", *(f'<p class="muted">{escape(each)}</p>'
+                                            for each in other_results.about(result))]
+    for each in other_results.tables(result):
+        parts += [f"<h2>{escape(each.title)}</h2>", f'<p class="muted">{escape(each.about)}</p>',
+                  table(each.head, each.rows)]
+    return document(title, [*parts, f"<pre>{escape(chr(10).join(result['commands']))}</pre>"])
+
+
 def page(result):
-    return Page(result).html()
+    return tables_page(result) if "kind" in result else Page(result).html()
 
 
 def main(names):

@@ -1,26 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What run.py writes about a result in Markdown."""
+import machine
+import other_results
 import result_name
 import side_tables
 from figures import LEAST_RUNS, good, number, range_of, ratio_words
 from side_table import threads_of
 
-BUSY = 0.1          # processors that others use, from which on a machine is called busy
 RATIO = ("Ratio: Linnet's speed over the peer's, median of the pairs of repetitions (bootstrap 95 % "
          f"interval; of less than {LEAST_RUNS} pairs their number instead); above 1 Linnet is "
          "faster.")
-
-
-def load_words(load):
-    """The load of the machine in a sentence."""
-    others = load["others_processors"]
-    if others is None:
-        return f"load average {load['at_start']:.2f} at the start."
-    text = (f"load average {load['at_start']:.2f} at the start; other programs used "
-            f"{others['median']:.2f} of {load['processors']} processors "
-            f"(up to {others['max']:.2f}).")
-    return ("**The machine was busy, so these figures are not to be relied on:** " + text
-            if load["busy"] else text[0].upper() + text[1:])
 
 
 def repetitions_words(result):
@@ -55,14 +44,16 @@ def cells(name, engine, ratio_to_linnet, differs, wanted):
 
 
 def markdown(result):
-    machine, settings = result["machine"], result["settings"]
+    if "kind" in result:
+        return other_results.markdown(result)
+    about, settings = result["machine"], result["settings"]
     lines = [f"# Linnet beside its peers, {result['date']}", "",
-             f"{machine['processor']}, {machine['processors']} processors, "
-             f"{machine['memory_bytes'] / 2**30:.0f} GiB; Linnet {result['linnet']}; device "
+             f"{about['processor']}, {about['processors']} processors, "
+             f"{about['memory_bytes'] / 2**30:.0f} GiB; Linnet {result['linnet']}; device "
              f"{settings['device']}, precision {settings['precision']}, protocol "
              f"{settings['protocol']}, {repetitions_words(result)}, each a fresh process, engines "
              "in turn.", "",
-             load_words(result["load"]), "",
+             machine.load_words(result["load"]), "",
              *([result_name.versions_words(result), ""] if "versions" in result else []),
              f"Samples/s: median (least to most) of the repetitions' median epochs. {RATIO} Loss: "
              "of the last epoch. Start-up: seconds of the process outside its epochs and the "

@@ -6,16 +6,15 @@ their own."""
 import datetime
 import json
 import os
-import platform
 import sys
 from pathlib import Path
 
 import conditions
 import energy
 import engines
-import figures
 import footprint
 import jobs
+import machine
 import opennn
 import options as run_options
 import peer_python
@@ -25,36 +24,6 @@ import result_table
 import row_of_work
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def machine():
-    def field(path, key):
-        try:
-            line = next(line for line in Path(path).read_text().splitlines()
-                        if line.startswith(key))
-            return line.partition(":")[2].strip()
-        except (OSError, StopIteration):
-            return ""
-    memory = field("/proc/meminfo", "MemTotal")
-    return {"processor": field("/proc/cpuinfo", "model name") or platform.machine(),
-            "processors": len(os.sched_getaffinity(0)), "system": platform.platform(),
-            "memory_bytes": int(memory.split()[0]) * 1024 if memory else 0}
-
-
-def load_of(at_start, processors, workloads):
-    runs = [run for row in workloads for part in ("engines", *conditions.ALL)
-            for engine in row[part].values() for run in engine["runs"] if run]
-    others = figures.spread([run.get("others_processors") for run in runs])
-    return {"at_start": at_start, "processors": processors, "others_processors": others,
-            "busy": bool(others and others["median"] > result_table.BUSY) or
-                    (others is None and at_start > processors / 4)}
-
-
-def linnet_version(linnet):
-    status, out, err = engines.start([linnet, "--version"], engines.plain_environment(), 60)
-    if status != 0:
-        sys.exit(f"run.py: cannot run {linnet}: {engines.reason_of(status, err, 60)}")
-    return out.strip().removeprefix("linnet ")
 
 
 def installed(options):
@@ -81,13 +50,13 @@ def main():
         sys.exit(f"run.py: there is no {options.linnet}; `./dev bench` builds it, --linnet names "
                  "another")
     options.meter = energy.Meter(options.device)
-    about, at_start = machine(), os.getloadavg()[0]
+    about, at_start = machine.about(), os.getloadavg()[0]
     options.out.mkdir(parents=True, exist_ok=True)
     sets = result_name.instruction_sets(options)
     path = result_name.place(options, sets)
     result = {"format": 1, "date": datetime.datetime.now().isoformat(timespec="seconds"),
               "machine": about, "instruction_sets": sets, "versions": {},
-              "linnet": linnet_version(options.linnet),
+              "linnet": machine.linnet_version(options.linnet),
               "settings": {"device": options.device, "precision": options.precision,
                            "threads": options.threads, "protocol": options.protocol,
                            "repetitions": options.repetitions, "peers": options.peers,
@@ -98,13 +67,15 @@ def main():
     words = portable.Words(options)
     for job in jobs.jobs_of(options):
         result["workloads"].append(row_of_work.run(job, options))
-        result["load"] = load_of(at_start, about["processors"], result["workloads"])
+        runs = [run for row in result["workloads"] for part in ("engines", *conditions.ALL)
+                for engine in row[part].values() for run in engine["runs"] if run]
+        result["load"] = machine.load_of(at_start, about["processors"], runs)
         result["versions"] = result_name.versions(result["workloads"])
         # After each, since all of it takes long.
         shown = words.result(result)
         Path(f"{path}.json").write_text(json.dumps(shown, indent=1) + "\n")
         Path(f"{path}.md").write_text(result_table.markdown(shown))
-    print(result_table.load_words(result["load"]), file=sys.stderr)
+    print(machine.load_words(result["load"]), file=sys.stderr)
     print(f"{path}.md")
     return int(any(row["failed"] or row["engines"]["linnet"]["failed"]
                    for row in result["workloads"]))

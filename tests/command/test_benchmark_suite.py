@@ -14,6 +14,7 @@ BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 import engines  # noqa: E402
 import figures  # noqa: E402
+import machine  # noqa: E402
 import result_name  # noqa: E402
 import result_page  # noqa: E402
 import result_table  # noqa: E402
@@ -235,8 +236,8 @@ class Statistics(unittest.TestCase):
     def test_a_busy_machine_is_said_to_be(self):
         load = {"at_start": 3.0, "processors": 2, "busy": True,
                 "others_processors": {"median": 0.8, "min": 0.5, "max": 1.1}}
-        self.assertIn("busy", result_table.load_words(load))
-        self.assertNotIn("busy", result_table.load_words({**load, "busy": False}))
+        self.assertIn("busy", machine.load_words(load))
+        self.assertNotIn("busy", machine.load_words({**load, "busy": False}))
 
     def test_startup_leaves_out_data_and_epochs(self):
         record = {"timed_seconds": [1.0, 2.0, 4.0], "warmup": 2, "data_seconds": 0.5}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmarks/c_file.py and serve_load.py, at sizes that measure nothing."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import command
+
+BENCHMARKS = pathlib.Path(__file__).resolve().parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+import result_name  # noqa: E402
+import result_page  # noqa: E402
+import result_table  # noqa: E402
+
+LATENCY_BENCH = pathlib.Path(command.LINNET).parent / "latency_bench"
+
+
+class SideBenchmarks(command.CommandTest):
+    def measure(self, script, *arguments):
+        """Runs a script; returns its result after checks that all results need."""
+        process = subprocess.run(
+            [sys.executable, "-B", BENCHMARKS / script, "--linnet", command.LINNET, "--out", self.folder,
+             *map(str, arguments)], capture_output=True, text=True, timeout=240)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        page = pathlib.Path(process.stdout.strip())
+        self.assertRegex(page.stem, result_name.PATTERN)
+        text = page.with_suffix(".json").read_text()
+        result = json.loads(text)
+        self.assertEqual(page.read_text(), result_table.markdown(result))
+        self.assertIn("</table>", result_page.page(result))
+        for written in (text, page.read_text()):
+            self.assertNotIn(f"{BENCHMARKS.parent}/", written)
+            self.assertNotIn("/tmp/", written)
+        return result, page.read_text()
+
+    @unittest.skipUnless(LATENCY_BENCH.exists(), "latency_bench is not built")
+    @unittest.skipUnless(shutil.which("gcc"), "there is no gcc")
+    def test_c_file(self):
+        result, text = self.measure("c_file.py", "--repetitions", 1, "--calls", 10, "--python", "none")
+        self.assertEqual([each["name"] for each in result["networks"]], ["mlp", "mnist-cnn", "gru"])
+        for network in result["networks"]:
+            engines = network["engines"]
+            self.assertEqual(list(engines), ["c", "c-int8", "c-native", "c-int8-native", "linnet"])
+            for name, engine in engines.items():
+                self.assertIsNone(engine["failed"])
+                self.assertGreater(engine["median_us"]["median"], 0)
+                self.assertLess(engine["difference"], 0.05 if "int8" in name else 1e-5, name)
+            sizes = [engines[name]["size"]["text"] + engines[name]["size"]["data"]
+                     for name in ("c", "c-int8")]
+            self.assertGreater(sizes[0], 4 * network["parameters"])
+            self.assertLess(sizes[1], sizes[0] / 2)
+        self.assertIn("| C file, int8, `-O3 -march=native` |", text)
+
+    @unittest.skipUnless(shutil.which("wrk"), "there is no wrk")
+    def test_serve_load(self):
+        result, text = self.measure("serve_load.py", "--repetitions", 1, "--seconds", 1,
+                                    "--connections", "1,4")
+        self.assertEqual([(each["body"], each["batch"], each["connections"]) for each in result["loads"]],
+                         [(body, batch, count) for body in ("json", "png") for batch in (1, 32)
+                          for count in (1, 4)])
+        for each in result["loads"]:
+            run, = each["runs"]
+            self.assertEqual((each["failed"], run["refused"], run["socket_errors"]), (None, 0, 0))
+            self.assertGreater(run["requests"], 0)
+            self.assertLessEqual(run["p50_us"], run["p99_us"])
+            if each["batch"] == 1 or each["connections"] == 1:
+                self.assertEqual(run["samples_per_batch"], 1)
+        self.assertTrue(re.search(r"\| PNG, \d+ bytes \| up to 32 \| 4 \| [\d,.]+ \(", text), text)
+
+    def test_what_is_missing_is_said(self):
+        for script, program in (("c_file.py", "latency_bench"), ("serve_load.py", "wrk")):
+            process = subprocess.run(
+                [sys.executable, "-B", BENCHMARKS / script, "--linnet", self.folder / "linnet"],
+                capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": "/nowhere"})
+            self.assertEqual(process.returncode, 2)
+            self.assertIn("error: there is no ", process.stderr.splitlines()[-1])
+            self.assertIn(program, process.stderr.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
