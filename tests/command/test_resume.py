@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import pty
 import random
 import signal
 import tempfile
@@ -238,6 +239,43 @@ class Resume(command.CommandTest):
         _, err = self.run_linnet(*train)
         self.assertRegex(err, r"linnet: continuing from 'run/checkpoints/checkpoint-\d{12}\."
                               r"safetensors', epoch \d+ after step \d+\n")
+        self.assert_same("run", whole)
+
+    def test_a_signal_in_the_evaluation_after_a_patience_end(self):
+        command.write_mnist(self.folder / "patterns", train=100, test=10)
+        count = 60000  # test images: they take a second
+        for name, dims, data in (("images", (count, 28, 28), bytes(784 * count)),
+                                 ("labels", (count,), bytes(i % 10 for i in range(count)))):
+            (self.folder / f"patterns/t10k-{name}-idx{len(dims)}-ubyte").write_bytes(
+                command.idx(dims, data))
+        (self.folder / "net.toml").write_text(
+            KEEPS.replace("patience = 50", "patience = 1").replace("0.003", "0.2") % 50)
+        whole, _ = self.reference()
+        self.assertLess(len(whole[2]), 50, "the patience has ended")
+        master, slave = pty.openpty()  # where progress is drawn ten times a second
+        self.addCleanup(os.close, master)
+        process = command.subprocess.Popen(
+            [command.LINNET, "train", "net.toml", "--resume", "run", "--threads", "1"],
+            cwd=self.folder, stdout=command.subprocess.DEVNULL, stderr=slave,
+            env={**os.environ, "TERM": "xterm"})
+        os.close(slave)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        shown = b""
+
+        def read():
+            try:
+                return os.read(master, 4096)
+            except OSError:  # the process has ended
+                return b""
+        while f"/{count} samples".encode() not in shown:
+            shown += (more := read())
+            self.assertTrue(more, shown)
+        process.send_signal(signal.SIGTERM)
+        while more := read():
+            shown += more
+        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertIn(b"the model is saved in 'run/model.safetensors'; evaluating it", shown)
+        self.run_linnet("train", "net.toml", "--resume", "run", "--threads", 2)
         self.assert_same("run", whole)
 
     def test_a_damaged_checkpoint_is_named(self):

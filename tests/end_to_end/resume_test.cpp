@@ -242,6 +242,33 @@ TEST(Resume, AStopSavesFirst) {
   EXPECT_GT(looks, 6);
 }
 
+TEST(Resume, AStopAfterThePatienceEnd) {
+  Case how = small_case();
+  how.objective.optimizer = Adam{.learning_rate = 0.5};  // soon no better
+  how.options.epochs = 30;
+  how.options.patience = 1;
+  how.options.keep_best = true;
+  how.options.validation = circle_data(100, 5);
+  how.options.test = circle_data(300, 6);
+  const Fitted whole = fitted(how, how.trainer(2), {});
+  int within = 0;  // stops in the evaluation of the test set, when the patience had ended
+  int looks = 0;
+  for (bool stopped = true; stopped; ++looks) {
+    const TemporaryFolder folder;
+    Stopper stopper(looks);
+    FitOptions options = how.options;
+    options.checkpoints = resumed(folder / "c");
+    options.checkpoints.every_epoch = false;
+    options.checkpoints.every_seconds = 0;
+    options.callback = &stopper;
+    const History history = how.trainer(2).fit(how.data, options);
+    stopped = history.interrupted;
+    within += stopped && history.stopped_early ? 1 : 0;
+    expect_same(fitted(how, how.trainer(1), resumed(folder / "c")), whole, std::to_string(looks));
+  }
+  EXPECT_GT(within, 0);
+}
+
 TEST(Resume, AgainAndAgain) {
   Case how = small_case();
   how.options.epochs = 4;
