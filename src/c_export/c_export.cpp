@@ -49,6 +49,8 @@ void export_c(const Model& model, const std::filesystem::path& folder,
   const CTexts texts = c_texts(model, options);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  require(error != std::errc::file_exists,  // a link to nothing
+          "cannot make the folder '{}': something else has this name", folder.string());
   require(!error, "cannot make the folder '{}': {}", folder.string(), error.message());
   write_file_atomically(folder / (options.name + ".c"), texts.source);
   write_file_atomically(folder / (options.name + ".h"), texts.header);

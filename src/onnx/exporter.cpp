@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "base/check.h"
 #include "core/dims.h"
@@ -242,13 +243,14 @@ const ExportOperators& export_operators() {
 namespace linnet {
 
 void export_onnx(const Model& model, const std::filesystem::path& path) {
+  std::optional<onnx::Exporter> exporter;
   try {
-    onnx::Exporter exporter(model);
-    exporter.run();
-    exporter.file().write(path, path.stem().string());
+    exporter.emplace(model);
+    exporter->run();
   } catch (const Error& error) {
     fail_again(error, "cannot write '{}': {}", path.string(), error.what());
   }
+  exporter->file().write(path, path.stem().string());
 }
 
 }  // namespace linnet

@@ -193,7 +193,8 @@ void GraphWriter::write(const std::filesystem::path& path, const std::string& gr
   put_bytes(tail, 8, opset);
   tail += metadata_;
   require(head.size() + graph + tail.size() <= kMostBytes,
-          "an ONNX file has at most 2 GiB; this one would have {} bytes",
+          "cannot write '{}': an ONNX file has at most 2 GiB; this one would have {} bytes",
+          path.string(),
           head.size() + graph + tail.size());
   const std::array<std::string_view, 6> pieces = {head,    nodes,    initializers_,
                                                   inputs_, outputs_, tail};

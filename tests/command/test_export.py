@@ -57,6 +57,29 @@ class Export(command.CommandTest):
         self.assertFalse((self.folder / "out").exists())
         self.assert_error("cannot read 'nowhere': No such file or directory", "export", "nowhere", "--c", "out")
 
+    def test_where_nothing_can_be_written(self):
+        _, model = self.train()
+        (self.folder / "file").write_text("")
+        (self.folder / "link").symlink_to("nowhere")
+        (self.folder / "taken/model.c").mkdir(parents=True)
+        for folder, sentence in (
+                ("file", "cannot make the folder 'file': Not a directory"),
+                ("file/x", "cannot make the folder 'file/x': Not a directory"),
+                ("link", "cannot make the folder 'link': something else has this name"),
+                ("taken", "cannot write 'taken/model.c': Is a directory"),
+                ("/proc/x", "cannot make the folder '/proc/x': No such file or directory")):
+            self.assert_error(sentence, "export", model, "--c", folder)
+        self.assertEqual(list((self.folder / "taken").iterdir()), [self.folder / "taken/model.c"])
+        for file, reason in (("taken", "Is a directory"), ("file/x", "Not a directory"),
+                             ("none/x", "No such file or directory")):
+            self.assert_error(f"cannot write '{file}': {reason}", "export", model, "--onnx", file)
+        first = self.run_linnet("export", model, "--c", "twice")
+        self.assertEqual(self.run_linnet("export", model, "--c", "twice", "--int8")[0],
+                         first[0].replace("32-bit", "8-bit"))
+        self.assertIn("int8_t", (self.folder / "twice/model.c").read_text())
+        self.assertEqual(sorted(path.name for path in (self.folder / "twice").iterdir()),
+                         ["model.c", "model.h"])
+
 
 if __name__ == "__main__":
     unittest.main()

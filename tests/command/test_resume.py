@@ -320,6 +320,24 @@ class Resume(command.CommandTest):
         self.assertRegex(err, "was written by a fit with training set 320 samples, checksum "
                               "[0-9a-f]{8}; this one has 314 samples, checksum [0-9a-f]{8}\n$")
 
+    def test_a_folder_that_another_training_holds(self):
+        self.prepare(epochs=100000)
+        process = self.start("train", "net.toml", "--out", "run")
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        checkpoints = self.folder / "run/checkpoints"
+        while not any(checkpoints.glob("*.safetensors")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        self.assert_error(f"the folder 'run' is in use by process {process.pid}, another training; "
+                          "wait until it has ended", "train", "--resume", "run")
+        process.kill()
+        process.communicate()
+        lock = self.folder / "run/.linnet-lock"
+        lock.unlink()
+        lock.symlink_to("nowhere")
+        self.assert_error("'run/.linnet-lock' is a link, not a lock; delete it", "train", "--resume",
+                          "run")
+
     def test_a_finished_run_stays(self):
         self.prepare_points()
         summary = self.run_json("train", "net.toml", "--out", "run")

@@ -2,6 +2,7 @@
 import csv
 import http.client
 import json
+import os
 import re
 import signal
 import time
@@ -80,6 +81,51 @@ class Runs(command.CommandTest):
         (self.folder / "runs/x/summary.json").write_text("[]")
         out, _ = self.run_linnet("runs")
         self.assertRegex(out.splitlines()[1], r"^x +stopped +1 +train +2\.0000 +2\.0000 ")
+
+    def test_what_cannot_be_read_is_named(self):
+        runs = self.folder / "runs"
+        (runs / "good").mkdir(parents=True)
+        (runs / "good/history.jsonl").write_text('{"epoch": 1, "train_loss": 2}\n')
+        (runs / "nothing").symlink_to("nowhere")
+        (runs / "loop").symlink_to("loop")
+        (runs / "up").symlink_to("..")
+        (runs / "file").write_text("")
+        for name in ("dangling", "looping", "pipe", "folder", "lock"):
+            (runs / name).mkdir()
+        (runs / "dangling/history.jsonl").symlink_to("nowhere")
+        (runs / "looping/history.jsonl").symlink_to("history.jsonl")
+        os.mkfifo(runs / "pipe/history.jsonl")
+        (runs / "folder/summary.json").mkdir()
+        (runs / "lock/history.jsonl").write_text("")
+        os.mkfifo(runs / "lock/.linnet-lock")  # whose reader would wait for ever
+        out, err = self.run_linnet("runs")
+        self.assertEqual([line.split()[0] for line in out.splitlines()],
+                         ["run", "dangling", "folder", "good", "lock", "looping", "pipe"])
+        sentences = [
+            "cannot read 'runs/dangling/history.jsonl': it is a link to 'nowhere', which does not exist",
+            "cannot read 'runs/folder/summary.json': Is a directory",
+            "cannot read 'runs/looping/history.jsonl': Too many levels of symbolic links",
+            "cannot read 'runs/pipe/history.jsonl': it is a pipe (FIFO), not a regular file"]
+        self.assertEqual(err.splitlines(), [f"linnet: {sentence}" for sentence in sentences])
+        found = json.loads(self.run_linnet("runs", "--json")[0])
+        self.assertEqual([problem for run in found for problem in run["problems"]], sentences)
+        self.assert_error("'runs/nothing' is a link to 'nowhere', which is no folder", "runs",
+                          "runs/nothing")
+        self.assert_error("'runs/loop' is a link to 'loop', which is no folder", "runs", "runs/loop")
+        self.assert_error("'runs/file' is no folder", "runs", "runs/file")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_what_may_not_be_read_is_named(self):
+        for name in ("a", "b"):
+            (self.folder / "runs" / name).mkdir(parents=True)
+            (self.folder / "runs" / name / "history.jsonl").write_text("")
+        (self.folder / "runs/a/history.jsonl").chmod(0)
+        (self.folder / "runs/b").chmod(0)
+        self.addCleanup((self.folder / "runs/b").chmod, 0o700)
+        _, err = self.run_linnet("runs")
+        self.assertEqual(err, "linnet: cannot read the folder 'runs/b': Permission denied\n"
+                              "linnet: cannot read 'runs/a/history.jsonl': Permission denied\n")
+        self.assert_error("cannot read the folder 'runs/b': Permission denied", "runs", "runs/b")
 
 
 if __name__ == "__main__":

@@ -25,11 +25,21 @@ struct RunsOptions {
   HttpOptions http;
 };
 
-std::vector<Json> read_runs(const RunsOptions& options) {
-  const std::vector<std::filesystem::path> paths(options.folders.begin(), options.folders.end());
+struct Runs {
   std::vector<Json> runs;
-  for (const auto& folder : find_runs(paths)) runs.push_back(run_json(folder));
-  return runs;
+  std::vector<std::string> problems;  ///< sentences on what cannot be read
+};
+
+Runs read_runs(const RunsOptions& options) {
+  const std::vector<std::filesystem::path> paths(options.folders.begin(), options.folders.end());
+  Runs found;
+  for (const auto& folder : find_runs(paths, found.problems)) {
+    found.runs.push_back(run_json(folder));
+    for (const Json& problem : found.runs.back()["problems"]) {
+      found.problems.push_back(problem.get<std::string>());
+    }
+  }
+  return found;
 }
 
 std::string text_of(const Json& json) {
@@ -50,7 +60,8 @@ std::string page_of(const std::vector<Json>& runs) {
 }
 
 int show(const RunsOptions& options) {
-  const std::vector<Json> runs = read_runs(options);  // also before it serves: slips are said
+  const auto [runs, problems] = read_runs(options);  // also before it serves: slips are said
+  for (const std::string& problem : problems) fmt::print(stderr, "linnet: {}\n", problem);
   if (options.serve) {
     HttpServer server(options.http);
     server.get("/", [] {
@@ -58,7 +69,7 @@ int show(const RunsOptions& options) {
     });
     server.get("/runs.json", [&options]() -> HttpAnswer {
       try {
-        return {.body = text_of(read_runs(options)) + "\n"};
+        return {.body = text_of(read_runs(options).runs) + "\n"};
       } catch (const Error& error) {
         return http_error(404, error.what());
       }

@@ -81,7 +81,10 @@ std::pair<int, std::string> open_lock(const fs::path& folder, const fs::path& fi
     if (!created && errno == EEXIST) descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
     const int error = errno;
     std::error_code none;
-    if (descriptor < 0 && error == ENOENT && fs::is_directory(folder, none)) continue;  // just gone
+    const bool gone = error == ENOENT && !fs::is_symlink(file, none);
+    if (descriptor < 0 && gone && fs::is_directory(folder, none)) continue;
+    require(descriptor >= 0 || !fs::is_symlink(file, none), "'{}' is a link, not a lock; delete it",
+            file.string());
     require(descriptor >= 0, "cannot write into the folder '{}': {}", folder.string(),
             reason(error));
     try {
@@ -141,10 +144,11 @@ bool began_later(pid_t process, const fs::path& file) {
 
 }  // namespace
 
-FolderLock::FolderLock(const fs::path& folder) : file_(folder / kLockFile) {
+FolderLock::FolderLock(const fs::path& folder, const std::string& advice)
+    : file_(folder / kLockFile) {
   auto [descriptor, by] = open_lock(folder, file_);
-  require(descriptor >= 0, "the folder '{}' is in use{}, another training; name another with --out",
-          folder.string(), by);
+  require(descriptor >= 0, "the folder '{}' is in use{}, another training; {}", folder.string(), by,
+          advice);
   descriptor_ = descriptor;
   const std::string process = fmt::format("{}\n", ::getpid());
   const bool written = ::ftruncate(descriptor_, 0) == 0 &&
@@ -164,7 +168,7 @@ FolderLock::~FolderLock() {
 
 bool is_locked(const fs::path& folder) {
   const fs::path file = folder / kLockFile;
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // maybe a pipe
   if (descriptor < 0) return false;
   const std::string text = process_in(descriptor);
   ::close(descriptor);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace linnet::command {
 
@@ -10,8 +11,9 @@ namespace linnet::command {
 /// its id later; on file systems without locks such a file has to be deleted by hand.
 class FolderLock {
  public:
-  /// Throws Error where another process holds the folder, and where nothing can be written into it.
-  explicit FolderLock(const std::filesystem::path& folder);
+  /// Throws Error where nothing can be written into the folder, and where another process holds it,
+  /// with `advice` on what to do then.
+  FolderLock(const std::filesystem::path& folder, const std::string& advice);
   /// Removes the lock file.
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

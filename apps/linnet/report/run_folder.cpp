@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kOtherFolder = "name another with --out";
+
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -49,7 +51,7 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
       path_ = runs / (number == 1 ? stem : fmt::format("{}-{}", stem, number));
       made_ = make_folder(path_);
     }
-    lock_.emplace(path_);
+    lock_.emplace(path_, kOtherFolder);
     std::error_code error;
     for (fs::directory_iterator run(runs, error), end; !error && run != end; run.increment(error)) {
       remove_leftovers(run->path());
@@ -58,7 +60,7 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
   }
   path_ = wanted.has_filename() ? wanted : wanted.parent_path();
   made_ = make_folder(path_);
-  lock_.emplace(path_);
+  lock_.emplace(path_, kOtherFolder);
   for (const fs::path& file :
        {model(), history(), summary(), metrics(), report(), vocabulary(), checkpoints()}) {
     std::error_code error;  // a link that leads nowhere is something too
@@ -74,7 +76,7 @@ RunFolder::RunFolder(const fs::path& stopped)
   std::error_code error;
   require(fs::is_directory(path_, error), "there is no folder '{}' with a run to continue",
           stopped.string());
-  lock_.emplace(path_);
+  lock_.emplace(path_, "wait until it has ended");
   remove_leftovers(path_);
 }
 

@@ -25,35 +25,43 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfAFile = std::size_t{256} << 20;
 
-bool is_run(const fs::path& folder) {
+/// Also of a link that leads nowhere. `error` says why it is not known.
+bool is_there(const fs::path& path, std::error_code& error) {
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::not_found) error.clear();
+  return type != fs::file_type::not_found && type != fs::file_type::none;
+}
+
+bool is_run(const fs::path& folder, std::error_code& error) {
+  for (const char* file : {kHistoryFile, kProgressFile, kSummaryFile}) {
+    if (is_there(folder / file, error)) return true;
+    if (error) return false;
+  }
+  return false;
+}
+
+/// The text of a run's file; nothing where it is missing, nor where it cannot be read, which is added
+/// to `problems`.
+std::string text_of(const fs::path& path, Json& problems) {
   std::error_code error;
-  return fs::exists(folder / kHistoryFile, error) || fs::exists(folder / kProgressFile, error) ||
-         fs::exists(folder / kSummaryFile, error);
+  if (!is_there(path, error) && !error) return "";
+  try {
+    return read_text(path, kMostOfAFile);
+  } catch (const Error& failure) {
+    if (is_there(path, error)) problems.push_back(failure.what());  // else it has just gone
+    return "";
+  }
 }
 
 /// Null where the file is missing or holds something else.
-Json object_of(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return {};
-  try {
-    Json json = Json::parse(read_text(path, kMostOfAFile), nullptr, false);
-    return json.is_object() ? json : Json();
-  } catch (const Error&) {
-    return {};
-  }
+Json object_of(const fs::path& path, Json& problems) {
+  Json json = Json::parse(text_of(path, problems), nullptr, false);
+  return json.is_object() ? json : Json();
 }
 
-Json epochs_of(const fs::path& path) {
+Json epochs_of(const fs::path& path, Json& problems) {
   Json epochs = Json::array();
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return epochs;
-  std::string text;
-  try {
-    text = read_text(path, kMostOfAFile);
-  } catch (const Error&) {
-    return epochs;
-  }
-  std::istringstream lines(text);
+  std::istringstream lines(text_of(path, problems));
   for (std::string line; std::getline(lines, line);) {
     Json epoch = Json::parse(line, nullptr, false);
     if (epoch.is_object()) epochs.push_back(std::move(epoch));
@@ -79,21 +87,31 @@ std::string judged_part(const Json& epochs) {
 
 }  // namespace
 
-std::vector<fs::path> find_runs(const std::vector<fs::path>& paths) {
+std::vector<fs::path> find_runs(const std::vector<fs::path>& paths,
+                                std::vector<std::string>& problems) {
   std::set<fs::path> found;
   for (const fs::path& path : paths) {
     std::error_code error;
-    require(fs::is_directory(path, error), "'{}' is no folder", path.string());
-    if (is_run(path)) {
+    if (!fs::is_directory(path, error)) {
+      std::error_code none;
+      require(!fs::is_symlink(path, none), "'{}' is a link to '{}', which is no folder",
+              path.string(), fs::read_symlink(path, none).string());
+      fail("'{}' is no folder", path.string());
+    }
+    if (is_run(path, error)) {
       found.insert(path);
       continue;
     }
     fs::directory_iterator entries(path, error);
+    require(!error, "cannot read the folder '{}': {}", path.string(), error.message());
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-      std::error_code none;
-      if (fs::is_directory(entries->path(), none) && is_run(entries->path())) {
-        found.insert(entries->path());
-      }
+      const fs::path& entry = entries->path();
+      std::error_code unknown;
+      if (!fs::is_directory(entry, unknown)) continue;
+      if (is_run(entry, unknown)) found.insert(entry);
+      if (!unknown) continue;
+      problems.push_back(
+          fmt::format("cannot read the folder '{}': {}", entry.string(), unknown.message()));
     }
   }
   require(!found.empty(), "there is no run in '{}'", paths.front().string());
@@ -101,8 +119,9 @@ std::vector<fs::path> find_runs(const std::vector<fs::path>& paths) {
 }
 
 Json run_json(const fs::path& folder) {
-  const Json summary = object_of(folder / kSummaryFile);
-  const Json progress = object_of(folder / kProgressFile);
+  Json problems = Json::array();
+  const Json summary = object_of(folder / kSummaryFile, problems);
+  const Json progress = object_of(folder / kProgressFile, problems);
   Json run;
   run["name"] = folder.has_filename() ? folder.filename().string() : folder.string();
   run["path"] = folder.string();
@@ -111,7 +130,8 @@ Json run_json(const fs::path& folder) {
                  : summary.value("interrupted", false) ? "interrupted"
                                                        : "done";
   run["summary"] = summary;
-  run["epochs"] = epochs_of(folder / kHistoryFile);
+  run["epochs"] = epochs_of(folder / kHistoryFile, problems);
+  run["problems"] = std::move(problems);
   run["progress"] = run["state"] == "running" ? progress : Json();
   return run;
 }
