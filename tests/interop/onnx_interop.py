@@ -203,7 +203,7 @@ class Export(unittest.TestCase):
 
 
 class Commands(unittest.TestCase):
-    """What docs/interop.md shows."""
+    """`linnet convert` and `linnet export` of ONNX files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="linnet-onnx-")

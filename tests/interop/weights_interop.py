@@ -9,14 +9,18 @@ import tempfile
 import unittest
 
 os.environ["KERAS_BACKEND"] = "torch"
-import keras
-import numpy as np
-import safetensors
-import safetensors.torch
-import timm
-import torch
-import torchvision
-from PIL import Image
+try:
+    import keras
+    import numpy as np
+    import safetensors
+    import safetensors.torch
+    import timm
+    import torch
+    import torchvision
+    from PIL import Image
+except ImportError as error:
+    raise unittest.SkipTest(f"there is no {error.name}; ./dev test --interop without --quick "
+                            "installs it") from error
 
 LINNET = os.environ.get("LINNET_COMMAND", "linnet")
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
