@@ -16,6 +16,7 @@ try:
     import onnx
     import safetensors
     import safetensors.torch
+    import torch
     import torchvision
     from PIL import Image
 except ImportError as error:
@@ -64,6 +65,12 @@ class Page(unittest.TestCase):
         for i in range(2):
             pixels = numpy.random.default_rng(i).integers(0, 256, (240, 300, 3), numpy.uint8)
             Image.fromarray(pixels).save(cls.folder / f"photos/{i}.jpg")
+        text = torch.nn.ModuleDict({"embedding": torch.nn.Embedding(30, 5),
+                                    "gru": torch.nn.GRU(5, 4, batch_first=True),
+                                    "fc": torch.nn.Linear(4, 3)})
+        safetensors.torch.save_file(text.state_dict(), cls.folder / "gru.safetensors")
+        subprocess.run([LINNET, "convert", "gru.safetensors", "--network", "gru-text", "--steps", "6",
+                        "-o", "text.safetensors"], cwd=cls.folder, check=True, capture_output=True)
         for name in REAL:
             if (DATA / "models" / name).exists():
                 (cls.folder / name).symlink_to(DATA / "models" / name)
