@@ -33,6 +33,9 @@
 #include <linnet/save_dataset.h>
 #include <linnet/schedule.h>
 #include <linnet/state.h>
+#include <linnet/table_task.h>
+#include <linnet/table_transform.h>
+#include <linnet/tables.h>
 #include <linnet/tensor.h>
 #include <linnet/trainer.h>
 #include <linnet/types.h>

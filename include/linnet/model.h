@@ -6,6 +6,7 @@
 #include <linnet/export.h>
 #include <linnet/network.h>
 #include <linnet/state.h>
+#include <linnet/table_transform.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -88,8 +89,8 @@ class Model {
   /// with this model's other options. Waits. Throws as the constructor does.
   Model to(const std::string& device) const;
 
-  /// Writes a safetensors file: every weight by name, with the network, the class names and the
-  /// training record in its metadata. The file appears whole or not at all. Waits. Throws Error
+  /// Writes a safetensors file: every weight by name, with the network, the class names, the table
+  /// transform and the training record in its metadata. The file appears whole or not at all. Waits. Throws Error
   /// where it cannot be written, e.g. on a full disk, and for a weight that is NaN or infinite:
   /// ruined weights never overwrite a good file.
   void save(const std::filesystem::path& path) const;
@@ -115,6 +116,14 @@ class Model {
   /// (its last axis; two for a single number), and for a name that is not UTF-8. A class without a
   /// name is called by its number.
   void set_class_names(std::vector<std::string> names);
+
+  /// Returns the transform of table rows to samples of this model; empty where it learned from other
+  /// data. Model files save it.
+  const TableTransform& table() const;
+  /// Sets the transform of table rows, fitted on the training set: predictions and evaluations of
+  /// rows use it (read_samples()). Throws Error where its samples do not have the shapes of the
+  /// network's inputs.
+  void set_table(TableTransform transform);
 
   /// Returns the loss and the samples of the last training, as train() and Trainer record them.
   const TrainingRecord& training_record() const;

@@ -18,7 +18,8 @@ namespace linnet {
 
 /// Holds what a model is asked about: samples without targets, and a name for each.
 struct Samples {
-  Dataset data = {};                    ///< one input, called as the model's first one
+  /// One input, called as the model's first one; of a model that learned from a table, its inputs.
+  Dataset data = {};
   std::vector<std::string> names = {};  ///< "cat.png", or "digits.npy[17]" of files of many samples
 };
 
@@ -39,8 +40,10 @@ struct ReadOptions {
 ///   with their subfolders, sorted by path, and IDX files, plain or .gz.
 /// - A model of ids takes texts, folders of them (*.txt), and tables with a text after the last tab
 ///   of each line (.tsv, also .gz and .xz), encoded as encode_text() does.
-/// - Both take .npy arrays of the shape of the input, or of the training's samples as fit_samples()
-///   has them; one sample, or several.
+/// - A model that learned from a table (Model::table()) takes tables of raw rows, with or without
+///   the target, and nothing else: read_table() and TableTransform::inputs().
+/// - Images and ids may be .npy arrays of the shape of the input, or of the training's samples as
+///   fit_samples() has them; one sample, or several.
 ///
 /// Samples keep their element type where all have the same one, else they are f32. Throws Error
 /// naming the file: one that is missing or unreadable, a folder without samples, and another shape

@@ -287,6 +287,9 @@ struct TrainingOptions {
   /// Losses of outputs, by name: Objective::output_losses.
   std::vector<OutputLoss> output_losses = {};
   std::int64_t patience = 0;               ///< early stopping: FitOptions::patience
+  /// Leaves the model with the weights of the epoch whose watched number was the best, and measures
+  /// the test set by them: FitOptions::keep_best, Trainer::best().
+  bool keep_best = false;
   bool shuffle = true;                     ///< draws another order of the samples in each epoch
   bool drop_last = false;                  ///< leaves out smaller last batches: FitOptions
   std::uint64_t seed = 0;                  ///< seed of shuffling, dropout, augmentation and noise

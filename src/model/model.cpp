@@ -109,6 +109,7 @@ Model Model::copy(const ModelOptions& options) const {
   transfer(*state_->parameters, *copy.state_->parameters, definition.bytes(true));
   transfer(*state_->statistics, *copy.state_->statistics, definition.bytes(false));
   copy.state_->class_names = state_->class_names;
+  copy.state_->table = state_->table;
   copy.state_->record = state_->record;
   return copy;
 }
@@ -149,6 +150,23 @@ void Model::set_class_names(std::vector<std::string> names) {
           "classes apart",
           names.size(), to_string(state_->definition().output_sample()), most);
   state_->class_names = std::move(names);
+}
+
+const TableTransform& Model::table() const { return state_->table; }
+void Model::set_table(TableTransform transform) {
+  const std::vector<NetworkInput>& inputs = state_->definition().inputs;
+  const auto require_input = [&](DType dtype, std::int64_t width) {
+    require(width == 0 || std::ranges::any_of(inputs,
+                                              [&](const NetworkInput& input) {
+                                                return input.dtype == dtype &&
+                                                       input.sample == Shape{width};
+                                              }),
+            "the table transform makes {} samples ({}), of which the network has no input",
+            to_string(dtype), width);
+  };
+  require_input(DType::f32, std::ssize(transform.feature_names()));
+  require_input(DType::i32, transform.id_columns());
+  state_->table = std::move(transform);
 }
 
 const TrainingRecord& Model::training_record() const { return state_->record; }

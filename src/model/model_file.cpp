@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kNetworkKey = "linnet.network";
 constexpr const char* kClassesKey = "linnet.classes";
+constexpr const char* kTableKey = "linnet.table";
 constexpr const char* kTrainingKey = "linnet.training";
 
 std::vector<std::string> classes_from(const std::string& text) {
@@ -65,10 +66,11 @@ void Model::save(const std::filesystem::path& path) const {
                        path.string(), bad, name, bad < data.size() ? data[bad] : 0);
     tensors.push_back({name, DType::f32, parameter_shape(name), std::as_bytes(data)});
   }
-  write_safetensors(path, tensors,
-                    {{kNetworkKey, network().to_json()},
-                     {kClassesKey, nlohmann::json(class_names()).dump()},
-                     {kTrainingKey, to_json(training_record())}});
+  std::map<std::string, std::string> metadata{{kNetworkKey, network().to_json()},
+                                              {kClassesKey, nlohmann::json(class_names()).dump()},
+                                              {kTrainingKey, to_json(training_record())}};
+  if (!table().empty()) metadata[kTableKey] = table().to_json();
+  write_safetensors(path, tensors, metadata);
 }
 
 Model Model::load(const std::filesystem::path& path, ModelOptions options) {
@@ -83,6 +85,8 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       }
       const auto classes = file.metadata().find(kClassesKey);
       if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));
+      const auto table = file.metadata().find(kTableKey);
+      if (table != file.metadata().end()) model.set_table(TableTransform::from_json(table->second));
       const auto training = file.metadata().find(kTrainingKey);
       if (training != file.metadata().end()) {
         model.set_training_record(training_record_from(training->second));

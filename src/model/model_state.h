@@ -35,6 +35,7 @@ struct ModelState {
   std::shared_ptr<Buffer>
       statistics;  ///< Storage::state: running statistics, then evaluations' counters
   std::vector<std::string> class_names;
+  TableTransform table = {};
   TrainingRecord record = {};
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
   bool weights_shared = false;        ///< others hold their addresses and may write at any time

@@ -12,6 +12,7 @@
 #include "data/idx.h"
 #include "data/image_folder.h"
 #include "model/read_images.h"
+#include "model/read_rows.h"
 #include "model/read_texts.h"
 #include "model/sample_list.h"
 #include "nn/definition.h"
@@ -120,6 +121,7 @@ void add_all(std::span<const fs::path> paths, Collector& collector) {
 
 Samples read_samples(std::span<const fs::path> paths, const Model& model,
                      const ReadOptions& options) {
+  if (!model.table().empty()) return read_rows(paths, model);
   if (model.network().definition().inputs[0].dtype == DType::i32) {
     TextCollector texts(model, options.vocabulary);
     add_all(paths, texts);

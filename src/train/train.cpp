@@ -1,10 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/trainer.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "model/update_options.h"
 
 namespace linnet {
 namespace {
+
+/// What FitOptions::watch watches by default.
+double watched(const EpochReport& report) {
+  return report.validation.samples > 0 ? report.validation.loss
+         : report.test.samples > 0     ? report.test.loss
+                                       : report.train.loss;
+}
+
+/// Leaves the model with its best epoch's weights, by which the test set is measured.
+void take_best(Trainer& trainer, Model& model, const Dataset& test, History& history) {
+  model.set_weights(trainer.best().weights());
+  const auto best = std::ranges::min_element(history.epochs, {}, watched);
+  history.notes.push_back(
+      fmt::format("the weights are those of epoch {}, whose {} loss {:.4g} is the lowest",
+                  best->epoch,
+                  best->validation.samples > 0 ? "validation"
+                  : best->test.samples > 0     ? "test"
+                                               : "training",
+                  watched(*best)));
+  if (test.size() > 0) history.epochs.back().test = trainer.evaluate(test);
+}
 
 /// The one-line form: a trainer for one fit.
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
@@ -22,7 +48,12 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
   fit.augment = o.augment;
   fit.checkpoints = o.checkpoints;
   fit.callback = callback;
-  return trainer.fit(data, fit);
+  if (!o.keep_best) return trainer.fit(data, fit);
+  fit.keep_best = true;
+  const Dataset test = fit.validation.size() > 0 ? std::exchange(fit.test, {}) : Dataset();
+  History history = trainer.fit(data, fit);
+  take_best(trainer, model, test, history);
+  return history;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <linnet/convert.h>
 #include <linnet/model.h>
 #include <linnet/onnx.h>
+#include <linnet/table_transform.h>
 #include <linnet/tensor.h>
 #include <linnet/zoo.h>
 
@@ -148,6 +149,17 @@ void write_tables(const fs::path& folder) {
   csv.add("patients", "file,patient,Mass\na.png,1,0\nb.png,2,1\nc.png,3,\"1\"\n");
   csv.add("entries",
           "Image Index,Finding Labels,Patient ID\na.png,Mass|Nodule,1\nb.png,No Finding,2\n");
+  const Seeds table(folder, "table");
+  table.add("header",
+            "age,sex,born,member,kind\n1,m,2020-01-31,yes,a\n2.5,f,2021-02-03 04:05,no,b\n"
+            "NA,f,,no,a\n");
+  table.add("decimal_comma", "1,5;x;31/12/2020\n2,5;\"y;\"\"\";01/02/2021\n3;x;02/03/2022\n");
+  const Seeds transform(folder, "table_transform");
+  transform.add("two", TableTransform::fit(parse_table("a,b,c,d,y\n1,u,yes,2020-01-31,1.5\n2,v,no,"
+                                                       "2021-02-03,2.5\n4,u,yes,2021-03-03,3.5\n,v,"
+                                                       "yes,2021-03-04,4.5\n"),
+                                           "y")
+                           .to_json());
   const Seeds vocabulary(folder, "vocabulary");
   vocabulary.add("words", "the\nfilm\nit's\n\xC3\xA9t\xC3\xA9\n");
 }

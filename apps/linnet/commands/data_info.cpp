@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/check.h"
 #include "commands/data_commands.h"
+#include "commands/table_info.h"
 #include "config/named_data.h"
 #include "core/dims.h"
+#include "data/folder.h"
 #include "data/survey.h"
 #include "report/count_progress.h"
 #include "report/json.h"
@@ -19,6 +22,8 @@ namespace {
 struct InfoOptions {
   std::string path;
   bool json = false;
+  std::string target = {};
+  TableReading reading = {};
 };
 
 constexpr std::size_t kMostShapes = 5;  // that are named; the rest is counted
@@ -140,6 +145,10 @@ std::string survey_text(const Survey& survey) {
 }
 
 int info(const InfoOptions& options) {
+  if (is_file(options.path)) {
+    return table_info(options.path, options.target, options.reading, options.json);
+  }
+  require(options.target.empty(), "--target is for a table; '{}' is no file", options.path);
   const Survey survey = survey_of(options.path);
   if (options.json) {
     print_json(survey_json(survey, options.path));
@@ -157,9 +166,13 @@ void add_data_info(CLI::App& data, Action& action) {
   command
       ->add_option("PATH", options->path,
                    "A folder of IDX files, CIFAR batches, .npy arrays, reviews, X-rays or images, "
-                   "or a name")
+                   "a table (.csv, .tsv; also .gz, .xz), or a name")
       ->required();
   command->add_flag("--json", options->json, "Print one JSON object");
+  command->add_option("--target", options->target,
+                      "Column of a table with which the others are correlated, by name or number "
+                      "from 1");
+  add_table_reading(*command, options->reading);
   command->footer(
       "Reads every file; ends with status 2 where one can't be used.\n"
       "Example: linnet data info path/to/mnist --json");

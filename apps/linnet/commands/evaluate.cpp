@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "commands/commands.h"
 #include "config/device.h"
 #include "config/images.h"
@@ -74,6 +75,14 @@ DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, cons
   return datasets::options_for(model, options.data, places, std::move(load));
 }
 
+/// A model that learned from a table takes another one, all rows of which are its test set.
+LoadedData load_rows(const std::string& file, const Model& model) {
+  LoadedData data;
+  data.splits.test = model.table().transform(read_table(file, model.table().reading()));
+  data.note = join(data.splits.test.info().notes, "; ");
+  return data;
+}
+
 /// An --image-size stands for that of the training's images.
 void override_size(const DatasetOptions& load, Model& model) {
   const Shape sample = model.sample_shape();
@@ -88,8 +97,9 @@ int evaluate_run(const EvaluateOptions& options) {
   apply(options.on, on);
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
-  const DatasetOptions load = loading(options, run, model);
-  const LoadedData loaded = load_data(options.data, load);
+  const bool table = !model.table().empty();
+  const DatasetOptions load = table ? DatasetOptions() : loading(options, run, model);
+  const LoadedData loaded = table ? load_rows(options.data, model) : load_data(options.data, load);
   if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
   auto [part, data] = choose(loaded.splits, options);
   override_size(load, model);
@@ -120,7 +130,8 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("evaluate", "Prints the metrics of a saved run on a data set");
   command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
-  command->add_option("--data", o->data, "A folder of data with targets, or a name")->required();
+  command->add_option("--data", o->data, "A folder of data with targets, or a name;\n"
+                                            "for models of a table: a table with the target")->required();
   command
       ->add_option("--part", o->part,
                    "The part to evaluate; else the first of these that holds samples")

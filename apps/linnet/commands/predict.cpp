@@ -57,7 +57,7 @@ void require_other_file(const PredictOptions& options, const SavedRun& run) {
 
 /// The words of a text model are read where something else than an array of ids is predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
-  const bool ids = model.network().definition().inputs[0].dtype == DType::i32;
+  const bool ids = model.table().empty() && model.network().definition().inputs[0].dtype == DType::i32;
   const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
                        return path.ends_with(".npy");
                      });
@@ -131,7 +131,7 @@ void add_predict(CLI::App& app, Action& action) {
   command
       ->add_option("INPUT", o->inputs,
                    "Images, folders of them, IDX files or .npy arrays; for text models: "
-                   "texts, folders of *.txt or .tsv tables")
+                   "texts, folders of *.txt or .tsv tables; for models of a table: tables of rows")
       ->required();
   command->add_option("--output", o->output,
                       "Write all outputs (probabilities, where there are some) to this .npy file, "

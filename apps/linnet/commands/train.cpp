@@ -166,9 +166,6 @@ void add_train(CLI::App& app, Action& action) {
   auto o = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Trains a network and leaves a run folder");
   add_train_options(*command, *o);
-  command->footer(
-      "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
-      "runs/first");
   command->callback(
       [&action, o, command] { action = [o, command] { return train_job(*o, *command); }; });
 }

@@ -25,9 +25,28 @@ bool is_recorded(const std::string& name) {
   return name != "--out" && name != "--resume" && name != "--json" && name != "--help";
 }
 
+/// A file that is named like a table, or any file with a target.
+bool is_table(const TrainOptions& options) {
+  const bool configuration = options.config.ends_with(".toml") || options.config == "-";
+  return !options.config.empty() && !configuration &&
+         (is_table_name(options.config) || !options.table.target.empty());
+}
+
+/// The training of a table, which brings its data.
+Job described_table(const TrainOptions& options) {
+  require(!options.data && options.workload.empty() && options.pretrained.from.empty(),
+          "'{}' is a table, which brings its data and its network: leave out --data, --workload "
+          "and --from",
+          options.config);
+  return table_job(options.config, options.table, options.seed.value_or(0));
+}
+
 /// By configuration or workload; a model to start from needs neither.
 Job described_job(const TrainOptions& options) {
   const std::string& from = options.pretrained.from;
+  if (is_table(options)) return described_table(options);
+  require(!options.table.any(),
+          "--target and what goes with it are for a table: linnet train FILE.csv --target COLUMN");
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, from.empty());
   }
@@ -42,7 +61,8 @@ Job described_job(const TrainOptions& options) {
 }  // namespace
 
 void add_train_options(CLI::App& command, TrainOptions& o) {
-  command.add_option("CONFIG", o.config, "Configuration file (TOML), or a workload");
+  command.add_option("CONFIG", o.config,
+                     "Configuration file (TOML), a workload, or a table (.csv, .tsv; also .gz, .xz)");
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
   command.add_option("--batch", o.batch, "Samples in a step")->check(at_least(1));
@@ -67,6 +87,11 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "Learning-rate schedule; settings of the configuration stay")
       ->check(one_of(schedules().names()));
   add_loss_options(command, o.loss);
+  command
+      .add_option("--patience", o.patience,
+                  "Epochs without a lower validation loss after which the training stops; 0: never")
+      ->check(at_least(0));
+  add_table_settings(command, o.table);
   add_pretrained_options(command, o.pretrained);
   add_checkpoint_options(command, o.checkpoints);
   command
@@ -84,8 +109,9 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       ->excludes(out);
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
-      "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
-      "runs/first");
+      "Examples: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
+      "runs/first\n"
+      "          linnet train penguins.csv --target species");
 }
 
 RunStart start_of(const CLI::App& command, const std::string& configuration) {
@@ -140,6 +166,7 @@ Job job_of(const TrainOptions& options) {
   if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
   if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
   apply(options.loss, job);
+  if (job.table != nullptr && options.loss.loss) t.output_losses.clear();
   if (options.seed) t.seed = *options.seed;
   job.data = options.data.value_or(job.data);
   apply(options.on, job.model);
@@ -149,6 +176,7 @@ Job job_of(const TrainOptions& options) {
   t.streamed = t.streamed || options.streamed;
   t.prefetch = options.prefetch.value_or(t.prefetch);
   t.epochs = options.epochs.value_or(t.epochs);
+  t.patience = options.patience.value_or(t.patience);
   t.drop_last = t.drop_last || options.drop_last;
   apply(options.images, job);
   apply(options.checkpoints, t.checkpoints);

@@ -14,6 +14,7 @@
 #include "config/images.h"
 #include "config/loss.h"
 #include "config/pretrained.h"
+#include "config/table.h"
 #include "config/workloads.h"
 #include "report/run_start.h"
 
@@ -39,6 +40,8 @@ struct TrainOptions {
   std::optional<std::uint64_t> seed;
   CheckpointSettings checkpoints;
   PretrainedSettings pretrained;
+  TableSettings table;
+  std::optional<std::int64_t> patience;
   std::vector<std::string> logs;
   std::string resume;
   std::string out;

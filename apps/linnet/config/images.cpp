@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/images.h"
 
+#include <linnet/table_task.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,6 +10,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "config/options.h"
 #include "describe/nearest.h"
 
@@ -194,6 +197,7 @@ void hold_out(Splits& splits, const Job& job) {
 }  // namespace
 
 LoadedData load_data(const Job& job) {
+  if (job.table != nullptr) return {job.table->data, join(job.table->notes, "; ")};
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;
   options.threads = job.training.decoders;

@@ -2,6 +2,7 @@
 #include "config/pretrained.h"
 
 #include <linnet/layers.h>
+#include <linnet/table_task.h>
 
 #include <algorithm>
 #include <utility>
@@ -89,7 +90,6 @@ void apply(const PretrainedSettings& settings, Job& job) {
 }
 
 Model make_model(Job& job) {
-  if (job.from.empty() && job.freeze.empty()) return Model(job.network, job.model);
   Model model = job.from.empty() ? Model(job.network, job.model)
                                  : Model::load(find_run(job.from).model, job.model);
   if (!job.from.empty()) {
@@ -98,6 +98,7 @@ Model make_model(Job& job) {
     job.for_images = nullptr;
     if (!job.data.empty()) read_as_model(find_run(job.from), model, job);
   }
+  if (job.table != nullptr) model.set_table(job.table->transform);
   if (!job.freeze.empty()) {
     job.training.trains = groups_without(job.freeze, job.training.trains, model);
   }

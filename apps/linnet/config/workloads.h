@@ -7,11 +7,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/named_data.h"
 #include "report/json.h"
+
+namespace linnet {
+struct TableTask;
+}
 
 namespace linnet::command {
 
@@ -40,6 +45,7 @@ struct Job {
   std::string from = {};                 ///< a model to start from, a file or a run; empty: none
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
+  std::shared_ptr<const TableTask> table = {};  ///< of a table's training: its data and transform
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
   std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "config/table.h"
+
+namespace linnet::command {
+
+/// What `linnet data info FILE.csv` prints: types, ranges, missing values, histograms and, with a
+/// target, correlations. Returns the exit status.
+int table_info(const std::string& file, const std::string& target, const TableReading& reading,
+               bool json);
+
+}  // namespace linnet::command

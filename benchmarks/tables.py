@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares `linnet train FILE.csv --target NAME` with scikit-learn on five tables.
+
+    python3 benchmarks/tables.py --data ../shared/data/tabular --linnet build/release/bin/linnet
+
+Needs scikit-learn (PyPI) in the Python that runs it. For each table and each of five seeds the rows
+are split into 80 % for training and 20 % for test (adult has a test file of its own). All three learn
+from the same training file and are measured on the same test file: Linnet by its defaults, a standardised
+MLPClassifier or MLPRegressor of (128, 128) with early stopping, and HistGradientBoosting by its
+defaults. The score is the accuracy or R², the table has the median of the seeds. scikit-learn's models
+get one-hot categories, standardised numbers, and the target of a regression standardised.
+Writes a JSON and a Markdown file into benchmarks/results.
+"""
+import argparse
+import csv
+import datetime
+import json
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import warnings
+
+import numpy as np
+from sklearn import __version__ as sklearn_version
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+# File, target (number from 1), header, separator, classification, columns that tell the target or
+# only number the rows.
+TABLES = {
+    "adult": ("adult-train.csv", 15, False, ",", True, []),
+    "wine-quality-white": ("winequality-white.csv", 12, False, ",", False, []),
+    "airfoil": ("airfoil_self_noise.csv", 6, True, ";", False, []),
+    "bike-sharing-hour": ("bike_hour.csv", 17, True, ",", False, [1, 2, 15, 16]),
+    "abalone": ("abalone.csv", 9, False, ",", False, []),
+}
+SEEDS = range(5)
+
+
+def read(path, separator, header):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [[field.strip() for field in row] for row in csv.reader(file, delimiter=separator) if row]
+    names = rows.pop(0) if header else [f"column_{i + 1}" for i in range(len(rows[0]))]
+    return names, rows
+
+
+def write(path, names, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([names, *rows])
+
+
+def is_number(text):
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
+
+
+def split(name, folder, seed):
+    """Names, training rows and test rows; the columns that are left out are gone."""
+    file, target, header, separator, classes, ignored = TABLES[name]
+    names, rows = read(folder / file, separator, header)
+    if name == "adult":
+        _, test = read(folder / "adult-test.csv", separator, header)
+        test = [row[:-1] + [row[-1].rstrip(".")] for row in test]
+        train = rows
+    else:
+        train, test = train_test_split(rows, test_size=0.2, random_state=seed,
+                                       stratify=[r[target - 1] for r in rows] if classes else None)
+    keep = [i for i in range(len(names)) if i + 1 not in ignored]
+    pick = lambda row: [row[i] for i in keep]
+    return pick(names), names[target - 1], list(map(pick, train)), list(map(pick, test))
+
+
+def run_sklearn(names, target, train, test, classes, seed):
+    at = names.index(target)
+    x = lambda rows: np.array([r[:at] + r[at + 1:] for r in rows], dtype=object)
+    y = lambda rows: np.array([r[at] for r in rows]) if classes else np.array([float(r[at]) for r in rows])
+    columns = x(train)
+    numbers = [i for i in range(columns.shape[1]) if all(is_number(v) for v in columns[:, i])]
+    texts = [i for i in range(columns.shape[1]) if i not in numbers]
+
+    def transform():
+        return ColumnTransformer([("n", StandardScaler(), numbers),
+                                  ("c", OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts)])
+
+    mlp = (MLPClassifier if classes else MLPRegressor)(hidden_layer_sizes=(128, 128), early_stopping=True, random_state=seed)
+    trees = (HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor)(random_state=seed)
+    if not classes:
+        mlp = TransformedTargetRegressor(mlp, transformer=StandardScaler())
+    score = accuracy_score if classes else r2_score
+    results = {}
+    for what, model in (("sklearn-mlp", mlp), ("hist-gradient-boosting", trees)):
+        started = time.perf_counter()
+        pipeline = make_pipeline(transform(), model).fit(columns, y(train))
+        seconds = time.perf_counter() - started
+        results[what] = (score(y(test), pipeline.predict(x(test))), seconds)
+    return results
+
+
+def run_linnet(linnet, names, target, train, test, classes, seed, arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        write(folder / "train.csv", names, train)
+        write(folder / "test.csv", names, test)
+        call = lambda *command: subprocess.run([linnet, *map(str, command)], cwd=folder, check=True,
+                                               capture_output=True, text=True).stdout
+        started = time.perf_counter()
+        call("train", "train.csv", "--target", target, "--test", 0, "--seed", seed, "--out", "run",
+             "--device", "cpu", *arguments)
+        seconds = time.perf_counter() - started
+        metrics = json.loads(call("evaluate", "run", "--data", "test.csv", "--json"))["metrics"]
+    return metrics["accuracy" if classes else "r_squared"], seconds
+
+
+def compare(name, folder, options):
+    scores, seconds = {}, {}
+    classes = TABLES[name][4]
+    for seed in SEEDS:
+        names, target, train, test = split(name, folder, seed)
+        results = {}
+        if options.linnet:
+            results["linnet"] = run_linnet(options.linnet, names, target, train, test, classes, seed,
+                                           options.arguments)
+        if not options.only_linnet:
+            results |= run_sklearn(names, target, train, test, classes, seed)
+        for what, (score, took) in results.items():
+            scores.setdefault(what, []).append(score)
+            seconds.setdefault(what, []).append(took)
+    return {"table": name, "score": "accuracy" if classes else "R²", "rows": len(train) + len(test),
+            "scores": scores, "seconds": seconds}
+
+
+def page(results, facts):
+    lines = ["# Tables: Linnet beside scikit-learn", "",
+             f"`benchmarks/tables.py`, {facts['date']}, {facts['processor']}, scikit-learn "
+             f"{facts['sklearn']}. Median of {len(SEEDS)} seeds on held-out rows (smallest to largest); "
+             "the time is that of one training. Linnet by its defaults; MLP: scikit-learn's "
+             "MLPClassifier or MLPRegressor (128, 128) with early stopping on standardised inputs "
+             "and targets; the last column is HistGradientBoosting by its defaults.", "",
+             "| table | rows | score | Linnet | MLP | Linnet − MLP | HistGradientBoosting | Linnet − HGB | "
+             "seconds Linnet / MLP |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for r in results:
+        middle = {w: statistics.median(s) for w, s in r["scores"].items()}
+        span = {w: f"{middle[w]:.4f} ({min(s):.4f}–{max(s):.4f})" for w, s in r["scores"].items()}
+        took = {w: statistics.median(s) for w, s in r["seconds"].items()}
+        lines.append(
+            f"| {r['table']} | {r['rows']} | {r['score']} | {span['linnet']} | {span['sklearn-mlp']} | "
+            f"{middle['linnet'] - middle['sklearn-mlp']:+.4f} | {span['hist-gradient-boosting']} | "
+            f"{middle['linnet'] - middle['hist-gradient-boosting']:+.4f} | "
+            f"{took['linnet']:.1f} / {took['sklearn-mlp']:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return platform.machine()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True, help="folder of the tables, or of their tabular.tar.xz")
+    parser.add_argument("--linnet", help="the built command")
+    parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
+    parser.add_argument("--only-linnet", action="store_true", help="print Linnet's scores and write nothing")
+    parser.add_argument("--arguments", nargs=argparse.REMAINDER, default=[], help="for linnet train; comes last")
+    options = parser.parse_args()
+    if options.linnet:
+        options.linnet = str(pathlib.Path(options.linnet).resolve())
+    warnings.filterwarnings("ignore")
+    with tempfile.TemporaryDirectory() as unpacked:
+        folder = pathlib.Path(options.data)
+        if (folder / "tabular.tar.xz").is_file():
+            with tarfile.open(folder / "tabular.tar.xz") as archive:
+                archive.extractall(unpacked, filter="data")
+            folder = pathlib.Path(unpacked)
+        results = []
+        for name in options.tables:
+            results.append(compare(name, folder, options))
+            for what, scores in results[-1]["scores"].items():
+                print(f"{name:20} {what:24} {statistics.median(scores):.4f}  "
+                      f"{statistics.median(results[-1]['seconds'][what]):6.1f} s  "
+                      f"{' '.join(f'{s:.4f}' for s in scores)}", flush=True)
+    if options.only_linnet or not options.linnet:
+        return
+    facts = {"date": datetime.date.today().isoformat(), "processor": processor(), "sklearn": sklearn_version}
+    base = pathlib.Path(__file__).resolve().parent / "results" / f"{facts['date']}-cpu-tables-sklearn"
+    base.with_suffix(".json").write_text(json.dumps({**facts, "tables": results}, indent=1) + "\n")
+    base.with_suffix(".md").write_text(page(results, facts))
+    print(base.with_suffix(".md"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

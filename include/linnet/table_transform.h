@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/dataset.h>
+#include <linnet/export.h>
+#include <linnet/tables.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace linnet {
+struct TransformRecord;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Says what stands in for missing numbers and dates. A column that misses some in the rows that a
+/// transform is fitted on gets an indicator beside it, 1 where the value is missing. A missing
+/// category is a category of its own.
+enum class MissingValues : std::uint8_t {
+  mean,    ///< the column's mean
+  median,  ///< the column's median
+  drop,    ///< rows with a missing value are left out of trainings; predictions take the mean
+};
+
+/// Says what a model learns of its target column.
+enum class TableTarget : std::uint8_t {
+  /// Classes for categories, booleans, and whole numbers that are 2 values, or at most 20 without a
+  /// gap from 0 or 1; else a value.
+  automatic,
+  classes,  ///< one class of several
+  value,    ///< a number
+};
+
+/// Says how TableTransform::fit() turns columns into numbers.
+struct TableTransformOptions {
+  MissingValues missing = MissingValues::mean;  ///< what stands in for missing numbers and dates
+  TableTarget target = TableTarget::automatic;  ///< what is learned
+  /// Most categories of a column that becomes one input for each (one-hot); one of more becomes ids
+  /// for an Embedding. At least 0.
+  std::int64_t most_one_hot = 32;
+  /// Rows that a category needs to have a place of its own, at least 1; scikit-learn's
+  /// min_frequency. Rarer ones share the place of those that are unseen when rows are predicted.
+  std::int64_t least_count = 2;
+  /// Columns that are left out, by name or number from 1. Constants and identifiers always are.
+  std::vector<std::string> ignore = {};
+};
+
+/// Turns the rows of tables into samples, as it was fitted on the rows of a training set: numbers
+/// and dates standardised (less the mean, divided by the standard deviation), booleans 0 and 1,
+/// categories one-hot or as ids, missing values filled. It is the ColumnTransformer of scikit-learn
+/// for Linnet's models, and model files hold it (Model::set_table()). A cheap handle of something
+/// that never changes. May be used by several threads at once.
+///
+/// Samples have the inputs "numbers", f32 (N, feature_names()), and "categories", i32 (N, columns
+/// of ids); the one that would be empty is missing. A date becomes days, standardised, with sine
+/// and cosine of the year and the week, and of the day where there are times. The target has its
+/// column's name: labels i32 (N), or values f32 (N, 1) in the column's unit.
+class TableTransform {
+ public:
+  /// Makes a transform that is empty: of no columns.
+  TableTransform() = default;
+
+  /// Returns the transform of these rows. Nothing but these rows counts, so hand it the training
+  /// set alone. Throws DataError naming row and column for numbers that are not finite; naming the
+  /// target where it is missing, constant, an identifier or a date; and where no column is left.
+  /// Throws Error for options out of range.
+  static TableTransform fit(const Table& rows, const std::string& target,
+                            const TableTransformOptions& options = {});
+
+  /// Returns the samples of these rows, with inputs and target. Columns belong together by name, or
+  /// by place where either table has no header. A label that is known but for a last dot is taken
+  /// for the known one, and DatasetInfo::notes says so. Throws DataError naming the column that is
+  /// missing; naming row and column for a text where a number was expected, a label that is none of
+  /// classes(), and a missing target.
+  Dataset transform(const Table& rows) const;
+  /// Returns the samples of these rows without a target, which the table may have or lack.
+  Dataset inputs(const Table& rows) const;
+
+  /// Returns whether there is nothing to transform.
+  bool empty() const { return record_ == nullptr; }
+  /// Returns the name of the target column.
+  const std::string& target() const;
+  /// Returns the class names by label; empty where the target is a value.
+  const std::vector<std::string>& classes() const;
+  /// Returns mean and standard deviation of the target's values; 0 and 1 of classes.
+  double target_mean() const;
+  double target_std() const;  ///< Returns the standard deviation.
+  /// Returns the names of the inputs "numbers", e.g. "age", "age missing", "sex=male", in order.
+  std::vector<std::string> feature_names() const;
+  /// Returns the number of columns that become ids.
+  std::int64_t id_columns() const;
+  /// Returns the number of different ids, over all columns: the vocabulary of an Embedding.
+  std::int64_t vocabulary() const;
+  /// Returns how a table of such rows is to be read: the texts that stand for missing values, and
+  /// that there is no header where there was none.
+  TableOptions reading() const;
+
+  /// Returns the transform as JSON, as model files hold it.
+  std::string to_json() const;
+  /// Returns the transform of a text that to_json() wrote. Throws DataError for any other text.
+  static TableTransform from_json(const std::string& text);
+
+  /// @cond
+  // For the library.
+  explicit TableTransform(std::shared_ptr<const TransformRecord> record);
+  const TransformRecord& record() const { return *record_; }
+  /// @endcond
+
+ private:
+  std::shared_ptr<const TransformRecord> record_;  // null: empty
+};
+
+}  // namespace linnet
+LINNET_API_END

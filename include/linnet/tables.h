@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/export.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace linnet {
+struct TableContents;
+}
+
+LINNET_API_BEGIN
+namespace linnet {
+
+/// Names what a column of a table holds.
+enum class ColumnType : std::uint8_t {
+  number,    ///< numbers, some with a fraction
+  integer,   ///< whole numbers
+  category,  ///< texts, one of several
+  boolean,   ///< two values: 0/1, true/false, yes/no, t/f or y/n, in any case
+  /// dates, perhaps with a time: 2024-03-31, 2024-03-31 14:05:00, 31/03/2024, 31.03.2024, 3/31/2024
+  date_time,
+  constant,    ///< the same value in all rows
+  identifier,  ///< another value in each row: texts, or whole numbers that count up by 1
+};
+
+/// Returns the names of all types, in the order of ColumnType: "number", ..., "date_time", ...
+std::vector<std::string_view> column_type_names();
+
+/// Says how read_table() reads a file. Defaults find everything by themselves.
+struct TableOptions {
+  /// Separator: ',', ';', '|' or a tab. Unset: the first of tab, ';', '|' and ',' that parts all of
+  /// the first 100 records into equally many fields.
+  std::optional<char> separator = {};
+  /// Whether the first record names the columns. Unset: it does where it holds texts and the column
+  /// below numbers or dates, or texts that the column does not repeat.
+  std::optional<bool> header = {};
+  /// Decimal separator, '.' or ','. Unset: ',' where more fields look like 1,5 than like 1.5.
+  std::optional<char> decimal = {};
+  /// Texts that stand for a missing value, beside the empty field.
+  std::vector<std::string> missing = {"?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-"};
+  /// Types of columns, by name or number from 1, instead of the inferred ones.
+  std::map<std::string, ColumnType> types = {};
+};
+
+/// Describes a column of a table.
+struct TableColumn {
+  std::string name;                      ///< its name in the header; without one "column_1", ...
+  ColumnType type = ColumnType::number;  ///< inferred from all rows, or given
+  std::int64_t missing = 0;              ///< rows without a value
+  std::int64_t distinct = 0;             ///< different values, missing ones aside
+};
+
+/// Holds the rows of a delimited text file as they stand there. A cheap handle: copies share the
+/// text. `const` functions may be called from several threads at once.
+class Table {
+ public:
+  /// Makes a table without columns and rows.
+  Table() = default;
+
+  /// Returns the file's name, or the name that parse_table() was given.
+  const std::string& name() const;
+  /// Returns the number of rows, without the header.
+  std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
+  /// Returns the columns, in order; their counts are those of the whole file.
+  const std::vector<TableColumn>& columns() const;
+  /// Returns the place of a column, from 0, by its name, else by its number from 1. Throws
+  /// DataError with the nearest name, or with the number of columns.
+  std::size_t find(std::string_view column) const;
+  /// Returns whether the first record of the file names the columns.
+  bool has_header() const;
+  /// Returns the separator and the decimal separator that the file was read with.
+  char separator() const;
+  char decimal() const;  ///< Returns '.' or ','.
+  /// Returns sentences on what was decided while reading.
+  const std::vector<std::string>& notes() const;
+
+  /// Returns a field's text, without blanks around it; "" where the value is missing.
+  std::string_view text(std::int64_t row, std::size_t column) const;
+  /// Returns whether a field holds no value.
+  bool missing(std::int64_t row, std::size_t column) const { return text(row, column).empty(); }
+  /// Returns a field's number; NaN where the value is missing. Throws DataError naming row and
+  /// column for a text that is no finite number.
+  double number(std::int64_t row, std::size_t column) const;
+  /// Returns "'x.csv', row 12 (line 13), column 'age'", for messages.
+  std::string place(std::int64_t row, std::size_t column) const;
+
+  /// Returns these rows in this order, of the same text. Throws Error naming a row that is not
+  /// there.
+  Table take(std::span<const std::int64_t> rows) const;
+
+  /// @cond
+  // For the library.
+  explicit Table(std::shared_ptr<const TableContents> contents);
+  const std::shared_ptr<const TableContents>& contents() const { return contents_; }
+  /// @endcond
+
+ private:
+  std::shared_ptr<const TableContents> contents_;  // null: no columns
+  std::vector<std::uint32_t> rows_;
+};
+
+/// Reads a table of delimited text (CSV, TSV; RFC 4180), plain or packed as .gz or .xz: UTF-8,
+/// perhaps with a byte order mark, at most 2 GiB, 65,536 columns and 2^28 fields. Blanks around
+/// fields are left out. Throws DataError naming the line for a record of another number of fields
+/// than the first, a quote without end and text after a closing quote; naming row and column for
+/// text that is not UTF-8 and for values that a given type does not allow; for two columns of one
+/// name; and for a file without rows. Throws Error for options out of range.
+Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// Returns the table of a text in memory, as read_table() reads files. `name` stands for the file
+/// in messages.
+Table parse_table(std::string text, const std::string& name = "table",
+                  const TableOptions& options = {});
+
+/// Returns whether a path is named like a table: .csv, .tsv or .tab, also packed (.csv.gz,
+/// .csv.xz).
+bool is_table_name(const std::filesystem::path& path);
+
+}  // namespace linnet
+LINNET_API_END

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/delimited.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kMostFields = std::size_t{1} << 28;
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// Goes through the text from its front; fields in quotes are written over it without their quotes.
+class Parser {
+ public:
+  Parser(std::string& text, const DelimitedFormat& format, const std::filesystem::path& path)
+      : text_(text), format_(format), path_(path) {
+    if (std::string_view(text_).starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  }
+
+  bool done() const { return at_ >= text_.size(); }
+  std::uint32_t line() const { return line_; }
+
+  /// Appends the fields of a record; returns whether it is more than an empty line.
+  bool record(std::vector<FieldText>& fields) {
+    const std::size_t first = fields.size();
+    do {
+      require<DataError>(fields.size() < kMostFields, "'{}' has more than {} fields",
+                         path_.string(), kMostFields);
+      fields.push_back(field());
+    } while (take(format_.separator));
+    const bool returned = take('\r');
+    require<DataError>(take('\n') || returned || done(),
+                       "line {} of '{}' goes on after a closing quote", line_, path_.string());
+    ++line_;
+    const bool empty =
+        fields.size() == first + 1 && fields[first].size == 0 && fields[first].quoted == 0;
+    if (empty) fields.pop_back();
+    return !empty;
+  }
+
+ private:
+  bool take(char c) {
+    if (done() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool is_blank(char c) const { return c == ' ' || (c == '\t' && format_.separator != '\t'); }
+  void skip_blanks() {
+    while (format_.trims && !done() && is_blank(text_[at_])) ++at_;
+  }
+
+  FieldText field() {
+    skip_blanks();
+    if (take('"')) {
+      const FieldText field = quoted();
+      skip_blanks();
+      return field;
+    }
+    const std::size_t begin = at_;
+    while (!done() && text_[at_] != format_.separator && text_[at_] != '\n' && text_[at_] != '\r') {
+      require<DataError>(text_[at_] != '\0',
+                         "line {} of '{}' holds a NUL byte; expected UTF-8 text", line_,
+                         path_.string());
+      ++at_;
+    }
+    std::size_t end = at_;
+    while (format_.trims && end > begin && is_blank(text_[end - 1])) --end;
+    return made(begin, end, false);
+  }
+
+  /// After the opening quote.
+  FieldText quoted() {
+    const std::uint32_t first_line = line_;
+    const std::size_t begin = at_;
+    std::size_t to = at_;
+    while (true) {
+      const std::size_t end = text_.find('"', at_);
+      require<DataError>(end != std::string::npos, "line {} of '{}' has a quote without end",
+                         first_line, path_.string());
+      line_ += static_cast<std::uint32_t>(
+          std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                     text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+      to = static_cast<std::size_t>(std::copy(text_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                              text_.begin() + static_cast<std::ptrdiff_t>(end),
+                                              text_.begin() + static_cast<std::ptrdiff_t>(to)) -
+                                    text_.begin());
+      at_ = end + 1;
+      if (!take('"')) return made(begin, to, true);
+      text_[to++] = '"';
+    }
+  }
+
+  static FieldText made(std::size_t begin, std::size_t end, bool quoted) {
+    FieldText field;
+    field.begin = static_cast<std::uint32_t>(begin);
+    field.size = static_cast<std::uint32_t>(end - begin) & 0x7FFFFFFFU;
+    field.quoted = quoted ? 1 : 0;
+    return field;
+  }
+
+  std::string& text_;
+  const DelimitedFormat& format_;
+  const std::filesystem::path& path_;
+  std::size_t at_ = 0;
+  std::uint32_t line_ = 1;
+};
+
+}  // namespace
+
+Records::Records(std::string text, const DelimitedFormat& format, const std::filesystem::path& path)
+    : text_(std::move(text)) {
+  require<DataError>(text_.size() < kMostBytes, "'{}' has more than {} bytes", path.string(),
+                     kMostBytes);
+  require<DataError>(!text_.starts_with("\xFF\xFE") && !text_.starts_with("\xFE\xFF"),
+                     "'{}' is UTF-16; save it as UTF-8", path.string());
+  Parser parser(text_, format, path);
+  while (!parser.done() && size() < format.most_records) {
+    const std::uint32_t line = parser.line();
+    if (!parser.record(fields_)) continue;
+    starts_.push_back(fields_.size());
+    lines_.push_back(line);
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types of a table's columns.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/check.h"
+#include "table/contents.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::int64_t kLeastIdentifiers = 20;  // rows of which distinct values say something
+constexpr std::array<std::string_view, 7> kNames{"number",    "integer",  "category",  "boolean",
+                                                 "date_time", "constant", "identifier"};
+
+/// What all values of a column are.
+struct Facts {
+  bool numbers = true;
+  bool integers = true;
+  bool booleans = true;
+  bool counts_up = true;
+  std::int64_t present = 0;
+  std::int64_t distinct = 0;
+};
+
+std::optional<std::int64_t> integer_of(std::string_view text) {
+  if (!is_integer(text)) return std::nullopt;
+  return static_cast<std::int64_t>(*number_of(text, '.'));
+}
+
+Facts facts_of(const TableContents& table, std::size_t column) {
+  Facts facts;
+  std::unordered_set<std::string_view> values;
+  std::optional<std::int64_t> last;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string_view text = table.text(row, column);
+    if (text.empty()) {
+      facts.counts_up = false;
+      continue;
+    }
+    ++facts.present;
+    const bool is_new = values.insert(text).second;
+    const std::optional<std::int64_t> integer = integer_of(text);
+    facts.counts_up = facts.counts_up && integer && (!last || *integer == *last + 1);
+    last = integer;
+    if (!is_new) continue;
+    facts.integers = facts.integers && integer;
+    facts.numbers = facts.numbers && number_of(text, table.decimal);
+    facts.booleans = facts.booleans && boolean_of(text);
+  }
+  facts.distinct = static_cast<std::int64_t>(values.size());
+  return facts;
+}
+
+ColumnType type_of(const Facts& facts, bool dates) {
+  if (facts.distinct <= 1) return ColumnType::constant;
+  if (facts.booleans && facts.distinct == 2) return ColumnType::boolean;
+  const bool many = facts.present >= kLeastIdentifiers;
+  if (facts.integers) return many && facts.counts_up ? ColumnType::identifier : ColumnType::integer;
+  if (facts.numbers) return ColumnType::number;
+  if (dates) return ColumnType::date_time;
+  return many && facts.distinct == facts.present ? ColumnType::identifier : ColumnType::category;
+}
+
+/// Throws DataError for the first value that is not of a given type.
+void check_type(const TableContents& table, std::size_t column, ColumnType type) {
+  const auto is = [&](std::string_view text) {
+    switch (type) {
+      case ColumnType::number: return number_of(text, table.decimal).has_value();
+      case ColumnType::integer: return is_integer(text);
+      case ColumnType::boolean: return boolean_of(text).has_value();
+      case ColumnType::date_time: return date_of(text, table.date_orders[column]).has_value();
+      case ColumnType::category:
+      case ColumnType::constant:
+      case ColumnType::identifier: break;
+    }
+    return true;
+  };
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string_view text = table.text(row, column);
+    require<DataError>(text.empty() || is(text), "{}: expected {}; got '{}'",
+                       table.place(row, column), kNames[static_cast<std::size_t>(type)], text);
+  }
+}
+
+bool are_dates(const TableContents& table, std::size_t column, DateOrder order) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const std::string_view text = table.text(row, column);
+    if (!text.empty() && !date_of(text, order)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string_view> column_type_names() { return {kNames.begin(), kNames.end()}; }
+
+void infer_types(TableContents& table, const TableOptions& options) {
+  table.date_orders.resize(table.columns.size(), DateOrder::year_first);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Facts facts = facts_of(table, i);
+    TableColumn& column = table.columns[i];
+    bool dates = false;
+    for (const DateOrder order :
+         {DateOrder::month_first, DateOrder::day_first, DateOrder::year_first}) {
+      if (facts.numbers || facts.present == 0 || !are_dates(table, i, order)) continue;
+      if (dates && order == DateOrder::day_first) {
+        table.notes.push_back(
+            fmt::format("the dates of '{}' are read as day/month/year", column.name));
+      }
+      table.date_orders[i] = order;
+      dates = true;
+    }
+    column.missing = static_cast<std::int64_t>(table.rows()) - facts.present;
+    column.distinct = facts.distinct;
+    column.type = type_of(facts, dates);
+  }
+  for (const auto& [name, type] : options.types) {
+    const std::size_t column = find_column(table, name);
+    check_type(table, column, type);
+    table.columns[column].type = type;
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Separator, header and decimal separator of a table.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/check.h"
+#include "base/utf8.h"
+#include "table/contents.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kSampleBytes = std::size_t{1} << 18;
+constexpr std::size_t kSampleRecords = 100;
+constexpr std::size_t kHeaderRows = 1000;  // that are looked at
+constexpr std::size_t kMostColumns = std::size_t{1} << 16;
+constexpr std::array<char, 4> kSeparators{'\t', ';', '|', ','};
+
+std::string_view separator_name(char separator) {
+  return separator == '\t' ? "a tab"
+                           : std::string_view(separator == ';'   ? "';'"
+                                              : separator == '|' ? "'|'"
+                                                                 : "','");
+}
+
+/// The first records; of a text cut in the middle of a record without that one.
+std::string sample_of(const std::string& text) {
+  if (text.size() <= kSampleBytes) return text;
+  const std::size_t end = text.rfind('\n', kSampleBytes);
+  return text.substr(0, end == std::string::npos ? kSampleBytes : end);
+}
+
+/// How many fields each record has with this separator; 0 where they differ or quotes do not fit.
+std::size_t fields_with(char separator, const std::string& sample, const std::string& name) {
+  try {
+    const Records records(sample,
+                          {.separator = separator, .trims = true, .most_records = kSampleRecords},
+                          name);
+    if (records.size() == 0) return 0;
+    const std::size_t fields = records[0].size();
+    for (std::size_t i = 1; i < records.size(); ++i) {
+      if (records[i].size() != fields) return 0;
+    }
+    return fields;
+  } catch (const DataError&) {
+    return 0;
+  }
+}
+
+char find_separator(const std::string& text, const std::string& name) {
+  const std::string sample = sample_of(text);
+  for (const char separator : kSeparators) {
+    if (fields_with(separator, sample, name) > 1) return separator;
+  }
+  // Of records that differ the error is told in the words of the separator that is most frequent.
+  const std::string_view line = std::string_view(sample).substr(0, sample.find('\n'));
+  char most = ',';
+  std::ptrdiff_t count = 0;
+  for (const char separator : kSeparators) {
+    const std::ptrdiff_t here = std::ranges::count(line, separator);
+    if (here > count) most = separator;
+    count = std::max(count, here);
+  }
+  return most;
+}
+
+bool looks_decimal(std::string_view text, char decimal) {
+  const std::size_t at = text.find(decimal);
+  return at != std::string_view::npos && number_of(text, decimal).has_value();
+}
+
+char find_decimal(const TableContents& table) {
+  if (table.separator == ',') return '.';
+  std::int64_t commas = 0;
+  for (std::size_t i = 0; i < std::min(table.records.size(), kHeaderRows); ++i) {
+    for (const FieldText& field : table.records[i]) {
+      const std::string_view text = table.records.text(field);
+      if (looks_decimal(text, ',')) ++commas;
+      if (looks_decimal(text, '.')) --commas;
+    }
+  }
+  return commas > 0 ? ',' : '.';
+}
+
+bool is_value(std::string_view text, char decimal) {
+  return number_of(text, decimal) || date_of(text, DateOrder::year_first) ||
+         date_of(text, DateOrder::day_first) || date_of(text, DateOrder::month_first);
+}
+
+/// Whether the first record names the columns: more columns say so than say that it does not.
+bool find_header(const TableContents& table) {
+  const Records& records = table.records;
+  if (records.size() < 2) return false;
+  int votes = 0;
+  std::set<std::string_view> names;
+  for (std::size_t column = 0; column < records[0].size(); ++column) {
+    const std::string_view first = records.text(records[0][column]);
+    if (table.is_missing(first) || !names.insert(first).second) {
+      --votes;  // a name is neither missing nor given twice
+      continue;
+    }
+    std::size_t values = 0;
+    std::size_t present = 0;
+    bool repeated = false;
+    for (std::size_t i = 1; i < std::min(records.size(), kHeaderRows); ++i) {
+      const std::string_view text = records.text(records[i][column]);
+      if (table.is_missing(text)) continue;
+      ++present;
+      repeated = repeated || text == first;
+      if (is_value(text, table.decimal)) ++values;
+    }
+    const bool of_values = present > 0 && 2 * values > present;
+    if (is_value(first, table.decimal)) {
+      votes -= 2;
+    } else if (of_values) {
+      votes += 2;
+    } else {
+      votes += repeated ? -1 : 1;
+    }
+  }
+  return votes > 0;
+}
+
+void name_columns(TableContents& table) {
+  const std::size_t count = table.records[0].size();
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string name = table.header ? std::string(table.records.text(table.records[0][i])) : "";
+    if (name.empty()) name = fmt::format("column_{}", i + 1);
+    require<DataError>(names.insert(name).second, "'{}' has two columns '{}'", table.name, name);
+    table.columns.push_back({.name = std::move(name)});
+  }
+}
+
+void check_fields(const TableContents& table) {
+  const Records& records = table.records;
+  const std::size_t count = records[0].size();
+  require<DataError>(count <= kMostColumns, "'{}' has {} columns; expected at most {}", table.name,
+                     count, kMostColumns);
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    require<DataError>(records[i].size() == count,
+                       "line {} of '{}' has {} fields; its first record has {} (fields are parted "
+                       "by {})",
+                       records.line(i), table.name, records[i].size(), count,
+                       separator_name(table.separator));
+  }
+}
+
+void check_utf8(const TableContents& table) {
+  for (std::size_t i = 0; i < table.records.size(); ++i) {
+    for (std::size_t column = 0; column < table.records[i].size(); ++column) {
+      const std::string_view text = table.records.text(table.records[i][column]);
+      require<DataError>(is_utf8(text),
+                         "line {} of '{}', column {}: '{}' is not UTF-8; save the "
+                         "file as UTF-8",
+                         table.records.line(i), table.name, column + 1,
+                         escaped(text.substr(0, 80)));
+    }
+  }
+}
+
+}  // namespace
+
+bool TableContents::is_missing(std::string_view text) const {
+  return text.empty() || (text.size() < 16 && missing_texts.contains(std::string(text)));
+}
+
+std::string TableContents::place(std::size_t row, std::size_t column) const {
+  return fmt::format("'{}', row {} (line {}), column '{}'", name, row + 1, line(row),
+                     columns[column].name);
+}
+
+std::shared_ptr<TableContents> read_records(std::string text, const std::string& name,
+                                            const TableOptions& options) {
+  const bool utf8 = is_utf8(text);
+  const char separator = options.separator ? *options.separator : find_separator(text, name);
+  Records records(std::move(text), {.separator = separator, .trims = true}, name);
+  require<DataError>(records.size() > 0, "'{}' is empty; expected a table", name);
+  std::shared_ptr<TableContents> table(
+      new TableContents{.name = name, .records = std::move(records), .separator = separator});
+  table->missing_texts = {options.missing.begin(), options.missing.end()};
+  check_fields(*table);
+  if (!utf8) check_utf8(*table);
+  table->decimal = options.decimal ? *options.decimal : find_decimal(*table);
+  table->header = options.header ? *options.header : find_header(*table);
+  require<DataError>(table->rows() > 0, "'{}' holds a header and no rows", name);
+  name_columns(*table);
+  return table;
+}
+
+}  // namespace linnet

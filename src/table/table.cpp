@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "data/packed.h"
+#include "describe/nearest.h"
+#include "table/contents.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kMostBytes = (std::size_t{1} << 31) - 1;
+const std::string kNoName;
+const std::vector<TableColumn> kNoColumns;
+const std::vector<std::string> kNoNotes;
+
+void check(const TableOptions& options) {
+  if (options.separator) {
+    require(std::string_view(",;|\t").find(*options.separator) != std::string_view::npos,
+            "a separator is ',', ';', '|' or a tab; got '{}'", *options.separator);
+  }
+  if (options.decimal) {
+    require(*options.decimal == '.' || *options.decimal == ',',
+            "a decimal separator is '.' or ','; got '{}'", *options.decimal);
+    require(options.decimal != options.separator, "separator and decimal separator are both '{}'",
+            *options.decimal);
+  }
+}
+
+}  // namespace
+
+std::size_t find_column(const TableContents& table, std::string_view column) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].name == column) return i;
+    names.push_back(table.columns[i].name);
+  }
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), number);
+  if (error == std::errc() && end == column.data() + column.size()) {
+    require<DataError>(number >= 1 && number <= names.size(),
+                       "'{}' has {} columns, numbered from 1; got {}", table.name, names.size(),
+                       column);
+    return number - 1;
+  }
+  const std::string meant = did_you_mean(column, names);
+  constexpr std::size_t kMostListed = 30;
+  if (meant.empty() && names.size() <= kMostListed) {
+    fail<DataError>("'{}' has no column '{}'; it has {}", table.name, column, listed(names));
+  }
+  fail<DataError>("'{}' has no column '{}'{}", table.name, column, meant);
+}
+
+Table::Table(std::shared_ptr<const TableContents> contents) : contents_(std::move(contents)) {
+  rows_.resize(contents_->rows());
+  std::iota(rows_.begin(), rows_.end(), 0U);
+}
+
+const std::string& Table::name() const { return contents_ ? contents_->name : kNoName; }
+const std::vector<TableColumn>& Table::columns() const {
+  return contents_ ? contents_->columns : kNoColumns;
+}
+std::size_t Table::find(std::string_view column) const {
+  require<DataError>(contents_ != nullptr, "the table is empty; it has no column '{}'", column);
+  return find_column(*contents_, column);
+}
+bool Table::has_header() const { return contents_ && contents_->header; }
+char Table::separator() const { return contents_ ? contents_->separator : ','; }
+char Table::decimal() const { return contents_ ? contents_->decimal : '.'; }
+const std::vector<std::string>& Table::notes() const {
+  return contents_ ? contents_->notes : kNoNotes;
+}
+
+std::string_view Table::text(std::int64_t row, std::size_t column) const {
+  require(row >= 0 && row < rows() && column < columns().size(),
+          "the table '{}' has {} rows and {} columns; got row {}, column {}", name(), rows(),
+          columns().size(), row, column);
+  return contents_->text(rows_[static_cast<std::size_t>(row)], column);
+}
+
+double Table::number(std::int64_t row, std::size_t column) const {
+  const std::string_view field = text(row, column);
+  if (field.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const std::optional<double> number = number_of(field, contents_->decimal);
+  require<DataError>(number && std::isfinite(*number), "{}: expected a finite number; got '{}'",
+                     place(row, column), field);
+  return *number;
+}
+
+std::string Table::place(std::int64_t row, std::size_t column) const {
+  static_cast<void>(text(row, column));  // it is there
+  return contents_->place(rows_[static_cast<std::size_t>(row)], column);
+}
+
+Table Table::take(std::span<const std::int64_t> rows) const {
+  Table taken(*this);
+  taken.rows_.clear();
+  for (const std::int64_t row : rows) {
+    require(row >= 0 && row < this->rows(), "the table '{}' has {} rows; got row {}", name(),
+            this->rows(), row);
+    taken.rows_.push_back(rows_[static_cast<std::size_t>(row)]);
+  }
+  return taken;
+}
+
+Table parse_table(std::string text, const std::string& name, const TableOptions& options) {
+  check(options);
+  return in_memory(fmt::format("the table '{}'", name), [&] {
+    std::shared_ptr<TableContents> contents = read_records(std::move(text), name, options);
+    infer_types(*contents, options);
+    return Table(std::move(contents));
+  });
+}
+
+Table read_table(const std::filesystem::path& path, const TableOptions& options) {
+  check(options);
+  return parse_table(read_unpacked(path, kMostBytes), path.string(), options);
+}
+
+bool is_table_name(const std::filesystem::path& path) {
+  std::filesystem::path name = path.filename();
+  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
+  return name.extension() == ".csv" || name.extension() == ".tsv" || name.extension() == ".tab";
+}
+
+}  // namespace linnet

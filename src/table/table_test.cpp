@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <linnet/tables.h>
+#include <zlib.h>
+
+#include <cmath>
+
+#include "message_of.h"
+#include "table/survey_table.h"
+#include "table/values.h"
+#include "temporary_folder.h"
+
+namespace linnet::test {
+namespace {
+
+using linnet::testing::message_of;
+using linnet::testing::TemporaryFolder;
+
+std::vector<ColumnType> types_of(const Table& table) {
+  std::vector<ColumnType> types;
+  for (const TableColumn& column : table.columns()) types.push_back(column.type);
+  return types;
+}
+
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const TableColumn& column : table.columns()) names.push_back(column.name);
+  return names;
+}
+
+TEST(Table, ReadsQuotesByteOrderMarkAndLineEndings) {
+  const Table table = parse_table(
+      "\xEF\xBB\xBFname,age\r\n\"a, \"\"b\"\"\",1\r\n\"two\nlines\" , 2\r\n\r\n c d ,3\rlast,4");
+  EXPECT_EQ(names_of(table), (std::vector<std::string>{"name", "age"}));
+  ASSERT_EQ(table.rows(), 4);
+  EXPECT_EQ(table.text(0, 0), "a, \"b\"");
+  EXPECT_EQ(table.text(1, 0), "two\nlines");
+  EXPECT_EQ(table.text(2, 0), "c d");
+  EXPECT_EQ(table.number(3, 1), 4);
+  EXPECT_EQ(table.place(2, 1), "'table', row 3 (line 6), column 'age'");
+}
+
+TEST(Table, FindsTheSeparator) {
+  for (const char separator : {',', ';', '|', '\t'}) {
+    const std::string s(1, separator);
+    const Table table = parse_table("x" + s + "y\n1" + s + "a\n2" + s + "b\n");
+    EXPECT_EQ(table.separator(), separator);
+    EXPECT_EQ(table.columns().size(), 2U);
+  }
+  EXPECT_EQ(parse_table("x\n1\n2\n").columns().size(), 1U);
+  EXPECT_EQ(parse_table("a;b\n\"1;2\";3\n").columns().size(), 2U);
+}
+
+TEST(Table, FindsDecimalCommas) {
+  const Table table = parse_table("x;y\n1,5;a\n-2,25e1;b\n");
+  EXPECT_EQ(table.decimal(), ',');
+  EXPECT_EQ(table.columns()[0].type, ColumnType::number);
+  EXPECT_EQ(table.number(0, 0), 1.5);
+  EXPECT_EQ(table.number(1, 0), -22.5);
+  EXPECT_EQ(parse_table("x;y\n1.5;a\n2;b\n").number(0, 0), 1.5);
+}
+
+TEST(Table, FindsTheHeader) {
+  EXPECT_TRUE(parse_table("a,b\n1,2\n3,4\n").has_header());
+  EXPECT_FALSE(parse_table("1,2\n3,4\n").has_header());
+  EXPECT_FALSE(parse_table("M,1\nF,2\nM,3\n").has_header());
+  EXPECT_TRUE(parse_table("sex,colour\nM,red\nF,blue\n").has_header());
+  EXPECT_FALSE(parse_table("M,red\nF,blue\nM,red\n").has_header());
+  EXPECT_EQ(names_of(parse_table("1,2\n3,4\n")),
+            (std::vector<std::string>{"column_1", "column_2"}));
+  EXPECT_EQ(parse_table("a,b\n1,2\n", "t", {.header = false}).rows(), 2);
+}
+
+TEST(Table, InfersTypes) {
+  std::string text = "n,i,c,b,d,k,id,m\n";
+  for (int i = 0; i < 30; ++i) {
+    text +=
+        fmt::format("{}.5,{},{},{},2024-01-{:02},same,x{},{}\n", i, i % 7, i % 3 == 0 ? "u" : "v",
+                    i % 2 == 0 ? "Yes" : "no", i + 1, i, i % 5 == 0 ? "NA" : "1.5");
+  }
+  const Table table = parse_table(text);
+  EXPECT_EQ(types_of(table),
+            (std::vector<ColumnType>{ColumnType::number, ColumnType::integer, ColumnType::category,
+                                     ColumnType::boolean, ColumnType::date_time,
+                                     ColumnType::constant, ColumnType::identifier,
+                                     ColumnType::constant}));
+  EXPECT_EQ(table.columns()[7].missing, 6);
+  EXPECT_EQ(table.columns()[1].distinct, 7);
+  EXPECT_TRUE(std::isnan(table.number(0, 7)));
+  EXPECT_EQ(parse_table(text, "t",
+                        {.types = {{"i", ColumnType::category}, {"2", ColumnType::category}}})
+                .columns()[1]
+                .type,
+            ColumnType::category);
+}
+
+TEST(Table, KnowsDates) {
+  const auto day = [](std::string_view text, DateOrder order) {
+    const auto date = date_of(text, order);
+    return date ? date->day : -1;
+  };
+  EXPECT_EQ(day("1970-01-02", DateOrder::year_first), 1);
+  EXPECT_EQ(day("02/01/1970", DateOrder::day_first), 1);
+  EXPECT_EQ(day("1/2/1970", DateOrder::month_first), 1);
+  EXPECT_EQ(day("02.01.1970", DateOrder::day_first), 1);
+  EXPECT_EQ(day("1970-02-30", DateOrder::year_first), -1);
+  EXPECT_EQ(day("1970-01-02 25:00", DateOrder::year_first), -1);
+  EXPECT_EQ(date_of("2024-02-29T06:30:15.5Z", DateOrder::year_first)->seconds, 23415.5);
+  EXPECT_EQ(date_of("2024-02-29", DateOrder::year_first)->weekday(), 3);
+  EXPECT_EQ(parse_table("d,x\n13/01/2020,1\n01/02/2020,2\n").columns()[0].type,
+            ColumnType::date_time);
+}
+
+TEST(Table, KnowsNumbers) {
+  EXPECT_EQ(number_of("+1e3", '.'), 1000);
+  EXPECT_EQ(number_of("1e-999", '.'), 0);
+  EXPECT_TRUE(std::isinf(*number_of("1e999", '.')));
+  EXPECT_TRUE(std::isinf(*number_of("-inf", '.')));
+  for (const char* text : {"", "-", "1,5", "0x10", "nan", "1.5.2", "+-1", "1 "}) {
+    EXPECT_FALSE(number_of(text, '.')) << text;
+  }
+  EXPECT_FALSE(number_of("1.5", ','));
+}
+
+TEST(Table, ReadsPackedFiles) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "t.csv.gz";
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzputs(file, "x,y\n1,2\n");
+  gzclose(file);
+  EXPECT_EQ(read_table(path).number(0, 1), 2);
+  EXPECT_TRUE(is_table_name(path));
+  EXPECT_FALSE(is_table_name("net.toml"));
+}
+
+TEST(Table, ErrorsNameThePlace) {
+  const auto error = [](const std::string& text, const TableOptions& options = {}) {
+    return message_of([&] { parse_table(text, "t.csv", options); });
+  };
+  EXPECT_EQ(error("a,b\n1,2\n3\n"),
+            "line 3 of 't.csv' has 1 fields; its first record has 2 (fields are parted by ',')");
+  EXPECT_EQ(error("a,b\n1,\"2\n"), "line 2 of 't.csv' has a quote without end");
+  EXPECT_EQ(error("a,b\n1,\"2\"3\n"), "line 2 of 't.csv' goes on after a closing quote");
+  EXPECT_EQ(error("a,a\n1,2\n", {.header = true}), "'t.csv' has two columns 'a'");
+  EXPECT_EQ(error(""), "'t.csv' is empty; expected a table");
+  EXPECT_EQ(error("a,b\n", {.header = true}), "'t.csv' holds a header and no rows");
+  EXPECT_EQ(error("a,b\n1,\xE9t\xE9\n"),
+            "line 2 of 't.csv', column 2: '\\xE9t\\xE9' is not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(error(std::string("a,b\n1,\0\n", 8)),
+            "line 2 of 't.csv' holds a NUL byte; expected UTF-8 text");
+  EXPECT_EQ(error("\xFF\xFE a"), "'t.csv' is UTF-16; save it as UTF-8");
+  EXPECT_EQ(error("a,b\n1,x\n", {.types = {{"b", ColumnType::number}}}),
+            "'t.csv', row 1 (line 2), column 'b': expected number; got 'x'");
+  EXPECT_EQ(error("a,b\n1,x\n", {.types = {{"bb", ColumnType::number}}}),
+            "'t.csv' has no column 'bb'; did you mean 'b'?");
+  const Table table = parse_table("a,b\n1,inf\n", "t.csv");
+  EXPECT_EQ(message_of([&] { static_cast<void>(table.number(0, 1)); }),
+            "'t.csv', row 1 (line 2), column 'b': expected a finite number; got 'inf'");
+  EXPECT_EQ(message_of([&] { static_cast<void>(table.find("3")); }),
+            "'t.csv' has 2 columns, numbered from 1; got 3");
+}
+
+// By the definitions in NumPy.
+TEST(TableSurvey, Correlations) {
+  const std::vector<double> x{1, 2, 2, 4, 5};
+  const std::vector<double> y{2, 1, 3, 8, 9};
+  EXPECT_NEAR(pearson(x, y), 0.942846, 1e-6);
+  EXPECT_NEAR(pearson(mid_ranks(x), mid_ranks(y)), 0.820783, 1e-6);
+  EXPECT_NEAR(cramers_v({0, 0, 1, 1, 2, 2}, {0, 0, 1, 0, 1, 1}), 0.816497, 1e-6);
+  EXPECT_TRUE(std::isnan(pearson({1, 1}, {1, 2})));
+}
+
+TEST(TableSurvey, ColumnsWithTheirTarget) {
+  const Table table = parse_table("x,c,y\n1,a,2\n2,b,4\n3,a,NA\n4,b,8\n");
+  const std::vector<ColumnSurvey> all = survey_table(table, 2);
+  EXPECT_EQ(all[0].least, 1);
+  EXPECT_EQ(all[0].most, 4);
+  EXPECT_EQ(all[0].mean, 2.5);
+  EXPECT_NEAR(all[0].pearson, 1, 1e-12);
+  EXPECT_EQ(all[2].missing, 1);
+  EXPECT_TRUE(std::isnan(all[2].pearson));
+  EXPECT_EQ(all[1].frequent[0], (std::pair<std::string, std::int64_t>("a", 2)));
+  EXPECT_TRUE(std::isfinite(all[1].cramers_v));
+}
+
+}  // namespace
+}  // namespace linnet::test

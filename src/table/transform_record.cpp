@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/transform_record.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "describe/setting_json.h"
+
+namespace linnet {
+
+template <>
+struct FieldFormat<std::vector<std::string>> : NoNumbers {
+  static std::string type() { return "an array of strings"; }
+  static Setting write(const std::vector<std::string>& value) {
+    Setting::List list;
+    for (const std::string& text : value) list.emplace_back(text);
+    return {std::move(list)};
+  }
+  static std::vector<std::string> read(const FieldReading& from) {
+    const auto* list = from.setting.get_if<Setting::List>();
+    if (list == nullptr) from.refuse_type(type());
+    std::vector<std::string> value;
+    for (const Setting& item : *list) {
+      const auto* text = item.get_if<std::string>();
+      if (text == nullptr) from.refuse_type(type());
+      value.push_back(*text);
+    }
+    return value;
+  }
+  static std::string cpp(const std::vector<std::string>& value) {
+    std::string text;
+    for (const std::string& one : value) {
+      text += (text.empty() ? "" : ", ") + FieldFormat<std::string>::cpp(one);
+    }
+    return "{" + text + "}";
+  }
+};
+
+inline constexpr std::array<std::string_view, 3> enum_names(DateOrder /*order*/) {
+  return {"year_first", "day_first", "month_first"};
+}
+inline std::string_view enum_type(DateOrder /*order*/) { return "DateOrder"; }
+
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kMostFeatures = std::int64_t{1} << 24;
+constexpr std::size_t kDepth = 4;
+constexpr const char* kWhat = "its table transform";
+
+template <auto kMember>
+Field number(std::string_view key) {
+  return field<kMember>(key).finite();
+}
+template <auto kMember>
+Field positive(std::string_view key) {
+  return field<kMember>(key).above(0).finite();
+}
+
+const Kinds<TableInput>& inputs() {
+  static const Kinds<TableInput> all = [] {
+    Kinds<TableInput> kinds;
+    kinds.add("number", "NumberInput",
+              {field<&NumberInput::column>("column").required(), number<&NumberInput::mean>("mean"),
+               positive<&NumberInput::std>("std"), number<&NumberInput::fill>("fill"),
+               field<&NumberInput::indicator>("indicator")},
+              NumberInput{});
+    kinds.add("boolean", "BooleanInput",
+              {field<&BooleanInput::column>("column").required(),
+               field<&BooleanInput::fill>("fill").between(0, 1),
+               field<&BooleanInput::indicator>("indicator")},
+              BooleanInput{});
+    kinds.add("category", "CategoryInput",
+              {field<&CategoryInput::column>("column").required(),
+               field<&CategoryInput::categories>("categories").required(),
+               field<&CategoryInput::missing>("missing"),
+               field<&CategoryInput::embedded>("embedded")},
+              CategoryInput{});
+    kinds.add("date", "DateInput",
+              {field<&DateInput::column>("column").required(), field<&DateInput::order>("order"),
+               number<&DateInput::mean>("mean"), positive<&DateInput::std>("std"),
+               number<&DateInput::fill>("fill"), field<&DateInput::times>("times"),
+               field<&DateInput::indicator>("indicator")},
+              DateInput{});
+    return kinds;
+  }();
+  return all;
+}
+
+const Kinds<LearnedTarget>& targets() {
+  static const Kinds<LearnedTarget> all = [] {
+    Kinds<LearnedTarget> kinds;
+    kinds.add("classes", "ClassTarget",
+              {field<&ClassTarget::column>("column").required(),
+               field<&ClassTarget::classes>("classes").required()},
+              ClassTarget{});
+    kinds.add("value", "ValueTarget",
+              {field<&ValueTarget::column>("column").required(), number<&ValueTarget::mean>("mean"),
+               positive<&ValueTarget::std>("std")},
+              ValueTarget{});
+    return kinds;
+  }();
+  return all;
+}
+
+Setting texts(const std::vector<std::string>& values) {
+  return FieldFormat<std::vector<std::string>>::write(values);
+}
+
+const Setting& need(const SettingTable& table, std::string_view key) {
+  const Setting* found = find(table, key);
+  require<DataError>(found != nullptr, "{} lacks '{}'", kWhat, key);
+  return *found;
+}
+
+std::vector<std::string> read_texts(const SettingTable& table, std::string_view key) {
+  const std::string where = kWhat;
+  return FieldFormat<std::vector<std::string>>::read({key, where, need(table, key)});
+}
+
+void check_unique(const std::vector<std::string>& names, std::string_view what) {
+  const std::set<std::string_view> all(names.begin(), names.end());
+  require<DataError>(all.size() == names.size() && !names.empty(),
+                     "{}: expected {} that differ; got {}", kWhat, what, names.size());
+}
+
+/// Names that belong together do, and no number of features is beyond what a network may have.
+void check(const TransformRecord& record) {
+  check_unique(record.columns, "columns");
+  const std::set<std::string_view> columns(record.columns.begin(), record.columns.end());
+  std::set<std::string_view> read{column_of(record.target)};
+  require<DataError>(columns.contains(column_of(record.target)), "{} has no column '{}'", kWhat,
+                     column_of(record.target));
+  std::int64_t features = 0;
+  for (const TableInput& input : record.inputs) {
+    require<DataError>(columns.contains(column_of(input)), "{} has no column '{}'", kWhat,
+                       column_of(input));
+    require<DataError>(read.insert(column_of(input)).second, "{} reads the column '{}' twice",
+                       kWhat, column_of(input));
+    if (const auto* category = std::get_if<CategoryInput>(&input)) {
+      check_unique(category->categories, "categories");
+      features += category->places();
+    }
+    features += width_of(input);
+    require<DataError>(features <= kMostFeatures, "{} has more than {} features", kWhat,
+                       kMostFeatures);
+  }
+  require<DataError>(!record.inputs.empty(), "{} has no inputs", kWhat);
+  if (const auto* target = std::get_if<ClassTarget>(&record.target)) {
+    check_unique(target->classes, "classes");
+  }
+}
+
+}  // namespace
+
+std::int64_t width_of(const TableInput& input) {
+  return static_cast<std::int64_t>(names_of(input).size());
+}
+
+std::vector<std::string> names_of(const TableInput& input) {
+  const std::string& column = column_of(input);
+  std::vector<std::string> names{column};
+  bool indicator = false;
+  if (const auto* number = std::get_if<NumberInput>(&input)) {
+    indicator = number->indicator;
+  } else if (const auto* boolean = std::get_if<BooleanInput>(&input)) {
+    indicator = boolean->indicator;
+  } else if (const auto* date = std::get_if<DateInput>(&input)) {
+    indicator = date->indicator;
+    for (const char* circle : {"year", "week", "day"}) {
+      if (circle == std::string_view("day") && !date->times) continue;
+      names.push_back(fmt::format("{} {} sine", column, circle));
+      names.push_back(fmt::format("{} {} cosine", column, circle));
+    }
+  } else if (const auto* category = std::get_if<CategoryInput>(&input)) {
+    if (category->embedded) return {};
+    names = {column + " unknown"};
+    for (const std::string& one : category->categories) names.push_back(column + "=" + one);
+    if (category->missing) names.push_back(column + " missing");
+    return names;
+  }
+  if (indicator) names.push_back(column + " missing");
+  return names;
+}
+
+std::string json_of(const TransformRecord& record) {
+  Setting::List read;
+  for (const TableInput& input : record.inputs) read.push_back(inputs().write(input, true));
+  const SettingTable table{{"version", {kVersion}},
+                           {"header", {record.header}},
+                           {"missing", texts(record.missing)},
+                           {"columns", texts(record.columns)},
+                           {"inputs", {std::move(read)}},
+                           {"target", targets().write(record.target, true)}};
+  return json_of(Setting(table), kDepth).dump();
+}
+
+TransformRecord transform_record_from(const std::string& text) {
+  const Setting all = setting_from(parse_json<nlohmann::json>(text, kDepth, kWhat));
+  const auto* table = all.get_if<SettingTable>();
+  require<DataError>(table != nullptr, "{} is damaged", kWhat);
+  const auto* version = need(*table, "version").get_if<std::int64_t>();
+  require<DataError>(version != nullptr && *version == kVersion,
+                     "{} is of another version than {}; a newer Linnet wrote it", kWhat, kVersion);
+  TransformRecord record;
+  const auto* header = need(*table, "header").get_if<bool>();
+  const auto* list = need(*table, "inputs").get_if<Setting::List>();
+  const Setting& target = need(*table, "target");
+  require<DataError>(header != nullptr && list != nullptr && target.get_if<SettingTable>(),
+                     "{} is damaged", kWhat);
+  record.header = *header;
+  record.missing = read_texts(*table, "missing");
+  record.columns = read_texts(*table, "columns");
+  for (const Setting& input : *list) {
+    require<DataError>(input.get_if<SettingTable>() != nullptr, "{} is damaged", kWhat);
+    record.inputs.push_back(inputs().read(input, kWhat, "number"));
+  }
+  record.target = targets().read(target, kWhat, "value");
+  check(record);
+  return record;
+}
+
+}  // namespace linnet
