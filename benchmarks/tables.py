@@ -10,7 +10,7 @@ from the same training file and are measured on the same test file: Linnet by it
 MLPClassifier or MLPRegressor of (128, 128) with early stopping, and HistGradientBoosting by its
 defaults. The score is the accuracy or R², the table has the median of the seeds. scikit-learn's models
 get one-hot categories, standardised numbers, and the target of a regression standardised.
-Writes a JSON and a Markdown file into benchmarks/results.
+Writes a JSON and a Markdown file into benchmarks/table_results.
 """
 import argparse
 import csv
@@ -171,6 +171,14 @@ def processor():
     return platform.machine()
 
 
+def save(results):
+    facts = {"date": datetime.date.today().isoformat(), "processor": processor(), "sklearn": sklearn_version}
+    base = pathlib.Path(__file__).resolve().parent / "table_results" / f"{facts['date']}-cpu"
+    base.parent.mkdir(exist_ok=True)
+    base.with_suffix(".json").write_text(json.dumps({**facts, "tables": results}, indent=1) + "\n")
+    base.with_suffix(".md").write_text(page(results, facts))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True, help="folder of the tables, or of their tabular.tar.xz")
@@ -195,13 +203,8 @@ def main():
                 print(f"{name:20} {what:24} {statistics.median(scores):.4f}  "
                       f"{statistics.median(results[-1]['seconds'][what]):6.1f} s  "
                       f"{' '.join(f'{s:.4f}' for s in scores)}", flush=True)
-    if options.only_linnet or not options.linnet:
-        return
-    facts = {"date": datetime.date.today().isoformat(), "processor": processor(), "sklearn": sklearn_version}
-    base = pathlib.Path(__file__).resolve().parent / "results" / f"{facts['date']}-cpu-tables-sklearn"
-    base.with_suffix(".json").write_text(json.dumps({**facts, "tables": results}, indent=1) + "\n")
-    base.with_suffix(".md").write_text(page(results, facts))
-    print(base.with_suffix(".md"))
+            if options.linnet and not options.only_linnet:
+                save(results)
 
 
 if __name__ == "__main__":

@@ -90,9 +90,9 @@ class Model {
   Model to(const std::string& device) const;
 
   /// Writes a safetensors file: every weight by name, with the network, the class names, the table
-  /// transform and the training record in its metadata. The file appears whole or not at all. Waits. Throws Error
-  /// where it cannot be written, e.g. on a full disk, and for a weight that is NaN or infinite:
-  /// ruined weights never overwrite a good file.
+  /// transform and the training record in its metadata. The file appears whole or not at all.
+  /// Waits. Throws Error where it cannot be written, e.g. on a full disk, and for a weight that is
+  /// NaN or infinite: ruined weights never overwrite a good file.
   void save(const std::filesystem::path& path) const;
   /// Returns the model of a file that save() wrote. Throws DataError for a file that is missing,
   /// cut, damaged, or holds no Linnet network; for `options` as the constructor does.
@@ -117,8 +117,8 @@ class Model {
   /// name is called by its number.
   void set_class_names(std::vector<std::string> names);
 
-  /// Returns the transform of table rows to samples of this model; empty where it learned from other
-  /// data. Model files save it.
+  /// Returns the transform of table rows to samples of this model; empty where it learned from
+  /// other data. Model files save it.
   const TableTransform& table() const;
   /// Sets the transform of table rows, fitted on the training set: predictions and evaluations of
   /// rows use it (read_samples()). Throws Error where its samples do not have the shapes of the

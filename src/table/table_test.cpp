@@ -67,6 +67,7 @@ TEST(Table, FindsTheHeader) {
   EXPECT_FALSE(parse_table("M,1\nF,2\nM,3\n").has_header());
   EXPECT_TRUE(parse_table("sex,colour\nM,red\nF,blue\n").has_header());
   EXPECT_FALSE(parse_table("M,red\nF,blue\nM,red\n").has_header());
+  EXPECT_FALSE(parse_table("M,red\nM,blue\n").has_header()) << "one column says so, one not";
   EXPECT_EQ(names_of(parse_table("1,2\n3,4\n")),
             (std::vector<std::string>{"column_1", "column_2"}));
   EXPECT_EQ(parse_table("a,b\n1,2\n", "t", {.header = false}).rows(), 2);
@@ -152,8 +153,10 @@ TEST(Table, ErrorsNameThePlace) {
   EXPECT_EQ(error("\xFF\xFE a"), "'t.csv' is UTF-16; save it as UTF-8");
   EXPECT_EQ(error("a,b\n1,x\n", {.types = {{"b", ColumnType::number}}}),
             "'t.csv', row 1 (line 2), column 'b': expected number; got 'x'");
-  EXPECT_EQ(error("a,b\n1,x\n", {.types = {{"bb", ColumnType::number}}}),
-            "'t.csv' has no column 'bb'; did you mean 'b'?");
+  EXPECT_EQ(error("a,size\n1,x\n", {.types = {{"siz", ColumnType::number}}}),
+            "'t.csv' has no column 'siz'; did you mean 'size'?");
+  EXPECT_EQ(error("a,b\n1,x\n", {.types = {{"zebra", ColumnType::number}}}),
+            "'t.csv' has no column 'zebra'; it has a or b");
   const Table table = parse_table("a,b\n1,inf\n", "t.csv");
   EXPECT_EQ(message_of([&] { static_cast<void>(table.number(0, 1)); }),
             "'t.csv', row 1 (line 2), column 'b': expected a finite number; got 'inf'");

@@ -65,8 +65,10 @@ std::optional<double> number_of(std::string_view text, char decimal) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
-    const bool tiny = text.find("e-") != std::string_view::npos ||
-                      text.find("E-") != std::string_view::npos || value == 0;
+    const std::size_t exponent = text.find_first_of("eE");
+    const bool tiny = exponent == std::string_view::npos
+                          ? digits.front() == '0' || digits.front() == '.'
+                          : text[exponent + 1] == '-';
     return tiny ? 0 : std::numeric_limits<double>::infinity();
   }
   if (error != std::errc()) return std::nullopt;

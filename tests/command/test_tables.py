@@ -96,8 +96,7 @@ class Tables(command.CommandTest):
         self.train_table("flowers.csv", "--target", "kind", "--epochs", 4, out="whole")
         self.train_table("flowers.csv", "--target", "kind", "--epochs", 4, out="run")
         (self.folder / "run/summary.json").unlink()
-        for checkpoint in sorted((self.folder / "run/checkpoints").glob("*4*.safetensors"))[-1:]:
-            checkpoint.unlink()
+        sorted((self.folder / "run/checkpoints").glob("*.safetensors"))[-1].unlink()
         self.run_linnet("train", "--resume", "run")
         self.assertEqual((self.folder / "whole/model.safetensors").read_bytes(),
                          (self.folder / "run/model.safetensors").read_bytes())
@@ -156,18 +155,26 @@ class Page(command.CommandTest):
                 self.check(line, promised, out + err)
 
     def check(self, line, promised, printed):
-        """Every line of the page was printed, but for numbers with a point, which may differ by 0.03
-        where they are scores; "..." stands for any lines."""
-        number = re.compile(r"-?\d+\.\d+")
-        lines = [number.sub("#", text.rstrip()) for text in printed.splitlines()]
+        """Every line of the page was printed: that of a survey to the letter, others but for their
+        numbers, which depend on the processor. Scores are near the page's."""
+        exact = line.startswith("linnet data info")
+
+        def plain(text):
+            return text.rstrip() if exact else " ".join(
+                re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?", "#", text).split())
+
+        lines = [plain(text) for text in printed.splitlines()]
         for text in promised.splitlines():
-            if text.strip() == "..." or not text.strip():
-                continue
-            self.assertIn(number.sub("#", text.rstrip()), lines, f"{line}\n{printed}")
+            if text.strip() not in ("...", ""):
+                self.assertIn(plain(text), lines, line)
         score = re.compile(r"(accuracy|R²) (-?\d+\.\d+)")
-        for (name, wanted), (_, got) in zip(score.findall(promised), score.findall(printed)):
+        wanted = score.findall(promised)
+        last = [text for text in printed.splitlines() if not text.startswith("epoch ")]
+        got = score.findall("\n".join(last))
+        self.assertEqual(len(got), len(wanted), line)
+        for (name, least), (_, number) in zip(wanted, got):
             limit = 3 if name == "accuracy" else 0.03
-            self.assertGreater(float(got), float(wanted) - limit, f"{line}\n{printed}")
+            self.assertGreater(float(number), float(least) - limit, f"{line}: {name}")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ PAGES = {"README.md": ["fashion_mnist"],
          "docs/data.md": ["own_data", "sequences"],
          "docs/inference.md": ["inference"],
          "docs/resume.md": [],
+         "docs/your-data.md": [],
          "docs/own-layers.md": ["own_layer_and_loss", "gan"],
          "docs/training.md": ["continued", "own_loop", "gan", "metrics_and_callbacks"]}
 BLOCK = re.compile(r"(?:^<!-- fragment:(.*?)-->\n)?^```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -32,7 +32,7 @@ class Watcher : public Callback {
   void on_resume(const ResumeReport& report) override;
   void on_checkpoint(const CheckpointReport& report) override;
 
-  /// Saves the model unless the last epoch's is saved. Throws Error where that fails.
+  /// Saves the model unless the last epoch's is saved and kept. Throws Error where that fails.
   void finish();
   /// Another record of the training; what it cannot write is treated as what cannot be saved.
   void add_log(std::unique_ptr<Callback> log) { logs_.push_back(std::move(log)); }
@@ -52,6 +52,7 @@ class Watcher : public Callback {
   RunFolder& folder_;
   const std::vector<std::string>& words_;
   std::int64_t epochs_;
+  bool keep_best_;  ///< the last epoch's weights may have gone for better ones
   OnFailedSave on_failed_save_;
   InterruptGuard& guard_;
   std::int64_t saved_epoch_ = 0;

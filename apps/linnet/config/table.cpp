@@ -40,8 +40,14 @@ void add_table_reading(CLI::App& command, TableReading& reading) {
       ->check(one_of({",", ";", "|", "tab"}));
   command.add_option("--decimal", reading.decimal, "Decimal separator of a table; else found")
       ->check(one_of({".", ","}));
-  command.add_flag("--header,!--no-header", reading.header,
-                   "The first record of a table names the columns, or does not; else found");
+  CLI::Option* header = command.add_flag_callback(
+      "--header", [&reading] { reading.header = true; },
+      "The first record of a table names the columns; else found");
+  command
+      .add_flag_callback(
+          "--no-header", [&reading] { reading.header = false; },
+          "The first record of a table is a row")
+      ->excludes(header);
   command
       .add_option("--type", reading.types,
                   "Type of a table's column, COLUMN=TYPE, by name or number from 1: number,\n"
