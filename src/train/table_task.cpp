@@ -28,7 +28,7 @@ struct Sizes {
 
 Sizes sizes_for(std::int64_t rows) {
   if (rows < 2000) return {128, 0.05, 16, 400, 40};
-  if (rows < 10000) return {128, 0.1, 32, 200, 20};
+  if (rows < 10000) return {128, 0.3, 32, 200, 20};
   if (rows < 100000) return {256, 0.1, 128, 100, 10};
   return {256, 0.1, 512, 60, 6};
 }

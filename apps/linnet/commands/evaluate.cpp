@@ -130,8 +130,11 @@ void add_evaluate(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("evaluate", "Prints the metrics of a saved run on a data set");
   command->add_option("RUN", o->run, "A run folder, or a trained model (.safetensors)")->required();
-  command->add_option("--data", o->data, "A folder of data with targets, or a name;\n"
-                                            "for models of a table: a table with the target")->required();
+  command
+      ->add_option("--data", o->data,
+                   "A folder of data with targets, or a name;\n"
+                   "for models of a table: a table with the target")
+      ->required();
   command
       ->add_option("--part", o->part,
                    "The part to evaluate; else the first of these that holds samples")

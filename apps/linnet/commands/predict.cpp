@@ -57,7 +57,8 @@ void require_other_file(const PredictOptions& options, const SavedRun& run) {
 
 /// The words of a text model are read where something else than an array of ids is predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
-  const bool ids = model.table().empty() && model.network().definition().inputs[0].dtype == DType::i32;
+  const bool ids =
+      model.table().empty() && model.network().definition().inputs[0].dtype == DType::i32;
   const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
                        return path.ends_with(".npy");
                      });

@@ -61,8 +61,9 @@ Job described_job(const TrainOptions& options) {
 }  // namespace
 
 void add_train_options(CLI::App& command, TrainOptions& o) {
-  command.add_option("CONFIG", o.config,
-                     "Configuration file (TOML), a workload, or a table (.csv, .tsv; also .gz, .xz)");
+  command.add_option(
+      "CONFIG", o.config,
+      "Configuration file (TOML), a workload, or a table (.csv, .tsv; also .gz, .xz)");
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
   command.add_option("--batch", o.batch, "Samples in a step")->check(at_least(1));
@@ -109,9 +110,9 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       ->excludes(out);
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
-      "Examples: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
+      "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
       "runs/first\n"
-      "          linnet train penguins.csv --target species");
+      "Example: linnet train penguins.csv --target species");
 }
 
 RunStart start_of(const CLI::App& command, const std::string& configuration) {
