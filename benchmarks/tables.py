@@ -149,7 +149,7 @@ def page(results, facts):
              f"{facts['sklearn']}. Median of {len(SEEDS)} seeds on held-out rows (smallest to largest); "
              "the time is that of one training. Linnet by its defaults; MLP: scikit-learn's "
              "MLPClassifier or MLPRegressor (128, 128) with early stopping on standardised inputs "
-             "and targets; the last column is HistGradientBoosting by its defaults.", "",
+             "and targets; the last column is HistGradientBoosting by its defaults." + facts.get("note", ""), "",
              "| table | rows | score | Linnet | MLP | Linnet − MLP | HistGradientBoosting | Linnet − HGB | "
              "seconds Linnet / MLP |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for r in results:
