@@ -120,6 +120,18 @@ class Serve(command.CommandTest):
         self.assert_error(f"cannot listen on 127.0.0.1:{self.port}: the port is taken, or not ours to "
                           "take", "serve", folder, "--port", self.port)
 
+    def test_a_connection_is_kept(self):
+        folder, images, _ = self.images_model()
+        self.serve(folder)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.connect()
+        socket = connection.sock
+        for _ in range(200):
+            connection.request("GET", "/healthz")
+            self.assertEqual(connection.getresponse().read(), b"ok\n")
+            self.assertIs(connection.sock, socket)
+
     def test_numbers_and_the_page(self):
         command.write_points(self.folder / "points")
         (self.folder / "net.toml").write_text(command.POINTS % "")

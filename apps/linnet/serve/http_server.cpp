@@ -67,6 +67,9 @@ HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {
   http.set_read_timeout(std::chrono::seconds(10));
   http.set_write_timeout(std::chrono::seconds(10));
   http.set_tcp_nodelay(true);
+  // The library's 5 makes busy clients connect again and again, which takes a second when its short
+  // queue of connections is full.
+  http.set_keep_alive_max_count(1000);
   // Not the library's SO_REUSEPORT: two servers of one port would take turns.
   http.set_socket_options([](socket_t socket) {
     const int yes = 1;
