@@ -169,9 +169,10 @@ clip_norm = 1.5
 /// The defaults of a kind alone, whatever the file names of it.
 TEST_F(ConfigTest, ReadsEveryOptimizerAndSchedule) {
   for (const std::string& kind : optimizers().names()) {
-    const Job job = read(kNetwork + fmt::format("[optimizer]\nkind = \"{}\"\n"
-                                                "learning_rate = 0.25\nweight_decay = 0.5\n",
-                                                kind));
+    const Job job =
+        read(kNetwork +
+             fmt::format("[optimizer]\nkind = \"{}\"\nlearning_rate = 0.25\nweight_decay = 0.5\n",
+                         kind));
     Json record;
     add_update_options(record, job.training);
     EXPECT_EQ(record["optimizer"], kind);
@@ -321,6 +322,56 @@ batch = 8
   EXPECT_LT(history.epochs.back().train.loss, 0.5 * history.epochs.front().train.loss);
 }
 
+constexpr const char* kTwins = R"([network]
+inputs = { first = [4], second = [4] }
+outputs = ["distance"]
+[network.blocks]
+encoder = [{ type = "dense", units = 3 }, { type = "relu" }]
+[[network.paths]]
+from = "first"
+block = "encoder"
+to = "a"
+[[network.paths]]
+from = "second"
+block = "encoder"
+to = "b"
+[[network.paths]]
+from = ["a", "b"]
+layers = [{ type = "dense", units = 1 }]
+to = "distance"
+)";
+
+TEST_F(ConfigTest, PathsOfOneBlockShareItsWeights) {
+  FunctionalNetwork functional;
+  const Block encoder = block("encoder", {Dense{.units = 3}, ReLU{}});
+  const Expression a = encoder(functional.input("first", {4}));
+  const Expression b = encoder(functional.input("second", {4}));
+  const Network network = functional.build({{"distance", concat({a, b}, 0) | Dense{.units = 1}}});
+  const Network read_network = read(kTwins).network;
+  EXPECT_EQ(read_network.parameters(), (4 + 1) * 3 + 6 + 1);
+  EXPECT_EQ(read_network.to_json(), network.to_json());
+}
+
+TEST_F(ConfigTest, MistakesInBlocksNameThePlace) {
+  const auto with = [&](const std::string& old, const std::string& changed) {
+    std::string text = kTwins;
+    text.replace(text.find(old), old.size(), changed);
+    return error(text);
+  };
+  EXPECT_EQ(with("block = \"encoder\"", "block = \"encode\""),
+            "config.toml:8:9: [network.paths 1]: unknown block 'encode'; did you mean 'encoder'?");
+  EXPECT_EQ(with("to = \"a\"", "to = \"a\"\nlayers = []"),
+            "config.toml:8:9: [network.paths 1] expected 'layers' or 'block'; got both");
+  EXPECT_EQ(with("second = [4]", "second = [5]").substr(0, 70),
+            "config.toml:12:9: [block 'encoder'] expected inputs for the shared weig");
+  EXPECT_EQ(with("{ type = \"relu\" }", "{ type = \"rel\" }"),
+            "config.toml:5:53: unknown layer type 'rel' in [network.blocks] encoder layer 2; did "
+            "you mean 'relu'?");
+  EXPECT_EQ(with("encoder = [", "encoder = 3 #["),
+            "config.toml:5:11: 'encoder' in [network.blocks] must be an array of tables; got an "
+            "integer");
+}
+
 TEST_F(ConfigTest, MistakesInPathsNameThePath) {
   const auto with = [&](const std::string& inputs, const std::string& path) {
     return error("[network]\ninputs = " + inputs + "\noutputs = [\"y\"]\n[[network.paths]]\n" +
@@ -328,8 +379,8 @@ TEST_F(ConfigTest, MistakesInPathsNameThePath) {
   };
   const std::string x = "{ x = [4] }";
   EXPECT_EQ(with(x, "from = \"z\"\nto = \"y\"\n"),
-            "config.toml:5:8: [network.paths 1]: no input, and no path before it, is called 'z'; "
-            "there are x");
+            "config.toml:5:8: [network.paths 1]: expected an input or an earlier path; got 'z'; "
+            "known are x");
   EXPECT_EQ(with(x, "from = \"x\"\nlayer = []\nto = \"y\"\n"),
             "config.toml:6:1: unknown key 'layer' in [network.paths 1]; did you mean 'layers'?");
   EXPECT_EQ(with(x, "from = \"x\"\n"), "config.toml:4:1: [network.paths 1] needs the key 'to'");
@@ -340,17 +391,17 @@ TEST_F(ConfigTest, MistakesInPathsNameThePath) {
   EXPECT_EQ(with(x, "from = \"x\"\nlayers = [{type = \"conv2d\", filters = 2}]\nto = \"y\"\n"),
             "config.toml:6:11: [conv2d 'conv2d_1'] expected images (N, H, W, C); got (N, 4)");
   EXPECT_EQ(with(x, "from = \"x\"\nto = \"x\"\n"),
-            "config.toml:4:1: [network.paths 1]: another value is called 'x' already");
+            "config.toml:4:1: [network.paths 1]: another input or path has the name 'x'");
   EXPECT_EQ(
       with(x, "from = \"x\"\nto = \"z\"\n"),
-      "config.toml:3:11: [network]: no input, and no path before it, is called 'y'; there are "
-      "x or z");
+      "config.toml:3:11: [network]: expected an input or an earlier path; got 'y'; known are x or "
+      "z");
   EXPECT_EQ(
       with("{ x = 4 }", "from = \"x\"\nto = \"y\"\n"),
       "config.toml:2:16: 'x' in [network] inputs must be an array of integers; got an integer");
   EXPECT_EQ(error("[network]\ninput = [4]\npaths = []\n"),
-            "config.toml:2:9: [network] has 'input' and 'paths': 'input' and 'layers' make a "
-            "sequence, 'inputs', 'paths' and 'outputs' a network of branches");
+            "config.toml:2:9: [network] has 'input' and 'paths'; expected 'input' and 'layers' "
+            "for a sequence, or 'inputs', 'paths' and 'outputs' for a network of branches");
 }
 
 TEST_F(ConfigTest, MistakesInOwnLayersNameTheLayerAndThePlace) {
@@ -378,7 +429,7 @@ TEST_F(ConfigTest, MistakesInOwnLayersNameTheLayerAndThePlace) {
                  "{ type = \"wide\", units = 3 }"),
             "config.toml:3:37: [layers.wide] has no parameter 'unit'; did you mean 'units'?");
   EXPECT_EQ(with("layers = [{ type = \"wide\" }]", "{ type = \"wide\" }"),
-            "config.toml:2:11: [layers.wide] has itself");
+            "config.toml:2:11: [layers.wide] contains itself");
   EXPECT_EQ(error("[layers.dense]\nlayers = []\n[network]\ninput = [4]\nlayers = []\n"),
             "config.toml:1:9: [layers.dense] has the name of a layer type");
   EXPECT_EQ(with("layer = []", "{ type = \"wide\" }"),
@@ -452,9 +503,8 @@ TEST_F(ConfigTest, ReadsCheckpoints) {
   EXPECT_EQ(job.training.checkpoints.on_failed_save, OnFailedSave::proceed);
   for (const char* bad : {"", "10", "min", "-1min", "0s", "1.5steps", "1e99h", "10min 3s"}) {
     EXPECT_EQ(error(kNetwork + "[training]\ncheckpoint_every = \"" + bad + "\"\n"),
-              fmt::format("config.toml:8:20: 'checkpoint_every' in [training]: expected a time or "
-                          "a number of steps, such as 10min, 30s, 2h or 500steps, or epoch; got "
-                          "'{}'",
+              fmt::format("config.toml:8:20: 'checkpoint_every' in [training]: expected a time "
+                          "(30s, 10min, 2h), a number of steps (500steps) or epoch; got '{}'",
                           bad));
   }
 }

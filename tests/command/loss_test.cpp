@@ -2,6 +2,8 @@
 #include "config/loss.h"
 
 #include <gtest/gtest.h>
+#include <linnet/expression.h>
+#include <linnet/layers.h>
 #include <linnet/zoo.h>
 
 #include "message_of.h"
@@ -12,9 +14,9 @@ namespace {
 
 using linnet::testing::message_of;
 
-Job job_of_table(const std::string& text) {
+Job job_of_table(const std::string& text, Network network = Network({2}, {})) {
   const toml::table table = toml::parse(text);
-  Job job{.name = "test", .network = Network({2}, {})};
+  Job job{.name = "test", .network = std::move(network)};
   Section section(table, "a.toml", "[loss]");
   read_loss(section, job);
   return job;
@@ -49,8 +51,63 @@ TEST(LossSettings, BadValuesAreOneClearSentence) {
             std::string::npos);
   Job job{.name = "test", .network = Network({2}, {})};
   EXPECT_EQ(message_of([&] { apply({.class_weights = "1,2,x"}, job); }),
-            "--class-weights takes auto or numbers with commas between, such as 1,2,0.5; got "
+            "--class-weights: expected auto or numbers separated by commas, such as 1,2,0.5; got "
             "'1,2,x'");
+}
+
+Network two_outputs() {
+  FunctionalNetwork functional;
+  const Expression x = functional.input("x", {2});
+  return functional.build({{"kind", x | Dense{.units = 3}}, {"age", x | Dense{.units = 1}}});
+}
+
+TEST(LossSettings, ATableNamesTheLossOfAnOutput) {
+  const Job job = job_of_table(
+      "l2 = 0.5\n[age]\nloss = \"huber\"\nweight = 0.25\nhuber_delta = 2\n"
+      "[kind]\nlabel_smoothing = 0.1\nclass_weights = [1, 2, 3]\ntarget = 1\n",
+      two_outputs());
+  const std::vector<OutputLoss>& losses = job.training.output_losses;
+  ASSERT_EQ(losses.size(), 2U);
+  EXPECT_EQ(losses[0].output, "age");
+  EXPECT_EQ(losses[0].loss, Loss::huber);
+  EXPECT_EQ(losses[0].weight, 0.25);
+  EXPECT_EQ(losses[0].options, (LossOptions{.huber_delta = 2}));
+  EXPECT_FALSE(losses[0].target);
+  EXPECT_EQ(losses[1].loss, Loss::automatic);
+  EXPECT_EQ(losses[1].options, (LossOptions{.label_smoothing = 0.1, .class_weights = {1, 2, 3}}));
+  EXPECT_EQ(losses[1].target, 1.0);
+  EXPECT_EQ(job.training.loss_options, (LossOptions{.l2 = 0.5}));
+}
+
+TEST(LossSettings, TheCommandLineOverridesTheTableOfTheFirstOutput) {
+  Job job = job_of_table("[kind]\nloss = \"hinge\"\n", two_outputs());
+  apply({.loss = "focal", .label_smoothing = 0.3, .class_weights = "auto"}, job);
+  EXPECT_EQ(job.training.output_losses[0].loss, Loss::focal);
+  EXPECT_EQ(job.training.output_losses[0].options.label_smoothing, 0.3);
+  EXPECT_EQ(job.training.loss, Loss::automatic);
+  const Dataset data({{"x", Tensor(std::vector<float>(6), {3, 2})}},
+                     {{"kind", Tensor(std::vector<std::int32_t>{0, 0, 1}, {3})}});
+  EXPECT_EQ(with_class_weights(job, data).output_losses[0].options.class_weights,
+            (std::vector<double>{0.75, 1.5, 0}));
+}
+
+TEST(LossSettings, MistakesInTheTableOfAnOutputAreNamed) {
+  const auto mistake = [](const std::string& text) {
+    return message_of([&] { job_of_table(text, two_outputs()); });
+  };
+  EXPECT_EQ(mistake("[ag]\nloss = \"mse\"\n"),
+            "a.toml:1:1: [loss.ag] names no output of the network; did you mean 'age'?");
+  EXPECT_EQ(mistake("[something]\n"),
+            "a.toml:1:1: [loss.something] names no output of the network; expected kind or age");
+  EXPECT_EQ(mistake("[age]\nlos = \"mse\"\n"),
+            "a.toml:2:1: unknown key 'los' in [loss.age]; did you mean 'loss'?");
+  EXPECT_EQ(mistake("[age]\nloss = \"hubr\"\n").substr(0, 43),
+            "a.toml:2:8: 'loss' in [loss.age] must be au");
+  EXPECT_EQ(mistake("[age]\nl1 = 0.5\n").substr(0, 43),
+            "a.toml:2:1: unknown key 'l1' in [loss.age]");
+  EXPECT_EQ(mistake("label_smoothing = 0.1\n[kind]\nloss = \"focal\"\n"),
+            "a.toml:2:1: [loss.kind] is the loss of the first output; expected none in [training] "
+            "and no options but l1 and l2 in [loss]");
 }
 
 TEST(LossSettings, TheCommandLineOverrides) {

@@ -16,7 +16,7 @@ namespace linnet::command {
 namespace {
 
 constexpr const char* kExpected =
-    "expected a time or a number of steps, such as 10min, 30s, 2h or 500steps, or epoch";
+    "expected a time (30s, 10min, 2h), a number of steps (500steps) or epoch";
 constexpr std::string_view kSteps = "steps";
 constexpr std::array<std::pair<std::string_view, double>, 3> kUnits{
     {{"s", 1}, {"min", 60}, {"h", 3600}}};
@@ -34,7 +34,7 @@ bool set_every(std::string_view text, Checkpoints& checkpoints) {
   checkpoints.every_steps = 0;
   checkpoints.every_seconds = 0;
   if (text == "epoch") return true;
-  if (error != std::errc() || !(number > 0) || number > kMostExtent) return false;
+  if (error != std::errc() || !(number > 0) || number > kLargestInteger) return false;
   if (unit == kSteps) {
     checkpoints.every_steps = static_cast<std::int64_t>(number);
     return static_cast<double>(checkpoints.every_steps) == number;
@@ -60,17 +60,18 @@ void add_checkpoint_options(CLI::App& command, CheckpointSettings& settings) {
   };
   command
       .add_option("--checkpoint-every", settings.every,
-                  "Write a checkpoint when so much time has passed (10min, the default) or after\n"
-                  "so many steps (500steps), besides that of each epoch; epoch: no others")
+                  "Interval of checkpoints within an epoch, as a time (10min, the default) or\n"
+                  "steps (500steps); epoch: only one after each epoch")
       ->check(CLI::Validator(check, "TIME|STEPS"));
   command
       .add_option("--keep-checkpoints", settings.keep,
-                  "Newest checkpoints that stay beside the best epoch's; 2 if not given")
+                  "Number of newest checkpoints to keep, besides the best epoch's; 2 if not given")
       ->check(at_least(1));
   command
-      .add_option("--on-failed-save", settings.on_failed_save,
-                  "What to do when a checkpoint or the model cannot be saved: stop (the default)\n"
-                  "or continue, in the hope that the next one can")
+      .add_option(
+          "--on-failed-save", settings.on_failed_save,
+          "What follows when a checkpoint or the model cannot be saved: stop (the default)\n"
+          "or continue and try again at the next one")
       ->check(one_of(on_failed_save_names()));
 }
 

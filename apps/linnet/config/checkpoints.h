@@ -13,7 +13,7 @@
 
 namespace linnet::command {
 
-/// What the options of `linnet train` say of checkpoints.
+/// Holds what the options of `linnet train` say of checkpoints.
 struct CheckpointSettings {
   std::optional<std::string> every;
   std::optional<std::int64_t> keep;

@@ -52,14 +52,9 @@ class Config {
 
  private:
   /// An absent table reads as an empty one.
-  Section section(std::string_view key) {
-    static const toml::table kEmpty;
-    const toml::node* found = top_.node(key);
-    if (found != nullptr && !found->is_table()) top_.refuse_type(key, "a table");
-    return {found != nullptr ? *found->as_table() : kEmpty, file_, fmt::format("[{}]", key)};
-  }
+  Section section(std::string_view key) { return top_.table(key, fmt::format("[{}]", key)); }
 
-  /// The same as a setting, of which every key is read at once.
+  /// Returns the same as a setting, of which every key is read at once.
   Setting setting(std::string_view key) {
     const toml::node* found = top_.node(key);
     if (found == nullptr) return {SettingTable()};
@@ -163,7 +158,7 @@ Job read_config(const std::filesystem::path& path, bool needs_network) {
 Job parse_config(const std::string& text, const std::filesystem::path& path, bool needs_network) {
   // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
   require(std::count(text.begin(), text.end(), '.') <= kMostDots,
-          "'{}' has more than {} dots; that is no configuration", path.string(), kMostDots);
+          "'{}' has more than {} dots; a configuration has fewer", path.string(), kMostDots);
   toml::table root;
   try {
     root = toml::parse(text, path.string());
@@ -171,7 +166,7 @@ Job parse_config(const std::string& text, const std::filesystem::path& path, boo
     const std::string why(error.description());
     const bool dot = why.ends_with("saw '.'");  // as C++ writes it: { .epochs = 1 }
     throw Error(place_of(path.string(), error.source()) + why +
-                (dot ? "; keys have no dot before them: { epochs = 1 }" : ""));
+                (dot ? "; expected keys without a leading dot: { epochs = 1 }" : ""));
   }
   Job job = Config(root, path, needs_network).read();
   job.configuration = text;

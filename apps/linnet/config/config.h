@@ -20,7 +20,7 @@ void read_recipe(const toml::table& table, const std::filesystem::path& path, Jo
 /// fit. Where it `needs_network` not, [network] may be missing: a network of nothing takes its
 /// place.
 Job read_config(const std::filesystem::path& path, bool needs_network = true);
-/// The same of a file's text, which a run has kept.
+/// Does the same for a file's text, which a run has kept.
 Job parse_config(const std::string& text, const std::filesystem::path& path,
                  bool needs_network = true);
 

@@ -37,7 +37,7 @@ std::string graph_name(std::int64_t steps) {
   return steps == 0 ? "off" : std::to_string(steps);
 }
 
-/// The GPU's or the processor's own name.
+/// Returns the GPU's or the processor's own name.
 std::string device_name(const Model& model, const ModelOptions& options) {
   if (model.device() == "cpu") return this_machine().processor;
   const std::string& device = options.device;
@@ -56,22 +56,26 @@ std::string device_name(const Model& model, const ModelOptions& options) {
 void add_device_options(CLI::App& command, DeviceOptions& options) {
   command
       .add_option("--device", options.device,
-                  "Where to run; one of several GPUs: cuda:INDEX or cuda:UUID")
+                  "Device; one of several GPUs: cuda:INDEX or cuda:UUID")
       ->check(a_device());
-  command.add_option("--precision", options.precision, "Arithmetic of products and convolutions")
+  command
+      .add_option("--precision", options.precision,
+                  "Arithmetic of matrix products and convolutions")
       ->check(one_of(precision_names()));
   command
-      .add_option("--graph", options.graph,
-                  "Steps that one launch runs on a GPU: off, a number, or a whole epoch, which is\n"
-                  "the default where the GPU can; given, it is an error where it can't")
+      .add_option(
+          "--graph", options.graph,
+          "Steps of one launch on a GPU: off, a number, or epoch (the default where the GPU\n"
+          "can loop; if given, an error where it cannot)")
       ->check(a_graph());
   command
       .add_option("--conv-engine", options.conv_engine,
-                  "Convolutions on a GPU by cuDNN (graph) or, for diagnosis, by Linnet (legacy)")
+                  "Convolutions on a GPU: by cuDNN (graph) or, for diagnosis, by Linnet (legacy)")
       ->check(one_of(conv_engine_names()));
-  command.add_flag("--tune", options.tune,
-                   "Convolutions and dense layers on the CPU by the engine that is fastest here,\n"
-                   "measured once");
+  command.add_flag(
+      "--tune", options.tune,
+      "Measure once which engine is fastest for convolutions and dense layers on the CPU,\n"
+      "and use it");
 }
 
 void apply(const DeviceOptions& options, ModelOptions& model) {

@@ -29,21 +29,21 @@ void add_device_options(CLI::App& command, DeviceOptions& options);
 /// plug-in that LINNET_CUDA_LIBRARY names.
 void apply(const DeviceOptions& options, ModelOptions& model);
 
-/// The same for a plan that is only looked at: on the CPU, whatever `model` says, unless --device
-/// says otherwise.
+/// Does the same for a plan that is only looked at: on the CPU, whatever `model` says, unless
+/// --device says otherwise.
 ModelOptions planned_on(const DeviceOptions& options, ModelOptions model);
 
-/// The names of --precision, in the order of Precision, and of --conv-engine.
+/// Returns the names of --precision, in the order of Precision, and of --conv-engine.
 const std::vector<std::string>& precision_names();
 const std::vector<std::string>& conv_engine_names();
 
-/// What is wrong with a device's name, or "".
+/// Returns what is wrong with a device's name, or "".
 std::string device_mistake(const std::string& name);
 /// CudaOptions::graph_steps for "off", "epoch" or a number of steps; nothing for other texts.
 std::optional<std::int64_t> graph_steps(std::string_view text);
 inline constexpr std::string_view kGraphChoices = "off, epoch or a number of steps from 1 to 10000";
 
-/// The plug-in that LINNET_CUDA_LIBRARY names, or "" for Linnet's own.
+/// Returns the plug-in that LINNET_CUDA_LIBRARY names, or "" for Linnet's own.
 std::string cuda_library();
 
 /// Adds what `model` runs on to a record: device and device_name, precision as far as the device

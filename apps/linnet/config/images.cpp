@@ -63,7 +63,7 @@ T number_of(const std::string& text, std::string_view what) {
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   require(error == std::errc{} && stopped == end && value >= 0 && value < 1e6,
-          "{} wants a number from 0 on; got '{}'", what, text);
+          "{}: expected a number of at least 0; got '{}'", what, text);
   return value;
 }
 
@@ -109,7 +109,7 @@ Augment parse_augment(const std::string& text) {
 
 void add_image_options(CLI::App& command, ImageSettings& settings) {
   command.add_option("--augment", settings.augment,
-                     "What happens to training images, e.g. padding=4,flip,cutout=8; names: " +
+                     "Augmentation of training images, e.g. padding=4,flip,cutout=8; names: " +
                          CLI::detail::join(names(), ", ") + "; none");
   add_loading_options(command, settings);
   command
@@ -120,18 +120,21 @@ void add_image_options(CLI::App& command, ImageSettings& settings) {
 
 void add_channels_option(CLI::App& command, std::optional<std::int64_t>& channels) {
   command
-      .add_option("--channels", channels,
-                  "Read image files as grey (1) or in colour (3); else in colour if any has colour")
+      .add_option(
+          "--channels", channels,
+          "Channels of image files: 1 (grey) or 3 (colour); if not given, 3 if any has colour")
       ->check(CLI::IsMember({1, 3}));
 }
 
 void add_loading_options(CLI::App& command, ImageSettings& settings) {
-  command.add_option("--image-size", settings.size,
-                     "Resize image files at loading: one number, or HEIGHTxWIDTH");
+  command.add_option(
+      "--image-size", settings.size,
+      "Size to which image files are resized at loading: one number, or HEIGHTxWIDTH");
   add_channels_option(command, settings.channels);
   command
-      .add_option("--on-bad-image", settings.on_bad_image,
-                  "An image file that can't be decoded stops the run, or is left out and counted")
+      .add_option(
+          "--on-bad-image", settings.on_bad_image,
+          "What follows when an image file cannot be decoded: stop, or leave it out and count it")
       ->check(one_of(bad_image_names()));
 }
 
@@ -188,7 +191,7 @@ namespace {
 /// Splits the job's share off the training set, which goes: its samples are copied.
 void hold_out(Splits& splits, const Job& job) {
   require(splits.validation.size() == 0,
-          "'{}' has a validation set of its own; a share of {} can't be held out beside it",
+          "'{}' has its own validation set; expected no 'validation' share beside it; got {}",
           splits.train.info().name, job.validation);
   std::tie(splits.train, splits.validation) =
       splits.train.split(job.validation, {.seed = job.training.seed});

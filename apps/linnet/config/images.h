@@ -11,7 +11,7 @@
 
 namespace linnet::command {
 
-/// What the command line says of images: how files become samples, and their augmentation.
+/// Holds what the command line says of images: how files become samples, and their augmentation.
 struct ImageSettings {
   std::optional<std::string> augment;
   std::optional<std::string> size;
@@ -38,7 +38,7 @@ void read_augment(Section& section, Augment& augment);
 /// Reads image_size, channels, on_bad_image of the table [data].
 void read_images(Section& section, DatasetOptions& images);
 
-/// The job's data, as its options say.
+/// Returns the job's data, as its options say.
 LoadedData load_data(const Job& job);
 /// Makes the network fit the images of a job whose network takes any; crops stay as they are but
 /// where the images are smaller.

@@ -11,8 +11,8 @@
 namespace linnet::command {
 namespace {
 
-constexpr int kMostDepth = 32;              // of own layers in own layers
-constexpr std::size_t kMostLayers = 10000;  // own layers of own layers multiply
+constexpr int kMostDepth = 32;              // of custom layers in custom layers
+constexpr std::size_t kMostLayers = 10000;  // custom layers of custom layers multiply
 
 SettingPlace place_in(const toml::source_region& source) {
   return {static_cast<std::int64_t>(source.begin.line),
@@ -80,9 +80,9 @@ Setting setting_from(const toml::node& node, const std::string& file) {
   if (node.is_floating_point()) return {*node.value<double>(), place};
   if (node.is_integer()) {
     const auto number = *node.value<std::int64_t>();
-    require(number <= kMostExtent && number >= -kMostExtent,
+    require(number <= kLargestInteger && number >= -kLargestInteger,
             "{}expected an integer of at most {}; got {}", place_of(file, node.source()),
-            kMostExtent, number);
+            kLargestInteger, number);
     return {number, place};
   }
   return {std::monostate(), place};
@@ -142,9 +142,10 @@ LayerReader::Own LayerReader::read_own(const Setting& definition, const std::str
   for (const SettingEntry& entry : own.defaults) names.push_back(entry.key);
   for (const std::string& name : names) {
     if (name == "type" || name == "name" || std::count(names.begin(), names.end(), name) > 1) {
-      refuse(definition.place, fmt::format("{} has the parameter '{}' twice, or as a key that "
-                                           "every layer has",
-                                           where, name));
+      refuse(
+          definition.place,
+          fmt::format("{} has the parameter '{}' twice, or its name is a key that every layer has",
+                      where, name));
     }
   }
   for_each_parameter(std::as_const(own.layers), [&](const Setting& at, const std::string& name) {
@@ -202,7 +203,8 @@ void LayerReader::expand(Setting& setting, const std::string& where, int depth,
   if (table == nullptr) return;
   const std::string type(text_of(*table, "type"));
   if (own_.contains(type)) {
-    if (depth >= kMostDepth) refuse(setting.place, fmt::format("[layers.{}] has itself", type));
+    if (depth >= kMostDepth)
+      refuse(setting.place, fmt::format("[layers.{}] contains itself", type));
     setting = composed(*table, setting.place, where);
     table = setting.get_if<SettingTable>();
     ++depth;
@@ -221,7 +223,7 @@ Layer LayerReader::read(const Setting& entry, const std::string& where) const {
     Setting expanded = entry;
     std::size_t count = 0;
     expand(expanded, where, 0, count);
-    // An own layer is a type as good as others where a name is wrong.
+    // A custom layer is a type as good as others where a name is wrong.
     const auto* table = expanded.get_if<SettingTable>();
     const std::string type(table == nullptr ? "" : text_of(*table, "type"));
     if (!type.empty() && layer_types().find(type) == nullptr) {

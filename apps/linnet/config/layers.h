@@ -13,8 +13,8 @@
 
 namespace linnet::command {
 
-/// A value of a configuration file with its place in it. Throws Error for an integer that no
-/// network can mean: products of a few must not overflow.
+/// Returns a value of a configuration file with its place in it. Throws Error for an integer that
+/// no network can mean: products of a few must not overflow.
 Setting setting_from(const toml::node& node, const std::string& file);
 
 /// Calls `read`; what SettingErrors say gets the file's name and place before it.
@@ -42,7 +42,7 @@ class LayerReader {
 
   /// `where` is how errors call the entry, e.g. "[network.layers 2]".
   Layer read(const Setting& entry, const std::string& where) const;
-  /// The type of the first layer, within own layers too.
+  /// Returns the type of the first layer, within custom layers too.
   std::string first_type(const Setting& entry) const;
 
   const std::string& file() const { return file_; }

@@ -11,10 +11,10 @@
 
 namespace linnet::command {
 
-/// The losses that a configuration may name, as Loss enumerates them.
+/// Returns the losses that a configuration may name, as Loss enumerates them.
 std::vector<std::string> loss_choices();
 
-/// What the command line says of the loss.
+/// Holds what the command line says of the loss.
 struct LossSettings {
   std::optional<std::string> loss = {};
   std::optional<double> label_smoothing = {};
@@ -26,7 +26,9 @@ void add_loss_options(CLI::App& command, LossSettings& settings);
 void apply(const LossSettings& settings, Job& job);
 
 /// Reads the table [loss]: label_smoothing, class_weights ("auto" or numbers), positive_weights,
-/// ignore_index, focal_gamma, focal_alpha, huber_delta, l1, l2. Throws Error at the value.
+/// ignore_index, focal_gamma, focal_alpha, huber_delta, l1, l2; and the tables [loss.OUTPUT], the
+/// loss of one output each: loss, weight, target and these options but l1 and l2. Throws Error at
+/// the value.
 void read_loss(Section& section, Job& job);
 
 /// The options of the training once its data are there: "auto" becomes their class weights.

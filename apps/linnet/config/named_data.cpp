@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefault = "fashion-mnist";
 
-/// An environment variable; "" where it is not set.
+/// Returns an environment variable; "" where it is not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;

@@ -9,12 +9,12 @@
 
 namespace linnet::command {
 
-/// What is fetched, unpacked or measured once is kept here: $XDG_CACHE_HOME/linnet or
+/// Returns what is fetched, unpacked or measured once is kept here: $XDG_CACHE_HOME/linnet or
 /// ~/.cache/linnet, and without a home .cache/linnet of the temporary folder. "" where there is
 /// none of these either.
 std::filesystem::path cache_folder();
 
-/// Where --data looks for names: $LINNET_DATA, then the cache folder.
+/// Returns where --data looks for names: $LINNET_DATA, then the cache folder.
 datasets::Places data_places();
 
 struct LoadedData {

@@ -34,7 +34,9 @@ struct Path {
   std::vector<std::string> from;
   SettingPlace from_place;
   std::size_t join = 0;  ///< of kJoins
-  Setting::List layers;
+  Setting::List layers;  ///< of the path itself, or of its block
+  std::string block;     ///< name of a block, whose paths share weights; empty: none
+  SettingPlace block_place;
   std::string to;
 };
 
@@ -44,7 +46,7 @@ std::string text(const Setting& setting, std::string_view key, const std::string
   return FieldFormat<std::string>::read({key, where, setting});
 }
 
-/// One name, or an array of names.
+/// Returns one name, or an array of names.
 std::vector<std::string> names(const Setting& setting, std::string_view key,
                                const std::string& where) {
   if (setting.get_if<std::string>() != nullptr) return {text(setting, key, where)};
@@ -57,11 +59,23 @@ std::vector<std::string> names(const Setting& setting, std::string_view key,
   return all;
 }
 
+Setting::List layer_list(const Setting& setting, std::string_view key, const std::string& where) {
+  const auto* list = setting.get_if<Setting::List>();
+  if (list == nullptr) FieldReading{key, where, setting}.refuse_type("an array of tables");
+  return *list;
+}
+
 Path read_path(const Setting& setting, const std::string& where) {
   const auto* table = setting.get_if<SettingTable>();
   if (table == nullptr) throw SettingError(setting.place, fmt::format("{} must be a table", where));
-  Path path{
-      .where = where, .place = setting.place, .from = {}, .from_place = {}, .layers = {}, .to = {}};
+  Path path{.where = where,
+            .place = setting.place,
+            .from = {},
+            .from_place = {},
+            .layers = {},
+            .block = {},
+            .block_place = {},
+            .to = {}};
   for (const auto& [key, value, place] : *table) {
     if (key == "from") {
       path.from = names(value, key, where);
@@ -69,14 +83,16 @@ Path read_path(const Setting& setting, const std::string& where) {
     } else if (key == "join") {
       path.join = FieldReading{key, where, value}.choice(kJoins);
     } else if (key == "layers") {
-      const auto* list = value.get_if<Setting::List>();
-      if (list == nullptr) FieldReading{key, where, value}.refuse_type("an array of tables");
-      path.layers = *list;
+      path.layers = layer_list(value, key, where);
+    } else if (key == "block") {
+      path.block = text(value, key, where);
+      path.block_place = value.place;
     } else if (key == "to") {
       path.to = text(value, key, where);
     } else {
-      throw SettingError(place, fmt::format("unknown key '{}' in {}{}", key, where,
-                                            did_you_mean(key, {"from", "join", "layers", "to"})));
+      throw SettingError(place,
+                         fmt::format("unknown key '{}' in {}{}", key, where,
+                                     did_you_mean(key, {"from", "join", "layers", "block", "to"})));
     }
   }
   for (const char* needed : {"from", "to"}) {
@@ -84,18 +100,25 @@ Path read_path(const Setting& setting, const std::string& where) {
       throw SettingError(setting.place, fmt::format("{} needs the key '{}'", where, needed));
     }
   }
+  if (!path.block.empty() && find(*table, "layers") != nullptr) {
+    throw SettingError(path.block_place,
+                       fmt::format("{} expected 'layers' or 'block'; got both", where));
+  }
   return path;
 }
 
-/// A network of `inputs`, `paths` and `outputs`.
+/// A network of `inputs`, `blocks`, `paths` and `outputs`.
 class PathNetwork {
  public:
-  PathNetwork(const LayerReader& layers, const Setting& inputs, const Setting& paths)
+  PathNetwork(const LayerReader& layers, const Setting& inputs, const Setting& blocks,
+              const Setting& paths)
       : layers_(layers) {
+    read_blocks(blocks);
     const auto* list = paths.get_if<Setting::List>();
     if (list == nullptr) FieldReading{"paths", kWhere, paths}.refuse_type("an array of tables");
     for (const Setting& path : *list) {
       paths_.push_back(read_path(path, fmt::format("[network.paths {}]", paths_.size() + 1)));
+      if (!paths_.back().block.empty()) paths_.back().layers = block_of(paths_.back()).layers;
     }
     read_inputs(inputs);
     for (const Path& path : paths_) follow(path);
@@ -110,6 +133,38 @@ class PathNetwork {
   }
 
  private:
+  /// Layers that several paths apply with the same weights.
+  struct SharedLayers {
+    Setting::List layers;
+    Block block;
+  };
+
+  void read_blocks(const Setting& blocks) {
+    const auto* table = blocks.get_if<SettingTable>();
+    if (table == nullptr) {
+      FieldReading{"blocks", kWhere, blocks}.refuse_type(
+          "a table of layers, such as { encoder = [{ type = \"relu\" }] }");
+    }
+    for (const SettingEntry& entry : *table) {
+      const Setting::List list = layer_list(entry.value, entry.key, "[network.blocks]");
+      std::vector<Layer> layers;
+      for (const Setting& layer : list) {
+        layers.push_back(layers_.read(layer, fmt::format("[network.blocks] {} layer {}", entry.key,
+                                                         layers.size() + 1)));
+      }
+      blocks_.emplace(entry.key, SharedLayers{list, block(entry.key, std::move(layers))});
+    }
+  }
+
+  const SharedLayers& block_of(const Path& path) const {
+    const auto found = blocks_.find(path.block);
+    if (found != blocks_.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [name, layers] : blocks_) known.push_back(name);
+    throw SettingError(path.block_place, fmt::format("{}: unknown block '{}'{}", path.where,
+                                                     path.block, did_you_mean(path.block, known)));
+  }
+
   /// Ids are what an embedding reads; `lengths` may stand before it.
   bool holds_ids(const std::string& input) const {
     return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
@@ -151,8 +206,8 @@ class PathNetwork {
     for (const auto& [other, expression] : values_) known.push_back(other);
     const std::string near = did_you_mean(name, known);
     throw SettingError(
-        place, fmt::format("{}: no input, and no path before it, is called '{}'{}", where, name,
-                           near.empty() ? fmt::format("; there are {}", listed(known)) : near));
+        place, fmt::format("{}: expected an input or an earlier path; got '{}'{}", where, name,
+                           near.empty() ? fmt::format("; known are {}", listed(known)) : near));
   }
 
   Expression joined(const Path& path) const {
@@ -172,20 +227,25 @@ class PathNetwork {
   void follow(const Path& path) {
     const std::string& file = layers_.file();
     Expression x = built_at(file, path.from_place, [&] { return joined(path); });
-    int number = 0;
-    for (const Setting& entry : path.layers) {
-      const std::string where = fmt::format("{} layer {}", path.where, ++number);
-      const Layer layer = layers_.read(entry, where);
-      x = built_at(file, entry.place, [&] { return x | layer; });
+    if (!path.block.empty()) {
+      x = built_at(file, path.block_place, [&] { return block_of(path).block(x); });
+    } else {
+      int number = 0;
+      for (const Setting& entry : path.layers) {
+        const std::string where = fmt::format("{} layer {}", path.where, ++number);
+        const Layer layer = layers_.read(entry, where);
+        x = built_at(file, entry.place, [&] { return x | layer; });
+      }
     }
     if (!values_.emplace(path.to, x).second) {
-      throw SettingError(path.place, fmt::format("{}: another value is called '{}' already",
+      throw SettingError(path.place, fmt::format("{}: another input or path has the name '{}'",
                                                  path.where, path.to));
     }
   }
 
   inline static const std::string kWhere = "[network]";
   const LayerReader& layers_;
+  std::map<std::string, SharedLayers> blocks_;
   std::vector<Path> paths_;
   FunctionalNetwork functional_;
   std::map<std::string, Expression> values_;
@@ -221,19 +281,22 @@ Network read_network(Section& s, const LayerReader& layers) {
   for (const char* one : {"input", "layers"}) {
     if (s.has(one)) {
       s.refuse(one,
-               fmt::format("[network] has '{}' and '{}': 'input' and 'layers' make a sequence, "
-                           "'inputs', 'paths' and 'outputs' a network of branches",
+               fmt::format("[network] has '{}' and '{}'; expected 'input' and 'layers' for a "
+                           "sequence, or 'inputs', 'paths' and 'outputs' for a network of branches",
                            one, s.has("paths") ? "paths" : "inputs"));
     }
   }
   s.need("inputs").need("paths").need("outputs");
   const toml::node* inputs = s.node("inputs");
+  const toml::node* blocks = s.node("blocks");
   const toml::node* paths = s.node("paths");
   const toml::node* outputs = s.node("outputs");
   s.close();
   const std::string& file = layers.file();
   return placed_in(file, [&] {
-    PathNetwork network(layers, setting_from(*inputs, file), setting_from(*paths, file));
+    const Setting shared =
+        blocks != nullptr ? setting_from(*blocks, file) : Setting{SettingTable()};
+    PathNetwork network(layers, setting_from(*inputs, file), shared, setting_from(*paths, file));
     return network.build(setting_from(*outputs, file));
   });
 }

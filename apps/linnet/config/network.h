@@ -9,8 +9,8 @@
 namespace linnet::command {
 
 /// Reads [network]: `input` and `layers`, one after the other; or `inputs`, `paths` and `outputs`,
-/// where a path leads from one or more values through layers to a value with a name. Throws Error
-/// with line and column.
+/// where a path leads from one or more values through layers to a value with a name. Paths of one
+/// of the `blocks` share its layers' weights. Throws Error with line and column.
 Network read_network(Section& section, const LayerReader& layers);
 
 }  // namespace linnet::command

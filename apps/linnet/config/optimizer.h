@@ -10,8 +10,8 @@
 
 namespace linnet::command {
 
-/// The job's optimizer or schedule as another kind: what the job names and the kind has stays, all
-/// else is the kind's default.
+/// Returns the job's optimizer or schedule as another kind: what the job names and the kind has
+/// stays, all else is the kind's default.
 Optimizer optimizer_of_kind(const Job& job, const std::string& name);
 Schedule schedule_of_kind(const Job& job, const std::string& name);
 
@@ -23,7 +23,7 @@ void read_schedule(const Setting& table, Job& job);
 /// Reads `trains` of [training], an array of tables such as {name = "dense*", weight_decay = 0}.
 void read_groups(Section& section, const std::string& file, TrainingOptions& training);
 
-/// What a run record says of the update: optimizer, learning_rate and schedule by name and number,
+/// Adds the update to a run record: optimizer, learning_rate and schedule by name and number,
 /// their settings, the warm-up, clipping and groups.
 void add_update_options(Json& json, const TrainingOptions& training);
 

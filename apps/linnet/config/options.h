@@ -12,7 +12,7 @@ namespace linnet::command {
 
 /// Accepts one of `names`; the error names them all, and the nearest one if one is near.
 CLI::Validator one_of(std::vector<std::string> names);
-/// Where a name that one_of() has accepted stands in them.
+/// Returns where a name that one_of() has accepted stands in them.
 std::size_t index_of(const std::vector<std::string>& names, const std::string& name);
 /// Accepts integers of at least `least`, and at most `most`: sums and products of a few don't
 /// overflow.

@@ -18,14 +18,14 @@
 namespace linnet::command {
 namespace {
 
-/// The layer whose weights are the last ones.
+/// Returns the layer whose weights are the last ones.
 std::string last_layer(const Model& model) {
   const std::vector<std::string> names = model.parameter_names();
-  require(!names.empty(), "the model has no weights, and no head to replace");
+  require(!names.empty(), "--replace-head needs a model with weights; this one has none");
   return names.back().substr(0, names.back().rfind('.'));
 }
 
-/// The parameters that train, each a group with what the job's groups say of it.
+/// Returns the parameters that train, each a group with what the job's groups say of it.
 std::vector<ParameterGroup> groups_without(const std::vector<std::string>& frozen,
                                            const std::vector<ParameterGroup>& groups,
                                            const Model& model) {
@@ -68,22 +68,20 @@ void read_as_model(const SavedRun& run, const Model& model, Job& job) {
 
 void add_pretrained_options(CLI::App& command, PretrainedSettings& settings) {
   command.add_option("--from", settings.from,
-                     "Model file or run folder to start from; its network takes the place of the\n"
-                     "configuration's or the workload's, which need not be given");
+                     "Model file or run folder to start from; its network replaces that of the\n"
+                     "configuration or the workload, which need not be given");
   command
       .add_option("--freeze", settings.freeze,
-                  "Parameters that stay as they are: a pattern of names such as 'conv*'; may be\n"
-                  "given several times")
+                  "Parameters that are not trained: a pattern of names such as 'conv*'; repeatable")
       ->allow_extra_args(false);
   command
       .add_option("--replace-head", settings.head,
-                  "Outputs of a new last layer, with new weights, instead of the model's")
+                  "Number of outputs of a new last layer, which replaces the model's")
       ->check(at_least(1));
 }
 
 void apply(const PretrainedSettings& settings, Job& job) {
-  require(!settings.head || !settings.from.empty(),
-          "--replace-head is for a model that --from names");
+  require(!settings.head || !settings.from.empty(), "--replace-head needs --from");
   job.from = settings.from;
   job.freeze = settings.freeze;
   job.head = settings.head.value_or(0);

@@ -14,7 +14,7 @@
 
 namespace linnet::command {
 
-/// What the options of `linnet train` say of a trained model from which it starts.
+/// Holds what the options of `linnet train` say of a trained model from which it starts.
 struct PretrainedSettings {
   std::string from;
   std::vector<std::string> freeze;
@@ -26,9 +26,9 @@ void add_pretrained_options(CLI::App& command, PretrainedSettings& settings);
 /// Throws Error for a head without a model.
 void apply(const PretrainedSettings& settings, Job& job);
 
-/// The model that a job trains: of its network, or that of Job::from with its own network, which
-/// becomes the job's. Frozen parameters go from the job's groups. Throws Error for a pattern that
-/// matches no parameter, and where nothing is left to train.
+/// Returns the model that a job trains: of its network, or that of Job::from with its own network,
+/// which becomes the job's. Frozen parameters go from the job's groups. Throws Error for a pattern
+/// that matches no parameter, and where nothing is left to train.
 Model make_model(Job& job);
 
 }  // namespace linnet::command

@@ -41,6 +41,21 @@ const toml::node* Section::node(std::string_view key) {
   return table_.get(key);
 }
 
+std::vector<std::string> Section::tables() const {
+  std::vector<std::string> keys;
+  for (auto&& [key, value] : table_) {
+    if (value.is_table()) keys.emplace_back(key.str());
+  }
+  return keys;
+}
+
+Section Section::table(std::string_view key, std::string where) {
+  static const toml::table kEmpty;
+  const toml::node* found = node(key);
+  if (found != nullptr && !found->is_table()) refuse_type(key, "a table");
+  return {found != nullptr ? *found->as_table() : kEmpty, file_, std::move(where)};
+}
+
 Section& Section::need(std::string_view key) {
   needed_.emplace_back(key);
   return *this;
@@ -104,9 +119,9 @@ std::vector<std::int64_t> Section::integers(std::string_view key, std::int64_t l
   std::vector<std::int64_t> values;
   for (const toml::node& item : *found->as_array()) {
     const auto value = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
-    if (!value || *value < least || *value > kMostExtent) {
+    if (!value || *value < least || *value > kLargestInteger) {
       refuse(key, fmt::format("'{}' in {} must hold integers from {} to {}", key, where_, least,
-                              kMostExtent));
+                              kLargestInteger));
     }
     values.push_back(*value);
   }

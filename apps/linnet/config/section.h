@@ -11,7 +11,7 @@
 namespace linnet::command {
 
 /// No integer of a file needs to be larger (but a seed); products of a few don't overflow then.
-inline constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int32_t>::max();
 
 /// One table of a configuration file, read key by key. Each getter makes its key known and gives
 /// `otherwise` where the table lacks it; close() then refuses every key that nobody asked for.
@@ -22,21 +22,26 @@ class Section {
   Section(const toml::table& table, std::string file, std::string where);
 
   bool has(std::string_view key) const { return table_.contains(key); }
-  /// Whether a getter has asked for the key.
+  /// Returns whether a getter has asked for the key.
   bool knows(std::string_view key) const;
   double number(std::string_view key, double otherwise);
-  /// An integer of at least `least`.
+  /// Returns an integer of at least `least`.
   std::int64_t integer(std::string_view key, std::int64_t otherwise, std::int64_t least = 0,
-                       std::int64_t most = kMostExtent);
+                       std::int64_t most = kLargestInteger);
   bool flag(std::string_view key, bool otherwise);
   std::string text(std::string_view key, std::string otherwise);
-  /// The index of the key's text in `names`; an unknown name is an error with the nearest one.
+  /// Returns the index of the key's text in `names`; an unknown name is an error with the nearest
+  /// one.
   std::size_t choice(std::string_view key, std::size_t otherwise,
                      const std::vector<std::string>& names);
-  /// An array of integers of at least `least`.
+  /// Returns an array of integers of at least `least`.
   std::vector<std::int64_t> integers(std::string_view key, std::int64_t least = 1);
-  /// The value itself, or null; for keys of several types.
+  /// Returns the value itself, or null; for keys of several types.
   const toml::node* node(std::string_view key);
+  /// Returns the keys whose values are tables.
+  std::vector<std::string> tables() const;
+  /// Returns the table under a key, which errors call `where`.
+  Section table(std::string_view key, std::string where);
   /// Marks a key as needed; close() complains where it is missing.
   Section& need(std::string_view key);
 

@@ -118,9 +118,9 @@ Network network_for(const Job& job, const Shape& sample) {
 Job job_from(const std::string& config, const std::string& workload_name,
              const std::string& command, bool needs_network) {
   require(config.empty() || workload_name.empty(),
-          "{} takes a configuration file or --workload, not both; got '{}' and '{}'", command,
+          "{}: expected a configuration file or --workload, not both; got '{}' and '{}'", command,
           config, workload_name);
-  // A word that is no file is meant as a workload's name.
+  // A word that is not a file is meant as a workload's name.
   const std::filesystem::path path(config);
   const bool word = config != "-" && !path.has_parent_path() && !path.has_extension();
   std::error_code none;  // of a link that leads nowhere, reading says so

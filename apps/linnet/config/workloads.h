@@ -20,7 +20,7 @@ struct TableTask;
 
 namespace linnet::command {
 
-/// How much of a workload a benchmark does.
+/// Describes how much of a workload a benchmark does.
 struct BenchSize {
   std::int64_t batch = 1;
   std::int64_t samples = 0;  ///< of an epoch at most; 0: all
@@ -54,7 +54,7 @@ struct Job {
   std::vector<std::string> schedule_settings = {};
 };
 
-/// The job's network, or the one that fits images of another size (see Job::for_images).
+/// Returns the job's network, or the one that fits images of another size (see Job::for_images).
 Network network_for(const Job& job, const Shape& sample);
 
 /// Returns benchmarks/workloads.json, the one table of the workloads.
