@@ -20,14 +20,15 @@ class Network;
 /// Finds data sets by name, and makes data that need no files.
 namespace linnet::datasets {
 
-/// Says where data sets are looked for by name. The library reads no environment: programs name the
-/// folders. The command `linnet` takes the environment variable LINNET_DATA and its cache folder.
+/// Names the folders in which data sets are found by name. The library reads no environment
+/// variables: programs name the folders. The command `linnet` uses the environment variable
+/// LINNET_DATA and its cache folder.
 struct Places {
-  /// Folders that hold data sets, each in a folder of its name: FOLDER/mnist, FOLDER/cifar10,
-  /// FOLDER/cifar100, FOLDER/imdb, FOLDER/chest-xray. The first that has one counts.
+  /// Folders that hold data sets, each in a folder of its name: FOLDER/fashion-mnist, FOLDER/mnist,
+  /// FOLDER/cifar10, FOLDER/cifar100, FOLDER/imdb, FOLDER/chest-xray. The first with one counts.
   std::vector<std::filesystem::path> folders = {};
-  /// Folder that keeps what is downloaded or unpacked, e.g. CACHE/cifar10. It counts after
-  /// `folders`, but before their archives. Empty: nothing is kept.
+  /// Folder for downloaded and unpacked data, e.g. CACHE/cifar10. It is searched after `folders`,
+  /// but before their archives. Empty: none.
   std::filesystem::path cache = {};
 };
 
@@ -35,22 +36,22 @@ struct Places {
 /// "cifar100-coarse" (its 20 coarse labels), "imdb", "chest-xray" and "rosenbrock".
 std::vector<std::string> names();
 
-/// Returns the folder that a name or a path stands for, or nothing for data that are made or
-/// fetched: "fashion-mnist", "digits", "rosenbrock". A path that exists stands for itself, also
-/// where it is called like a data set. Where a name's folder holds a single archive (.tar, also
-/// packed as .gz or .xz) and no data set, unpacks it into `places.cache` the first time. Throws
-/// Error for a name that is neither a path nor known, with the nearest one; DataError where the
-/// data set is in no place, saying where to put it, and for a damaged archive.
+/// Returns the folder of a name or a path, or nothing for data that are generated or downloaded:
+/// "fashion-mnist", "digits", "rosenbrock". A path that exists is returned, even if it has the name
+/// of a data set. Where a name's folder holds a single archive (.tar, also packed as .gz or .xz)
+/// and no data set, unpacks it into `places.cache` the first time. Throws Error for a name that is
+/// neither a path nor known, with the nearest one; DataError for a data set that is in no folder,
+/// saying where to put it, and for a damaged archive.
 std::optional<std::filesystem::path> find(const std::string& name, const Places& places = {});
 
-/// Returns the data set of a name or a path, as load_dataset() reads folders. Made data sets are
-/// drawn with `options.seed`: 20,000 and 4,000 digits(); 32,000 (or `options.train_samples`) and
-/// 8,000 points of rosenbrock() of 1,000 numbers. Throws as find() and load_dataset() do.
+/// Returns the data set of a name or a path, as load_dataset() reads folders. Generated data sets
+/// use `options.seed`: 20,000 and 4,000 digits(); 32,000 (or `options.train_samples`) and 8,000
+/// points of rosenbrock() of 1,000 numbers. Throws as find() and load_dataset() do.
 Splits load(const std::string& name, const Places& places = {}, const DatasetOptions& options = {});
 
-/// Returns `options` completed so that load() reads the image files that `name` stands for as the
-/// training of `model` read its own: in the size and the channels of its samples, where `options`
-/// leave them open. Data of other kinds need no options. fit_samples() then takes the crops of the
+/// Returns `options` with the size and the channels of the samples that `model` was trained on,
+/// where `options` leave them open, so that load() reads the image files of `name` as that training
+/// did. Data of other kinds need no such options. fit_samples() then applies the crop of the
 /// training. Throws as find() does.
 DatasetOptions options_for(const Model& model, const std::string& name, const Places& places = {},
                            DatasetOptions options = {});
@@ -58,10 +59,10 @@ DatasetOptions options_for(const Model& model, const std::string& name, const Pl
 /// Reads Fashion-MNIST (Xiao et al., 2017): images (28, 28, 1) u8, 60,000 for training, 10,000 for
 /// test. Takes the files from `cache` if it holds them, else from Debian's package
 /// dataset-fashion-mnist, else downloads them into `cache` and checks their SHA-256. Throws
-/// DataError where none of these works; digits() needs no files.
+/// DataError if none of these works; digits() needs no files.
 Splits fashion_mnist(const std::filesystem::path& cache = {});
 
-/// Makes images of the ten digits, (28, 28, 1) u8, drawn by strokes with random slant, size,
+/// Makes images of the ten digits, (28, 28, 1) u8, drawn as strokes with random slant, size,
 /// thickness, position and noise: `train` and `test` of them, each from 0 to 10,000,000. A function
 /// of the seed. Throws Error for other numbers.
 Splits digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
@@ -69,16 +70,16 @@ Splits digits(std::int64_t train, std::int64_t test, std::uint64_t seed);
 /// Makes points x uniform in [-1, 1)^features with one value each: Rosenbrock's function (1960) in
 /// its sum form, y = sum of 100 (x[i+1] - x[i]^2)^2 + (1 - x[i])^2, less the mean and divided by
 /// the standard deviation of the training set. Summed in double, stored as f32. A function of the
-/// seed: growing one split keeps its points, and no point is ever in both. Throws Error for fewer
+/// seed: growing one split keeps its points, and no point is in both. Throws Error for fewer
 /// than two features or a size that is negative or too large.
 Splits rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features, std::uint64_t seed);
 
-/// Makes samples in the shape that `network` takes, for measurements without real data; a function
-/// of the seed, and such that `loss` can fall. Images (H, W, C) of at least 28x28 are drawn digits,
-/// centred and as large as whole pixels allow, in three strengths of each colour; sequences of ids
-/// have words that tell the class; features are points of rosenbrock(). Targets are classes, or 0
-/// and 1 for binary cross-entropy, or the function's value. Throws Error where the network takes
-/// none of these.
+/// Makes samples in the shape that `network` takes, for measurements without real data. They are a
+/// function of the seed, and a training can lower `loss` on them. Images (H, W, C) of at least
+/// 28x28 are drawn digits, centred and as large as whole pixels allow, in three strengths of each
+/// colour; sequences of ids have words that determine the class; features are points of
+/// rosenbrock(). Targets are classes, or 0 and 1 for binary cross-entropy, or the function's value.
+/// Throws Error for a network that takes none of these.
 Dataset synthetic(const Network& network, Loss loss, std::int64_t samples, std::uint64_t seed);
 
 }  // namespace linnet::datasets

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "data/fashion_mnist.h"
 #include "data/folder.h"
 #include "data/load_dataset.h"
 #include "data/subsample.h"
@@ -31,6 +32,7 @@ struct KeptData {
   std::string_view folder;  ///< in a place
   std::string_view files;   ///< what a user puts there
 };
+constexpr const char* kFashionMnist = "fashion-mnist";
 constexpr std::string_view kCoarse = "cifar100-coarse";
 constexpr std::array<KeptData, 6> kKeptData{
     {{"mnist", "mnist", "IDX files"},
@@ -46,7 +48,7 @@ const KeptData* kept_data(const std::string& name) {
 }
 
 bool is_made(const std::string& name) {
-  return name == "fashion-mnist" || name == "digits" || name == "rosenbrock";
+  return name == kFashionMnist || name == "digits" || name == "rosenbrock";
 }
 
 /// A link that leads nowhere, or a path that can't be followed, is said to be so.
@@ -82,7 +84,7 @@ fs::path unpacked(const std::vector<fs::path>& archives, const KeptData& data,
                   const Places& places) {
   const fs::path folder = archives[0].parent_path();
   require<DataError>(archives.size() == 1,
-                     "'{}' holds {} archives and no data set; unpack the right one there",
+                     "'{}' holds {} archives and no data set; unpack one of them there",
                      folder.string(), archives.size());
   require<DataError>(!places.cache.empty(),
                      "'{}' holds the archive '{}', and there is no cache folder to unpack it into",
@@ -98,13 +100,13 @@ fs::path unpacked(const std::vector<fs::path>& archives, const KeptData& data,
                          : !places.folders.empty() ? places.folders.front()
                                                    : fs::path();
   if (place.empty()) {
-    fail<DataError>("{} is not here: name the folder of its {}", data.name, data.files);
+    fail<DataError>("{} was not found: name the folder of its {}", data.name, data.files);
   }
   const std::string folder = (place / data.folder).string();
   // A folder that is named by its path has the fine labels.
-  require<DataError>(data.name != kCoarse, "{} is not here: put the {} of CIFAR-100 into '{}'",
+  require<DataError>(data.name != kCoarse, "{} was not found: put the {} of CIFAR-100 into '{}'",
                      data.name, data.files, folder);
-  fail<DataError>("{} is not here: put its {} into '{}', or name their folder", data.name,
+  fail<DataError>("{} was not found: put its {} into '{}', or name their folder", data.name,
                   data.files, folder);
 }
 
@@ -125,10 +127,18 @@ fs::path find_kept(const KeptData& data, const Places& places) {
   return other;
 }
 
-/// Whole; as many of Rosenbrock's points as are asked for.
+/// Returns the folder that fashion_mnist() may read first: one with its files, else the cache.
+fs::path fashion_mnist_folder(const Places& places) {
+  for (const fs::path& place : places.folders) {
+    if (holds_fashion_mnist(place / kFashionMnist)) return place / kFashionMnist;
+  }
+  return places.cache;
+}
+
+/// Makes whole sets, and as many of Rosenbrock's points as `options` say.
 Splits make(const std::string& name, const Places& places, const DatasetOptions& options) {
   if (name == "digits") return digits(kDigitsTrain, kDigitsTest, options.seed);
-  if (name == "fashion-mnist") return fashion_mnist(places.cache);
+  if (name == kFashionMnist) return fashion_mnist(fashion_mnist_folder(places));
   const std::int64_t train = options.train_samples > 0 ? options.train_samples : kRosenbrockTrain;
   return rosenbrock(train, options.test ? kRosenbrockTest : 0, kRosenbrockFeatures, options.seed);
 }
@@ -136,7 +146,7 @@ Splits make(const std::string& name, const Places& places, const DatasetOptions&
 }  // namespace
 
 std::vector<std::string> names() {
-  std::vector<std::string> all{"fashion-mnist", "digits"};
+  std::vector<std::string> all{kFashionMnist, "digits"};
   for (const KeptData& data : kKeptData) all.emplace_back(data.name);
   all.emplace_back("rosenbrock");
   return all;
@@ -158,8 +168,9 @@ Splits load(const std::string& name, const Places& places, const DatasetOptions&
     asked.coarse_labels = asked.coarse_labels || (name == kCoarse && *folder != fs::path(name));
     return load_dataset(*folder, asked);
   }
-  require(options.size.rank() == 0, "only image files are resized; {} is none", name);
-  require(options.channels == 0, "only image files have channels to choose; {} is none", name);
+  require(options.size.rank() == 0, "only image files are resized; {} has none", name);
+  require(options.channels == 0, "the channels can only be chosen for image files; {} has none",
+          name);
   Splits splits = make(name, places, options);
   subsample(splits.train, options.train_samples);
   if (!options.test) splits.test = {};

@@ -30,11 +30,11 @@ TEST(Datasets, NamesAreFoldersInPlacesInTheirOrder) {
   const datasets::Places places{.folders = {folder / "none", folder / "one"},
                                 .cache = folder / "cache"};
   EXPECT_EQ(error_of([&] { datasets::find("imdb", places); }),
-            "imdb is not here: put its reviews (train.tsv and test.tsv, or the folders of aclImdb) "
-            "into " +
+            "imdb was not found: put its reviews (train.tsv and test.tsv, or the folders of "
+            "aclImdb) into " +
                 quoted(folder / "cache/imdb") + ", or name their folder");
   EXPECT_EQ(error_of([&] { datasets::find("mnist"); }),
-            "mnist is not here: name the folder of its IDX files");
+            "mnist was not found: name the folder of its IDX files");
   folder.write("cache/imdb/train.tsv", "1\tgood film\n0\tbad film\n");
   folder.write("cache/imdb/test.tsv", "1\tgood film\n");
   EXPECT_EQ(datasets::find("imdb", places), folder / "cache/imdb");
@@ -73,7 +73,7 @@ TEST(Datasets, ArchivesAreUnpackedIntoTheCacheOnce) {
               datasets::find("cifar10", {.folders = {folder / "data"}, .cache = folder / "new"});
             }),
             quoted(folder / "data/cifar10") +
-                " holds 2 archives and no data set; unpack the right one there");
+                " holds 2 archives and no data set; unpack one of them there");
 }
 
 TEST(Datasets, AnArchiveInTheCacheIsUnpackedBesideItself) {
@@ -92,10 +92,30 @@ TEST(Datasets, MadeDataFollowTheOptions) {
   EXPECT_EQ(error_of([] {
               datasets::load("digits", {}, {.size = {8, 8}});
             }),
-            "only image files are resized; digits is none");
+            "only image files are resized; digits has none");
   const std::vector<std::string> names = datasets::names();
   EXPECT_EQ(names.front(), "fashion-mnist");
   EXPECT_TRUE(std::ranges::find(names, "cifar100-coarse") != names.end());
+}
+
+TEST(Datasets, AFolderOfFashionMnistCountsBeforeItsPackage) {
+  const TemporaryFolder folder;
+  const auto idx = [](const std::string& dims, std::int64_t bytes) {
+    return std::string("\0\0\x08", 3) + static_cast<char>(dims.size() / 4) + dims +
+           std::string(static_cast<std::size_t>(bytes), '\1');
+  };
+  const std::string one("\0\0\0\1", 4);
+  const datasets::Places places{.folders = {folder / "first", folder / "second"}};
+  folder.write("first/fashion-mnist/t10k-images-idx3-ubyte", "incomplete");
+  for (const char* part : {"train", "t10k"}) {
+    folder.write(fmt::format("second/fashion-mnist/{}-images-idx3-ubyte", part),
+                 idx(one + one + one, 1));
+    folder.write(fmt::format("second/fashion-mnist/{}-labels-idx1-ubyte", part), idx(one, 1));
+  }
+  const Splits splits = datasets::load("fashion-mnist", places);
+  EXPECT_EQ(splits.train.size(), 1);
+  EXPECT_EQ(splits.train.info().name, "fashion-mnist");
+  EXPECT_EQ(splits.train.classes()[1], "Trouser");
 }
 
 TEST(Datasets, CoarseLabelsAreANameOfTheirOwn) {

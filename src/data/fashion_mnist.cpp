@@ -48,13 +48,13 @@ void fetch(const FashionMnistSource::File& file, const std::string& base_url,
   const std::string content = gunzip(packed, url, file.unpacked_bytes + 1);
   const std::string found = sha256(content);
   require<DataError>(found == file.sha256,
-                     "'{}' is not the expected file: its content has SHA-256 {}, not {}", url,
-                     found, file.sha256);
+                     "'{}' is not the expected file: its SHA-256 is {}; expected {}", url, found,
+                     file.sha256);
   write_file_atomically(cache / file.name, packed);
 }
 
 void fill(const fs::path& cache, const FashionMnistSource& source) {
-  require(!cache.empty(), "there is no folder to download into");
+  require(!cache.empty(), "no folder for downloads is set");
   std::error_code error;
   fs::create_directories(cache, error);
   require(!error, "cannot create '{}': {}", cache.string(), error.message());
@@ -80,6 +80,10 @@ FashionMnistSource fashion_mnist_source() {
           }}};
 }
 
+bool holds_fashion_mnist(const fs::path& folder) {
+  return holds_all(folder, fashion_mnist_source());
+}
+
 Splits read_fashion_mnist(const fs::path& cache, const FashionMnistSource& source) {
   if (!cache.empty() && holds_all(cache, source)) return load_from(cache);
   if (holds_all(source.packaged, source)) return load_from(source.packaged);
@@ -87,8 +91,8 @@ Splits read_fashion_mnist(const fs::path& cache, const FashionMnistSource& sourc
     fill(cache, source);
   } catch (const Error& error) {
     fail<DataError>(
-        "cannot get Fashion-MNIST: neither '{}' nor '{}' (Debian's package dataset-fashion-mnist) "
-        "holds it, and {}; the digits data set needs no files",
+        "cannot find Fashion-MNIST: neither '{}' nor '{}' (Debian's package dataset-fashion-mnist) "
+        "holds it, and {}; the data set 'digits' needs no files",
         cache.string(), source.packaged.string(), error.what());
   }
   return load_from(cache);

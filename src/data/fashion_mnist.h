@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// Where datasets::fashion_mnist() looks, apart from its cache; tests put their own in.
+/// Describes where datasets::fashion_mnist() looks, apart from its cache; tests put their own in.
 struct FashionMnistSource {
   /// One of the four files. The check sum is of the unpacked content: Debian packs the same bytes
   /// without a name and a date, so its .gz files differ from the original ones.
@@ -25,8 +25,11 @@ struct FashionMnistSource {
   std::array<File, 4> files;
 };
 
-/// The real one: Xiao, Rasul and Vollgraf, "Fashion-MNIST", 2017 (arXiv:1708.07747).
+/// Returns the real one: Xiao, Rasul and Vollgraf, "Fashion-MNIST", 2017 (arXiv:1708.07747).
 FashionMnistSource fashion_mnist_source();
+
+/// Returns whether a folder has the four files, packed or not.
+bool holds_fashion_mnist(const std::filesystem::path& folder);
 
 Splits read_fashion_mnist(const std::filesystem::path& cache, const FashionMnistSource& source);
 

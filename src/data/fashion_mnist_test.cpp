@@ -29,10 +29,10 @@ FashionMnistSource small_source(const TemporaryFolder& folder) {
 }
 
 std::string start_of_error(const TemporaryFolder& folder) {
-  return std::string("cannot get Fashion-MNIST: neither ") + quoted(folder / "cache") + " nor " +
+  return std::string("cannot find Fashion-MNIST: neither ") + quoted(folder / "cache") + " nor " +
          quoted(folder / "packaged") + " (Debian's package dataset-fashion-mnist) holds it, and ";
 }
-constexpr std::string_view kEndOfError = "; the digits data set needs no files";
+constexpr std::string_view kEndOfError = "; the data set 'digits' needs no files";
 
 TEST(Sha256, OfAKnownText) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -82,8 +82,8 @@ TEST(FashionMnist, RefusesOtherContent) {
   folder.write("server/train-labels-idx1-ubyte.gz", gzip(other));
   EXPECT_EQ(error_of([&] { read_fashion_mnist(folder / "cache", source); }),
             start_of_error(folder) + "'" + source.base_url +
-                "train-labels-idx1-ubyte.gz' is not the expected file: its content has SHA-256 " +
-                sha256(other) + ", not " + source.files[1].sha256 + std::string(kEndOfError));
+                "train-labels-idx1-ubyte.gz' is not the expected file: its SHA-256 is " +
+                sha256(other) + "; expected " + source.files[1].sha256 + std::string(kEndOfError));
   EXPECT_FALSE(std::filesystem::exists(folder / "cache" / source.files[1].name));
   folder.write("server/train-labels-idx1-ubyte.gz", "<html>Not found</html>");
   EXPECT_EQ(error_of([&] { read_fashion_mnist(folder / "cache", source); }),
@@ -104,7 +104,7 @@ TEST(FashionMnist, SaysWhatWasTried) {
   EXPECT_TRUE(message.ends_with(kEndOfError)) << message;
   EXPECT_NE(error_of([&] {
               read_fashion_mnist("", source);
-            }).find("there is no folder to download into"),
+            }).find("no folder for downloads is set"),
             std::string::npos);
   const auto file = folder.write("file", "");
   EXPECT_NE(error_of([&] {
