@@ -144,8 +144,8 @@ def main(words=None):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
-    parser.add_argument("--engine", action="append", help="to watch, once or more; linnet")
-    parser.add_argument("--any-machine", action="store_true", help="also of different machines")
+    parser.add_argument("--engine", action="append", help="engine to compare, repeatable; linnet if not given")
+    parser.add_argument("--any-machine", action="store_true", help="also compare results of different machines")
     options = parser.parse_args(words)
     results = []
     for path in (options.before, options.after):

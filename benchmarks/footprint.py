@@ -31,7 +31,7 @@ def libraries(program):
 
 
 def stripped_bytes(path, folder):
-    """Of a copy without symbols; of the file itself where there is no strip or it is no program."""
+    """Of a copy without symbols; of the file itself where there is no strip or it is not a program."""
     copy = Path(folder, path.name)
     if shutil.which("strip") and not subprocess.run(["strip", "-o", copy, path],
                                                     capture_output=True).returncode:

@@ -14,5 +14,5 @@ def missing(project):
     if project is None:
         return "--flux does not say where its Julia project is"
     if not Path(project, "Project.toml").exists():
-        return f"{project} is no Julia project: it has no Project.toml"
+        return f"{project} is not a Julia project: it has no Project.toml"
     return None if shutil.which("julia") else "there is no julia on the PATH"

@@ -30,7 +30,7 @@ def missing(tree):
     if tree is None:
         return "--opennn does not say where its source tree is"
     if not (tree / HEADER).exists():
-        return f"{tree} is no source tree of the OpenNN that is wanted: it has no {HEADER}"
+        return f"{tree} is not a source tree of the OpenNN that is wanted: it has no {HEADER}"
     if not libraries(tree):
         return f"there is no {LIBRARY} in a build folder of {tree}: build OpenNN first"
     return None if shutil.which("cmake") else "there is no cmake on the PATH"

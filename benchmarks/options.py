@@ -66,58 +66,60 @@ def arguments():
     parser = argparse.ArgumentParser(description=USAGE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD",
-                        help="of " + ", ".join(jobs.sizes("reduced")) + "; all if none is given")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+                        help="workloads to run, of " + ", ".join(jobs.sizes("reduced")) +
+                        "; all if none is given")
+    parser.add_argument("--device", default="cpu", help="device: cpu or cuda")
     parser.add_argument("--peers", default="torch,torch-compile,torch-plain", metavar="PEER,...",
-                        help="of " + ", ".join(engines.PEERS) + "; or all, or none; jax:2: in the "
-                        "first two repetitions alone")
+                        help="peers, of " + ", ".join(engines.PEERS) + "; or all, or none; jax:2: only "
+                        "in the first two repetitions")
     parser.add_argument("--flux", type=Path, metavar="DIR",
-                        help="also beside Flux.jl, of a Julia project that has it; on the CPU, "
-                        "where julia is on the PATH")
+                        help="also run Flux.jl, from a Julia project that has it; on the CPU, "
+                        "needs julia on the PATH")
     parser.add_argument("--opennn", type=lambda word: Path(word).resolve(), metavar="DIR",
-                        help="also beside OpenNN, of a source tree that you have built with its "
+                        help="also run OpenNN, from a source tree that you have built with its "
                         "own CMake and -DOpenNN_DISABLE_CUDA=ON; on the CPU")
     parser.add_argument("--install-peers", action="store_true",
-                        help="first install what the peers want, each framework into a virtual "
-                        f"environment of its own in {peer_python.cache()}")
-    parser.add_argument("--repetitions", type=int, help="5, or 2 if --quick")
+                        help="first install the peers' packages, each framework into its own "
+                        f"virtual environment in {peer_python.cache()}")
+    parser.add_argument("--repetitions", type=int, help="repetitions of each measurement; 5, or 2 with --quick")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="tiny sizes, to see that all works")
+    size.add_argument("--quick", action="store_true", help="tiny sizes, as a test of the benchmarks")
     size.add_argument("--full", action="store_true", help="the published protocol; hours on a CPU")
     parser.add_argument("--data", action="append", default=[], metavar="NAME=WHERE",
-                        help="where data are, as of `linnet train --data`; names: " +
+                        help="place of a data set, as for `linnet train --data`; names: " +
                         ", ".join(sorted(set(jobs.DATA.values()))))
-    parser.add_argument("--precision", default="auto", help="auto, fp32, tf32 or bf16")
+    parser.add_argument("--precision", default="auto", help="precision: auto, fp32, tf32 or bf16")
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--batches", type=numbers, metavar="N,N,...",
-                        help="each workload at these batches; :infer at 1 gives the latency")
+                        help="run each workload at these batches; :infer at 1 gives the latency")
     amount.add_argument("--steps-per-epoch", type=numbers, metavar="N,N,...",
-                        help="each workload with the batches that make so many steps an epoch")
+                        help="run each workload with the batches that give these steps per epoch")
     parser.add_argument("--threads", type=numbers, default=[0], metavar="N,N,...",
-                        help="each workload on so many, also 1..4; 0: all processors")
-    parser.add_argument("--epochs", type=int, help="timed ones, in the protocol's place")
+                        help="run each workload on these numbers of threads, also 1..4; 0: all "
+                        "processors")
+    parser.add_argument("--epochs", type=int, help="timed epochs, instead of the protocol's")
     parser.add_argument("--test", action="store_true", help="evaluate the test set each epoch")
     parser.add_argument("--accuracy", type=float, metavar="A",
-                        help="seconds of training until the test accuracy is so high, e.g. 0.97; "
+                        help="measure the seconds of training to this test accuracy, e.g. 0.97; "
                         "implies --test, and all epochs are timed")
     parser.add_argument("--neighbour", action="store_true",
-                        help="each repetition once more while another process keeps one processor "
+                        help="run each repetition also while another process keeps one processor "
                         "busy")
     parser.add_argument("--streamed", action="store_true",
-                        help="each repetition of Linnet once more with its data in the host's "
-                        "memory, copied to the device batch by batch")
+                        help="run each repetition of Linnet also with its data in host memory, "
+                        "copied to the device batch by batch")
     parser.add_argument("--footprint", action="store_true",
-                        help="also processes that end with their first training step; mnist-cnn "
-                        "alone if no workload is given")
+                        help="also run processes that end with their first training step; only "
+                        "mnist-cnn if no workload is given")
     parser.add_argument("--memory-limit", type=memory, default=0, metavar="SIZE",
-                        help="also the largest batch whose process stays below so much resident "
+                        help="also find the largest batch whose process stays below this resident "
                         "memory, e.g. 2G; on the CPU")
-    parser.add_argument("--limit", type=float, default=900, help="seconds for a process")
+    parser.add_argument("--limit", type=float, default=900, help="time limit of a process in seconds")
     parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
     parser.add_argument("--python", action="append", default=[], metavar="FRAMEWORK=PATH",
-                        help="whose peers run in which; else --install-peers' own, or "
+                        help="Python of a framework's peers; else that of --install-peers, or "
                         "python3")
-    parser.add_argument("--what", type=name_of, help="what the result is called after date, device "
+    parser.add_argument("--what", type=name_of, help="last part of the result's name, after date, device "
                         "and instruction set; its workloads if not given")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
     options = parser.parse_args()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network of two inputs and two outputs, with an own layer and an own loss. Page 3 of the
+// A network of two inputs and two outputs, with a custom layer and a custom loss. Page 3 of the
 // tutorial explains it.
 #include <linnet/linnet.h>
 

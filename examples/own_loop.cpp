@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An own training loop: prints losses and the norm of a gradient, keeps the best weights, and
+// A custom training loop: prints losses and the norm of a gradient, keeps the best weights, and
 // continues from them. Page 4 of the tutorial explains it.
 #include <linnet/linnet.h>
 

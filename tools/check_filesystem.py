@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows every call of std::filesystem that throws its own exception and takes no error code.
 
-Its text ("filesystem error: status: ...") is no sentence for a user, who would read "internal
+Its text ("filesystem error: status: ...") is not a sentence for a user, who would read "internal
 error". A call passes when its last argument is a std::error_code that the file declares. Looked at
 are functions of std::filesystem, queries of directory entries, loops over and steps of its
 iterators, and names brought in without their namespace. Tests may throw what they like.

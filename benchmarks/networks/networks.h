@@ -16,12 +16,13 @@ using zoo::ImageOptions;
 /// 1). 31,530 parameters.
 Network mnist_cnn(const ImageOptions& options = {.sample = {28, 28, 1}});
 
-/// The convolutional example of Flux.jl: pixels -> conv 16 5x5, ReLU -> max pool 2 -> conv 8 5x5,
-/// ReLU -> max pool 2 -> flatten -> dense 120 -> dense 84 -> dense 10, with no activation between
-/// the dense layers. 39,558 parameters.
+/// Returns the convolutional example of Flux.jl: pixels -> conv 16 5x5, ReLU -> max pool 2 -> conv
+/// 8 5x5, ReLU -> max pool 2 -> flatten -> dense 120 -> dense 84 -> dense 10, with no activation
+/// between the dense layers. 39,558 parameters.
 Network flux_cnn(const ImageOptions& options = {});
 
-/// The small VGG of the "deep learning frameworks" comparison: pixels -> twice (conv 3x3 same, ReLU
+/// Returns the small VGG of the "deep learning frameworks" comparison: pixels -> twice (conv 3x3
+/// same, ReLU
 /// -> conv 3x3 same -> max pool 2 -> ReLU -> dropout 0.25), of 50 and of 100 filters -> flatten ->
 /// dense 512, ReLU -> dropout 0.5 -> dense 10. 3,441,592 parameters. Glorot uniform initialisation.
 Network vgg_cifar10(const ImageOptions& options = {});

@@ -22,13 +22,13 @@ namespace linnet {
 /// Defaults leave the images as they are. A training throws Error for values out of range.
 struct Augment {
   /// Takes a random crop of the size of the network's input. Images with their padding must be at
-  /// least as large.
+  /// least as large as that.
   bool crop = false;
   /// Pixels added on each side before the crop, at least 0. Above 0 it switches `crop` on.
   std::int64_t padding = 0;
   bool reflect = false;  ///< pads with pixels mirrored at the edge instead of zeros
-  /// Takes a box of a random share of the area, with a random ratio of width to height, resized to
-  /// the network's input: torchvision's RandomResizedCrop, bilinear without antialiasing. It
+  /// Takes a box with a random share of the area and a random ratio of width to height, and resizes
+  /// it to the network's input: torchvision's RandomResizedCrop, bilinear without antialiasing. It
   /// excludes `crop`.
   bool resized_crop = false;
   double area_min = 0.08;      ///< smallest share of the area, in (0, area_max]. torchvision's.
@@ -44,14 +44,14 @@ struct Augment {
   double saturation = 0;    ///< strength of the change of saturation; three channels only
   std::int64_t cutout = 0;  ///< side of a black square at a random place, in pixels; 0: none
   /// Parameter of mix-up (Zhang et al., "mixup: beyond empirical risk minimization", 2018): samples
-  /// and targets become l x + (1 - l) x' with a partner of the same batch; l is drawn for each
+  /// and targets become l x + (1 - l) x' with a partner of the same batch; l is sampled for each
   /// batch from Beta(mixup, mixup). At least 0; 0: none.
   double mixup = 0;
   /// Parameter of CutMix (Yun et al., "CutMix", 2019): a box of the area 1 - l is taken from the
   /// partner's image, l from Beta(cutmix, cutmix), and targets are mixed by the areas. At least 0;
-  /// 0: none. With both, a coin chooses one for each batch. Labels become distributions, so mixing
-  /// needs cross-entropy, a loss of values or an own loss. The training accuracy counts the labels
-  /// of the samples themselves.
+  /// 0: none. With both, each batch uses one of them, each with probability 1/2. Labels become
+  /// distributions, so mixing needs cross-entropy, a loss of values or a custom loss. The training
+  /// accuracy uses the labels of the unmixed samples.
   double cutmix = 0;
 
   /// Returns whether all fields are equal.

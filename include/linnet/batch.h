@@ -19,7 +19,7 @@ namespace linnet {
 /// Says how Trainer::batches() forms batches. Defaults are FitOptions'.
 struct BatchOptions {
   std::int64_t size = 128;  ///< samples of a batch, at least 1
-  bool shuffle = true;      ///< draws another order in each epoch, from TrainerOptions::seed
+  bool shuffle = true;      ///< shuffles the samples in each epoch, by TrainerOptions::seed
   bool drop_last = false;   ///< leaves out the samples after the last whole batch
 
   /// Returns whether all fields are equal.
@@ -88,7 +88,7 @@ class BatchRange {
       ++*this;
       return before;
     }
-    /// Returns whether both stand at the same batch of a range.
+    /// Returns whether both refer to the same batch of a range.
     bool operator==(const Iterator& other) const { return position_ == other.position_; }
 
    private:

@@ -13,7 +13,7 @@ namespace linnet {
 
 /// Says how a C program holds weights.
 enum class CWeights : std::uint8_t {
-  f32,   ///< as they are: results differ from Linnet's by the order of sums alone
+  f32,   ///< unchanged: results differ from Linnet's only by the order of sums
   int8,  ///< matrices as 8-bit integers with a scale for each output channel: a quarter of the size
 };
 
@@ -24,18 +24,18 @@ struct CExportOptions {
   CWeights weights = CWeights::f32;  ///< how weights are held
 };
 
-/// Returns a model's inference for one sample as the text of a C99 file that needs the standard
-/// library alone: `void model_predict(const float *input, float *output)`, with a pointer for each
-/// input and output in the network's order; ids are `const int32_t *`. Weights are constants, and
-/// all memory is static: one thread at a time may call it. Waits. Throws Error for a name that is
-/// no C identifier, and for an operator that has no C code (attention, for one), naming the layer.
+/// Returns a model's inference for one sample as a C99 file that needs only the standard library:
+/// `void model_predict(const float *input, float *output)`, with a pointer for each input and
+/// output in the network's order; ids are `const int32_t *`. Weights are constants, and all memory
+/// is static: one thread at a time may call it. Waits. Throws Error for a name that is not a C
+/// identifier, and naming the layer for an operator without C code, such as attention.
 std::string c_source(const Model& model, const CExportOptions& options = {});
 /// Returns the header that declares what c_source() defines. Throws as c_source() does.
 std::string c_header(const Model& model, const CExportOptions& options = {});
 
-/// Writes c_source() and c_header() as `<name>.c` and `<name>.h` into a folder, which is made.
-/// Each file appears whole or not at all. Throws as c_source() does, and Error where a file cannot
-/// be written.
+/// Writes c_source() and c_header() as `<name>.c` and `<name>.h` to a folder, which it makes if
+/// needed. Each file appears whole or not at all. Throws as c_source() does, and Error where a file
+/// cannot be written.
 void export_c(const Model& model, const std::filesystem::path& folder,
               const CExportOptions& options = {});
 

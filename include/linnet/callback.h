@@ -40,11 +40,11 @@ struct EpochReport {
   bool complete = true;           ///< false for an epoch that a stop cut short
 };
 
-/// Reports how far a running epoch is.
+/// Reports the progress of a running epoch.
 struct Progress {
   std::int64_t epoch = 0;         ///< number of the epoch, from 1
   std::int64_t epochs = 0;        ///< number of the fit's last epoch
-  std::int64_t samples_done = 0;  ///< samples of this epoch that were trained on
+  std::int64_t samples_done = 0;  ///< samples of this epoch trained so far
   std::int64_t samples = 0;       ///< samples of an epoch
   double loss = 0;                ///< mean over the epoch so far
   double accuracy = 0;            ///< mean over the epoch so far; NaN for targets that are values
@@ -52,11 +52,11 @@ struct Progress {
   double seconds_left = 0;        ///< estimated time to the end of the fit
 };
 
-/// Reports how far a pass over a validation or test set is.
+/// Reports the progress of a pass over a validation or test set.
 struct EvaluationProgress {
   std::int64_t epoch = 0;         ///< number of the epoch that it follows, from 1
   std::int64_t epochs = 0;        ///< number of the fit's last epoch
-  std::int64_t samples_done = 0;  ///< samples that were evaluated
+  std::int64_t samples_done = 0;  ///< samples evaluated so far
   std::int64_t samples = 0;       ///< samples of the set
 };
 
@@ -68,7 +68,7 @@ struct History {
   bool interrupted = false;
   double startup_seconds = 0;     ///< time from the call to the first step: compile, allocate
   std::size_t planned_bytes = 0;  ///< memory of the training, all of it known before the first step
-  /// Sentences on what the device could not do, and on checkpoints that were not written.
+  /// Sentences that say what the device could not do, and which checkpoints were not written.
   std::vector<std::string> notes;
 };
 
@@ -84,13 +84,13 @@ struct CheckpointReport {
 /// Reports a fit that continues one that was stopped.
 struct ResumeReport {
   std::filesystem::path file;  ///< the checkpoint; empty after Trainer::load_state()
-  std::int64_t epoch = 0;      ///< epoch that goes on or begins, from 1
+  std::int64_t epoch = 0;      ///< epoch that continues or starts, from 1
   std::uint64_t step = 0;      ///< Trainer::steps() at which the fit continues
-  /// The epochs that were done; History begins with them. Their step_losses are the newest 4096 in
+  /// The finished epochs; History begins with them. Their step_losses are the newest 4096 in
   /// all.
   std::vector<EpochReport> epochs;
-  /// Sentences on newer checkpoints that were passed over because they are damaged, and on a
-  /// checkpoint of another version of the library.
+  /// Sentences that name newer, damaged checkpoints that were skipped, and a checkpoint of another
+  /// version of the library.
   std::vector<std::string> notes = {};
 };
 
@@ -138,8 +138,8 @@ class Callback {
   bool hears_batches_ = true;
 };
 
-/// Writes lines on a fit: one for each epoch, one at the end, and on request some for steps. The
-/// library prints nothing unless a LogCallback is given.
+/// Writes lines that report a fit: one for each epoch, one at the end, and optionally some for
+/// steps. The library prints nothing unless a LogCallback is given.
 /// @code
 /// LogCallback log([](std::string_view line) { spdlog::info("{}", line); });
 /// trainer.fit(data, {.epochs = 10, .callback = &log});
@@ -150,8 +150,8 @@ class LogCallback : public Callback {
   using Write = std::function<void(std::string_view line)>;
 
   /// Makes a log that calls `write` for each line; an empty one writes to the standard error
-  /// stream. `every_steps` above 0 adds a line with the loss after every so many steps, which waits
-  /// for the device there. Throws Error for a negative one.
+  /// stream. `every_steps` above 0 adds a line with the loss after every `every_steps` steps, and
+  /// waits for the device there. Throws Error for a negative one.
   explicit LogCallback(Write write = {}, std::int64_t every_steps = 0);
 
   void on_batch(const StepResult& step) override;       ///< writes every `every_steps` steps

@@ -16,7 +16,7 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Says whose names and layouts of weights a file has.
+/// Names the library whose names and layouts of weights a file has.
 enum class WeightNames : std::uint8_t {
   /// Linnet's own: Model::parameter_names().
   linnet,
@@ -29,7 +29,8 @@ enum class WeightNames : std::uint8_t {
 /// Returns the names of WeightNames, in order: "linnet", "torchvision", "timm", "keras".
 std::vector<std::string> weight_names();
 
-/// Says which pixels a network was trained on: how its first layer scales bytes.
+/// Names the scale of the pixels that a network was trained on, which its first layer applies to
+/// bytes.
 enum class PixelScale : std::uint8_t {
   imagenet,   ///< (x / 255 - mean) / std of ImageNet, channel by channel: torchvision
   caffe,      ///< x - mean of ImageNet, channels in the order blue, green, red: Keras's ResNet, VGG
@@ -48,32 +49,32 @@ std::vector<std::string> network_names();
 /// Says how import_weights() reads weights.
 struct ImportOptions {
   std::string network = {};               ///< a name of network_names()
-  std::optional<WeightNames> names = {};  ///< whose names; none: found by the names
+  std::optional<WeightNames> names = {};  ///< library of the names; none: found by the names
   std::optional<PixelScale> pixels = {};  ///< none: those of the published weights
   Shape image = {};                       ///< (height, width); (): the network's usual one
   std::int64_t steps = 150;               ///< ids of a sample, of text models
   std::vector<std::string> ignore = {};   ///< patterns (* and ?) of names to leave out
 };
 
-/// Holds a model that import_weights() made, and what became of the tensors.
+/// Holds a model that import_weights() made, and reports on the tensors.
 struct Imported {
   Model model;                              ///< the model
-  WeightNames names = WeightNames::linnet;  ///< whose names they were
-  std::int64_t placed = 0;                  ///< number of tensors that the model has now
+  WeightNames names = WeightNames::linnet;  ///< library of the names
+  std::int64_t placed = 0;                  ///< number of tensors that became weights
   /// Tensors that carry no weights (counters of batches, seeds) or that ImportOptions::ignore
   /// names.
   std::vector<std::string> ignored = {};
 };
 
 /// Makes a model of a known network with these weights. Names are matched by the rules of the
-/// network's family; a first component that all names share ("module.") and Keras's ":0" do not
-/// matter. Layouts are changed as needed: convolutions, dense layers after Flatten, gates of
+/// network's family; a first component that all names share ("module.") and Keras's ":0" are
+/// ignored. Layouts are changed as needed: convolutions, dense layers after Flatten, gates of
 /// recurrent layers; biases that Keras's ResNets have before batch norms go into the running means.
 /// Classes, words, features and units follow from the shapes; without the last dense layer the
-/// network returns features. The first layer scales bytes as ImportOptions::pixels says, so images
-/// go in as bytes. Tensors are f32, f64, f16 or bf16. Waits.
-/// Throws Error for an unknown network, and DataError that lists every tensor that found no place,
-/// every weight that is missing, and every tensor of another shape, with both names and shapes.
+/// network returns features. The first layer scales bytes as ImportOptions::pixels says, so the
+/// model takes images as bytes. Tensors are f32, f64, f16 or bf16. Waits. Throws Error for an
+/// unknown network, and DataError that lists every tensor without a parameter, every missing
+/// weight, and every tensor of another shape, with both names and shapes.
 Imported import_weights(const State& weights, const ImportOptions& options,
                         const ModelOptions& on = {});
 
@@ -81,15 +82,15 @@ Imported import_weights(const State& weights, const ImportOptions& options,
 /// load_state_dict(strict=True) or Keras's Variable.assign(). Biases that Keras's ResNets have
 /// before batch norms are zeros. The scale of pixels is not part of it: see pixel_scale_of().
 /// Waits. Throws Error naming a layer for which no rule has a name, and for a ResNet whose strides
-/// stand elsewhere than in the networks that have these names.
+/// are in other layers than in the networks that have these names.
 State export_weights(const Model& model, WeightNames names);
 
-/// Returns which pixels the model's network was trained on, by its first layer; none: another one.
+/// Returns the scale of the pixels of the model's network, by its first layer; none: another scale.
 std::optional<PixelScale> pixel_scale_of(const Network& network);
 
 /// Reads named arrays: a .npz file of NumPy (stored or deflated), or else a safetensors file.
-/// Throws DataError "cannot read 'x': ..." for any other file, also saying how a .pth, .h5 or
-/// .keras file is converted; OutOfMemory.
+/// Throws DataError "cannot read 'x': ..." for any other file, for .pth, .h5 and .keras with the
+/// way to convert it; OutOfMemory.
 State read_weights(const std::filesystem::path& path);
 /// Writes named arrays: a .npz file, or a safetensors file with this metadata, which .npz lacks.
 /// The file appears whole or not at all. Throws Error for another extension than .npz and

@@ -12,8 +12,8 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Describes an own metric, which every evaluation of a Trainer measures on its device. The library
-/// keeps sums over the samples, by their weights (Dataset::set_weights()), so a metric is a
+/// Describes a custom metric, which every evaluation of a Trainer measures on its device. The
+/// library keeps sums over the samples, by their weights (Dataset::set_weights()), so a metric is a
 /// function of means over the data set. The mean absolute error:
 /// @code
 /// CustomMetric{.name = "mae", .values = [](const Expression& y, const Expression& t) {
@@ -30,12 +30,13 @@ struct CustomMetric {
   /// Name in Evaluation::metrics and Watch::metric; not empty, "loss" or "accuracy".
   std::string name = {};
   /// Numbers to average, from an output of the network and its targets (labels come as one-hot
-  /// rows). Without `result` it may give any number of values a sample: the metric is their mean.
+  /// rows). Without `result` it may return any number of values for a sample: the metric is their
+  /// mean.
   std::function<Expression(const Expression& y, const Expression& target)> values = {};
   /// Computes the metric from the mean of each of a sample's numbers. Empty: the mean itself.
   std::function<double(std::span<const double> means)> result = {};
-  /// How many numbers `values` gives a sample, where there is a `result`. At least 1; all metrics
-  /// together have at most 32.
+  /// Number of values that `values` returns for a sample, if there is a `result`. At least 1; all
+  /// metrics together have at most 32.
   std::int64_t numbers = 1;
   std::string output = {};  ///< name of the output; empty: the first one that has targets
 };

@@ -23,9 +23,9 @@ class KernelArrays {
  public:
   /// Returns input `i`, which the kernel must not write.
   const float* input(std::size_t i) const { return static_cast<const float*>(inputs_[i]); }
-  /// Returns output `i`, of which the kernel writes every element; it holds anything before.
+  /// Returns output `i`. The kernel writes every element; the initial contents are undefined.
   float* output(std::size_t i) const { return static_cast<float*>(outputs_[i]); }
-  /// Returns the kernel's workspace, aligned to 64 bytes. Its contents do not outlive the step.
+  /// Returns the kernel's workspace, aligned to 64 bytes. Its contents are lost after the step.
   std::byte* workspace() const { return workspace_; }
 
   /// @cond
@@ -44,8 +44,8 @@ class KernelArrays {
 /// thread. The next stage begins when all of them are done.
 struct CpuStage {
   /// Number of tasks, at least 1. It must follow from the shapes, never from the number of threads,
-  /// so that results are the same bits on any number. A task is worth its overhead from about 20
-  /// microseconds on.
+  /// so that results are the same bits on any number. A task should take at least about 20
+  /// microseconds, or its overhead dominates.
   int tasks = 1;
   /// Runs task `task` of [0, tasks). It must not allocate, throw or wait.
   std::function<void(const KernelArrays& arrays, int task)> run;
@@ -71,30 +71,32 @@ struct DoubleArray {
   std::span<double> data;  ///< its elements, row-major; outputs hold NaN before they are written
 };
 
-/// Describes an operator with own kernels, outside Linnet's tree: it is planned, differentiated and
-/// run as the built-in ones. A derived class holds the operator's settings. Objects are immutable
-/// and shared by networks, so every function may be called from several threads at once.
-/// examples/own_operator is a whole project with one.
+/// Describes an operator with custom kernels, outside Linnet's tree. It is planned, differentiated
+/// and run like the built-in ones. A derived class holds the operator's settings. Objects are
+/// immutable and shared by networks, so every function may be called from several threads at once.
+/// examples/own_operator is a complete project with one.
 class CustomOperator {
  public:
   virtual ~CustomOperator() = default;
 
-  /// Returns the operator's name in files, dumps and errors, "project.operator": exactly one point,
-  /// which no built-in operator's has.
+  /// Returns the operator's name in files, dumps and errors, "project.operator": exactly one dot,
+  /// which no built-in operator's name has.
   virtual std::string name() const = 0;
   /// Returns the settings as text, from which an OperatorReader makes the object again. Two objects
   /// of one name and equal settings must compute the same.
   virtual std::string settings() const { return {}; }
   /// Returns the outputs' shapes. The first axis of data is the batch, whose size changes from call
-  /// to call; weights have none. Throws Error, without the operator's name, where inputs don't fit.
+  /// to call; weights have none. Throws Error, without the operator's name, for inputs that do not
+  /// fit.
   virtual std::vector<Shape> infer(std::span<const Shape> inputs) const = 0;
-  /// Computes the outputs in double precision, slowly and plainly: the definition, against which
-  /// check_operator() checks the kernels.
+  /// Computes the outputs in double precision, as the definition says. check_operator() compares
+  /// the kernels with it.
   virtual void reference(std::span<const DoubleArray> inputs,
                          std::span<const DoubleArray> outputs) const = 0;
-  /// Returns the gradient of the loss by each input, given those by the outputs, as expressions of
-  /// these and of the inputs and outputs: usually apply() of another operator. nullopt: none. An
-  /// output on which no loss depends has none. The default throws Error: not differentiable.
+  /// Returns the gradient of the loss by each input, given the gradients by the outputs, as
+  /// expressions of these and of the inputs and outputs: usually apply() of another operator. An
+  /// input without gradient, and an output on which no loss depends, have nullopt. The default
+  /// throws Error: not differentiable.
   virtual std::vector<std::optional<Expression>> gradient(
       std::span<const Expression> inputs, std::span<const Expression> outputs,
       std::span<const std::optional<Expression>> output_gradients) const;
@@ -108,7 +110,7 @@ class CustomOperator {
 
 /// Applies `op` to expressions of one network, loss or gradient; returns its outputs, f32. Throws
 /// Error that names the operator, the layer and the shapes where infer() does, and for a name
-/// without exactly one point.
+/// without exactly one dot.
 std::vector<Expression> apply(std::shared_ptr<const CustomOperator> op,
                               const std::vector<Expression>& inputs);
 

@@ -29,7 +29,7 @@ struct Column {
   std::shared_ptr<const RecordSource> source = {};
   /// Number of steps that count in each of N sequences (N, T, ...) padded at their ends: (N), i32
   /// or i64, from 1 to T (of a target from 0). Empty: all steps count. Padding affects no result,
-  /// even NaN; ids in it must be rows of the embedding.
+  /// even if it is NaN; ids in it must be rows of the embedding.
   Tensor lengths = {};
 
   /// Returns whether the column has lengths of sequences.
@@ -42,7 +42,7 @@ struct Column {
   Shape record() const;
 };
 
-/// Holds facts about a data set beside its columns. All are optional.
+/// Holds further facts about a data set. All are optional.
 struct DatasetInfo {
   std::string name = "data";              ///< name of the data set in messages
   std::vector<std::string> classes = {};  ///< class names by label; empty: unknown
@@ -51,11 +51,11 @@ struct DatasetInfo {
   std::vector<std::string> vocabulary = {};
   /// Path and reason of each file that was left out because it could not be read.
   std::vector<std::string> bad_files = {};
-  /// File whose records are the samples, one for one, named in errors; empty: none.
+  /// File whose records are the samples, in order; errors name it. Empty: none.
   std::filesystem::path samples_file = {};
-  /// File whose records are the targets, one for one, named in errors; empty: none.
+  /// File whose records are the targets, in order; errors name it. Empty: none.
   std::filesystem::path targets_file = {};
-  /// Sentences on what was decided while reading, e.g. that grey images are read in colour.
+  /// Sentences that say what was decided while reading, e.g. that grey images are read in colour.
   std::vector<std::string> notes = {};
 };
 
@@ -63,27 +63,28 @@ struct DatasetInfo {
 struct RecordPlace {
   std::int64_t row = 0;    ///< row in the data set whose column is mapped, from 0
   std::int64_t epoch = 0;  ///< epoch of a training, from 1; 0 in evaluations and predictions
-  /// Seed for transforms that draw random numbers: a function of row, epoch and MapOptions::seed.
+  /// Seed for transforms that use random numbers: a function of row, epoch and MapOptions::seed.
   std::uint64_t key = 0;
 };
 
-/// Makes a record from another one, e.g. a spectrum of a sound. It reads `from`, which is
+/// Makes a record from another one, e.g. the spectrum of a sound. It reads `from`, which is
 /// read-only, and writes finite numbers over all of `to`, or assigns to it a Tensor of the same
 /// type and shape. Several threads call it at once. The record depends on the arguments only.
 using Transform = std::function<void(const Tensor& from, Tensor& to, const RecordPlace& place)>;
 
 /// Describes the records that Dataset::map() makes.
 struct MapOptions {
-  Shape record = {};         ///< shape of the new records, without the batch
-  DType dtype = DType::f32;  ///< their type: u8, f32 or i32 of an input, f32 of a target
-  std::uint64_t seed = 0;    ///< seed of RecordPlace::key
+  Shape record = {};  ///< shape of the new records, without the batch
+  /// Element type of the new records: u8, f32 or i32 for an input, f32 for a target.
+  DType dtype = DType::f32;
+  std::uint64_t seed = 0;  ///< seed of RecordPlace::key
 };
 
 /// Says how Dataset::split() chooses samples.
 struct SplitOptions {
   std::uint64_t seed = 0;  ///< seed of the random choice
-  /// Takes the same share of every class, within one sample, as scikit-learn's `stratify`. Needs
-  /// labels.
+  /// Takes the same share of every class, to within one sample, as scikit-learn's `stratify` does.
+  /// Needs labels.
   bool stratify = false;
 };
 
@@ -97,10 +98,10 @@ struct SplitOptions {
 /// memory of a GPU, are copied and converted when the data set is made: f64, f16 and bf16 to f32,
 /// i64 to i32, bool to u8, targets of u8 or bool to i32. Labels (N, 1) become (N).
 ///
-/// Columns belong to a network's inputs and outputs by name. Where each side has exactly one
-/// without a partner, these two belong together, so a network of one input and one output takes a
-/// data set of any names. An output without a target has no loss; an input column that the network
-/// lacks is not read.
+/// Columns belong to a network's inputs and outputs by name. If exactly one column and one input
+/// (or output) remain without a match, these two belong together, so a network of one input and one
+/// output takes a data set of any names. An output without a target has no loss; an input column
+/// that the network lacks is not read.
 class Dataset {
  public:
   /// Makes a data set without columns and samples.
@@ -121,7 +122,7 @@ class Dataset {
   /// Returns the input or target of this name. Throws Error listing the names that exist.
   const Column& column(std::string_view name) const;
 
-  /// Returns whether both are handles of the same columns, weights and facts.
+  /// Returns whether both handles refer to the same columns, weights and facts.
   bool same_as(const Dataset& other) const {
     return contents_ == other.contents_ && weights_ == other.weights_ && info_ == other.info_;
   }
@@ -129,11 +130,11 @@ class Dataset {
   /// Returns the weight of each sample in losses and metrics; empty: all count alike.
   const Tensor& weights() const;
   /// Sets weights (N), or (N, T) for the steps of targets (N, T, ...): finite, at least 0, f32 or
-  /// what converts to it. The loss of a batch is sum(weight * loss) / sum(weight), and 0 where all
-  /// weights of the batch are 0; LossOptions::class_weights multiply these. An epoch's loss and
-  /// accuracy, and all metrics but counts, are weighted means too. rows(), take() and split() keep
-  /// the weights of their samples. An empty Tensor removes them. Throws DataError for another
-  /// shape, and naming a weight that is NaN, infinite or negative.
+  /// of a type that converts to it. The loss of a batch is sum(weight * loss) / sum(weight), and 0
+  /// where all weights of the batch are 0; LossOptions::class_weights multiply these. An epoch's
+  /// loss and accuracy, and all metrics but counts, are weighted means too. rows(), take() and
+  /// split() keep the weights of their samples. An empty Tensor removes them. Throws DataError for
+  /// another shape, and naming a weight that is NaN, infinite or negative.
   void set_weights(const Tensor& weights);
 
   /// Returns the facts about the data set.
@@ -146,16 +147,16 @@ class Dataset {
   /// UTF-8 or occurs twice.
   void set_classes(std::vector<std::string> names);
 
-  /// Returns the samples [begin, end), in the same memory. Throws Error for samples that the data
-  /// set lacks.
+  /// Returns the samples [begin, end), in the same memory. Throws Error for samples outside the
+  /// data set.
   Dataset rows(std::int64_t begin, std::int64_t end) const;
   /// Returns these samples in this order. Copies them; those of a source are read later. Throws
-  /// Error naming a sample that the data set lacks.
+  /// Error naming a sample outside the data set.
   Dataset take(std::span<const std::int64_t> rows) const;
   /// Splits off a random share of the samples: returns {the others, the share}, both in the data
   /// set's order and copied as take() does (not copied for a share of 0). The share has round(share
   /// * size()) samples, the same ones for a seed on every machine. Throws Error for a share outside
-  /// [0, 1), and for one that leaves no others.
+  /// [0, 1), and for one that leaves no other samples.
   std::pair<Dataset, Dataset> split(double share, const SplitOptions& options = {}) const;
 
   /// Returns the same data set with other records in a column. The threads that read ahead
@@ -180,9 +181,9 @@ class Dataset {
 /// last id that is not `pad`, and at least 1. Made for Column::lengths. Throws Error for other
 /// Tensors.
 Tensor lengths_of(const Tensor& ids, std::int32_t pad = 0);
-/// Returns the lengths (N), i32, of sequences by a mask (N, T) of any type: 1 where a step counts,
-/// 0 where it is padding. Throws Error for other Tensors, and DataError naming a row without ones
-/// or whose ones are not its first steps.
+/// Returns the lengths (N), i32, of sequences from a mask (N, T) of any type: 1 where a step
+/// counts, 0 where it is padding. Throws Error for other Tensors, and DataError naming a row
+/// without ones or whose ones are not its first steps.
 Tensor lengths_of_mask(const Tensor& mask);
 
 /// Holds a training, a validation and a test set. An empty one has no samples.
@@ -203,12 +204,12 @@ enum class OnBadImage : std::uint8_t {
 /// Says how load_dataset() turns files into samples.
 struct DatasetOptions {
   /// Decodes images when a batch needs them, instead of holding them in memory. Opening reads the
-  /// list of files and, unless `channels` is given, their headers. Other kinds of data are read
-  /// into memory all the same.
+  /// list of files and, unless `channels` is given, their headers. Other kinds of data are always
+  /// read into memory.
   bool streamed = false;
   /// Size (height, width) to which images are resized, bilinear with antialiasing as Pillow's
   /// resize.
-  /// (): the first image's size; an image of another size is bad.
+  /// (): the first image's size, and an image of another size is a bad file.
   Shape size = {};
   /// Channels of images: 1 (grey; a colour becomes its luma) or 3 (grey is repeated). 0: 3 if any
   /// image of the data set has colour, else 1; chest X-rays: 3.
@@ -220,15 +221,15 @@ struct DatasetOptions {
   /// Words of texts by rank, as DatasetInfo::vocabulary of another data set. Empty: the most
   /// frequent words of the training set.
   std::vector<std::string> words = {};
-  /// The one label outside the classes that .npy targets may hold: see Dataset::check_labels().
+  /// Label outside the classes that .npy targets may hold: see Dataset::check_labels().
   std::optional<std::int32_t> ignored_label = {};
-  /// Largest number of training samples, taken evenly from all; 0: all. Throws Error for `streamed`
+  /// Maximum number of training samples, taken evenly from all; 0: all. Throws Error for `streamed`
   /// images.
   std::int64_t train_samples = 0;
   bool test = true;  ///< false: leaves the test set empty
 };
 
-/// Reads the data set at `path`, a folder, whose kind its contents show:
+/// Reads the data set in the folder `path`. The contents determine its kind:
 /// - the four MNIST-style IDX files (plain or .gz),
 /// - CIFAR-10 or CIFAR-100 binary batches,
 /// - x_train.npy and y_train.npy, optionally x_test.npy and y_test.npy,
@@ -243,19 +244,19 @@ struct DatasetOptions {
 /// without samples.
 ///
 /// Images are read as stored: no EXIF orientation is applied (as torchvision's ImageFolder), and a
-/// PNG's gamma and colour profile change nothing. Where some are grey and some in colour, all are
-/// read in colour and DatasetInfo::notes says so (see DatasetOptions::channels). A streamed data
-/// set has the samples of a resident one, bit for bit.
+/// PNG's gamma and colour profile change nothing. If some are grey and some in colour, all are read
+/// in colour and DatasetInfo::notes says so (see DatasetOptions::channels). A streamed data set has
+/// the same samples as one in memory, bit for bit.
 ///
-/// Throws DataError naming the file, what was expected and what was found; Error for an option
-/// without a meaning for the data found (size, coarse_labels).
+/// Throws DataError naming the file, what was expected and what was found; Error for an option that
+/// does not apply to this kind of data (size, coarse_labels).
 Splits load_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
 
-/// Returns the data set with its targets numbered as a model of the classes `class_names` numbers
-/// them, by name: labels, or the columns of values where each class has one. Labels outside the
-/// classes stay as they are, and so do data without own names (none, or "0", "1", ...). Throws
-/// DataError listing the names that are not among `class_names`, and for values those that the data
-/// lack. evaluate(), evaluate_metrics() and train() call it themselves.
+/// Returns the data set with its targets renumbered, by name, to the classes `class_names` of a
+/// model: labels, or the columns of values where each class has one. Labels outside the classes are
+/// unchanged, and so are data without class names (none, or "0", "1", ...). Throws DataError
+/// listing the names that are not among `class_names`, and for values those that the data set
+/// lacks. evaluate(), evaluate_metrics() and train() call it themselves.
 Dataset with_class_names(Dataset data, const std::vector<std::string>& class_names);
 
 }  // namespace linnet

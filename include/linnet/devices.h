@@ -19,7 +19,7 @@ namespace linnet {
 
 /// Starts a team of threads for models to compute on (ModelOptions::team). `threads` counts the
 /// calling thread; 0: as many as processors that the process may use. The threads end with the last
-/// model that holds the team. Throws Error where the system refuses to start that many.
+/// model that holds the team. Throws Error if the system refuses to start that many.
 std::shared_ptr<ThreadTeam> make_thread_team(int threads = 0);
 
 /// Says in which precision matrix products and convolutions are computed. Weights, moments, sums,
@@ -38,31 +38,31 @@ std::string cpu_bf16();
 
 /// Says how the CPU chooses among its engines for convolutions and dense layers. CUDA ignores it.
 struct CpuOptions {
-  /// Takes the engine that is fastest on this machine, measured where no cache knows it yet (about
-  /// 50 ms a shape). false: a fixed rule chooses. Engines add in different orders, so the choice is
+  /// Takes the fastest engine on this machine, measured unless a cache holds the result (about 50
+  /// ms a shape). false: a fixed rule chooses. Engines add in different orders, so the choice is
   /// part of a result's bits; the number of threads does not affect the choice.
   bool tune = false;
   /// Folder for measured choices ("cpu-tuning.json"); empty: they are not kept.
   std::string cache_folder = {};
-  /// Choices of an earlier run (Model::engine_choices()), which are taken whatever is faster now.
+  /// Choices of an earlier run (Model::engine_choices()), which are used without a measurement.
   std::map<std::string, std::string> choices = {};
 };
 
 /// Says how a CUDA device is used. The CPU ignores it.
 struct CudaOptions {
-  /// Steps that one launch runs: 0 launches every kernel by itself, N replays a graph of N captured
-  /// steps, kWholeEpoch one graph that loops on the device.
+  /// Steps that one launch runs: 0 launches every kernel separately, N replays a graph of N
+  /// captured steps, kWholeEpoch runs one graph that loops on the device.
   std::int64_t graph_steps = kWholeEpoch;
   /// Value of graph_steps for whole epochs in one launch.
   static constexpr std::int64_t kWholeEpoch = -1;
-  /// Throws Error where the device cannot do what graph_steps says. false: the next slower way, and
-  /// a note in History::notes.
+  /// Throws Error if the device cannot run graph_steps as set. false: uses the next slower way,
+  /// with a note in History::notes.
   bool graph_required = false;
   /// Computes convolutions by cuDNN's graphs. false, for diagnosis: by Linnet's own kernels.
   bool cudnn = true;
   /// Folder for measured choices of algorithms; empty: they are not kept.
   std::string cache_folder = {};
-  /// Path of the CUDA plug-in; empty: liblinnet_cuda.so beside liblinnet.so.
+  /// Path of the CUDA plug-in; empty: liblinnet_cuda.so in the folder of liblinnet.so.
   std::string library = {};
 };
 
@@ -83,8 +83,8 @@ struct CudaStatus {
   std::vector<CudaDevice> devices;     ///< the GPUs, in CUDA's order
 };
 
-/// Looks for the plug-in, the driver and the devices, and returns what it found; what is missing is
-/// stated, not thrown. `library` is CudaOptions::library.
+/// Looks for the plug-in, the driver and the devices, and returns them. It reports what is missing
+/// in the result and does not throw. `library` is CudaOptions::library.
 CudaStatus cuda_status(const std::string& library = {});
 
 }  // namespace linnet

@@ -10,7 +10,7 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Reports what a user can get wrong: a file, a shape, an option, a missing device. what() is one
+/// Reports a mistake of the user: a file, a shape, an option, a missing device. what() is one
 /// sentence that names the operator, layer or file, what was expected and what came. Three kinds
 /// derive from it; everything else, such as a wrong option or a layer that does not fit, is thrown
 /// as Error itself. A bug inside Linnet is an InternalError, which does not derive from it.
@@ -26,21 +26,21 @@ class DataError : public Error {
   using Error::Error;
 };
 
-/// Reports that a device is missing, cannot be used, or failed. What a failed device held is lost;
-/// a Model on another device is not affected.
+/// Reports that a device is missing, cannot be used, or failed. The contents of a failed device are
+/// lost; a Model on another device is not affected.
 class DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-/// Reports that the host or a device has less memory than was asked for. A smaller batch often
-/// fits: the sentence names the largest one where that is known.
+/// Reports that the host or a device has less memory than requested. A smaller batch often fits:
+/// the sentence names the largest one if it is known.
 class OutOfMemory : public Error {
  public:
   /// Makes an error of this sentence and these numbers of bytes.
   explicit OutOfMemory(const std::string& what, std::size_t wanted = 0, std::size_t free = 0)
       : Error(what), wanted(wanted), free(free) {}
-  std::size_t wanted;  ///< bytes that were asked for; 0: unknown
+  std::size_t wanted;  ///< bytes requested; 0: unknown
   std::size_t free;    ///< bytes that are free; 0: unknown
 };
 

@@ -21,7 +21,8 @@ class NetworkBuilder;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Applies the layer to x; its weights are the network's. Throws Error in a loss, which has none.
+/// Applies the layer to x; the network holds its weights. Throws Error in a loss, which has no
+/// weights.
 Expression operator|(const Expression& x, const Layer& layer);
 
 /// Holds layers that can be applied more than once with the same weights:
@@ -34,8 +35,8 @@ Expression operator|(const Expression& x, const Layer& layer);
 /// application are named "d_2.dense_1", and so on.
 class Block {
  public:
-  /// Returns the block applied to x. Throws Error where x gives a weight another shape than the
-  /// first application did, where another block of this network has the name, and in a loss.
+  /// Returns the block applied to x. Throws Error if x needs a weight of another shape than the
+  /// first application, if another block of this network has the name, and in a loss.
   Expression operator()(const Expression& x) const;
 
  private:
@@ -71,7 +72,7 @@ class LayerWeights {
   std::shared_ptr<const ExpressionScope> scope_;
 };
 
-/// Describes an own layer, as an expression of its input:
+/// Describes a custom layer, as an expression of its input:
 /// @code
 /// CustomLayer{"scaled_swish", [](const Expression& x, LayerWeights& weights) {
 ///   return x * sigmoid(x * weights.add("scale", {x.shape()[-1]}, kOnes));
@@ -99,24 +100,24 @@ struct CustomLayer {
 /// @endcode
 class FunctionalNetwork {
  public:
-  /// Begins a network without inputs.
+  /// Starts a network without inputs.
   FunctionalNetwork();
   FunctionalNetwork(const FunctionalNetwork&) = delete;
   FunctionalNetwork& operator=(const FunctionalNetwork&) = delete;
   ~FunctionalNetwork();
 
   /// Adds an input and returns its value. `sample`: its shape without the batch. `dtype`: f32, or
-  /// i32 for ids. `lengths`: its sequences differ in length, which layers then respect (see
+  /// i32 for ids. `lengths`: its sequences have different lengths, which layers then respect (see
   /// Lengths). Columns of data sets belong to inputs and outputs by name (see Dataset). Throws
   /// Error for a name that is empty or taken, and for a dim below 1.
   Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32,
                    bool lengths = false);
-  /// Returns noise of mean 0 and standard deviation 1, f32, drawn anew for each sample in each
-  /// step: the same for equal TrainerOptions::seed and steps, on any device and in any batch. At
-  /// inference it depends on the sample's place in the data set only, so a second prediction gives
-  /// the same. Throws Error for a dim below 1.
+  /// Returns noise of mean 0 and standard deviation 1, f32, sampled anew for each sample in each
+  /// step: equal for equal TrainerOptions::seed and steps, on any device and in any batch. At
+  /// inference it depends only on the sample's place in the data set, so a second prediction gives
+  /// the same noise. Throws Error for a dim below 1.
   Expression normal(const Shape& sample);
-  /// Returns the same of numbers that are uniform from `low` to `high`. Throws Error unless low <
+  /// Returns noise as normal() does, uniform from `low` to `high`. Throws Error unless low <
   /// high.
   Expression uniform(const Shape& sample, double low = 0, double high = 1);
   /// Returns the network with these outputs, by name. Throws Error for names that occur twice, and

@@ -19,22 +19,22 @@ struct ExpressionScope;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Refers to a value of a network, an own layer, a loss or a metric that is being described. A
-/// handle, valid while what it belongs to is being built. Functions of expressions add operators to
-/// the graph, so gradients, fusion and every device come without further code. Values are f32
-/// unless stated; their first axis is the batch, which shapes leave out.
+/// Refers to a value of a network, a custom layer, a loss or a metric under construction. A handle,
+/// valid while that is being built. Functions of expressions add operators to the graph, so
+/// gradients, fusion and every device need no further code. Values are f32 unless stated; their
+/// first axis is the batch, which shapes leave out.
 ///
-/// All functions throw Error naming the function and the shapes where operands do not fit, where an
-/// operator would take the padding of sequences with lengths for data, and where operands have
-/// different lengths. Of operands with and without lengths, the result has them.
+/// All functions throw Error naming the function and the shapes for operands that do not fit, for
+/// an operator that would read the padding of sequences with lengths as data, and for operands of
+/// different lengths. The result has lengths if one of the operands has.
 class Expression {
  public:
   /// Returns the shape without the batch; weights have no batch.
   Shape shape() const;
   /// Returns the element type.
   DType dtype() const;
-  /// Returns whether the first axis is the batch: true except for weights and what depends on
-  /// weights only.
+  /// Returns whether the first axis is the batch: false for weights and for values that depend only
+  /// on weights.
   bool batched() const { return batched_; }
 
   /// @cond
@@ -87,11 +87,11 @@ Expression operator-(const Expression& x);
 
 /// Returns the larger of both, NaN if one is. Where they are equal, each gets half of the gradient.
 Expression maximum(const Expression& a, const Expression& b);
-/// Returns the smaller of both, as maximum().
+/// Returns the smaller of both, as maximum() returns the larger.
 Expression minimum(const Expression& a, const Expression& b);
-/// Returns the larger of x and a number; x has the gradient where it is above it.
+/// Returns the larger of x and a number; x gets the gradient where it is the larger.
 Expression maximum(const Expression& x, double bound);
-/// Returns the smaller of both, as maximum().
+/// Returns the smaller of both, as maximum() returns the larger.
 Expression minimum(const Expression& x, double bound);
 
 /// Returns e^x.
@@ -120,11 +120,11 @@ Expression sin(const Expression& x);
 Expression cos(const Expression& x);
 /// Returns the error function.
 Expression erf(const Expression& x);
-/// Returns the next whole number from x down; slope 0.
+/// Returns x rounded down to a whole number; slope 0.
 Expression floor(const Expression& x);
-/// Returns the next whole number from x up; slope 0.
+/// Returns x rounded up to a whole number; slope 0.
 Expression ceil(const Expression& x);
-/// Returns the nearest whole number, halves to the even one; slope 0.
+/// Returns the nearest whole number, the even one for halves; slope 0.
 Expression round(const Expression& x);
 /// Returns x^exponent.
 Expression pow(const Expression& x, double exponent);
@@ -160,19 +160,20 @@ Expression equal(const Expression& a, double b);
 /// Returns 1 where a does not equal b, else 0.
 Expression not_equal(const Expression& a, double b);
 
-/// Returns 1 or 0; of the operands, 0 is false and all else, NaN too, is true.
+/// Returns 1 where both are true, else 0. 0 is false, every other number and NaN is true.
 Expression logical_and(const Expression& a, const Expression& b);
-/// Returns 1 where one of both is true, else 0.
+/// Returns 1 where at least one is true, else 0.
 Expression logical_or(const Expression& a, const Expression& b);
 /// Returns 1 where a is false, else 0.
 Expression logical_not(const Expression& a);
 
-/// Returns a where the condition is not 0, else b; all three are repeated to a common shape. What
-/// is not selected gets a gradient of 0, even where it is NaN or infinite; a condition gets none.
+/// Returns a where the condition is not 0, else b; all three are repeated to a common shape.
+/// Elements that are not selected get a gradient of 0, even if they are NaN or infinite; a
+/// condition gets no gradient.
 Expression where(const Expression& condition, const Expression& a, const Expression& b);
-/// Returns the same with a number on one side.
+/// Returns the selection with a number instead of one operand.
 Expression where(const Expression& condition, const Expression& a, double b);
-/// Returns the same with a number on one side.
+/// Returns the selection with a number instead of one operand.
 Expression where(const Expression& condition, double a, const Expression& b);
 
 // ---- Activations, element by element; softmax and log_softmax along an axis.
@@ -185,7 +186,7 @@ Expression leaky_relu(const Expression& x, double slope = 0.01);
 Expression elu(const Expression& x, double alpha = 1);
 /// Returns a scaled elu of fixed constants (Klambauer et al., 2017).
 Expression selu(const Expression& x);
-/// Returns x Φ(x), or its form with tanh.
+/// Returns x Φ(x), or its approximation with tanh.
 Expression gelu(const Expression& x, bool tanh_form = false);
 /// Returns x / (1 + e^-x).
 Expression silu(const Expression& x);
@@ -208,14 +209,14 @@ Expression log_softmax(const Expression& x, std::int64_t axis = -1);
 /// Returns (x - mean) / sqrt(variance + epsilon) over the last axis, without weights; the variance
 /// is divided by the number of elements.
 Expression layer_norm(const Expression& x, double epsilon = 1e-5);
-/// Returns the same over the last axes, as many as `weight` has, times `weight` plus `bias`, as a
-/// LayerNorm layer does. Both have the shape of these axes and are made by LayerWeights, or of
-/// weights alone.
+/// Normalizes over the last axes, as many as `weight` has, then multiplies by `weight` and adds
+/// `bias`, as a LayerNorm layer does. Both have the shape of these axes and come from LayerWeights,
+/// or depend only on weights.
 Expression layer_norm(const Expression& x, const Expression& weight, const Expression& bias,
                       double epsilon = 1e-5);
 /// Normalizes the channels (the last axis) in equal groups, each over all pixels or steps of the
-/// sample, times `weight` plus `bias`, as a GroupNorm layer does. Both are (channels), made by
-/// LayerWeights, or of weights alone; `groups` divides the channels.
+/// sample, then multiplies by `weight` and adds `bias`, as a GroupNorm layer does. Both are
+/// (channels) and come from LayerWeights, or depend only on weights; `groups` divides the channels.
 Expression group_norm(const Expression& x, std::int64_t groups, const Expression& weight,
                       const Expression& bias, double epsilon = 1e-5);
 
@@ -226,26 +227,26 @@ Expression group_norm(const Expression& x, std::int64_t groups, const Expression
 Expression sum(const Expression& x, Axes axes = {}, bool keep_dims = false);
 /// Returns the mean.
 Expression mean(const Expression& x, Axes axes = {}, bool keep_dims = false);
-/// Returns the largest element; the first of equal ones has the gradient.
+/// Returns the largest element; the first of equal ones gets the gradient.
 Expression max(const Expression& x, Axes axes = {}, bool keep_dims = false);
 /// Returns the smallest element, as max().
 Expression min(const Expression& x, Axes axes = {}, bool keep_dims = false);
-/// Returns the product, whose gradient is right at zeros too.
+/// Returns the product; its gradient is also right at zeros.
 Expression prod(const Expression& x, Axes axes = {}, bool keep_dims = false);
 /// Returns the sum of squared distances from the mean, divided by (elements - correction): 1 is
-/// PyTorch's default, 0 NumPy's. Throws Error unless that is above 0.
+/// PyTorch's default, 0 NumPy's. Throws Error unless that divisor is above 0.
 Expression var(const Expression& x, Axes axes = {}, bool keep_dims = false, double correction = 1);
 /// Returns the square root of var().
 Expression stddev(const Expression& x, Axes axes = {}, bool keep_dims = false,
                   double correction = 1);
 /// Returns log(sum(exp(x))), which does not overflow.
 Expression log_sum_exp(const Expression& x, Axes axes = {}, bool keep_dims = false);
-/// Returns 1 where any (all) elements are not 0, else 0; no gradient.
+/// Returns 1 where any element is not 0, else 0; no gradient.
 Expression any(const Expression& x, Axes axes = {}, bool keep_dims = false);
 /// Returns 1 where all elements are not 0, else 0; no gradient.
 Expression all(const Expression& x, Axes axes = {}, bool keep_dims = false);
-/// Returns the index of the largest (smallest) element along an axis, i32 without the axis, the
-/// first of equal ones; NaN counts as it. No gradient.
+/// Returns the index of the largest element along an axis, i32 without the axis, the first of equal
+/// ones; NaN counts as the largest. No gradient.
 Expression argmax(const Expression& x, std::int64_t axis = -1);
 /// Returns the index of the smallest element, as argmax().
 Expression argmin(const Expression& x, std::int64_t axis = -1);
@@ -254,17 +255,17 @@ Expression cumsum(const Expression& x, std::int64_t axis, bool reverse = false);
 
 // ---- Shapes
 
-/// Returns the same elements under another shape of as many.
+/// Returns the same elements in another shape with as many elements.
 Expression reshape(const Expression& x, Shape sample);
 /// Reorders the axes: axis i of the result is axis permutation[i] of x.
 Expression transpose(const Expression& x, const Axes& permutation);
-/// Repeats x to this shape: its dims are the last ones of the shape, or 1.
+/// Repeats x to this shape, whose last dims equal those of x where these are not 1.
 Expression expand(const Expression& x, const Shape& sample);
-/// Is the end of an axis in slice().
+/// Stands for the end of an axis in slice().
 inline constexpr std::int64_t kToEnd = std::numeric_limits<std::int64_t>::max();
 /// Returns the elements begin, begin + step, ... before `end` along an axis, as Python's
-/// x[begin:end:step] for a step above 0: negative places count from the end. Throws Error for
-/// places outside the axis.
+/// x[begin:end:step] for a step above 0: negative indices count from the end. Throws Error for
+/// indices outside the axis.
 Expression slice(const Expression& x, std::int64_t axis, std::int64_t begin,
                  std::int64_t end = kToEnd, std::int64_t step = 1);
 /// Reverses the order of the elements along an axis.
@@ -272,82 +273,83 @@ Expression flip(const Expression& x, std::int64_t axis);
 /// Splits x into parts of these sizes along an axis, which must add up to its dim.
 std::vector<Expression> split(const Expression& x, const std::vector<std::int64_t>& sizes,
                               std::int64_t axis);
-/// Returns the expressions one after the other along an axis.
+/// Joins expressions one after the other along an axis.
 Expression concat(const std::vector<Expression>& parts, std::int64_t axis);
 /// Joins expressions of one shape along a new axis, whose place in the result is `axis`.
 Expression stack(const std::vector<Expression>& parts, std::int64_t axis);
-/// Puts `value` before and after the elements of x along an axis.
+/// Pads x with `value` before and after its elements along an axis.
 Expression pad(const Expression& x, std::int64_t axis, std::int64_t before, std::int64_t after,
                double value = 0);
 /// Returns elements along an axis by each sample's ids, i32 (J...), which take the axis's place:
-/// (T, C) and ids (J) give (J, C) for axis 0. Of weights (V, ...), axis 0: rows of a table that all
-/// samples share. An id outside the axis gives NaN. Gradients of elements that were read several
-/// times add up in the order of the ids.
+/// (T, C) and ids (J) give (J, C) for axis 0. For weights (V, ...) and axis 0 it returns rows of a
+/// table that all samples share. An id outside the axis gives NaN. Gradients of elements that were
+/// read several times add up in the order of the ids.
 Expression gather(const Expression& x, const Expression& ids, std::int64_t axis = 0);
 /// Returns elements along an axis with an id for each: ids have x's dims except along
 /// the axis (PyTorch's gather and take_along_dim).
 Expression take_along_axis(const Expression& x, const Expression& ids, std::int64_t axis);
-/// Returns rows of `classes` numbers: 1 at the place of the id (i32), else 0; zeros alone for an id
-/// outside.
+/// Returns rows of `classes` numbers: 1 at the index of the id (i32), else 0; only zeros for an id
+/// outside [0, classes).
 Expression one_hot(const Expression& ids, std::int64_t classes);
 
 // ---- Products
 
-/// Says how matmul() takes its operands.
+/// Says how matmul() reads its operands.
 struct MatmulOptions {
-  bool transpose_a = false;  ///< takes a as (..., k, m) instead of (..., m, k)
-  bool transpose_b = false;  ///< takes b as (..., n, k) instead of (..., k, n)
+  bool transpose_a = false;  ///< reads a as (..., k, m) instead of (..., m, k)
+  bool transpose_b = false;  ///< reads b as (..., n, k) instead of (..., k, n)
 };
 /// Multiplies a (..., m, k) and b (..., k, n) for each sample: (..., m, n). Leading axes are
 /// repeated to a common shape. A sample of one axis is a row on the left and a column on the right.
 /// Weights are the same for each sample.
 Expression matmul(const Expression& a, const Expression& b, const MatmulOptions& options = {});
-/// Returns x wᵀ: x (..., features), w a weight (units, features).
+/// Returns x wᵀ for x (..., features) and a weight w (units, features).
 Expression linear(const Expression& x, const Expression& weight);
-/// Sums products, as NumPy's: einsum("btd,bsd->bts", {q, k}). A letter names an axis; those
-/// that the result lacks are summed over. The batch is the first letter of every operand that has
-/// one, and of the result; weights have none: "btd,dk->btk". One or two operands; no letter twice
-/// in one, no "...". Throws Error naming the equation and the shapes.
+/// Sums products as NumPy's einsum() does: einsum("btd,bsd->bts", {q, k}). A letter names an axis;
+/// those that the result lacks are summed over. The batch is the first letter of every operand that
+/// has one, and of the result; weights have none: "btd,dk->btk". It takes one or two operands, no
+/// letter twice in one operand, and no "...". Throws Error naming the equation and the shapes.
 Expression einsum(std::string_view equation, const std::vector<Expression>& operands);
 
 // ---- Images (N, H, W, C)
 
 /// Says how conv2d() moves its weight over the images.
 struct Conv2dOptions {
-  Size2d stride = 1;        ///< pixels from one place to the next, at least 1
-  Padding2d padding = {};   ///< zeros around the image, in pixels
-  Size2d dilation = 1;      ///< pixels between neighbours under the weight, at least 1
-  std::int64_t groups = 1;  ///< groups of channels with own filters; divides channels and filters
+  Size2d stride = 1;       ///< pixels from one window to the next, at least 1
+  Padding2d padding = {};  ///< zeros around the image, in pixels
+  Size2d dilation = 1;     ///< pixels between neighbours under the weight, at least 1
+  /// Groups of channels, each with its own filters; divides channels and filters.
+  std::int64_t groups = 1;
 };
-/// Convolves images as a Conv2d layer without bias does; weight: made by LayerWeights, or of
-/// weights alone, (filters, height, width, channels / groups).
+/// Convolves images as a Conv2d layer without bias does; `weight` (filters, height, width, channels
+/// / groups) comes from LayerWeights, or depends only on weights.
 Expression conv2d(const Expression& x, const Expression& weight, const Conv2dOptions& options = {});
 /// Says how conv_transpose2d() moves its weight over the result.
 struct ConvTranspose2dOptions {
-  Size2d stride = 1;          ///< pixels of the result for one of the images, at least 1
-  Padding2d padding = {};     ///< pixels that the result lacks on each side
+  Size2d stride = 1;          ///< pixels of the result per pixel of the images, at least 1
+  Padding2d padding = {};     ///< pixels removed from the result on each side
   Size2d output_padding = 0;  ///< pixels added below and to the right, below the stride
   Size2d dilation = 1;        ///< pixels between neighbours under the weight, at least 1
-  std::int64_t groups = 1;    ///< groups of channels with own filters; divides the channels
+  std::int64_t groups = 1;  ///< groups of channels, each with its own filters; divides the channels
 };
-/// Leads back through a convolution as a ConvTranspose2d layer without bias does; weight: made by
-/// LayerWeights, or of weights alone, (channels, height, width, filters / groups).
+/// Computes a transposed convolution as a ConvTranspose2d layer without bias does. `weight`
+/// (channels, height, width, filters / groups) comes from LayerWeights, or depends only on weights.
 Expression conv_transpose2d(const Expression& x, const Expression& weight,
                             const ConvTranspose2dOptions& options = {});
-/// Takes the largest value of each window, channel by channel. Stride 0: the window's size.
+/// Returns the largest value of each window, channel by channel. Stride 0: the window's size.
 Expression max_pool2d(const Expression& x, Size2d size, Size2d stride = 0, Padding2d padding = {});
-/// Takes the mean of each window, in which padding counts as zeros. Stride 0: the window's size.
+/// Returns the mean of each window, in which padding counts as zeros. Stride 0: the window's size.
 Expression avg_pool2d(const Expression& x, Size2d size, Size2d stride = 0, Padding2d padding = {});
-/// Takes the mean of each of `output` bins that cover the images, as PyTorch's
-/// adaptive_avg_pool2d().
+/// Returns the mean of each of `output` bins that cover the images, as PyTorch's
+/// adaptive_avg_pool2d() does.
 Expression adaptive_avg_pool2d(const Expression& x, Size2d output);
-/// Resamples images to `size` pixels, as PyTorch's interpolate(): the nearest pixel, or bilinear
-/// between half-pixel centres (align_corners=False).
+/// Resamples images to `size` pixels, as PyTorch's interpolate() does: the nearest pixel, or
+/// bilinear between half-pixel centres (align_corners=False).
 Expression resize2d(const Expression& x, Size2d size, bool bilinear = false);
 
 // ---- Sequences and noise
 
-/// Puts `fill` where a key comes after its query: scores (..., queries, keys).
+/// Replaces scores (..., queries, keys) by `fill` where a key comes after its query.
 Expression causal_mask(const Expression& scores, double fill = -1e30);
 /// Returns 0 with probability `rate`, in [0, 1), else x / (1 - rate), drawn anew in each step; x
 /// itself at inference. Throws Error in a loss and in a metric, which are also computed at

@@ -15,10 +15,10 @@ namespace linnet {
 
 /// Describes one layer of a network, or one operator of an expression, before any fusion.
 struct LayerSummary {
-  std::string name;             ///< name of the layer, e.g. "conv2d_1"
-  std::string kind;             ///< kind of the layer, or of an operator that is no layer's
-  std::string settings;         ///< what differs from the layer's defaults, e.g. "filters = 16"
-  Shape output;                 ///< shape of its output for one sample
+  std::string name;      ///< name of the layer, e.g. "conv2d_1"
+  std::string kind;      ///< kind of the layer, or of an operator outside of layers
+  std::string settings;  ///< settings that differ from the layer's defaults, e.g. "filters = 16"
+  Shape output;          ///< shape of its output for one sample
   std::int64_t parameters = 0;  ///< trained numbers
   double flops_per_sample = 0;  ///< floating-point operations, forward
 };
@@ -42,7 +42,7 @@ NetworkSummary summarize(const Network& network, std::int64_t batch,
 
 /// Says what dump_training_step() writes.
 enum class Dump : std::uint8_t {
-  graph,  ///< operators in order after fusion, with shapes and types
+  graph,  ///< the operators after fusion, in order, with shapes and types
   plan,   ///< also the arena offset of every operand, costs, the chosen engines, and the peak
 };
 /// Returns the compiled training step as text. Throws as summarize() does.

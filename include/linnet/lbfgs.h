@@ -17,17 +17,17 @@ namespace linnet {
 /// Trainer::minimize() runs it; it throws Error for values out of range.
 struct LBFGS {
   std::int64_t iterations = 100;  ///< largest number of line searches, at least 1
-  std::int64_t history = 10;      ///< steps that are remembered, at least 1. SciPy's default.
-  std::int64_t evaluations =
-      25;  ///< largest number of loss evaluations in a line search, at least 1
-  /// Stops where no element of the gradient is larger; at least 0. SciPy's default (gtol).
+  std::int64_t history = 10;  ///< number of past steps that are kept, at least 1. SciPy's default.
+  /// Largest number of loss evaluations in a line search, at least 1.
+  std::int64_t evaluations = 25;
+  /// Stops if no element of the gradient is larger; at least 0. SciPy's default (gtol).
   double gradient_tolerance = 1e-5;
-  /// Stops where an iteration lowers the loss by less than this times max(|loss|, 1); at least 0.
+  /// Stops if an iteration lowers the loss by less than this times max(|loss|, 1); at least 0.
   /// SciPy's default is 2.2e-9 (ftol), in double precision.
   double loss_tolerance = 1e-9;
   double sufficient_decrease = 1e-4;  ///< constant of Wolfe's first condition, in (0, curvature)
   double curvature = 0.9;             ///< constant of Wolfe's second, in (sufficient_decrease, 1)
-  /// Samples that are computed at a time; their gradients are summed. 0: all.
+  /// Samples computed at a time; their gradients are summed. 0: all.
   std::int64_t batch = 0;
 };
 

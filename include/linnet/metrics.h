@@ -20,7 +20,7 @@ namespace linnet {
 // The functions throw Error for sizes that disagree, labels outside the classes, no samples,
 // weights that are all 0, and scores that are NaN. They may be called from several threads at once.
 
-/// Is the value of a metric that is undefined: NaN.
+/// Stands for an undefined metric: NaN.
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Returns the share of samples whose label is among their k largest scores, in [0, 1]; of equal
@@ -55,7 +55,8 @@ ClassScores class_scores(std::span<const std::int64_t> confusion);
 /// Returns the mean of -log p[label], with p at least 1e-15. Probabilities (N, C), labels (N).
 double log_loss(std::span<const float> probabilities, std::span<const std::int32_t> labels,
                 std::span<const float> weights = {});
-/// Returns exp(log_loss()): the number of equally likely classes among which choosing is as hard.
+/// Returns exp(log_loss()): the number of equally likely classes that would be as hard to tell
+/// apart.
 double perplexity(std::span<const float> probabilities, std::span<const std::int32_t> labels,
                   std::span<const float> weights = {});
 /// Returns the mean of log(sum exp(z)) - z[label], without overflow. Logits z (N, C), labels (N).
@@ -64,8 +65,8 @@ double cross_entropy(std::span<const float> logits, std::span<const std::int32_t
                      std::span<const float> weights = {});
 
 /// Returns the area under the ROC curve: the probability that a positive's score is above a
-/// negative's, equal scores counting half (by mid-ranks). Truth in {0, 1}. NaN where either is
-/// missing.
+/// negative's, where equal scores count half (by mid-ranks). Truth in {0, 1}. NaN if there are no
+/// positives or no negatives.
 double roc_auc(std::span<const float> scores, std::span<const float> truth,
                std::span<const float> weights = {});
 
@@ -91,7 +92,7 @@ double r_squared(std::span<const float> outputs, std::span<const float> targets,
 
 /// Says how evaluate_metrics() measures.
 struct MetricsOptions {
-  std::int64_t batch = 256;                       ///< samples that are computed at a time
+  std::int64_t batch = 256;                       ///< samples computed at a time
   std::optional<std::int32_t> ignore_index = {};  ///< label whose samples are left out
 };
 
@@ -118,10 +119,10 @@ struct Metrics {
   double rmse = kUndefined;       ///< other values: root_mean_squared_error()
 };
 
-/// Returns the numbers that measure() takes, of the network's first output, row-major. Where `data`
-/// has labels: logits, the input of a last Softmax. Where all its values are 0 or 1: scores in the
-/// order of the probabilities, which are too coarse in f32. Else the output itself. Waits. Throws
-/// DataError where data and network do not fit.
+/// Returns the numbers of the network's first output for measure(), row-major: for labels logits,
+/// the input of a last Softmax; for values that are all 0 or 1 scores in the order of the
+/// probabilities, which are too coarse in f32; else the output itself. Waits. Throws DataError
+/// where data and network do not fit.
 std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_t batch = 256,
                                   std::optional<std::int32_t> ignore_index = {});
 /// Returns the metrics of the predictions that predictions_of() returned for `data`. Throws Error

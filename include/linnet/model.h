@@ -22,7 +22,7 @@ struct ModelState;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Holds what a model remembers of the training that made its weights; model files save it.
+/// Holds facts about the training of a model's weights; model files save it.
 struct TrainingRecord {
   /// Loss of the first output: a name of loss_names(), or "custom". "": unknown, before a training
   /// and in files of older versions.
@@ -34,7 +34,7 @@ struct TrainingRecord {
   bool operator==(const TrainingRecord&) const = default;
 };
 
-/// Says what the numbers of a model's first output mean, which follows from the training's loss.
+/// Says what the numbers of a model's first output mean; it follows from the training's loss.
 enum class Answers : std::uint8_t {
   classes,  ///< one class of several (cross-entropy, KL divergence, focal loss of labels): softmax
   labels,   ///< independent labels (binary cross-entropy, focal loss of values): sigmoid
@@ -54,8 +54,8 @@ struct ModelOptions {
   /// Device: "auto" (a usable GPU, else the CPU), "cpu", "cuda", "cuda:1" or "cuda:GPU-<uuid>".
   std::string device = "auto";
   int threads = 0;  ///< threads on the CPU; 0: all processors that the process may use
-  /// Threads to compute on, from make_thread_team(), instead of `threads` own ones. Models of one
-  /// team take turns. A GPU needs none.
+  /// Team of threads from make_thread_team(), instead of `threads` new ones. Models of one team
+  /// take turns. A GPU needs none.
   std::shared_ptr<ThreadTeam> team = {};
   std::uint64_t seed = 0;                      ///< seed of the initial weights
   Precision precision = Precision::automatic;  ///< of matrix products and convolutions
@@ -66,8 +66,8 @@ struct ModelOptions {
 };
 
 /// Holds a network with weights on a device. A shared handle: copies refer to the same model, which
-/// lives until the last of them goes; copy() makes another one. A move copies, so no Model is ever
-/// empty. Trainers and Predictors share the model.
+/// lives until the last of them is destroyed; copy() makes another model. A move copies, so no
+/// Model is empty. Trainers and Predictors share the model.
 ///
 /// Not thread-safe: one thread at a time may use a model and its trainers. Predictor::predict() and
 /// Predictor::classify() may be called from several threads at once.
@@ -91,11 +91,11 @@ class Model {
 
   /// Writes a safetensors file: every weight by name, with the network, the class names, the table
   /// transform and the training record in its metadata. The file appears whole or not at all.
-  /// Waits. Throws Error where it cannot be written, e.g. on a full disk, and for a weight that is
-  /// NaN or infinite: ruined weights never overwrite a good file.
+  /// Waits. Throws Error if it cannot be written, e.g. on a full disk, and for a weight that is
+  /// NaN or infinite: such weights never overwrite a good file.
   void save(const std::filesystem::path& path) const;
   /// Returns the model of a file that save() wrote. Throws DataError for a file that is missing,
-  /// cut, damaged, or holds no Linnet network; for `options` as the constructor does.
+  /// cut short, damaged, or without a Linnet network, and for `options` as the constructor does.
   static Model load(const std::filesystem::path& path, ModelOptions options = {});
 
   /// Returns the network.
@@ -105,12 +105,11 @@ class Model {
   /// Returns the number of threads that compute; 0 on a GPU.
   int threads() const;
 
-  /// Returns the engines that were chosen by measurement so far, for CpuOptions::choices of a model
-  /// that is to compute the same bits. Empty without CpuOptions::tune.
+  /// Returns the engines chosen by measurement so far, for CpuOptions::choices of a model that must
+  /// compute the same bits. Empty without CpuOptions::tune.
   std::map<std::string, std::string> engine_choices() const;
 
-  /// Returns the class names by label; empty where the model was trained without any. Model files
-  /// save them.
+  /// Returns the class names by label; empty if the training had none. Model files save them.
   const std::vector<std::string>& class_names() const;
   /// Sets the class names by label. Throws Error for more names than the first output has classes
   /// (its last axis; two for a single number), and for a name that is not UTF-8. A class without a
@@ -129,8 +128,8 @@ class Model {
   const TrainingRecord& training_record() const;
   /// Replaces the training record.
   void set_training_record(TrainingRecord record);
-  /// Returns what the first output means. Where the loss is unknown: what a last Softmax or Sigmoid
-  /// says, else classes if there are class names, else values.
+  /// Returns what the first output means. If the loss is unknown, a last Softmax or Sigmoid
+  /// decides; else it is classes if there are class names, else values.
   Answers answers() const;
 
   /// Returns the names of the weights and running statistics, e.g. "conv2d_1.weight".
@@ -144,51 +143,50 @@ class Model {
   /// Error for an unknown name or another shape.
   void set_parameter(const std::string& name, const Tensor& values);
   /// Returns the memory of a weight or running statistic on the model's device, f32: training
-  /// updates it, predictions read it, and the caller may write it. A Predictor on the CPU that
-  /// packs weights packs them anew in each call from then on. The memory stays valid without the
-  /// model. Throws Error for an unknown name.
+  /// updates it, predictions read it, and the caller may write it. From then on a Predictor on the
+  /// CPU packs the weights again in each call. The memory stays valid without the model. Throws
+  /// Error for an unknown name.
   Tensor parameter_memory(const std::string& name);
 
   /// Returns copies of all weights and running statistics by name, in host memory, f32. Waits.
   State weights() const;
-  /// Sets the weights that the state names; the others stay. Waits. Throws Error, and sets none,
-  /// for an unknown name, another shape, or another type than f32.
+  /// Sets the weights that the state names; the others are unchanged. Waits. Throws Error, and sets
+  /// none, for an unknown name, another shape, or another type than f32.
   void set_weights(const State& weights);
 
   /// Returns the network's first output for every sample, f32 (N, outputs...) on the host, in the
-  /// data set's order; targets are not needed. `batch`: samples that are computed at a time, at
-  /// least
-  /// 1. The first call for a batch size compiles and allocates, later ones do not. Waits. Throws
-  /// DataError for data that do not fit the network.
+  /// data set's order; targets are not needed. `batch`: samples computed at a time, at least 1. The
+  /// first call for a batch size compiles and allocates, later ones do not. Waits. Throws DataError
+  /// for data that do not fit the network.
   Tensor predict(const Dataset& data, std::int64_t batch = 256);
   /// Returns predict() as probabilities: softmax or sigmoid is applied as answers() says (softmax
-  /// where the loss is unknown or an own one), unless the network itself ends in Softmax or
-  /// Sigmoid. Waits. Throws Error for a model whose loss gives no probabilities.
+  /// for an unknown or custom loss), unless the network itself ends in Softmax or Sigmoid. Waits.
+  /// Throws Error for a model whose loss gives no probabilities.
   Tensor predict_probabilities(const Dataset& data, std::int64_t batch = 256);
 
   /// Returns every output of the network, by name, each as predict() returns the first. Waits.
   std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);
 
   /// Returns a layer's output for every sample at inference, f32 (N, ...). Nothing after the layer
-  /// is computed, and its output is not fused away. A layer made of layers returns its last one's.
-  /// The first call for a layer and a batch size compiles. Waits. Throws Error for an unknown name,
-  /// with the layers that it resembles.
+  /// is computed, and its output is not fused away. For a layer made of layers it is the output of
+  /// the last one. The first call for a layer and a batch size compiles. Waits. Throws Error for an
+  /// unknown name, with the nearest layer names.
   Tensor value_of(const std::string& layer, const Dataset& data, std::int64_t batch = 256);
   /// Returns the gradient of one element of an output by an input, f32 (N, input...), at inference:
-  /// how much each number of a sample matters, e.g. for a saliency map. The first call for an
-  /// element and a batch size compiles. Waits. Throws Error for an input of ids, and for one that
-  /// the output does not depend on.
+  /// it shows how much each number of a sample matters, e.g. for a saliency map. The first call for
+  /// an element and a batch size compiles. Waits. Throws Error for an input of ids, and for an
+  /// input that does not affect the output.
   Tensor input_gradient(const Dataset& data, const InputGradient& which = {},
                         std::int64_t batch = 256);
 
   /// Returns another model with another last layer, which keeps the name `layer` unless `head` has
-  /// one. All other weights are copied; those of `head` are initialised from the seed of this
-  /// model's options. The new model has no class names. Waits. Throws Error where `layer` is not
-  /// the last one with weights, or is applied more than once.
+  /// a name. All other weights are copied; those of `head` are initialised from the seed of this
+  /// model's options. The new model has no class names. Waits. Throws Error if `layer` is not the
+  /// last one with weights, or is applied more than once.
   Model with_head(const std::string& layer, const Layer& head) const;
 
-  /// Returns the shape of a sample before the crops of the training, or the network's input where
-  /// that is unknown.
+  /// Returns the shape of a sample before the crops of the training, or the network's input if that
+  /// is unknown.
   Shape sample_shape() const;
 
   /// @cond
@@ -203,15 +201,14 @@ class Model {
   std::shared_ptr<ModelState> state_;
 };
 
-/// Returns `data` as `model` takes it: images of the shape of its training's samples become their
-/// centre where the training took crops, or are resized where they are smaller; all else stays.
-/// Only the column of the first input changes. Throws DataError for data that do not fit the
-/// network.
+/// Returns `data` as `model` takes it. If the training took crops, images of the shape of its
+/// samples are cropped to their centre, or resized if they are smaller; all else is unchanged. Only
+/// the column of the first input changes. Throws DataError for data that do not fit the network.
 Dataset fit_samples(Dataset data, const Model& model);
 
 /// Reads image files as samples of `model`, u8, without targets: decoded in the channels and the
-/// size of the training's samples, then changed as by fit_samples(). Byte for byte the same as the
-/// training's evaluations see of the same file. `threads` decode; 0: all processors. Throws
+/// size of the training's samples, then changed as by fit_samples(). The bytes are those that the
+/// training's evaluations use for the same file. `threads` decode; 0: all processors. Throws
 /// DataError naming the first file that cannot be read, and Error for a model that takes no images.
 Dataset load_images(const std::vector<std::filesystem::path>& files, const Model& model,
                     int threads = 0);

@@ -21,16 +21,15 @@ namespace linnet {
 
 class CustomOperator;
 
-/// Makes an own operator (custom_operator.h) from its settings.
+/// Makes a custom operator (custom_operator.h) from its settings.
 using OperatorReader =
     std::function<std::shared_ptr<const CustomOperator>(const std::string& settings)>;
-/// The readers of own operators by the operator's name.
+/// Maps names of custom operators to their readers.
 using OperatorReaders = std::map<std::string, OperatorReader, std::less<>>;
 
 /// Describes what a network computes: layers over one input, built into a graph as they are added,
-/// or several inputs and outputs (FunctionalNetwork in expression.h). It has no weights; a Model
-/// has. A value: copies are independent. `const` functions may be called from several threads at
-/// once.
+/// or several inputs and outputs (FunctionalNetwork in expression.h). Its weights are in a Model. A
+/// value: copies are independent. `const` functions may be called from several threads at once.
 class Network {
  public:
   /// Makes a network of layers. `sample`: the shape of one input sample without the batch, e.g.
@@ -43,13 +42,12 @@ class Network {
   Network& operator=(Network&&) noexcept;  ///< Moves the description; the other one is empty then.
   ~Network();
 
-  /// Appends a layer, and returns the network. Throws Error naming the layer and the shapes where
-  /// it does not fit.
+  /// Appends a layer, and returns the network. Throws Error naming the layer and the shapes if it
+  /// does not fit.
   Network& add(const Layer& layer);
 
-  /// Returns the network with another last layer, which keeps the name `layer` unless `head` has
-  /// one. Throws Error where `layer` is not the last one with weights, or is applied more than
-  /// once.
+  /// Returns the network with another last layer, which keeps the name `layer` unless `head` has a
+  /// name. Throws Error if `layer` is not the last one with weights, or is applied more than once.
   Network with_head(const std::string& layer, const Layer& head) const;
 
   /// Returns the shape of one sample of the first input.
@@ -60,12 +58,12 @@ class Network {
   std::vector<std::string> input_names() const;
   /// Returns the names of the outputs, in order; a network of layers has one, "output".
   std::vector<std::string> output_names() const;
-  /// Returns how many numbers are trained.
+  /// Returns the number of trained numbers.
   std::int64_t parameters() const;
 
   /// Returns the network as JSON, as model files hold it.
   std::string to_json() const;
-  /// Returns the network of a text that to_json() wrote, in this or an older version. `operators`
+  /// Returns the network of JSON that to_json() wrote, in this or an older version. `operators`
   /// makes the own operators that it names. Throws DataError for any other text.
   static Network from_json(const std::string& text, const OperatorReaders& operators = {});
 

@@ -19,12 +19,12 @@ struct OnnxImportOptions {
   /// Dims of inputs by name, as ONNX orders them and with the batch (any number), e.g. (1, 3, 224,
   /// 224). Needed where the file leaves dims other than the batch open.
   std::map<std::string, Shape> shapes = {};
-  /// Whether the first axis of every input is the batch. Otherwise the whole input is one sample,
-  /// and the batch is added before its axes.
+  /// Whether the first axis of every input is the batch. If false, the whole input is one sample,
+  /// and a batch axis is added before its axes.
   bool batch_axis = true;
 };
 
-/// Says how an input or an output of an ONNX file stands in the imported network.
+/// Says how an input or an output of an ONNX file appears in the imported network.
 struct OnnxPort {
   std::string name;  ///< name in both
   Shape sample;      ///< shape of a sample in the network
@@ -43,7 +43,7 @@ struct OnnxImport {
 
 /// Reads an ONNX file (opset 7 to 28 of the default domain) as a network that can be trained: its
 /// float initializers become weights with their names, images become (N, H, W, C), constants are
-/// computed. What lies in other files is read from the file's folder and below alone. `options`:
+/// computed. Data in other files is read only from the file's folder and below. `options` says
 /// where the model computes. Throws DataError naming the node for an operator, an attribute or a
 /// shape that is not supported, and the file where it is damaged.
 OnnxImport import_onnx(const std::filesystem::path& path, const OnnxImportOptions& import = {},
@@ -58,7 +58,7 @@ void export_onnx(const Model& model, const std::filesystem::path& path);
 /// Names an operator that import_onnx() reads.
 struct OnnxOperator {
   std::string name;   ///< ONNX's name
-  std::string limit;  ///< what of it is not supported; empty: nothing
+  std::string limit;  ///< the part that is not supported; empty: none
 };
 
 /// Returns the operators that import_onnx() reads, by name.

@@ -17,7 +17,7 @@ namespace linnet {
 
 /// Updates by Adam (Kingma and Ba, "Adam: a method for stochastic optimization", 2015).
 struct Adam {
-  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  /// Step size, in a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
   /// Share of the old mean of gradients that a step keeps, in [0, 1).
   double beta1 = 0.9;
@@ -33,11 +33,11 @@ struct Adam {
 /// -= rate m (Sutskever et al., "On the importance of initialization and momentum in deep
 /// learning", 2013).
 struct SGD {
-  /// Size of a step, a parameter's unit by a gradient's; at least 0. PyTorch's default.
+  /// Step size, in a parameter's unit per gradient's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
   /// Share of the last step's direction that a step keeps, in [0, 1); 0: no momentum.
   double momentum = 0;
-  /// Nesterov's form, which looks ahead: w -= rate (g + momentum * m). Needs a momentum.
+  /// Uses Nesterov's form, which looks ahead: w -= rate (g + momentum * m). Needs a momentum.
   bool nesterov = false;
   /// L2 penalty: this times the parameter is added to its gradient; at least 0.
   double weight_decay = 0;
@@ -46,7 +46,7 @@ struct SGD {
 /// Updates by Adam with weight decay apart from the gradient (Loshchilov and Hutter, "Decoupled
 /// weight decay regularization", 2019).
 struct AdamW {
-  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  /// Step size, in a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-3;
   /// Share of the old mean of gradients that a step keeps, in [0, 1).
   double beta1 = 0.9;
@@ -61,7 +61,7 @@ struct AdamW {
 /// Updates by RMSprop (Tieleman and Hinton, lecture 6.5 of "Neural networks for machine learning",
 /// 2012), not centred.
 struct RMSprop {
-  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  /// Step size, in a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-2;
   /// Share of the old mean of squared gradients that a step keeps, in [0, 1).
   double alpha = 0.99;
@@ -76,9 +76,9 @@ struct RMSprop {
 /// Updates by Adagrad (Duchi et al., "Adaptive subgradient methods for online learning and
 /// stochastic optimization", 2011).
 struct Adagrad {
-  /// Size of a step, a parameter's unit; at least 0. PyTorch's default.
+  /// Step size, in a parameter's unit; at least 0. PyTorch's default.
   double learning_rate = 1e-2;
-  /// Initial sum of squared gradients, a gradient's unit squared; at least 0. PyTorch's default.
+  /// Initial sum of squared gradients, in a gradient's unit squared; at least 0. PyTorch's default.
   double initial_accumulator_value = 0;
   /// Added to the root of the sum of squared gradients; above 0.
   double epsilon = 1e-10;
@@ -88,10 +88,10 @@ struct Adagrad {
 
 /// Updates by Lion, the sign of a momentum: w -= rate (sign(beta1 m + (1 - beta1) g) + weight_decay
 /// * w), then m = beta2 m + (1 - beta2) g (Chen et al., "Symbolic discovery of optimization
-/// algorithms", 2023). Its steps are larger than Adam's: a third to a tenth of Adam's learning rate
-/// suits.
+/// algorithms", 2023). Its steps are larger than Adam's: use a third to a tenth of Adam's learning
+/// rate.
 struct Lion {
-  /// Size of a step, a parameter's unit; at least 0. The paper's default.
+  /// Step size, in a parameter's unit; at least 0. The paper's default.
   double learning_rate = 1e-4;
   /// Share of the momentum in the direction of a step, in [0, 1).
   double beta1 = 0.9;
@@ -104,8 +104,8 @@ struct Lion {
 /// Holds the update rule of a training, e.g. Adam{.learning_rate = 4e-3}.
 using Optimizer = std::variant<Adam, SGD, AdamW, RMSprop, Adagrad, Lion>;
 
-/// Limits gradients before an update, against steps that are too large. Both limits may be set: the
-/// norm is limited first.
+/// Limits gradients before an update, which prevents steps that are too large. Both limits may be
+/// set: the norm is limited first.
 struct Clip {
   /// Largest L2 norm over the gradients of all parameters that train: larger ones are scaled down
   /// to it (PyTorch's clip_grad_norm_). A gradient's unit, at least 0; 0: no limit.
@@ -115,12 +115,12 @@ struct Clip {
   double value = 0;
 };
 
-/// Selects parameters by a pattern of their names, and says how they train. The first group that
-/// matches a parameter counts.
+/// Selects parameters by a pattern of their names, and says how they train. A parameter belongs to
+/// the first group that matches it.
 struct ParameterGroup {
   /// Pattern of names such as "dense_1.weight": * stands for any characters, ? for one.
   std::string name = "*";
-  /// Factor of the group on the optimizer's learning rate, at least 0.
+  /// Factor of the group's learning rate on the optimizer's, at least 0.
   double learning_rate_factor = 1;
   /// Weight decay of the group instead of the optimizer's, at least 0; empty: the optimizer's.
   std::optional<double> weight_decay = {};

@@ -34,7 +34,7 @@ struct Classified {
 };
 
 /// Predicts with programs that stay prepared: one for every batch size (and type of samples), made
-/// by its first use and kept, with its own memory; on a GPU its launches are captured in a graph.
+/// at its first use and kept, with its own memory; on a GPU its launches are captured in a graph.
 /// The weights are the model's, so the next prediction uses what training or set_weights() wrote. A
 /// prediction takes turns with every other use of the model.
 ///
@@ -49,8 +49,9 @@ class Predictor {
   /// Prepares the batch sizes of `options`: compiles and allocates. Throws Error for probabilities
   /// where the training's loss gives none and for a batch below 1, and OutOfMemory.
   explicit Predictor(const Model& model, const PredictorOptions& options = {});
-  Predictor(Predictor&&) noexcept;             ///< Moves; the other one can only be assigned to.
-  Predictor& operator=(Predictor&&) noexcept;  ///< Moves; the other one can only be assigned to.
+  Predictor(Predictor&&) noexcept;  ///< Moves; then the other one can only be assigned to.
+  Predictor& operator=(
+      Predictor&&) noexcept;  ///< Moves; then the other one can only be assigned to.
   ~Predictor();
 
   /// Returns the shape of one sample of the first input.
@@ -91,17 +92,17 @@ class Predictor {
   /// take, and OutOfMemory.
   Tensor input(std::int64_t batch, DType dtype = DType::f32);
   /// Returns the memory on the model's device that run(batch, dtype) writes outputs to, (batch,
-  /// output_shape()), f32. Holds what input() says.
+  /// output_shape()), f32. The notes of input() apply.
   Tensor output(std::int64_t batch, DType dtype = DType::f32);
-  /// Makes samples (N, input_shape()) in the memory of the model's device the input of run(N,
-  /// dtype), without a copy. They are kept until another input is set; input(N, dtype) is the one
-  /// that run() begins with. Waits where it replaces an input. A GPU captures its graph again for
-  /// new memory, so alternate as little as possible. Throws Error for another device, type or
-  /// shape, and changes nothing then.
+  /// Sets samples (N, input_shape()) in the memory of the model's device as the input of run(N,
+  /// dtype), without a copy. They are kept until another input is set; initially the input is
+  /// input(N, dtype). Waits where it replaces an input. A GPU captures its graph again for new
+  /// memory, so alternate as little as possible. Throws Error for another device, type or shape,
+  /// and changes nothing then.
   void set_input(const Tensor& samples);
-  /// Predicts the samples in the input. On the CPU the outputs are ready when it returns. A GPU
-  /// only has it enqueued, after everything that was asked of the model before; work of other
-  /// streams on the input must have ended.
+  /// Predicts the samples in the input. On the CPU the outputs are ready when it returns. On a GPU
+  /// the prediction is only enqueued, after all earlier work of the model; work of other streams on
+  /// the input must have ended.
   void run(std::int64_t batch, DType dtype = DType::f32);
   /// Waits until everything that was enqueued is done.
   void wait() const;

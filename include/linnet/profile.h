@@ -35,18 +35,19 @@ struct Profile {
   std::string device;                      ///< Model::device()
   std::int64_t batch = 0;                  ///< samples of a step
   std::int64_t steps = 0;                  ///< steps that were timed
-  double operator_seconds = 0;             ///< time of all operators, in the timed steps; median
+  double operator_seconds = 0;     ///< time of all operators of a timed step; median over the steps
   double step_seconds = 0;         ///< time of a step that is not timed; mean over the steps
   double flops_ceiling = 0;        ///< measured f32 FLOP/s of the device; 0: unknown
   double bytes_ceiling = 0;        ///< measured bytes/s to and from memory; 0: unknown
-  std::vector<std::string> notes;  ///< sentences on what the device could not do
+  std::vector<std::string> notes;  ///< sentences that say what the device could not do
 };
 
 /// Runs `steps` training steps of `model` on one batch of `data` and times every operator; before
-/// and after them it runs about as many untimed ones. All of them train the model. On the CPU the
-/// whole team computes one operator after the other; on CUDA events separate the operators, in a
-/// captured step unless graphs are off. `options`: batch and streamed have no effect. Waits. Throws
-/// DataError for data that do not fit the network, and Error for a batch larger than the data set.
+/// and after them it runs about as many untimed steps. All of these steps train the model. On the
+/// CPU the whole team computes one operator after the other; on CUDA events separate the operators,
+/// in a captured step unless graphs are off. `options`: batch and streamed have no effect. Waits.
+/// Throws DataError for data that do not fit the network, and Error for a batch larger than the
+/// data set.
 Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, std::int64_t steps,
                          const TrainingOptions& options = {});
 

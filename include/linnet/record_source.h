@@ -13,8 +13,8 @@ namespace linnet {
 
 /// Makes samples when a batch needs them, e.g. from files that are read and decoded. Derive from it
 /// and put it into Column::source. Training, evaluation and prediction read ahead on several
-/// threads (FitOptions::decoders). Results depend neither on the threads nor on the order of
-/// reading, as long as a record is always the same within an epoch.
+/// threads (FitOptions::decoders). Results do not depend on the threads or the order of reading, if
+/// a record is always the same within an epoch.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
@@ -29,8 +29,8 @@ class RecordSource {
   /// training, evaluation or prediction that reads.
   virtual void read(std::int64_t index, std::span<std::byte> to) const = 0;
   /// Writes record `index` as read() does, for an epoch of a training, from 1; 0 outside of a
-  /// training. Sources whose records change from epoch to epoch override it, and so do those that
-  /// read from another source.
+  /// training. Override it in a source whose records change from epoch to epoch, and in one that
+  /// reads from another source.
   virtual void read_in_epoch(std::int64_t index, std::int64_t /*epoch*/,
                              std::span<std::byte> to) const {
     read(index, to);

@@ -16,26 +16,27 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Holds what a model is asked about: samples without targets, and a name for each.
+/// Holds samples without targets for a prediction, and a name for each.
 struct Samples {
-  /// One input, called as the model's first one; of a model that learned from a table, its inputs.
+  /// One input, with the name of the model's first one; for a table's model all of its inputs.
   Dataset data = {};
-  std::vector<std::string> names = {};  ///< "cat.png", or "digits.npy[17]" of files of many samples
+  /// "cat.png", or "digits.npy[17]" in a file of many samples.
+  std::vector<std::string> names = {};
 };
 
 /// Says how read_samples() reads files.
 struct ReadOptions {
-  /// The words of the training's texts, as DatasetInfo::vocabulary has them. For text models alone.
+  /// Words of the training's texts, DatasetInfo::vocabulary. Only text models use it.
   std::vector<std::string> vocabulary = {};
-  int threads = 0;  ///< that decode the images of a folder; 0: all processors
-  /// Above 0: image files are resized so that their shorter side has so many pixels, keeping the
-  /// ratio, and the centre of the network's input size is taken, byte for byte as torchvision's
-  /// Resize and CenterCrop do. 0: they get the size of the training's samples.
+  int threads = 0;  ///< threads that decode the images of a folder; 0: all processors
+  /// Above 0: image files are resized so that their shorter side has this many pixels, at the same
+  /// ratio, and cropped to their centre of the network's input size, byte for byte as torchvision's
+  /// Resize and CenterCrop do. 0: they are resized to the training's samples.
   std::int64_t shorter_side = 0;
 };
 
-/// Reads files and folders as samples of the model's first input, byte for byte what the training's
-/// evaluations see of the same files.
+/// Reads files and folders as samples of the model's first input, with the bytes that the
+/// training's evaluations use for the same files.
 /// - A model of images takes images (PNG, JPEG, BMP) as load_images() reads them, folders of them
 ///   with their subfolders, sorted by path, and IDX files, plain or .gz.
 /// - A model of ids takes texts, folders of them (*.txt), and tables with a text after the last tab
@@ -45,18 +46,18 @@ struct ReadOptions {
 /// - Images and ids may be .npy arrays of the shape of the input, or of the training's samples as
 ///   fit_samples() has them; one sample, or several.
 ///
-/// Samples keep their element type where all have the same one, else they are f32. Throws Error
-/// naming the file: one that is missing or unreadable, a folder without samples, and another shape
+/// Samples keep their element type if all have the same one, else they are f32. Throws Error naming
+/// a file that is missing or unreadable, a folder without samples, or a sample of another shape
 /// than the model's.
 Samples read_samples(std::span<const std::filesystem::path> paths, const Model& model,
                      const ReadOptions& options = {});
 
-/// Reads an image file whose bytes lie in memory, e.g. those of a request, as load_image() reads one
-/// of the disk: u8 (1, height, width, channels). Throws as load_images() does.
+/// Reads an image file from memory, e.g. from a request, as load_image() reads one from the disk:
+/// u8 (1, height, width, channels). Throws as load_images() does.
 Tensor decode_image(std::span<const std::byte> bytes, const Model& model);
 
 /// Returns a text as `steps` ids, i32 (1, steps), as load_dataset() encodes reviews: 1, then the id
-/// of each word, padded with 0 in front, or cut to its end. `vocabulary` is the training's
+/// of each word, padded with 0 in front, or cut to its last ids. `vocabulary` is the training's
 /// DatasetInfo::vocabulary. Throws Error for a vocabulary with an empty or repeated word.
 Tensor encode_text(std::string_view text, const std::vector<std::string>& vocabulary,
                    std::int64_t steps);

@@ -27,8 +27,9 @@ enum class ImageFormat : std::uint8_t {
 
 /// Says how save_dataset() writes.
 struct SaveOptions {
-  ImageFormat image_format = ImageFormat::png;  ///< of SaveFormat::images
-  /// Is told how many of how many samples are written; what it throws ends the writing.
+  ImageFormat image_format = ImageFormat::png;  ///< format of the files of SaveFormat::images
+  /// Called with the number of samples written and the number of all samples. An exception that it
+  /// throws ends the writing.
   std::function<void(std::int64_t done, std::int64_t samples)> progress = {};
 };
 
@@ -38,12 +39,12 @@ struct SaveOptions {
 /// - cifar: CIFAR-10's or CIFAR-100's binary files. Takes (32, 32, 3) u8 with 10 or 100 classes,
 ///   and a test set; the coarse labels of CIFAR-100 are written as 0.
 /// - images: train/CLASS/NUMBER.png (or .bmp), test/ too, and classes.txt. Takes (H, W, 1 or 3) u8
-///   with labels. Read again, samples come class by class.
-/// - npy: x_train.npy, y_train.npy, those of the test set, and classes.txt. Takes every data set of
-///   one input and one target.
+///   with labels. When the folder is read, samples are in the order of classes.
+/// - npy: x_train.npy, y_train.npy, those of the test set, and classes.txt. Takes every data set
+/// with one input and one target.
 ///
-/// Throws Error where the folder is there already, where the format can't hold the data (saying
-/// why), or where a file can't be written.
+/// Throws Error if the folder exists, if the format cannot hold the data (with the reason), or if a
+/// file cannot be written.
 void save_dataset(const Splits& splits, const std::filesystem::path& folder, SaveFormat format,
                   const SaveOptions& options = {});
 

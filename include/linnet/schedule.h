@@ -71,13 +71,13 @@ struct OneCycle {
   double floor = 1e-4 / 25;
 };
 
-/// Multiplies the factor by `factor` where the loss has not improved for more than `patience`
-/// epochs (ReduceLROnPlateau). The loss is that of the validation set, else of the test set, else
-/// of the training.
+/// Multiplies the factor by `factor` if the loss has not improved for more than `patience` epochs
+/// (ReduceLROnPlateau). The loss is that of the validation set, or without one of the test set, or
+/// without both of the training.
 struct Plateau {
   /// Factor of each change, in (0, 1). PyTorch's default.
   double factor = 0.1;
-  /// Epochs without an improvement that are accepted, at least 0. PyTorch's default.
+  /// Number of epochs without an improvement before a change, at least 0. PyTorch's default.
   std::int64_t patience = 10;
   /// Smallest relative improvement: a loss is better below (1 - threshold) times the best one; in
   /// [0, 1). PyTorch's default.
@@ -86,10 +86,10 @@ struct Plateau {
   double floor = 0;
 };
 
-/// Returns the factor of a step of an own schedule, from the epochs done before it (a fraction
+/// Returns the factor of a step of a custom schedule, from the epochs done before it (a fraction
 /// within an epoch) and the updates done before it. The thread that trains calls it once a step,
-/// and the host runs one step at a time; the steps of a warm-up do not call it. A factor that is
-/// negative or not finite throws Error.
+/// and the host runs one step at a time; the steps of a warm-up do not call it. A negative or
+/// non-finite factor is an Error.
 using ScheduleFunction = std::function<double(double epoch, std::uint64_t step)>;
 
 /// Describes how the learning rate changes during a training, e.g. CosineDecay{.floor = 0.1}.
@@ -98,7 +98,7 @@ using Schedule = std::variant<Constant, StepDecay, CosineDecay, LinearDecay, Pol
 
 /// Raises the factor linearly before the schedule: step s has (s + 1) / n, where n is the number of
 /// steps in `epochs` (Goyal et al., "Accurate, large minibatch SGD", 2017). Decays begin after it.
-/// Before a OneCycle it rises to the cycle's first factor.
+/// A warm-up before a OneCycle ends at the cycle's first factor.
 struct Warmup {
   /// Length in epochs, at least 0; may be a fraction. 0: no warm-up.
   double epochs = 0;

@@ -34,8 +34,8 @@ class State {
 
   /// Returns the Tensor of this name. Throws Error for an unknown name.
   const Tensor& operator[](std::string_view name) const;
-  /// Returns the Tensor of this name, or null for an unknown name. The pointer is valid until set()
-  /// is called.
+  /// Returns the Tensor of this name, or null for an unknown name. The pointer is valid until the
+  /// next set().
   const Tensor* find(std::string_view name) const;
   /// Adds an entry at the end, or replaces the Tensor of the entry of that name.
   void set(std::string name, Tensor value);
@@ -59,11 +59,11 @@ bool same_bits(const State& a, const State& b);
 
 /// Writes a State to a file, which read_state() reads: a safetensors file whose last tensor,
 /// "crc32", is the checksum of all bytes before it. The file appears whole or not at all, and is on
-/// the disk when the call returns. Waits for a GPU. Throws Error where it cannot be written, and
-/// for a name that is empty, "crc32" or not UTF-8.
+/// the disk when the call returns. Waits for a GPU. Throws Error if it cannot be written, and for a
+/// name that is empty, "crc32" or not UTF-8.
 void write_state(const std::filesystem::path& path, const State& state);
 /// Reads a State that write_state() wrote, bit for bit. Throws DataError for a file that is missing
-/// or damaged, in whatever byte.
+/// or damaged in any byte.
 State read_state(const std::filesystem::path& path);
 
 }  // namespace linnet

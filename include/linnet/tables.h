@@ -89,7 +89,7 @@ class Table {
   /// Returns whether a field holds no value.
   bool missing(std::int64_t row, std::size_t column) const { return text(row, column).empty(); }
   /// Returns a field's number; NaN where the value is missing. Throws DataError naming row and
-  /// column for a text that is no finite number.
+  /// column for a text that is not a finite number.
   double number(std::int64_t row, std::size_t column) const;
   /// Returns "'x.csv', row 12 (line 13), column 'age'", for messages.
   std::string place(std::int64_t row, std::size_t column) const;

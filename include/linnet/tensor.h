@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-/// The struct that <dlpack/dlpack.h> declares (https://dmlc.github.io/dlpack); equal in all
-/// versions of DLPack before 1.0's versioned struct.
+/// Declared by <dlpack/dlpack.h> (https://dmlc.github.io/dlpack); equal in all versions of DLPack
+/// before 1.0's versioned struct.
 struct DLManagedTensor;
 
 namespace linnet {
@@ -27,7 +27,7 @@ class TensorMemory;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Says which device's memory a Tensor lies in.
+/// Names the device whose memory holds a Tensor.
 struct Device {
   /// Names the kind of a device: the host's memory, or that of an NVIDIA GPU.
   enum class Kind : std::uint8_t { cpu, cuda };
@@ -40,8 +40,8 @@ struct Device {
 /// Returns "cpu", or for a GPU a text such as "cuda:0".
 std::string to_string(Device device);
 
-/// Holds for the C++ types that a Tensor's elements can be read as. C++20 has no type for f16 and
-/// bf16: use Tensor::bytes() or Tensor::to().
+/// Is satisfied by the C++ types that a Tensor's elements can be read as. C++20 has no type for f16
+/// and bf16: use Tensor::bytes() or Tensor::to().
 template <class T>
 concept Element =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::uint8_t> ||
@@ -98,17 +98,17 @@ class Tensor {
     const auto count = static_cast<std::int64_t>(values.size());
     *this = Tensor(std::move(values), Shape{count});
   }
-  /// Returns a copy of `values` in host memory. Throws Error unless they are shape.elements(), and
-  /// OutOfMemory.
+  /// Returns a copy of `values` in host memory. Throws Error unless there are shape.elements() of
+  /// them, and OutOfMemory.
   template <Element T>
   static Tensor copy(std::span<const T> values, const Shape& shape) {
     return borrow(dtype_of<T>(), shape, std::as_bytes(values)).clone();
   }
 
   /// Returns a Tensor that refers to the caller's memory, which must outlive every copy of the
-  /// Tensor. Takes contiguous ranges that are no temporaries (std::vector, std::array, std::span,
-  /// arrays). The Tensor is read-only where the range's elements are const. Allocates nothing.
-  /// Throws Error unless the range holds shape.elements() elements.
+  /// Tensor. Takes contiguous ranges that are not temporaries (std::vector, std::array, std::span,
+  /// arrays). The Tensor is read-only if the range's elements are const. Allocates nothing. Throws
+  /// Error unless the range holds shape.elements() elements.
   template <std::ranges::contiguous_range R>
   requires std::ranges::sized_range<R> && std::ranges::borrowed_range<R> &&
       Element<std::ranges::range_value_t<R>>
@@ -121,13 +121,12 @@ class Tensor {
       return borrow_writable(kType, shape, std::as_writable_bytes(elements));
     }
   }
-  /// Returns a read-only Tensor that refers to memory of any type and device. `owner` is kept for
-  /// as long as a copy of the Tensor lives; without it the memory must outlive every copy. Throws
-  /// Error unless `bytes` is as long as type and shape say, and for an address that is not aligned
-  /// for the type.
+  /// Returns a read-only Tensor that refers to memory of any type and device. `owner` is kept while
+  /// a copy of the Tensor lives; without it the memory must outlive every copy. Throws Error unless
+  /// `bytes` has the length of type and shape, and for an address that is not aligned for the type.
   static Tensor borrow(DType dtype, const Shape& shape, std::span<const std::byte> bytes,
                        std::shared_ptr<const void> owner = {}, Device device = {});
-  /// Returns a Tensor that refers to memory as borrow() does, and may be written.
+  /// Returns a writable Tensor that refers to memory as borrow() does.
   static Tensor borrow_writable(DType dtype, const Shape& shape, std::span<std::byte> bytes,
                                 std::shared_ptr<const void> owner = {}, Device device = {});
 
@@ -139,14 +138,14 @@ class Tensor {
   Device device() const { return device_; }
   /// Returns the number of elements.
   std::int64_t elements() const { return shape_.elements(); }
-  /// Returns whether writing the elements is refused.
+  /// Returns whether the elements are read-only.
   bool read_only() const { return read_only_; }
   /// Returns whether the Tensor keeps its memory alive; false for memory that the caller must keep.
   bool owns_memory() const { return memory_ != nullptr || size_ == 0; }
 
-  /// Returns the elements, row-major, as long as the memory lives. Throws Error for another element
-  /// type, and for memory of a GPU, which to_host() copies. The byte of a bool must be 0 or 1,
-  /// which only borrowed memory can violate.
+  /// Returns the elements, row-major; they live as long as the memory. Throws Error for another
+  /// element type, and for memory of a GPU, which to_host() copies. The byte of a bool must be 0 or
+  /// 1; only borrowed memory can violate this.
   template <Element T>
   std::span<const T> as() const {
     const std::span<const std::byte> bytes = host_bytes(dtype_of<T>());
@@ -172,25 +171,25 @@ class Tensor {
   std::span<std::byte> writable_bytes();
 
   /// Returns the rows [begin, end) of the first axis, in the same memory. Allocates nothing. Throws
-  /// Error for rows that the Tensor lacks.
+  /// Error for rows outside the Tensor.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
-  /// Returns the same memory in another shape. Allocates nothing. Throws Error for a shape of
+  /// Returns the same memory in another shape. Allocates nothing. Throws Error for a shape with
   /// another number of elements.
   Tensor reshaped(const Shape& shape) const;
 
   /// Returns a copy in newly allocated host memory. Waits for a GPU. Throws OutOfMemory, and Error
-  /// for a GPU's memory that came from another library (from_dlpack()), which alone can read it.
+  /// for GPU memory of another library (from_dlpack()), which only that library can read.
   Tensor clone() const;
-  /// Returns the Tensor itself where its memory is the host's, else clone(). Waits for a GPU.
+  /// Returns the Tensor itself if its memory is the host's, else clone(). Waits for a GPU.
   Tensor to_host() const;
   /// Waits until everything that was enqueued on the device of this memory is done. Does nothing
   /// for host memory, and for memory that the library did not allocate.
   void wait() const;
-  /// Returns the elements in another type: the Tensor itself where it has that type, else a copy in
-  /// host memory. Rounds once, to nearest, ties to even; what a float type cannot hold becomes
-  /// infinite. Floats are truncated towards zero to integers; a bool is whether the number is not
-  /// 0. Waits for a GPU. Throws Error naming the first number that an integer type cannot hold, and
-  /// OutOfMemory.
+  /// Returns the elements in another type: the Tensor itself if it has that type, else a copy in
+  /// host memory. It rounds once, to nearest, ties to even; numbers too large for a float type
+  /// become infinite. Floats are truncated towards zero to integers; a bool is true unless the
+  /// number is 0. Waits for a GPU. Throws Error naming the first number that an integer type cannot
+  /// hold, and OutOfMemory.
   Tensor to(DType dtype) const;
 
   /// @cond
@@ -225,15 +224,15 @@ bool same_bits(const Tensor& a, const Tensor& b);
 
 /// Reads a NumPy file .npy (numpy.lib.format, versions 1.0 to 3.0) of f4, f8, f2, u1, i4, i8 or b1,
 /// little-endian, in C order. Throws DataError "cannot read 'x': ..." for any other file, and for a
-/// file that is cut, is damaged or has bytes left over; OutOfMemory for one that does not fit.
+/// file that is cut short, damaged or has extra bytes; OutOfMemory for one that does not fit.
 Tensor read_npy(const std::filesystem::path& path);
 /// Writes a NumPy file .npy of version 1.0, whole or not at all. Waits for a GPU. Throws Error for
-/// bf16, which NumPy lacks, and where the file cannot be written.
+/// bf16, which NumPy lacks, and if the file cannot be written.
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 /// Takes over a DLPack tensor without a copy. It must be dense and row-major, of a type that DType
 /// has, in memory of the CPU or of a CUDA device. Its deleter runs when the last copy of the Tensor
-/// goes. Throws Error for any other tensor, which then stays the caller's.
+/// is destroyed. Throws Error for any other tensor, which the caller then still owns.
 Tensor from_dlpack(DLManagedTensor* tensor);
 /// Hands the memory over without a copy. The receiver calls tensor->deleter(tensor) once, on any
 /// thread; the memory lives until then. Waits for a device, as Tensor::wait() does. Throws Error

@@ -32,46 +32,48 @@ struct TrainerState;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Computes an own loss, from an output and its targets (labels come as one-hot rows), e.g.
+/// Computes a custom loss from an output and its targets (labels come as one-hot rows), e.g.
 /// @code
 /// [](const Expression& y, const Expression& t) { return mean(square(y - t)); }
 /// @endcode
-/// It returns one number a sample, or several; the loss is their mean.
+/// It returns one number or several for each sample; the loss is their mean.
 using CustomLoss = std::function<Expression(const Expression& y, const Expression& target)>;
 
-/// Says the loss of one output of a network of several. The total loss is the sum of weight * loss.
+/// Describes the loss of one output of a network with several. The total loss sums
+/// weight * loss over the outputs.
 struct OutputLoss {
   std::string output;           ///< name of the output
   Loss loss = Loss::automatic;  ///< its loss
   double weight = 1;            ///< factor of its loss in the total, finite
   LossOptions options = {};     ///< options of its loss; l1 and l2 must be 0
-  CustomLoss custom = {};       ///< own loss, instead of `loss`
+  CustomLoss custom = {};       ///< custom loss, instead of `loss`
   /// Target of every element, instead of a column of the data set: with binary cross-entropy, 1
-  /// says that all samples are positive.
+  /// makes all samples positive.
   std::optional<double> target = {};
 };
 
 /// Describes an exponential moving average of the weights: the first update sets it to the weights,
 /// every later one to decay * average + (1 - decay) * weights. Trainer::averaged() returns it.
 struct Average {
-  double decay = 0;  ///< share of the old average, in (0, 1), e.g. 0.999; 0: no average is kept
-  /// Limits the decay to (1 + n) / (10 + n) after n updates, so that the average soon forgets the
-  /// first weights.
+  /// Share of the old average that an update keeps, in (0, 1), e.g. 0.999; 0: no average.
+  double decay = 0;
+  /// Limits the decay to (1 + n) / (10 + n) after n updates, so that the first weights lose their
+  /// share soon.
   bool warmup = false;
 };
 
-/// Describes what a training minimises, and how.
+/// Describes the losses that a training minimises, and how.
 struct Objective {
-  /// Parameters that train, by name, with their learning rates and weight decays; empty: all. What
-  /// matches no group is frozen: it has no gradient, no penalty and no update. So is what no loss
-  /// depends on, such as the layers of an output without targets. A batch norm that is frozen whole
-  /// (weight and bias) computes as at inference and keeps its running statistics. Throws Error for
-  /// a pattern that matches no parameter, and before the first step for a pattern that matches only
-  /// parameters on which no loss depends.
+  /// Parameters that train, by name, with their learning rates and weight decays; empty: all. A
+  /// parameter that matches no group is frozen: it has no gradient, no penalty and no update. A
+  /// parameter on which no loss depends is frozen too, such as those of an output without targets.
+  /// A batch norm whose weight and bias are both frozen computes as at inference and keeps its
+  /// running statistics. Throws Error for a pattern that matches no parameter, and before the first
+  /// step for a pattern that matches only parameters on which no loss depends.
   std::vector<ParameterGroup> trains = {};
   Loss loss = Loss::automatic;    ///< loss of the first output
   LossOptions loss_options = {};  ///< options of that loss; l1 and l2 of all trained weights
-  CustomLoss custom_loss = {};    ///< own loss of the first output, instead of `loss`
+  CustomLoss custom_loss = {};    ///< custom loss of the first output, instead of `loss`
   /// Losses of outputs, by name. Outputs with targets that are not named have automatic losses of
   /// weight 1.
   std::vector<OutputLoss> output_losses = {};
@@ -85,19 +87,19 @@ struct Objective {
 /// Holds one of several objectives over one network.
 struct NamedObjective {
   std::string name;     ///< unique name, not empty, without '/'
-  Objective objective;  ///< what its steps minimise
+  Objective objective;  ///< losses and settings of its steps
 };
 
 /// Lists the objectives of a Trainer of several. An objective's losses are those of its
-/// output_losses; outputs that are not named there have none. One without output_losses has the
-/// losses of a single objective: one for every output with targets.
+/// output_losses; outputs that are not named there have none. An objective without output_losses
+/// has one loss for every output with targets.
 using Objectives = std::vector<NamedObjective>;
 
-/// Holds what stays the same over all fits of a Trainer.
+/// Holds settings for all fits of a Trainer.
 struct TrainerOptions {
   std::uint64_t seed = 0;  ///< seed of shuffling, dropout, augmentation and noise
-  /// Own metrics, which fit() measures on validation and test sets, and evaluate() on its data. The
-  /// Trainer throws Error for names that are empty or occur twice, and for unknown outputs.
+  /// Custom metrics, which fit() measures on validation and test sets, and evaluate() on its data.
+  /// The Trainer throws Error for names that are empty or occur twice, and for unknown outputs.
   std::vector<CustomMetric> metrics = {};
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
@@ -108,44 +110,45 @@ struct FitOptions {
   std::int64_t epochs = 1;   ///< epochs to train, at least 1. Keras' default.
   std::int64_t batch = 128;  ///< samples of a batch, at least 1
   /// Batches of one update, at least 1, as in Trainer::step() over several; an epoch's last update
-  /// has the batches that are left.
+  /// has the remaining batches.
   std::int64_t accumulate = 1;
   /// Validation set, evaluated after every epoch; empty: none. Dataset::split() splits one off.
   Dataset validation = {};
   Dataset test = {};  ///< test set, evaluated after the last epoch; after each without `validation`
-  /// Stops when the watched number has not improved for so many epochs (early stopping); 0: never.
+  /// Number of epochs without an improvement of the watched number after which the fit stops (early
+  /// stopping); 0: never.
   std::int64_t patience = 0;
   /// Keeps the weights of the epoch whose watched number was the best, for Trainer::best().
   bool keep_best = false;
   /// Number that `patience` and `keep_best` watch: by default the validation loss, else the test
   /// loss, else the training loss. E.g. {.metric = "accuracy", .better = Better::larger}.
   Watch watch = {};
-  bool shuffle = true;  ///< draws another order of the samples in each epoch
-  /// Leaves out of each epoch the samples after its last whole batch; with `shuffle` other ones
-  /// every time.
+  bool shuffle = true;  ///< shuffles the samples in each epoch
+  /// Leaves out the samples after the last whole batch of each epoch; with `shuffle` these differ
+  /// in each epoch.
   bool drop_last = false;
-  /// Leaves the data in host memory, for data that do not fit into the device's: each batch is
-  /// copied to the device while it computes the one before. The results are the same to the bit.
-  /// Has no effect on the CPU, which reads host memory.
+  /// Keeps the data in host memory, for data that does not fit into the device's: each batch is
+  /// copied to the device while the device computes the one before. Results are the same bits. It
+  /// has no effect on the CPU.
   bool streamed = false;
-  /// Batches that are read or copied ahead (prefetched), at least 1. Does not affect results.
+  /// Batches to prefetch, at least 1. It does not affect results.
   std::int64_t prefetch = 3;
-  /// Threads that read ahead where samples come from a source (Column::source); 0: all processors.
-  /// Does not affect results.
+  /// Threads that prefetch samples of a source (Column::source); 0: all processors. It does not
+  /// affect results.
   int decoders = 0;
   Augment augment = {};          ///< random changes of the first input's images
   Checkpoints checkpoints = {};  ///< where checkpoints are written, and whether to continue one
-  Callback* callback = nullptr;  ///< hears of batches, epochs and the end; must outlive the call
+  Callback* callback = nullptr;  ///< callback of batches, epochs and the end; must outlive the call
 };
 
-/// Refers to a step that Trainer::step() has begun.
+/// Refers to a step that Trainer::step() has started.
 class StepResult {
  public:
   /// Returns the number of the step, counted over the training from 0.
   std::uint64_t step() const { return step_; }
   /// Waits for the step and returns its loss. The trainer keeps the losses of the newest 4096
-  /// steps. Throws Error for an older step, for one before a load_state(), where the trainer is
-  /// gone, and where the step or one before it was not finite (see Trainer::step()).
+  /// steps. Throws Error for an older step, for one before a load_state(), if the trainer no longer
+  /// exists, and if the step or one before it was not finite (see Trainer::step()).
   float loss() const;
 
  private:
@@ -159,8 +162,8 @@ class StepResult {
 
 /// Trains a model. It holds the optimizer's state and the position in the training, so a second
 /// fit() continues where the first one ended: fit() for 3 epochs and for 2 give the bits of fit()
-/// for 5, where the schedule has its own length. What is compiled stays compiled. The model is
-/// shared: evaluations and predictions use the weights as they are.
+/// for 5, where the schedule has its own length. Compiled programs are kept. The model is shared:
+/// evaluations and predictions use its current weights.
 ///
 /// A shared handle, as a Model is: copies refer to the same trainer, a move copies, and no Trainer
 /// is ever empty. Not thread-safe: calls take turns with everything else that uses the model.
@@ -180,7 +183,7 @@ class Trainer {
   Trainer(const Trainer&) noexcept = default;             ///< Makes another handle of the trainer.
   Trainer& operator=(const Trainer&) noexcept = default;  ///< Refers to the other from now on.
 
-  /// Trains for FitOptions::epochs more epochs, and returns what happened. An epoch's last, smaller
+  /// Trains for FitOptions::epochs more epochs, and returns the history. An epoch's last, smaller
   /// batch is trained on unless FitOptions::drop_last leaves it out. The first fit() of a batch
   /// size and data shapes compiles and allocates; later ones do not. Results depend on the options,
   /// the seeds and the data, not on the number of threads. Waits. Throws as train() does; Error for
@@ -188,15 +191,15 @@ class Trainer {
   /// (see Callback).
   History fit(const Dataset& data, const FitOptions& options = {});
 
-  /// Returns the batches of the training's next epoch, for an own loop. The epoch counts as done
-  /// when step() was given its last batch. Stepping through all of them gives the bits of fit() for
-  /// one epoch. Throws Error for options out of range, and for data without samples.
+  /// Returns the batches of the training's next epoch, for a custom loop. The epoch counts as done
+  /// after step() on its last batch. Stepping through all of them gives the bits of fit() for one
+  /// epoch. Throws Error for options out of range, and for data without samples.
   BatchRange batches(const Dataset& data, const BatchOptions& options = {}) const;
   /// Does one step of the optimizer on a batch. On a GPU the step is only enqueued;
-  /// StepResult::loss() waits for it. The first step of a batch size compiles and allocates. Where
-  /// the loss or a gradient is not finite, this and all later steps leave weights, moments and
-  /// running statistics unchanged, until StepResult::loss() or the trainer's next look at the
-  /// device (once in 256 steps) throws an Error that names the operator and the step.
+  /// StepResult::loss() waits for it. The first step of a batch size compiles and allocates. If the
+  /// loss or a gradient is not finite, this and all later steps leave weights, moments and running
+  /// statistics unchanged, until StepResult::loss() or the trainer's next look at the device (once
+  /// in 256 steps) throws an Error that names the operator and the step.
   StepResult step(const Batch& batch);
   /// Does one step of one of several objectives. Throws Error for an unknown name.
   StepResult step(std::string_view objective, const Batch& batch);
@@ -210,24 +213,24 @@ class Trainer {
   StepResult step(std::span<const Batch> batches);
   /// Does one step of one of several objectives over several batches.
   StepResult step(std::string_view objective, std::span<const Batch> batches);
-  /// Returns the gradients of the weights that train, by name, for a batch as the next step() would
-  /// see it. Changes neither weights nor running statistics. Waits.
+  /// Returns the gradients of the weights that train, by name, for a batch, as the next step()
+  /// would compute them. Changes neither weights nor running statistics. Waits.
   State gradients(const Batch& batch);
   /// Returns the gradients of one of several objectives.
   State gradients(std::string_view objective, const Batch& batch);
   /// Minimises the loss over all samples by L-BFGS instead of the objective's optimizer: for small
-  /// networks and data. Changes the weights that train, neither moments nor the position. The
-  /// curvature estimate is part of state(): where the weights are those that the first call left, a
-  /// second call continues, so 10 iterations and 10 give the bits of 20. Dropout's masks stay the
-  /// same. Gradients in several batches (LBFGS::batch) need a loss that is a plain mean over
-  /// samples. Waits. Throws Error for a network with running statistics, which no gradient
-  /// describes, for options out of range, and where the loss is not finite at the start.
+  /// networks and data. Changes the weights that train, but not moments or the position. The
+  /// curvature estimate is part of state(): a second call continues if the weights are still those
+  /// of the first, so 10 iterations and 10 give the bits of 20. Dropout's masks do not change.
+  /// Gradients in several batches (LBFGS::batch) need a loss that is a plain mean over samples.
+  /// Waits. Throws Error for a network with running statistics, for options out of range, and for a
+  /// loss that is not finite at the start.
   Minimum minimize(const Dataset& data, const LBFGS& options = {});
 
-  /// Returns loss, accuracy and own metrics over a data set, in inference mode, by the objective's
-  /// losses. Waits. Throws the Error of an earlier step that was not finite.
+  /// Returns loss, accuracy and custom metrics over a data set, in inference mode, by the
+  /// objective's losses. Waits. Throws the Error of an earlier step that was not finite.
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
-  /// Returns loss, accuracy and own metrics by the losses of one of several objectives.
+  /// Returns loss, accuracy and custom metrics by the losses of one of several objectives.
   Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
 
   /// Returns the first output for every sample, by the current weights: Model::predict().
@@ -238,25 +241,25 @@ class Trainer {
   /// Returns the model.
   Model& model();
   /// Returns another model with the weights of the best epoch of the last fit with keep_best.
-  /// Waits. Throws Error where none was kept.
+  /// Waits. Throws Error without one.
   Model best() const;
   /// Returns another model with the moving average of the weights (Objective::average) and the
   /// current running statistics. Evaluations, fit()'s too, use the weights themselves. Waits.
-  /// Throws Error where no average is kept or no step was done.
+  /// Throws Error if no average is kept or no step was done.
   Model averaged() const;
   /// Returns another model with the moving average that one of several objectives keeps.
   Model averaged(std::string_view objective) const;
 
   /// Returns the number of steps done so far, of all objectives. Steps that were not finite, and
-  /// those after them, count until a call that waits has found them.
+  /// those after them, count until a call that waits detects them.
   std::uint64_t steps() const;
-  /// Returns the number of epochs done so far; the last one may be incomplete where a callback
-  /// stopped it.
+  /// Returns the number of epochs done so far; the last one may be incomplete if a callback stopped
+  /// it.
   std::int64_t epochs() const;
   /// Returns everything that the training needs to continue: weights and running statistics
   /// ("model/NAME"), moments ("optimizer/moment1/NAME"), and the position. Of several objectives,
-  /// the names of moments and update counts begin with "objective/OBJECTIVE/". Copies in host
-  /// memory. Waits. Throws Error where a weight is NaN or infinite.
+  /// the names of moments and update counts begin with "objective/OBJECTIVE/". All are copies in
+  /// host memory. Waits. Throws Error for a weight that is NaN or infinite.
   State state() const;
   /// Continues from a state that state() returned, of this or another trainer of the same network
   /// and optimizer, or from a checkpoint (read_checkpoint()): the next fit() then continues the fit
@@ -271,8 +274,8 @@ class Trainer {
   std::shared_ptr<TrainerState> state_;
 };
 
-/// Describes one call of train(). Write train(model, data, TrainingOptions{.epochs = 1}) where a
-/// compiler rejects {.epoch = 1}: with the type it names the misspelt field.
+/// Describes one call of train(). If a compiler rejects {.epoch = 1}, write train(model, data,
+/// TrainingOptions{.epoch = 1}): its message then names the misspelt field.
 struct TrainingOptions {
   std::int64_t epochs = 5;                  ///< epochs to train, at least 1
   std::int64_t batch = 128;                 ///< samples of a batch, at least 1
@@ -283,27 +286,27 @@ struct TrainingOptions {
   std::vector<ParameterGroup> trains = {};  ///< parameters that train: Objective::trains
   Loss loss = Loss::automatic;              ///< loss of the first output
   LossOptions loss_options = {};            ///< options of that loss; l1 and l2 of all weights
-  CustomLoss custom_loss = {};              ///< own loss of the first output, instead of `loss`
+  CustomLoss custom_loss = {};              ///< custom loss of the first output, instead of `loss`
   /// Losses of outputs, by name: Objective::output_losses.
   std::vector<OutputLoss> output_losses = {};
-  std::int64_t patience = 0;               ///< early stopping: FitOptions::patience
+  std::int64_t patience = 0;  ///< early stopping: FitOptions::patience
   /// Leaves the model with the weights of the epoch whose watched number was the best, and measures
   /// the test set by them: FitOptions::keep_best, Trainer::best().
   bool keep_best = false;
-  bool shuffle = true;                     ///< draws another order of the samples in each epoch
-  bool drop_last = false;                  ///< leaves out smaller last batches: FitOptions
+  bool shuffle = true;                     ///< shuffles the samples in each epoch
+  bool drop_last = false;                  ///< leaves out a smaller last batch: FitOptions
   std::uint64_t seed = 0;                  ///< seed of shuffling, dropout, augmentation and noise
-  bool streamed = false;                   ///< leaves the data in host memory: FitOptions
-  std::int64_t prefetch = 3;               ///< batches that are read ahead: FitOptions
-  int decoders = 0;                        ///< threads that read ahead; 0: all processors
+  bool streamed = false;                   ///< keeps the data in host memory: FitOptions
+  std::int64_t prefetch = 3;               ///< batches to prefetch: FitOptions
+  int decoders = 0;                        ///< threads that prefetch; 0: all processors
   Augment augment = {};                    ///< random changes of the first input's images
   Checkpoints checkpoints = {};            ///< checkpoints, and continuing one: FitOptions
-  std::vector<CustomMetric> metrics = {};  ///< own metrics: TrainerOptions::metrics
+  std::vector<CustomMetric> metrics = {};  ///< custom metrics: TrainerOptions::metrics
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
 };
 
-/// Trains `model` on `data`, and returns what happened. An epoch's last, smaller batch is trained
+/// Trains `model` on `data`, and returns the history. An epoch's last, smaller batch is trained
 /// on unless TrainingOptions::drop_last leaves it out. `test` is evaluated after every epoch.
 /// Compiles and allocates for the first training of these shapes and options. Results depend on the
 /// options, the seeds and the data, not on the number of threads. Waits.
@@ -312,14 +315,14 @@ struct TrainingOptions {
 /// fit the network, for samples or targets that are NaN or infinite, for ids outside an embedding,
 /// and for labels that are all ignored; Error for a batch, the last one too, that gives a batch
 /// norm a single value per channel, whose variance is undefined (PyTorch refuses it as well);
-/// OutOfMemory where the training does not fit. Later it throws Error where the loss, an
-/// evaluation's loss or a weight is not finite, and DeviceError where the device fails.
+/// OutOfMemory if the training does not fit. Later it throws Error if the loss, an evaluation's
+/// loss or a weight is not finite, and DeviceError if the device fails.
 History train(Model& model, const Dataset& data, const TrainingOptions& options = {},
               const Dataset* test = nullptr, Callback* callback = nullptr);
 
 /// Trains `model` on the training set of `splits`. A validation set is evaluated after every epoch
 /// (and watched by `patience`), and the test set after the last one; without a validation set the
-/// test set is evaluated after every epoch. Otherwise as the form above.
+/// test set is evaluated after every epoch. It is otherwise the same as the form above.
 History train(Model& model, const Splits& splits, const TrainingOptions& options = {},
               Callback* callback = nullptr);
 

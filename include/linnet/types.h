@@ -30,7 +30,7 @@ DType dtype_from_string(std::string_view name);
 /// A value: it allocates nothing. `const` functions may be called from several threads at once.
 class Shape {
  public:
-  /// Number of dims that a shape holds at most.
+  /// Maximum number of dims.
   static constexpr std::size_t kMostAxes = 8;
 
   /// Makes the shape () of a single element.
@@ -43,7 +43,7 @@ class Shape {
   /// Returns the number of dims.
   std::size_t rank() const { return rank_; }
   /// Returns one dim. Negative indices count from the end: shape[-1] is the last dim. Throws
-  /// InternalError for an axis that the shape lacks.
+  /// InternalError for an axis outside the shape.
   std::int64_t operator[](int axis) const;
   /// Returns the product of the dims; 1 for the shape (). Throws Error where it exceeds 2^63 - 1.
   std::int64_t elements() const;

@@ -10,7 +10,7 @@
 #include <span>
 
 LINNET_API_BEGIN
-/// Makes networks of the literature, without weights.
+/// Makes networks from the literature, without weights.
 namespace linnet::zoo {
 
 /// Says how an image classifier is built.
@@ -18,9 +18,9 @@ struct ImageOptions {
   Shape sample = {32, 32, 3};  ///< shape of an image; (224, 224, 3) for ImageNet
   std::int64_t classes = 10;   ///< number of outputs; 0: the features before the last dense layer
   Layer pixels = Rescale{};    ///< first layer, which normalises pixels
-  double epsilon = 1e-5;       ///< of batch norms; Keras's applications have 1.001e-5
-  /// Whether a ResNet-18 to 101 begins with a 3x3 convolution of stride 1 and no max pool, for
-  /// images of 32x32, instead of 7x7 of stride 2 and a max pool.
+  double epsilon = 1e-5;       ///< epsilon of batch norms; Keras's applications have 1.001e-5
+  /// Whether a ResNet-18 to 101 begins with a 3x3 convolution of stride 1, for images of 32x32,
+  /// instead of a 7x7 convolution of stride 2 and a max pool.
   bool small_stem = false;
   /// Whether bottleneck blocks have their stride in the first 1x1 convolution, as in the paper and
   /// in Keras (form v1), instead of the 3x3 one (v1.5, PyTorch).
@@ -36,7 +36,7 @@ Network mlp(std::int64_t features, std::span<const std::int64_t> hidden, const L
 /// form v1.5: in bottleneck blocks the 3x3 convolution has the stride. Pixels -> conv 64 7x7/2 ->
 /// batch norm -> ReLU -> max pool 3x3/2
 /// -> four stages -> global average pool -> dense; convolutions without bias, He initialisation.
-/// Layers are named as in torchvision ("layer1.0.conv1"), but for the projections:
+/// Layers are named as in torchvision ("layer1.0.conv1"), except the projections:
 /// "layer1.0.shortcut.conv" and "layer1.0.shortcut.bn" for its "layer1.0.downsample.0" and ".1".
 /// 11,181,642, 21,289,802, 23,528,522 and 42,520,650 parameters with 10 classes.
 Network resnet18(const ImageOptions& options = {});
@@ -67,7 +67,7 @@ struct VggOptions {
 
 /// Returns VGG-11 (Simonyan and Zisserman, 2014): five stages of 3x3 convolutions that end in max
 /// pool 2, then dense 4096, 4096, classes. Layers are named as in torchvision ("features.0",
-/// "classifier.6"); its pooling to 7x7 before the dense layers, which does nothing to images of
+/// "classifier.6"); its pooling to 7x7 before the dense layers, which has no effect on images of
 /// 224, is left out: there are 25,088 features at 224x224 and 512 at 32x32. He normal (by fan in)
 /// and Glorot uniform. 132,863,336 and 138,357,544 parameters.
 Network vgg11(const VggOptions& options = {});
@@ -77,18 +77,18 @@ Network vgg16(const VggOptions& options = {});
 /// Returns a densely connected network of 121 layers (Huang et al., 2017), of growth 32 with
 /// bottlenecks of 128 channels: pixels -> conv 64 7x7/2 -> batch norm, ReLU -> max pool 3x3/2 ->
 /// four dense blocks with halving transitions between them -> batch norm, ReLU -> global average
-/// pool -> dense. Names as in torchvision ("features.denseblock1.denselayer1.conv1"). Images of at
-/// least 32x32. 7,978,856 and 14,149,480 parameters with 1,000 classes; 6,968,206 for densenet121
-/// with 14.
+/// pool -> dense. Layers are named as in torchvision ("features.denseblock1.denselayer1.conv1").
+/// Images of at least 32x32. 7,978,856 and 14,149,480 parameters with 1,000 classes; 6,968,206 for
+/// densenet121 with 14.
 Network densenet121(const ImageOptions& options = {});
 /// Returns a densely connected network of 169 layers: see densenet121().
 Network densenet169(const ImageOptions& options = {});
 
-/// Says how a text classifier is built; texts are rows of ids.
+/// Says how a text classifier is built. Texts are rows of ids.
 struct TextOptions {
   std::int64_t steps = 150;         ///< ids of a sample
   std::int64_t vocabulary = 30000;  ///< number of words; ids are below it
-  std::int64_t features = 125;      ///< numbers that embed a word
+  std::int64_t features = 125;      ///< length of a word's embedding
   std::int64_t units = 100;         ///< units of the GRU or LSTM
   std::int64_t classes = 2;         ///< number of outputs; 0: the last state of the units
 };

@@ -86,12 +86,12 @@ def arguments():
     names = [phase.name for phase in phases.ALL]
     parser = argparse.ArgumentParser(prog="tools/gpu_check.sh", description=__doc__)
     parser.add_argument("phases", nargs="*", metavar="PHASE",
-                        help=f"of {', '.join(names)}; also {phases.ASKED[0].name}")
-    parser.add_argument("--list", action="store_true", help="the phases and their seconds")
-    parser.add_argument("--rehearse", action="store_true", help="on the simulated device")
+                        help=f"phases to run, of {', '.join(names)}; also {phases.ASKED[0].name}")
+    parser.add_argument("--list", action="store_true", help="print the phases and their seconds")
+    parser.add_argument("--rehearse", action="store_true", help="run on the simulated device")
     parser.add_argument("--out", help="folder of the results; by default $OUT or "
                         "benchmarks/results/gpu-<date>")
-    parser.add_argument("--seconds", type=float, default=phases.SECONDS, help="of all phases")
+    parser.add_argument("--seconds", type=float, default=phases.SECONDS, help="time limit of all phases in seconds")
     options = parser.parse_args()
     known = {phase.name: phase for phase in (*phases.ALL, *phases.ASKED)}
     unknown = [name for name in options.phases if name not in known]

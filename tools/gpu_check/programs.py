@@ -169,7 +169,7 @@ def get(check):
 
 
 def broken(check):
-    """Says why the command or its plug-in can't be loaded, or None; no driver is no reason."""
+    """Says why the command or its plug-in can't be loaded, or None; no driver is not a reason."""
     ended = check.linnet("devices", "--json")
     if ended.status is None:  # libraries of gigabytes may take long to read for the first time
         return None

@@ -170,10 +170,10 @@ def arguments():
     parser = argparse.ArgumentParser(description="Compares Linnet's loss curves with PyTorch's.")
     parser.add_argument("--program", required=True, help="the program linnet_step_losses")
     parser.add_argument("--data", required=True, help="folder with the four MNIST files (.gz)")
-    parser.add_argument("--optimizer", action="append", choices=OPTIMIZERS, help="default: all")
+    parser.add_argument("--optimizer", action="append", choices=OPTIMIZERS, help="optimizer to compare, repeatable; default: all")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--seed", type=int, default=0, help="of the weights and of the shuffle")
+    parser.add_argument("--seed", type=int, default=0, help="seed of weights and shuffling")
     parser.add_argument("--flip", action="append", default=[], metavar="STEP,SAMPLE,CHANNEL,Y,X",
                         type=lambda text: [int(number) for number in text.split(",")],
                         help="a ReLU input whose sign changes in PyTorch's float64 run alone")
@@ -195,7 +195,7 @@ def main():
         linnet = Linnet(options, scratch)
         order = linnet.order()
         if not np.array_equal(np.sort(order), np.arange(len(images))):
-            fail("Linnet's order of the epoch is no permutation of the records")
+            fail("Linnet's order of the epoch is not a permutation of the records")
         batches = [torch.from_numpy(order[i * options.batch:(i + 1) * options.batch])
                    for i in range(options.steps)]
         print(f"mnist-cnn, {options.steps} steps of {options.batch}, seed {options.seed}; "

@@ -30,14 +30,14 @@ def parser(program, framework, modes, device="cpu", precisions=PRECISIONS):
     found.add_argument("--device", default=device)
     found.add_argument("--mode", choices=modes, default=modes[0])
     found.add_argument("--precision", choices=precisions, default="auto")
-    found.add_argument("--infer", action="store_true", help="predict, instead of training")
+    found.add_argument("--infer", action="store_true", help="predict instead of training")
     found.add_argument("--test", action="store_true", help="evaluate the test set each epoch")
     found.add_argument("--threads", type=int, default=0,
-                       help="on the CPU; 0: the framework's choice")
+                       help="threads on the CPU; 0: the framework's choice")
     found.add_argument("--batch", type=int, default=sizes["published"][0])
     found.add_argument("--warmup", type=int, default=2, help="epochs that are not timed")
     found.add_argument("--epochs", type=int, default=10, help="timed epochs")
-    found.add_argument("--max-steps", type=int, default=0, help="of an epoch, for tries; 0: all")
+    found.add_argument("--max-steps", type=int, default=0, help="steps of an epoch, for tests; 0: all")
     found.add_argument("--seed", type=int, default=0)
     found.set_defaults(workload=entry["name"], parameters=entry["parameters"])
     return found

@@ -67,7 +67,7 @@ class Server:
 
 def main():
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a framework prints is no answer
+    os.dup2(2, 1)  # what a framework prints is not an answer
     for name in sys.argv[1:]:
         importlib.import_module(name)
     server = Server()

@@ -2,7 +2,7 @@
 """What the TensorFlow peers share: a Keras model, resident data, and the ways to train it. A peer
 hands run() its model, which takes the samples as they are stored, (N, H, W, C) u8 for images.
 
-Modes: function is an own training step in a tf.function, as TensorFlow's guides have it for
+Modes: function is a custom training step in a tf.function, as TensorFlow's guides have it for
 speed; xla the same with jit_compile; fit is Keras' compile(), fit() and predict() on arrays.
 """
 import os

@@ -30,8 +30,9 @@ struct Sigmoid {
 
 /// Computes x Φ(x), where Φ is the normal distribution (Hendrycks and Gimpel, 2016).
 struct GELU {
-  bool tanh_form = false;  ///< whether by PyTorch's approximation with a tanh, or exactly
-  std::string name = {};   ///< unique in the network; empty: "gelu_1", "gelu_2", ...
+  /// Whether to use PyTorch's approximation with a tanh instead of the exact form.
+  bool tanh_form = false;
+  std::string name = {};  ///< unique in the network; empty: "gelu_1", "gelu_2", ...
   void build(NetworkBuilder& builder) const;
 };
 
@@ -63,7 +64,7 @@ struct SiLU {
 
 /// Computes log(1 + e^(beta x)) / beta.
 struct Softplus {
-  double beta = 1;        ///< how sharp the bend at 0 is; above 0
+  double beta = 1;        ///< sharpness of the bend at 0; above 0
   std::string name = {};  ///< unique in the network; empty: "softplus_1", "softplus_2", ...
   void build(NetworkBuilder& builder) const;
 };

@@ -11,9 +11,9 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Joins what several branches make of the same input along the last axis (of images: the
-/// channels). Layers are named "<name>.<branch>.<layer>", branches from 1; where one branch alone
-/// has layers, "<name>.<layer>". Throws Error where results differ in more than their last axis.
+/// Joins the outputs of several branches of the same input along the last axis (for images the
+/// channels). Layers are named "<name>.<branch>.<layer>", branches from 1; if only one branch has
+/// layers, "<name>.<layer>". Throws Error if results differ in more than their last axis.
 struct Concat {
   std::vector<std::vector<Layer>> branches = {};  ///< layers of each, in order; none: x itself
   std::string name = {};                          ///< unique in the network; empty: "concat_1", ...

@@ -18,10 +18,10 @@ struct Conv1d {
   std::int64_t stride = 1;       ///< steps from one window to the next; at least 1
   Padding2d padding = {};        ///< zeros before and after the steps (left and right); at least 0
   std::int64_t dilation = 1;     ///< steps from one element of the window to the next; at least 1
-  std::int64_t groups = 1;       ///< equal parts of the features, see Conv2d; at least 1
+  std::int64_t groups = 1;       ///< equal groups of features, see Conv2d; at least 1
   bool bias = true;              ///< whether each filter adds a trained number
-  Initializer weight_init = {};  ///< how the weight starts
-  Initializer bias_init = kZeros;  ///< how the bias starts
+  Initializer weight_init = {};  ///< initial values of the weight
+  Initializer bias_init = kZeros;  ///< initial values of the bias
   std::string name = {};           ///< unique in the network; empty: "conv1d_1", "conv1d_2", ...
   void build(NetworkBuilder& builder) const;
 };

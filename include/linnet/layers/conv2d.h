@@ -18,12 +18,12 @@ struct Conv2d {
   Size2d stride = 1;         ///< pixels from one window to the next; at least 1
   Padding2d padding = {};    ///< zeros around the image, in pixels; at least 0
   Size2d dilation = 1;       ///< pixels from one element of the window to the next; at least 1
-  /// Equal parts of the channels, each of which makes its part of the filters alone; divides
-  /// channels and filters; at least 1. As many as channels: a depthwise convolution.
+  /// Number of equal groups of channels, each of which has its own group of filters; divides
+  /// channels and filters; at least 1. As many groups as channels make a depthwise convolution.
   std::int64_t groups = 1;
   bool bias = true;                ///< whether each filter adds a trained number
-  Initializer weight_init = {};    ///< how the weight starts
-  Initializer bias_init = kZeros;  ///< how the bias starts
+  Initializer weight_init = {};    ///< initial values of the weight
+  Initializer bias_init = kZeros;  ///< initial values of the bias
   std::string name = {};           ///< unique in the network; empty: "conv2d_1", "conv2d_2", ...
   void build(NetworkBuilder& builder) const;
 };

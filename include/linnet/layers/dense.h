@@ -10,12 +10,12 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Computes y = x wᵀ + b; of sequences, at each step. Weight (units, features), bias (units).
+/// Computes y = x wᵀ + b, for sequences at each step. Weight (units, features), bias (units).
 struct Dense {
   std::int64_t units = 0;          ///< features of the output; at least 1
   bool bias = true;                ///< whether each unit adds a trained number
-  Initializer weight_init = {};    ///< how the weight starts
-  Initializer bias_init = kZeros;  ///< how the bias starts
+  Initializer weight_init = {};    ///< initial values of the weight
+  Initializer bias_init = kZeros;  ///< initial values of the bias
   std::string name = {};           ///< unique in the network; empty: "dense_1", "dense_2", ...
   void build(NetworkBuilder& builder) const;
 };

@@ -10,7 +10,7 @@ LINNET_API_BEGIN
 namespace linnet {
 
 /// Zeroes elements at random in training and scales the others by 1 / (1 - rate); at inference it
-/// does nothing.
+/// returns x.
 struct Dropout {
   double rate = 0.5;      ///< probability of zeroing an element, in [0, 1)
   std::string name = {};  ///< unique in the network; empty: "dropout_1", "dropout_2", ...

@@ -10,12 +10,13 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Looks up rows of a table by their numbers, ids of i32. Weight (vocabulary, features). Ids
+/// Looks up rows of a table by ids of i32. Weight (vocabulary, features). Ids
 /// outside [0, vocabulary) give NaN.
 struct Embedding {
   std::int64_t vocabulary = 0;  ///< rows of the table; at least 1
   std::int64_t features = 0;    ///< length of a row; at least 1
-  /// How the table starts, as PyTorch's; Keras begins with {Initializer::Kind::uniform, 0.05}.
+  /// Initial values of the table, by default PyTorch's; Keras's are {Initializer::Kind::uniform,
+  /// 0.05}.
   Initializer weight_init = {Initializer::Kind::normal, 1};
   std::string name = {};  ///< unique in the network; empty: "embedding_1", ...
   void build(NetworkBuilder& builder) const;

@@ -13,7 +13,8 @@ namespace linnet {
 /// Normalises each sample over the pixels and the channels of each of `groups` equal parts of the
 /// last axis, then scales and shifts each channel (Wu and He, 2018). Weight and bias (channels).
 struct GroupNorm {
-  /// Parts of the channels, which it divides; at least 1. As many as channels: instance norm.
+  /// Number of groups, which divides the channels; at least 1. As many groups as channels make an
+  /// instance norm.
   std::int64_t groups = 1;
   double epsilon = 1e-5;  ///< added to the variance; above 0
   std::string name = {};  ///< unique in the network; empty: "group_norm_1", ...

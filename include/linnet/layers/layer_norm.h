@@ -14,7 +14,7 @@ namespace linnet {
 /// al., 2016). Weight and bias have the shape of those axes.
 struct LayerNorm {
   double epsilon = 1e-5;  ///< added to the variance; above 0
-  std::int64_t axes = 1;  ///< how many of the last axes, fewer than all; at least 1
+  std::int64_t axes = 1;  ///< number of last axes to normalise; at least 1
   std::string name = {};  ///< unique in the network; empty: "layer_norm_1", ...
   void build(NetworkBuilder& builder) const;
 };

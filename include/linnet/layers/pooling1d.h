@@ -14,7 +14,7 @@ namespace linnet {
 struct MaxPool1d {
   std::int64_t size = 2;    ///< the window, in steps; at least 1
   std::int64_t stride = 0;  ///< steps from one window to the next, at least 0; 0: the size
-  Padding2d padding = {};   ///< before and after the steps (left and right); at least 0
+  Padding2d padding = {};   ///< padding before and after the steps (left and right); at least 0
   std::string name = {};    ///< unique in the network; empty: "max_pool1d_1", ...
   void build(NetworkBuilder& builder) const;
 };
@@ -23,7 +23,7 @@ struct MaxPool1d {
 struct AvgPool1d {
   std::int64_t size = 2;    ///< the window, in steps; at least 1
   std::int64_t stride = 0;  ///< steps from one window to the next, at least 0; 0: the size
-  Padding2d padding = {};   ///< before and after the steps (left and right); at least 0
+  Padding2d padding = {};   ///< padding before and after the steps (left and right); at least 0
   std::string name = {};    ///< unique in the network; empty: "avg_pool1d_1", ...
   void build(NetworkBuilder& builder) const;
 };

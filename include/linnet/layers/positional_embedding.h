@@ -9,9 +9,9 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Adds a trained weight (T, features) to sequences, which tells steps apart.
+/// Adds a trained weight (T, features) to sequences, so that later layers can tell steps apart.
 struct PositionalEmbedding {
-  /// How the weight starts, with a standard deviation of 0.02.
+  /// Initial values of the weight, by default normal with a standard deviation of 0.02.
   Initializer weight_init = {Initializer::Kind::normal, 0.02};
   std::string name = {};  ///< unique in the network; empty: "positional_embedding_1", ...
   void build(NetworkBuilder& builder) const;

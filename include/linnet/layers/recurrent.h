@@ -15,7 +15,7 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Recurrent layer, h' = f(w_ih x + b_ih + w_hh h + b_hh) (Elman, 1990).
+/// Computes a simple recurrent layer, h' = f(w_ih x + b_ih + w_hh h + b_hh) (Elman, 1990).
 struct SimpleRNN {
   /// Names the function f.
   enum class Activation : std::uint8_t {
@@ -24,46 +24,49 @@ struct SimpleRNN {
   };
   std::int64_t units = 0;                    ///< features of the state; at least 1
   Activation activation = Activation::tanh;  ///< f
-  bool return_sequences = false;  ///< whether it gives the state after each step, or the last one
-  bool reverse = false;           ///< whether it goes from the last step to the first
-  bool bias = true;               ///< whether b_ih and b_hh are added
-  std::string name = {};          ///< unique in the network; empty: "simple_rnn_1", ...
+  /// Whether it returns the state after each step, or only the last one.
+  bool return_sequences = false;
+  bool reverse = false;   ///< whether it goes from the last step to the first
+  bool bias = true;       ///< whether b_ih and b_hh are added
+  std::string name = {};  ///< unique in the network; empty: "simple_rnn_1", ...
   void build(NetworkBuilder& builder) const;
 };
 
-/// Gated recurrent unit, gates r, z, n (Cho et al., 2014).
+/// Computes a gated recurrent unit with the gates r, z, n (Cho et al., 2014).
 struct GRU {
   std::int64_t units = 0;  ///< features of the state; at least 1
   /// Whether n = tanh(w_in x + b_in + r (w_hn h + b_hn)), as in PyTorch, cuDNN and Keras, or
   /// n = tanh(w_in x + b_in + w_hn (r h) + b_hn), as in the paper.
   bool reset_after = true;
-  bool return_sequences = false;  ///< whether it gives the state after each step, or the last one
-  bool reverse = false;           ///< whether it goes from the last step to the first
-  bool bias = true;               ///< whether biases are added
-  std::string name = {};          ///< unique in the network; empty: "gru_1", "gru_2", ...
+  /// Whether it returns the state after each step, or only the last one.
+  bool return_sequences = false;
+  bool reverse = false;   ///< whether it goes from the last step to the first
+  bool bias = true;       ///< whether biases are added
+  std::string name = {};  ///< unique in the network; empty: "gru_1", "gru_2", ...
   void build(NetworkBuilder& builder) const;
 };
 
-/// Long short-term memory with forget gate, gates i, f, g, o (Gers et al., 2000).
+/// Computes a long short-term memory with forget gate, gates i, f, g, o (Gers et al., 2000).
 struct LSTM {
-  std::int64_t units = 0;         ///< features of the state; at least 1
-  bool return_sequences = false;  ///< whether it gives the state after each step, or the last one
-  bool reverse = false;           ///< whether it goes from the last step to the first
-  bool bias = true;               ///< whether biases are added
-  std::string name = {};          ///< unique in the network; empty: "lstm_1", "lstm_2", ...
+  std::int64_t units = 0;  ///< features of the state; at least 1
+  /// Whether it returns the state after each step, or only the last one.
+  bool return_sequences = false;
+  bool reverse = false;   ///< whether it goes from the last step to the first
+  bool bias = true;       ///< whether biases are added
+  std::string name = {};  ///< unique in the network; empty: "lstm_1", "lstm_2", ...
   void build(NetworkBuilder& builder) const;
 };
 
-/// Applies a recurrent layer in both directions, each with parameters of its own. Last states are
+/// Applies a recurrent layer in both directions, each with its own parameters. The last states are
 /// those after the last step and, reversed, after the first one.
 struct Bidirectional {
-  /// Says what becomes of both results.
+  /// Says how both results are combined.
   enum class Merge : std::uint8_t {
     concat,  ///< the reversed one follows the other along the last axis
     sum,     ///< they are added
   };
-  std::variant<SimpleRNN, GRU, LSTM> layer = GRU{};  ///< the layer, not reversed itself
-  /// Whether both results follow each other (PyTorch's and Keras's default) or are added.
+  std::variant<SimpleRNN, GRU, LSTM> layer = GRU{};  ///< the layer, which must not be reversed
+  /// Whether both results are joined (PyTorch's and Keras's default) or added.
   Merge merge = Merge::concat;
   std::string name = {};  ///< unique in the network; empty: the layer's, or "bidirectional_1", ...
   void build(NetworkBuilder& builder) const;

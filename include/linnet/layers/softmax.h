@@ -9,13 +9,13 @@
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Makes probabilities of scores along the last axis: e^x over the sum of all e^x.
+/// Turns scores into probabilities along the last axis: e^x over the sum of all e^x.
 struct Softmax {
   std::string name = {};  ///< unique in the network; empty: "softmax_1", "softmax_2", ...
   void build(NetworkBuilder& builder) const;
 };
 
-/// Computes the logarithm of Softmax, without its loss of digits.
+/// Computes the logarithm of Softmax without loss of precision.
 struct LogSoftmax {
   std::string name = {};  ///< unique in the network; empty: "log_softmax_1", ...
   void build(NetworkBuilder& builder) const;

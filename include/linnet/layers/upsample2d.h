@@ -13,7 +13,7 @@ namespace linnet {
 /// half-pixel centres (align_corners=False). resize2d() takes any size.
 struct UpSample2d {
   Size2d scale = 2;       ///< factor of the height and of the width; at least 1
-  bool bilinear = false;  ///< whether pixels are bilinear means, or else the nearest pixel
+  bool bilinear = false;  ///< whether to interpolate bilinearly instead of taking the nearest pixel
   std::string name = {};  ///< unique in the network; empty: "upsample2d_1", ...
   void build(NetworkBuilder& builder) const;
 };
