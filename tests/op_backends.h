@@ -18,7 +18,7 @@ struct TestedDevice {
   void (*reorder)(std::uint64_t seed) = nullptr;
 };
 
-/// Which they are is the test program's choice: it links one definition of this.
+/// Returns which they are is the test program's choice: it links one definition of this.
 const std::vector<TestedDevice>& tested_devices();
 
 /// The CPU with 1, 2 and 4 threads.

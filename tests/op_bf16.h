@@ -7,7 +7,7 @@
 
 namespace linnet::testing {
 
-/// Whether operands 0 and 1 are rounded to bfloat16 where that is asked for: products and
+/// Returns whether operands 0 and 1 are rounded to bfloat16 where that is asked for: products and
 /// convolutions.
 bool rounds_in_bf16(const Op& op);
 

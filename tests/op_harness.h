@@ -14,8 +14,8 @@ class Backend;
 
 namespace linnet::testing {
 
-/// How one operand of a case is filled: uniform in [low, high) (whole numbers for i32 and u8), from
-/// a generator seeded by the case's name.
+/// Describes how one operand of a case is filled: uniform in [low, high) (whole numbers for i32 and
+/// u8), from a generator seeded by the case's name.
 struct Fill {
   double low = -1;
   double high = 1;

@@ -22,7 +22,8 @@ inline std::string safetensors_bytes(const std::string& header, std::size_t data
   return file + header + std::string(data, '\0');
 }
 
-/// What reading such a file throws, without the leading "cannot read '<path>': "; "" if nothing.
+/// Returns what reading such a file throws, without the leading "cannot read '<path>': "; "" if
+/// nothing.
 inline std::string safetensors_error(const std::filesystem::path& path,
                                      const std::string& content) {
   write_quickly(path, content);

@@ -36,7 +36,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-/// The subcommand that the arguments chose, for its help and its options.
+/// Returns the subcommand that the arguments chose, for its help and its options.
 const CLI::App& chosen(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : chosen(*parsed.front());
@@ -46,7 +46,7 @@ const CLI::App& chosen(const CLI::App& app) {
 std::string unexpected(const CLI::App& app) {
   const CLI::App& command = chosen(app);
   const std::vector<std::string> left = app.remaining(true);
-  if (left.empty()) return "there are arguments that nobody expects";
+  if (left.empty()) return "unexpected arguments";
   const std::string& first = left.front();
   if (first.empty() || first[0] != '-') {
     return fmt::format("unexpected argument '{}'{}", first,
@@ -60,8 +60,9 @@ std::string unexpected(const CLI::App& app) {
   return fmt::format("unknown option '{}'{}", given, did_you_mean(given, options));
 }
 
-/// Where a standard stream is closed, the next file would get its number, and the output meant for
-/// the stream would land in a model or a history. Reading or writing these places fails instead.
+/// Opens closed standard streams: the next file would get the stream's number, and the output meant
+/// for the stream would land in a model or a history. Reading or writing these places fails
+/// instead.
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
@@ -69,7 +70,7 @@ void occupy_standard_streams() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Linnet trains and runs neural networks with nothing left to decide.", "linnet");
+  CLI::App app("Linnet trains and runs neural networks on CPUs and NVIDIA GPUs.", "linnet");
   app.set_version_flag("--version", fmt::format("linnet {} ({})", version(), kCommit));
   app.require_subcommand(1);
   app.footer("Example: linnet train --workload mnist-cnn --data fashion-mnist");

@@ -48,7 +48,7 @@ void require_regular(const fs::path& path, mode_t mode) {
   fail<DataError>("cannot read '{}': it is a {}, not a regular file", path.string(), kind);
 }
 
-/// Bytes of memory of this machine, or the largest number where the system does not tell.
+/// Returns bytes of memory of this machine, or the largest number where the system does not tell.
 std::uint64_t machine_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long size = ::sysconf(_SC_PAGE_SIZE);
@@ -116,7 +116,7 @@ int synchronise(int descriptor) {
   return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
 }
 
-/// The file that `path` stands for: where it links to, else itself.
+/// Returns the file that `path` stands for: where it links to, else itself.
 fs::path target_of(const fs::path& path) {
   std::error_code error;
   if (!fs::is_symlink(path, error)) return path;
@@ -214,8 +214,7 @@ std::string read_file(const fs::path& path) {
     std::string content;
     require<DataError>(read_up_to(kMostOfNoSize, content,
                                   [&](std::span<char> to) { return file.read(to); }),
-                       "cannot read '{}': it has no size and more than {} bytes", path.string(),
-                       kMostOfNoSize);
+                       "cannot read '{}': it has more than {} bytes", path.string(), kMostOfNoSize);
     return content;
   }
   std::string content;

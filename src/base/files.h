@@ -21,7 +21,8 @@ class InputFile {
   ~InputFile();
 
   const std::filesystem::path& path() const { return path_; }
-  /// The size when it was opened; 0 also for a file that the system makes as it is read (/proc).
+  /// Returns the size when it was opened; 0 also for a file that the system makes as it is read
+  /// (/proc).
   std::uint64_t bytes() const { return bytes_; }
   /// Fills `to` from where the last call ended; returns fewer bytes only at the end of the file.
   std::size_t read(std::span<char> to);
@@ -32,11 +33,11 @@ class InputFile {
   std::uint64_t bytes_ = 0;
 };
 
-/// All bytes that a regular file has when it is opened; of one without a size at most 64 MiB.
-/// Throws Error as InputFile, and for a file that does not fit into memory.
+/// Returns all bytes that a regular file has when it is opened; of one without a size at most 64
+/// MiB. Throws Error as InputFile, and for a file that does not fit into memory.
 std::string read_file(const std::filesystem::path& path);
 
-/// The same of a text file of at most `most` bytes; "-" is standard input.
+/// Does the same for a text file of at most `most` bytes; "-" is standard input.
 std::string read_text(const std::filesystem::path& path, std::size_t most);
 
 /// Puts `content` in place of the file at `path`, whole or not at all: it is written beside it,
@@ -46,7 +47,8 @@ std::string read_text(const std::filesystem::path& path, std::size_t most);
 /// pipe is written to as it is.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// The same for a file made of several pieces, one after the other, without joining them in memory.
+/// Does the same for a file made of several pieces, one after the other, without joining them in
+/// memory.
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> pieces);
 
@@ -70,7 +72,7 @@ class AppendFile {
   /// Hands a record to the system in one piece, so that a reader sees it at once. Throws Error; a
   /// record that did not fit is taken back, so that the file ends in a whole one.
   void append(std::string_view record);
-  /// The same of a line and a newline.
+  /// Does the same for a line and a newline.
   void append_line(std::string_view line) { append(std::string(line) + '\n'); }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace linnet {
 
-/// The index of the first NaN or infinity; the size where there is none.
+/// Returns the index of the first NaN or infinity; the size where there is none.
 std::size_t first_not_finite(std::span<const float> values);
 
 inline bool all_finite(std::span<const float> values) {

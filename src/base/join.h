@@ -8,8 +8,8 @@
 
 namespace linnet {
 
-/// The values' texts, `between` between them: fmt::join() of floating-point numbers, of whose code,
-/// inlined from fmt 9, GCC 13 warns (-Warray-bounds).
+/// Returns the values' texts, `between` between them: fmt::join() of floating-point numbers, of
+/// whose code, inlined from fmt 9, GCC 13 warns (-Warray-bounds).
 template <class Values>
 std::string join(const Values& values, std::string_view between) {
   std::string text;

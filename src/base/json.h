@@ -63,9 +63,9 @@ Json parse_json(std::string_view text, std::size_t most_depth, std::string_view 
     nlohmann::json::sax_parse(text, &checker);
     return Json::parse(text);
   } catch (const typename Json::parse_error& error) {
-    fail<DataError>("{} is no valid JSON (byte {})", what, error.byte);
+    fail<DataError>("{} is not valid JSON (byte {})", what, error.byte);
   } catch (const typename Json::exception&) {
-    fail<DataError>("{} is no valid JSON", what);
+    fail<DataError>("{} is not valid JSON", what);
   }
 }
 

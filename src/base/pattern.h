@@ -5,8 +5,8 @@
 
 namespace linnet {
 
-/// Whether the whole name matches: * stands for any characters, or none, ? for one, every other
-/// character for itself.
+/// Returns whether the whole name matches: * stands for any characters, or none, ? for one, every
+/// other character for itself.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;

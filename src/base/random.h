@@ -42,8 +42,8 @@ constexpr std::array<std::uint32_t, 4> philox(std::uint64_t key, std::uint64_t c
   return c;
 }
 
-/// The finaliser of splitmix64 (Steele et al., "Fast Splittable Pseudorandom Number Generators",
-/// 2014): every bit of the result depends on every bit of x.
+/// Returns the finaliser of splitmix64 (Steele et al., "Fast Splittable Pseudorandom Number
+/// Generators", 2014): every bit of the result depends on every bit of x.
 constexpr std::uint64_t mix_bits(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
@@ -57,7 +57,7 @@ constexpr std::uint64_t random_key(std::uint64_t seed, RandomStream stream, std:
   return mix_bits(mix_bits(mix_bits(mix_bits(seed) ^ static_cast<std::uint64_t>(stream)) ^ a) ^ b);
 }
 
-/// A uniform number in [0, 1) with 24 random bits.
+/// Returns a uniform number in [0, 1) with 24 random bits.
 constexpr float unit_float(std::uint32_t word) {
   return static_cast<float>(word >> 8) * (1.0F / 16777216.0F);
 }

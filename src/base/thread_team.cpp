@@ -83,7 +83,7 @@ ThreadTeam::ThreadTeam(int threads) : stage_(kClosed) {
   } catch (const std::system_error& error) {  // a limit on processes, or no memory for a stack
     const std::size_t started = workers_.size() + 1;
     stop();
-    fail("only {} of {} threads could be started: {}", started, count, error.code().message());
+    fail("only {} of {} threads started: {}", started, count, error.code().message());
   }
 }
 

@@ -20,8 +20,8 @@ class StagedWork {
   virtual void run(std::uint64_t stage, std::uint32_t task, int thread) = 0;
 };
 
-/// What happens to signals while staged work runs. They may be delivered in work of our own code
-/// alone: long work, such as the decoding of all images, could not be interrupted otherwise.
+/// Says what happens to signals while staged work runs. They may be delivered in work of our own
+/// code alone: long work, such as the decoding of all images, could not be interrupted otherwise.
 enum class Signals : std::uint8_t { held, delivered };
 
 /// A team of threads that goes through staged work in one parallel region.
@@ -52,16 +52,16 @@ class ThreadTeam {
   void worker(int thread);
   void participate(int thread);
   void take_tasks(std::uint64_t stage, int thread);
-  /// The next task of a thread's part of a stage, which nobody else gets; -1 where all are taken,
-  /// as those of a stage that has ended.
+  /// Returns the next task of a thread's part of a stage, which nobody else gets; -1 where all are
+  /// taken, as those of a stage that has ended.
   std::int64_t claim(std::uint64_t stage, int part);
   void execute(std::uint64_t stage, std::uint32_t task, int thread);
   void publish(std::uint64_t stage);
   void wait_for_change(std::uint64_t stage);
-  /// The first stage at or after `stage` that has a task; closed if there is none.
+  /// Returns the first stage at or after `stage` that has a task; closed if there is none.
   std::uint64_t open_stage(std::uint64_t stage) const;
 
-  /// How many tasks of a thread's part are taken, with the stage they belong to.
+  /// Describes how many tasks of a thread's part are taken, with the stage they belong to.
   struct alignas(64) Part {
     std::atomic<std::uint64_t> taken{0};
   };

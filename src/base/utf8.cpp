@@ -13,7 +13,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
 }
 
-/// Bytes of the well-formed character at the beginning; 0 where there is none.
+/// Returns bytes of the well-formed character at the beginning; 0 where there is none.
 std::size_t character(std::string_view text) {
   const unsigned first = byte_at(text, 0);
   const unsigned second = byte_at(text, 1);

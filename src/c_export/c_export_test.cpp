@@ -34,7 +34,7 @@ std::vector<float> numbers(std::int64_t count, float scale = 1) {
   return values;
 }
 
-/// With statistics and biases that are not those that a network begins with.
+/// Returns a model with statistics and biases other than the initial ones.
 Model model_of(const Network& network) {
   Model model(network, {.device = "cpu", .threads = 1, .seed = 5});
   for (const std::string& name : model.parameter_names()) {
@@ -255,11 +255,11 @@ TEST(CExport, NamesClassesAndRefusesWhatItCannotWrite) {
   EXPECT_EQ(message_of([&] { c_source(model, {.name = "my model"}); }),
             "expected a name that is a C identifier, e.g. digits; got 'my model'");
   const Model attention = model_of(Network({4, 8}, {MultiHeadAttention{.heads = 2}}));
-  EXPECT_TRUE(message_of([&] { c_source(attention); }).find("has no C code; there is some for") !=
+  EXPECT_TRUE(message_of([&] { c_source(attention); }).find("cannot be written as C; expected one of") !=
               std::string::npos);
   const Model original = model_of(Network({4, 8}, {GRU{.units = 3, .reset_after = false}}));
   EXPECT_EQ(message_of([&] { c_source(original); }),
-            "[recurrent 'gru_1'] has no C code: it is a GRU of the original form");
+            "[recurrent 'gru_1'] cannot be written as C: expected a GRU with reset_after; got one of the original form");
 }
 
 }  // namespace

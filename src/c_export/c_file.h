@@ -22,20 +22,20 @@ class CFile {
   const Graph& graph() const { return g_.graph; }
   CWeights weights() const { return options_.weights; }
 
-  /// The expression of a value's first element: "input", "memory + 128", a constant's name.
+  /// Returns the expression of a value's first element: "input", "memory + 128", a constant's name.
   std::string at(Value value);
-  /// The same, or "NULL" where nobody reads the value.
+  /// Returns the same, or "NULL" where nobody reads the value.
   std::string at_if_read(Value value);
-  /// Where the scratch memory of the node begins that is being written.
+  /// Returns where the scratch memory of the node begins that is being written.
   std::string scratch() const;
 
-  /// The elements of a parameter. Throws Error where `value` is computed.
+  /// Returns the elements of a parameter. Throws Error where `value` is computed.
   std::vector<float> parameter(Value value) const;
-  /// A table of constants, as an argument: of equal contents there is one.
+  /// Returns a table of constants, as an argument: of equal contents there is one.
   std::string floats(const std::vector<float>& values);
-  /// A matrix of weights (rows, columns), as an argument, and after it its scales where weights are
-  /// integers: of each column, or of each row (`scale_rows`). `groups`: matrices one after the
-  /// other, whose columns have scales of their own.
+  /// Returns a matrix of weights (rows, columns), as an argument, and after it its scales where
+  /// weights are integers: of each column, or of each row (`scale_rows`). `groups`: matrices one
+  /// after the other, whose columns have scales of their own.
   std::string matrix(const std::vector<float>& values, std::int64_t columns,
                      bool scale_rows = false, std::int64_t groups = 1);
 
@@ -50,9 +50,9 @@ class CFile {
 
   /// Writes every node of the graph, and the outputs.
   void write_program();
-  /// The whole file.
+  /// Returns the whole file.
   std::string text(const Model& model) const;
-  /// The header.
+  /// Returns the header.
   std::string header(const Model& model) const;
 
  private:
@@ -72,7 +72,7 @@ class CFile {
 
 /// Writes a node's call. Throws Error where its operator has no C code.
 void write_operator(CFile& file, const Node& node);
-/// How many floats the node wants for itself.
+/// Returns how many floats the node wants for itself.
 std::size_t c_scratch_of(const Graph& graph, const Node& node);
 
 }  // namespace linnet

@@ -306,7 +306,7 @@ struct Replacement {
   std::string_view int8;
 };
 
-// Of int8 weights the bias is added after the sum was brought to the weights' units.
+// With int8 weights the bias is added after the sum is scaled to the weights' units.
 constexpr Replacement kReplacements[] = {
     {"@W@", "float", "int8_t"},
     {"@SI@", "", ", const float *scale_ih"},

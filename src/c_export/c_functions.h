@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// The text of a function that generated C files may call; `needs` are those that it calls itself.
+/// Holds the text of a function for generated C files; `needs` are the functions that it calls.
 /// In the text, @W@ is the type of weights, "@S@" a parameter for their scales and "@s@" the
 /// argument that hands them on, both nothing for f32.
 struct CFunction {
@@ -21,7 +21,7 @@ struct CFunction {
 /// Throws InternalError for an unknown name.
 const CFunction& c_function(std::string_view name);
 
-/// The texts of those named and of all that they need, each once, callees first.
+/// Returns the texts of those named and of all that they need, each once, callees first.
 std::string c_functions(const std::vector<std::string>& names, CWeights weights);
 
 }  // namespace linnet

@@ -30,7 +30,7 @@
 namespace linnet {
 namespace {
 
-/// What a node's writer reads.
+/// Holds what a node's writer reads.
 struct Written {
   CFile& file;
   const Node& node;
@@ -176,7 +176,9 @@ void write_recurrent(const Written& w) {
   const RecurrentAttrs& a = w.attrs<Op>();
   const RecurrentShape s = recurrent_shape(a, w.shape_in(Op::x), w.shape_in(Op::w_hh));
   require(a.cell != Cell::gru_original,
-          "[recurrent '{}'] has no C code: it is a GRU of the original form", w.node.name);
+          "[recurrent '{}'] cannot be written as C: expected a GRU with reset_after; got one of "
+          "the original form",
+          w.node.name);
   const std::string function = a.cell == Cell::lstm  ? "lstm"
                                : a.cell == Cell::gru ? "gru"
                                                      : "plain_cell";
@@ -239,7 +241,7 @@ void write_activation(const Written& w) {
   }
 }
 
-/// The formula of y from x.
+/// Returns the formula of y from x.
 std::string formula_of(const UnaryAttrs& a) {
   const auto number = [](double value) { return fmt::format("{:#.9g}f", value); };
   const std::string alpha = number(a.alpha);
@@ -286,8 +288,9 @@ void write_scale(const Written& w) {
   write_elements(w, fmt::format("{:#.9g}f * x + {:#.9g}f", a.alpha, a.beta));
 }
 
-/// The index of b's element that goes with a's element i, where b is repeated: along a's first axes
-/// by "i % p", along the last ones by "i / q % p", along both and one between by their sum.
+/// Returns the index of b's element that goes with a's element i, where b is repeated: along a's
+/// first axes by "i % p", along the last ones by "i / q % p", along both and one between by their
+/// sum.
 std::string index_of_b(const Shape& a, const Shape& b) {
   std::string index;
   std::int64_t stride_a = 1;
@@ -371,7 +374,7 @@ void write_operator(CFile& file, const Node& node) {
   if (writer == writers().end()) {
     std::vector<std::string_view> known;
     for (const auto& [name, function] : writers()) known.push_back(name);
-    fail("[{} '{}'] has no C code; there is some for {}", node.op->name(), node.name,
+    fail("[{} '{}'] cannot be written as C; expected one of {}", node.op->name(), node.name,
          fmt::join(known, ", "));
   }
   writer->second({file, node});

@@ -85,8 +85,9 @@ InferenceGraph inference_graph(const NetworkDefinition& network,
                       g.graph.info(value).storage == Storage::external;
     if (!is_computed(g.graph, value) || g.roots[v].id != value.id || !read) continue;
     const Node& node = *g.graph.producer(value);
-    require(g.graph.type(value).dtype == DType::f32, "[{} '{}'] has no C code: its result is {}",
-            node.op->name(), node.name, to_string(g.graph.type(value).dtype));
+    require(g.graph.type(value).dtype == DType::f32,
+            "[{} '{}'] cannot be written as C: expected f32 results; got {}", node.op->name(),
+            node.name, to_string(g.graph.type(value).dtype));
     lives[v].bytes = static_cast<std::size_t>(g.graph.shape(value).elements()) * sizeof(float);
     wanted.push_back(lives[v]);
     owner.push_back(v);

@@ -39,7 +39,8 @@ struct Given {
 
 bool is_separator(char c) { return c == '.' || c == '/'; }
 
-/// How long the first component is that all names have, with its separator; 0: they have none.
+/// Returns how long the first component is that all names have, with its separator; 0: they have
+/// none.
 std::size_t common_component(const std::vector<Given>& tensors) {
   if (tensors.size() < 2) return 0;
   const std::string& first = tensors[0].name;
@@ -84,7 +85,8 @@ Places places_of(std::vector<Given>& tensors, const Family& family, WeightNames 
   return places;
 }
 
-/// Whose names most of the tensors have; the first of equals in this order, most used first.
+/// Returns whose names most of the tensors have; the first of equals in this order, most used
+/// first.
 WeightNames find_names(const std::vector<Given>& tensors, const Family& family) {
   WeightNames best = WeightNames::torchvision;
   std::int64_t most = -1;
@@ -99,7 +101,7 @@ WeightNames find_names(const std::vector<Given>& tensors, const Family& family) 
   return best;
 }
 
-/// A dim of the first of these tensors that is there; 0: none is.
+/// Returns a dim of the first of these tensors that is there; 0: none is.
 std::int64_t dim(const Places& places, const std::string& layer, const std::string& role,
                  int axis) {
   const auto found = places.find({layer, role});
@@ -125,8 +127,8 @@ NetworkSizes sizes_of(const Places& places, const KnownNetwork& known, const Fam
                                               : dim(places, layer, "weight_hh_l0", 1));
   }
   require<DataError>(known.side > 0 || (sizes.vocabulary > 0 && sizes.units > 0),
-                     "the weights do not fit {}, by the names of {}: no embedding and no recurrent "
-                     "layer is known by its name",
+                     "the weights do not fit {}, by the names of {}: no tensor has the name of an "
+                     "embedding or a recurrent layer",
                      known.name, text_of(names));
   return sizes;
 }
@@ -142,7 +144,7 @@ class Placing {
     const auto there = their_name(family_, names_, layer.name);
     if (!there) {
       problems_.push_back(
-          fmt::format("the layer '{}' has no name in {}", layer.name, text_of(names_)));
+          fmt::format("the layer '{}' has no counterpart in {}", layer.name, text_of(names_)));
       return;
     }
     for (TheirTensor& tensor : their_tensors(layer, names_, *there->rule, bgr)) {
@@ -152,7 +154,7 @@ class Placing {
       if (given == nullptr) {
         const char* separator = names_ == WeightNames::keras ? "/" : ".";
         problems_.push_back(
-            fmt::format("'{}{}{}' {} is missing, which '{}' {} of the network needs", there->name,
+            fmt::format("'{}{}{}' {}, which '{}' {} of the network needs, is missing", there->name,
                         separator, tensor.role, to_string(tensor.shape), ours,
                         to_string(our_shape)));
       } else if (fits(*given, tensor.shape, ours, our_shape)) {
@@ -162,7 +164,7 @@ class Placing {
     if (names_ == WeightNames::keras) place_bias(layer, *there->rule);
   }
 
-  /// What a sentence lists; empty: everything fits.
+  /// Returns what a sentence lists; empty: everything fits.
   std::vector<std::string>& problems() { return problems_; }
   std::int64_t placed() const { return std::ssize(placed_) + std::ssize(biases_); }
 
@@ -206,7 +208,7 @@ class Placing {
         dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
     if (real && given.values.shape() == shape) return true;
     problems_.push_back(
-        fmt::format("'{}' is {} {} and should be f32 {}, as '{}' of the network is {}", given.name,
+        fmt::format("'{}' is {} {}; expected f32 {}, since '{}' of the network is {}", given.name,
                     to_string(dtype), to_string(given.values.shape()), to_string(shape), ours,
                     to_string(our_shape)));
     return false;
@@ -245,12 +247,11 @@ void require_strides(const NetworkDefinition& network, WeightNames names) {
   const Bottlenecks found = bottlenecks_of(network);
   if (names == WeightNames::linnet || found == Bottlenecks::none) return;
   const bool first = names == WeightNames::keras;
-  require(
-      first == (found == Bottlenecks::stride_first),
-      "the network's bottlenecks have their stride in {}, those of {} in {}: with these weights "
-      "they would compute something else",
-      first ? "the 3x3 convolution" : "the first 1x1 convolution", text_of(names),
-      first ? "the first 1x1 convolution" : "the 3x3 convolution");
+  require(first == (found == Bottlenecks::stride_first),
+          "the network's bottlenecks have their stride in {}, those of {} in {}; with these "
+          "weights the network would give other results",
+          first ? "the 3x3 convolution" : "the first 1x1 convolution", text_of(names),
+          first ? "the first 1x1 convolution" : "the 3x3 convolution");
 }
 
 }  // namespace
@@ -287,8 +288,8 @@ Imported import_weights(const State& weights, const ImportOptions& options,
   }
   for (const Given& tensor : tensors) {
     if (tensor.placed) continue;
-    placing.problems().push_back(
-        fmt::format("'{}' {} found no place", tensor.name, to_string(tensor.values.shape())));
+    placing.problems().push_back(fmt::format("'{}' {} belongs to no parameter", tensor.name,
+                                             to_string(tensor.values.shape())));
   }
   require<DataError>(placing.problems().empty(),
                      "the weights do not fit {}, by the names of {}: {}", known.name,
@@ -311,7 +312,7 @@ State export_weights(const Model& model, WeightNames names) {
   const std::vector<WeightLayer> layers = weight_layers(network);
   if (names == WeightNames::linnet) return model.weights();
   const Family* family = family_of(layers);
-  require(family != nullptr, "the network is none of those whose layers have names in {}: {}",
+  require(family != nullptr, "the network is not one of those whose layers have names in {}: {}",
           text_of(names), fmt::join(network_names(), ", "));
   require_strides(network, names);
   const char* separator = names == WeightNames::keras ? "/" : ".";
@@ -319,7 +320,8 @@ State export_weights(const Model& model, WeightNames names) {
   std::vector<State::Entry> weights;
   for (const WeightLayer& layer : layers) {
     const auto there = their_name(*family, names, layer.name);
-    require(there.has_value(), "the layer '{}' has no name in {}", layer.name, text_of(names));
+    require(there.has_value(), "the layer '{}' has no counterpart in {}", layer.name,
+            text_of(names));
     for (const TheirTensor& tensor : their_tensors(layer, names, *there->rule, bgr)) {
       std::vector<Tensor> ours;
       for (const std::string& role : tensor.ours) {

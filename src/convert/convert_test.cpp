@@ -122,18 +122,12 @@ TEST(Convert, ListsEverythingThatDoesNotFit) {
   bad.set("extra.scale", Tensor(DType::f32, {2, 3}));
   EXPECT_EQ(
       error_of([&] { import_weights(bad, of("gru-text"), kOn); }),
-      "the weights do not fit gru-text, by the names of torchvision: 'gru.bias_ih_l0' (12) is "
-      "missing, which 'gru_1.bias_ih_l0' (12) of the network needs; 'gru.bias_hh_l0' is f32 "
-      "(11) and should be f32 (12), as 'gru_1.bias_hh_l0' of the network is (12); 'fc.weight' "
-      "is i32 (3, 4) and should be f32 (3, 4), as 'dense_1.weight' of the network is (3, 4); "
-      "'fc.bias' (3) is missing, which 'dense_1.bias' (3) of the network needs; 'gru.other' "
-      "(12) found no place; 'extra.scale' (2, 3) found no place");
-  // Of two names for one layer the second finds no place.
+      "the weights do not fit gru-text, by the names of torchvision: 'gru.bias_ih_l0' (12), which 'gru_1.bias_ih_l0' (12) of the network needs, is missing; 'gru.bias_hh_l0' is f32 (11); expected f32 (12), since 'gru_1.bias_hh_l0' of the network is (12); 'fc.weight' is i32 (3, 4); expected f32 (3, 4), since 'dense_1.weight' of the network is (3, 4); 'fc.bias' (3), which 'dense_1.bias' (3) of the network needs, is missing; 'gru.other' (12) belongs to no parameter; 'extra.scale' (2, 3) belongs to no parameter");
+  // The second of two names for one layer belongs to no parameter.
   State twice = good;
   twice.set("linear.bias", Tensor(DType::f32, {3}));
   EXPECT_EQ(error_of([&] { import_weights(twice, of("gru-text"), kOn); }),
-            "the weights do not fit gru-text, by the names of torchvision: 'linear.bias' (3) found "
-            "no place");
+            "the weights do not fit gru-text, by the names of torchvision: 'linear.bias' (3) belongs to no parameter");
   ImportOptions ignoring = of("gru-text");
   ignoring.ignore = {"lin*"};
   EXPECT_EQ(import_weights(twice, ignoring, kOn).ignored, std::vector<std::string>{"linear.bias"});
@@ -142,8 +136,7 @@ TEST(Convert, ListsEverythingThatDoesNotFit) {
   EXPECT_EQ(error_of([&] { import_weights(good, of("resnet18"), kOn); }).substr(0, 65),
             "the weights do not fit resnet18, by the names of torchvision: 'co");
   EXPECT_EQ(error_of([&] { import_weights({}, of("lstm-text"), kOn); }),
-            "the weights do not fit lstm-text, by the names of torchvision: no embedding and no "
-            "recurrent layer is known by its name");
+            "the weights do not fit lstm-text, by the names of torchvision: no tensor has the name of an embedding or a recurrent layer");
 }
 
 TEST(Convert, WithoutTheHeadItReturnsFeatures) {
@@ -180,15 +173,14 @@ TEST(Convert, RefusesNamesOfNetworksThatComputeSomethingElse) {
   zoo::ImageOptions options;
   const Model ours(zoo::resnet50(options), kOn);
   EXPECT_EQ(error_of([&] { export_weights(ours, WeightNames::keras); }),
-            "the network's bottlenecks have their stride in the 3x3 convolution, those of keras in "
-            "the first 1x1 convolution: with these weights they would compute something else");
+            "the network's bottlenecks have their stride in the 3x3 convolution, those of keras in the first 1x1 convolution; with these weights the network would give other results");
   EXPECT_EQ(error_of([&] { export_weights(ours, WeightNames::timm); }), "");
   const Model other(Network({4}, {Dense{.units = 2, .name = "d"}}), kOn);
   EXPECT_TRUE(error_of([&] {
                 export_weights(other, WeightNames::timm);
-              }).starts_with("the network is none of those whose layers have names in timm: "));
+              }).starts_with("the network is not one of those whose layers have names in timm: "));
   EXPECT_EQ(error_of([&] { export_weights(Model(zoo::cifar_resnet(8), kOn), WeightNames::keras); }),
-            "the layer 'conv1' has no name in keras");
+            "the layer 'conv1' has no counterpart in keras");
 }
 
 TEST(WeightFiles, AreReadAsTheyWereWritten) {
@@ -211,8 +203,8 @@ TEST(WeightFiles, AreReadAsTheyWereWritten) {
   EXPECT_EQ(error_of([&] { write_weights("b.pt", bf16); }),
             "cannot write 'b.pt': expected .safetensors or .npz");
   EXPECT_EQ(error_of([] { read_weights("x.h5"); }),
-            "cannot read 'x.h5': expected .safetensors or .npz; in Python, numpy.savez('x.npz', "
-            "**{v.path: v.numpy() for v in model.variables})");
+            "cannot read 'x.h5': expected .safetensors or .npz; convert it in Python by "
+            "numpy.savez('x.npz', **{v.path: v.numpy() for v in model.variables})");
   EXPECT_TRUE(error_of([] { read_weights("x.pth"); }).find("safetensors.torch.save_file") !=
               std::string::npos);
 }

@@ -120,7 +120,7 @@ std::optional<Scaling> scaling_of(const Op& op) {
   return {};
 }
 
-/// What the first operator of a network does with its input.
+/// Returns what the first operator of a network does with its input.
 std::optional<Scaling> scaling_of(const Network& network) {
   const NetworkDefinition& definition = network.definition();
   for (const Node& node : definition.graph.nodes()) {

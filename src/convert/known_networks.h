@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// What a network's weights and options say of its sizes.
+/// Holds what a network's weights and options say of its sizes.
 struct NetworkSizes {
   WeightNames names = WeightNames::linnet;  ///< Keras's networks differ in details
   PixelScale pixels = PixelScale::imagenet;
@@ -31,9 +31,9 @@ struct KnownNetwork {
 /// Throws Error for an unknown name, with the nearest one.
 const KnownNetwork& known_network(std::string_view name);
 
-/// The pixels that the published weights of a family were trained on.
+/// Returns the pixels that the published weights of a family were trained on.
 PixelScale published_pixels(std::string_view family, WeightNames names);
-/// The first layer for these pixels.
+/// Returns the first layer for these pixels.
 Layer pixels_layer(PixelScale scale);
 
 }  // namespace linnet

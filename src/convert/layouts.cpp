@@ -49,7 +49,7 @@ Order inverse(const Order& order) {
 
 Tensor zeros(const Shape& shape) { return Tensor(DType::f32, shape); }
 
-/// The last axis in the opposite order.
+/// Returns the last axis in the opposite order.
 Tensor flipped(const Tensor& x) {
   Tensor y = x.clone();
   const auto channels = static_cast<std::ptrdiff_t>(x.shape()[-1]);
@@ -58,7 +58,7 @@ Tensor flipped(const Tensor& x) {
   return y;
 }
 
-/// The same elements, in the same order.
+/// Returns the same elements, in the same order.
 TheirTensor same(std::string role, const Shape& shape, std::string ours) {
   return {.role = std::move(role),
           .shape = shape,
@@ -87,7 +87,7 @@ TheirTensor reordered(std::string role, const Shape& shape, std::string ours,
               }};
 }
 
-/// The same with ours flipped along its channels.
+/// Returns the same with ours flipped along its channels.
 TheirTensor with_flipped_channels(TheirTensor tensor) {
   const auto to_ours = tensor.to_ours;
   const auto to_theirs = tensor.to_theirs;
@@ -215,8 +215,8 @@ std::vector<TheirTensor> their_tensors(const WeightLayer& layer, WeightNames nam
   const bool keras = names == WeightNames::keras;
   std::vector<TheirTensor> all;
   if (keras && (layer.kind == Kind::gru || layer.kind == Kind::lstm)) {
-    require(layer.has("weight_ih_l0"), "the layer '{}' is reversed, which has no name in Keras",
-            layer.name);
+    require(layer.has("weight_ih_l0"),
+            "the layer '{}' is reversed, which has no counterpart in Keras", layer.name);
     return keras_gates(layer);
   }
   require(!keras || layer.kind != Kind::other, "the layer '{}' has no counterpart in Keras",

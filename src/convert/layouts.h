@@ -24,9 +24,9 @@ struct TheirTensor {
   std::function<Tensor(std::span<const Tensor> ours)> to_theirs;
 };
 
-/// The tensors that hold a layer's weights there, in order. `bgr`: the channels of the images that
-/// the first convolution reads are in the opposite order. Throws Error for a layer that has no
-/// counterpart.
+/// Returns the tensors that hold a layer's weights there, in order. `bgr`: the channels of the
+/// images that the first convolution reads are in the opposite order. Throws Error for a layer that
+/// has no counterpart.
 std::vector<TheirTensor> their_tensors(const WeightLayer& layer, WeightNames names,
                                        const NameRule& rule, bool bgr);
 

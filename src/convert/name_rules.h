@@ -11,9 +11,9 @@
 
 namespace linnet {
 
-/// What a layer of a family of networks is called. Names are patterns: {s} stands for a number, and
-/// {s+1} for the number that is 1 larger. Alternatives are separated by |: all of them are read,
-/// the first is written. Empty: the layer has no name there.
+/// Holds what a layer of a family of networks is called. Names are patterns: {s} stands for a
+/// number, and {s+1} for the number that is 1 larger. Alternatives are separated by |: all of them
+/// are read, the first is written. Empty: the layer has no name there.
 struct NameRule {
   std::string_view ours;
   std::string_view torchvision;

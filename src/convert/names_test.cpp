@@ -33,7 +33,7 @@ NetworkSizes published_sizes(const KnownNetwork& known, WeightNames names) {
   return sizes;
 }
 
-/// What the rules say that a network's weights are there.
+/// Returns what the rules say that a network's weights are there.
 Shapes expected(const KnownNetwork& known, WeightNames names) {
   const Family& family = family_named(known.family);
   const Network network = known.make(published_sizes(known, names));

@@ -17,18 +17,18 @@ struct WeightLayer {
   Kind kind = Kind::other;
   std::map<std::string, Shape> weights = {};  ///< by role: "weight", "bias", "running_mean", ...
   std::vector<std::string> roles = {};        ///< in the network's order
-  /// Of a dense layer: the (H, W, C) that a Flatten before it made one axis; (): none did.
+  /// Dims (H, W, C) that a Flatten before a dense layer has joined; (): there is no Flatten.
   Shape flattened = {};
   bool first_conv = false;  ///< whether no other convolution comes before it
 
   bool has(const std::string& role) const { return weights.contains(role); }
 };
 
-/// The layers of a network that have weights, in its order.
+/// Returns the layers of a network that have weights, in its order.
 std::vector<WeightLayer> weight_layers(const NetworkDefinition& network);
 
-/// Whether the bottlenecks of a ResNet have their stride in the first 1x1 convolution; nothing for
-/// a network without bottlenecks of ResNets.
+/// Says whether the bottlenecks of a ResNet have their stride in the first 1x1 convolution; nothing
+/// for a network without bottlenecks of ResNets.
 enum class Bottlenecks : std::uint8_t { none, stride_first, stride_second };
 Bottlenecks bottlenecks_of(const NetworkDefinition& network);
 

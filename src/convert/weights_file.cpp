@@ -26,10 +26,10 @@ struct Foreign {
   std::string_view advice;
 };
 constexpr std::string_view kTorch =
-    "a PyTorch pickle runs code when it is read: in Python, "
+    "a PyTorch pickle runs code when it is read; convert it in Python by "
     "safetensors.torch.save_file(torch.load(...), 'x.safetensors')";
 constexpr std::string_view kKeras =
-    "in Python, numpy.savez('x.npz', **{v.path: v.numpy() for v in model.variables})";
+    "convert it in Python by numpy.savez('x.npz', **{v.path: v.numpy() for v in model.variables})";
 constexpr std::array<Foreign, 6> kForeign{{{".pth", kTorch},
                                            {".pt", kTorch},
                                            {".bin", kTorch},
@@ -43,7 +43,8 @@ State read_npz(const fs::path& path) {
   for (const ZipEntry& entry : archive.entries()) {
     try {
       const std::string& name = entry.name;
-      require<DataError>(name.ends_with(kNpy) && name.size() > kNpy.size(), "it is no .npy file");
+      require<DataError>(name.ends_with(kNpy) && name.size() > kNpy.size(),
+                         "it is not an .npy file");
       Tensor values =
           in_memory("it", [&] { return read_npy_from(ZipFile::open(entry), entry.bytes); });
       weights.push_back({name.substr(0, name.size() - kNpy.size()), std::move(values)});

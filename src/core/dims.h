@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// The dimensions of a shape, to be changed.
+/// Returns the dimensions of a shape, to be changed.
 inline std::vector<std::int64_t> dims_of(const Shape& shape) {
   return {shape.dims().begin(), shape.dims().end()};
 }

@@ -48,8 +48,8 @@ inline std::uint16_t f16_of(float x) {
   return static_cast<std::uint16_t>(sign | magnitude);
 }
 
-/// The float that a double lies on, or of the two around it the odd one: rounded again to a type of
-/// fewer digits, it gives what one rounding of x would.
+/// Returns the float that a double lies on, or of the two around it the odd one: rounded again to a
+/// type of fewer digits, it gives what one rounding of x would.
 inline float odd_float_of(double x) {
   const auto nearest = static_cast<float>(x);
   if (static_cast<double>(nearest) == x || std::isnan(x)) return nearest;
@@ -58,7 +58,7 @@ inline float odd_float_of(double x) {
   return std::bit_cast<float>(bits | 1U);
 }
 
-/// The same for integers.
+/// Does the same for integers.
 inline float odd_float_of(std::int64_t x) {
   const std::uint64_t magnitude =
       x < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);

@@ -9,7 +9,7 @@ namespace linnet {
 
 State::State(std::vector<Entry> entries) {
   for (Entry& entry : entries) {
-    require(find(entry.name) == nullptr, "a state has '{}' twice", entry.name);
+    require(find(entry.name) == nullptr, "a state has two entries '{}'", entry.name);
     entries_.push_back(std::move(entry));
   }
 }
@@ -21,7 +21,7 @@ const Tensor* State::find(std::string_view name) const {
 
 const Tensor& State::operator[](std::string_view name) const {
   const Tensor* value = find(name);
-  require(value != nullptr, "there is no '{}' among the {} entries of the state", name, size());
+  require(value != nullptr, "the state has no entry '{}' among its {}", name, size());
   return *value;
 }
 

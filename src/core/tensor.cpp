@@ -22,8 +22,8 @@ class OwnedMemory final : public TensorMemory {
   Device device() const override { return device_; }
   void read(std::size_t offset, std::span<std::byte> to) const override {
     require(device_.kind == Device::Kind::cpu,
-            "a tensor in the memory of {} that another library made can't be copied to the host; "
-            "copy it there with that library",
+            "a tensor in the memory of {} belongs to another library and cannot be copied to the "
+            "host; copy it with that library",
             to_string(device_));
     std::ranges::copy(bytes_.subspan(offset, to.size()), to.begin());
   }
@@ -54,14 +54,14 @@ class HostMemory final : public TensorMemory {
   std::byte* data_;
 };
 
-/// Bytes of such a tensor. Throws Error where that many can't be counted, or a dimension is
+/// Returns bytes of such a tensor. Throws Error where that many can't be counted, or a dimension is
 /// negative.
 std::size_t bytes_of(DType dtype, const Shape& shape) {
   std::size_t bytes = size_of(dtype);
   for (const std::int64_t dim : shape.dims()) {
-    if (dim < 0) fail("a tensor has no negative dimensions; got {}", to_string(shape));
+    if (dim < 0) fail("expected dims of at least 0; got {}", to_string(shape));
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes)) {
-      fail("a tensor of {} is larger than any machine's memory", to_string(shape));
+      fail("a tensor of {} has too many bytes to address", to_string(shape));
     }
   }
   return bytes;
@@ -69,8 +69,8 @@ std::size_t bytes_of(DType dtype, const Shape& shape) {
 
 void require_size(DType dtype, const Shape& shape, std::size_t bytes) {
   if (bytes == bytes_of(dtype, shape)) return;  // the text is made only where it is needed
-  fail("a tensor of {} {} has {} elements; got memory of {}", to_string(dtype), to_string(shape),
-       shape.elements(), bytes / size_of(dtype));
+  fail("a tensor of {} {} needs memory for {} elements; got memory for {}", to_string(dtype),
+       to_string(shape), shape.elements(), bytes / size_of(dtype));
 }
 
 }  // namespace
@@ -84,7 +84,8 @@ Tensor uninitialized_tensor(DType dtype, const Shape& shape) {
   try {
     return {dtype, shape, std::make_shared<HostMemory>(bytes), 0, false};
   } catch (const std::bad_alloc&) {
-    fail<OutOfMemory>("a tensor of {} {} does not fit into memory", to_string(dtype), to_string(shape));
+    fail<OutOfMemory>("a tensor of {} {} does not fit into memory", to_string(dtype),
+                      to_string(shape));
   }
 }
 
@@ -128,7 +129,7 @@ Tensor Tensor::borrow_writable(DType dtype, const Shape& shape, std::span<std::b
                                std::shared_ptr<const void> owner, Device device) {
   require_size(dtype, shape, bytes.size());
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % size_of(dtype) != 0) {
-    fail("the memory of a tensor of {} {} must begin at a multiple of {} bytes", to_string(dtype),
+    fail("the memory of a tensor of {} {} must start at a multiple of {} bytes", to_string(dtype),
          to_string(shape), size_of(dtype));
   }
   Tensor tensor;
@@ -154,7 +155,7 @@ std::span<const std::byte> Tensor::host_bytes(DType dtype) const {
          to_string(dtype));
   }
   if (device_.kind != Device::Kind::cpu) {
-    fail("a tensor {} lies in the memory of {}; to_host() copies it", to_string(shape_),
+    fail("a tensor {} is in the memory of {}; to_host() copies it to the host", to_string(shape_),
          to_string(device_));
   }
   return {data_, size_};
@@ -162,8 +163,8 @@ std::span<const std::byte> Tensor::host_bytes(DType dtype) const {
 
 void Tensor::require_writable() const {
   if (read_only_) {  // the text is made only where it is needed
-    fail("a tensor {} {} is read-only: it borrows const memory; clone() it", to_string(dtype_),
-         to_string(shape_));
+    fail("a tensor {} {} is read-only, since it borrows const memory; clone() it",
+         to_string(dtype_), to_string(shape_));
   }
 }
 
@@ -188,7 +189,7 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
 
 Tensor Tensor::reshaped(const Shape& shape) const {
   if (bytes_of(dtype_, shape) != size_) {
-    fail("a tensor {} has {} elements, and {} takes {}", to_string(shape_), elements(),
+    fail("a tensor {} has {} elements, but the shape {} has {}", to_string(shape_), elements(),
          to_string(shape), shape.elements());
   }
   Tensor other = *this;
@@ -202,7 +203,7 @@ Tensor Tensor::clone() const {
     std::ranges::copy(bytes(), copy.data_);
     return copy;
   }
-  require(memory_ != nullptr, "a borrowed tensor in the memory of {} can't be copied to the host",
+  require(memory_ != nullptr, "a borrowed tensor in the memory of {} cannot be copied to the host",
           to_string(device_));
   memory_->read(static_cast<std::size_t>(data_ - memory_->data()), {copy.data_, size_});
   return copy;
@@ -217,8 +218,8 @@ Tensor Tensor::to_host() const { return device_.kind == Device::Kind::cpu ? *thi
 bool same_bits(const Tensor& a, const Tensor& b) {
   for (const Tensor* tensor : {&a, &b}) {
     require(tensor->device().kind == Device::Kind::cpu,
-            "a tensor {} lies in the memory of {}; to_host() copies it", to_string(tensor->shape()),
-            to_string(tensor->device()));
+            "a tensor {} is in the memory of {}; to_host() copies it to the host",
+            to_string(tensor->shape()), to_string(tensor->device()));
   }
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
          std::ranges::equal(a.bytes(), b.bytes());

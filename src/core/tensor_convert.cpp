@@ -71,7 +71,7 @@ template <std::integral To, class Elements>
 void fill_integers(Tensor& to, const Elements& elements) {
   fill<To>(to, elements, [&](auto x, std::size_t i) {
     if (!holds<To>(x)) {
-      fail("element {} is {}, which {} can't hold", i, x, to_string(to.dtype()));
+      fail("element {} is {}, which {} cannot hold", i, x, to_string(to.dtype()));
     }
     return static_cast<To>(x);
   });

@@ -21,8 +21,8 @@ using testing::message_of;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// What a number of `digits` bits of fraction and exponents from `least` on stands for, by its
-/// definition in IEEE 754.
+/// Returns what a number of `digits` bits of fraction and exponents from `least` on stands for, by
+/// its definition in IEEE 754.
 double value_of(std::uint16_t bits, int digits, int least) {
   const int exponent = (bits & 0x7FFF) >> digits;
   const int fraction = bits & ((1 << digits) - 1);
@@ -152,15 +152,15 @@ std::string refusal(T x, DType dtype) {
 
 TEST(TensorConvert, NamesTheNumberThatAnIntegerTypeCannotHold) {
   EXPECT_EQ(refusal(std::int64_t{2147483648}, DType::i32),
-            "element 1 is 2147483648, which i32 can't hold");
-  EXPECT_EQ(refusal(-2147483649.0, DType::i32), "element 1 is -2147483649, which i32 can't hold");
-  EXPECT_EQ(refusal(-1, DType::u8), "element 1 is -1, which u8 can't hold");
-  EXPECT_EQ(refusal(256.0F, DType::u8), "element 1 is 256, which u8 can't hold");
-  EXPECT_EQ(refusal(kNan, DType::i64), "element 1 is nan, which i64 can't hold");
-  EXPECT_EQ(refusal(-kInfinity, DType::i32), "element 1 is -inf, which i32 can't hold");
+            "element 1 is 2147483648, which i32 cannot hold");
+  EXPECT_EQ(refusal(-2147483649.0, DType::i32), "element 1 is -2147483649, which i32 cannot hold");
+  EXPECT_EQ(refusal(-1, DType::u8), "element 1 is -1, which u8 cannot hold");
+  EXPECT_EQ(refusal(256.0F, DType::u8), "element 1 is 256, which u8 cannot hold");
+  EXPECT_EQ(refusal(kNan, DType::i64), "element 1 is nan, which i64 cannot hold");
+  EXPECT_EQ(refusal(-kInfinity, DType::i32), "element 1 is -inf, which i32 cannot hold");
   EXPECT_EQ(refusal(0x1p63, DType::i64),
-            "element 1 is 9.223372036854776e+18, which i64 can't hold");
-  EXPECT_EQ(refusal(2147483648.0F, DType::i32), "element 1 is 2147483600, which i32 can't hold");
+            "element 1 is 9.223372036854776e+18, which i64 cannot hold");
+  EXPECT_EQ(refusal(2147483648.0F, DType::i32), "element 1 is 2147483600, which i32 cannot hold");
 }
 
 TEST(TensorConvert, TakesAllThatAnIntegerTypeHolds) {

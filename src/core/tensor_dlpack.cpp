@@ -73,7 +73,7 @@ void check_dense(const DLTensor& tensor, const Shape& shape) {
   }
 }
 
-/// What an exported tensor points to.
+/// Holds what an exported tensor points to.
 struct Exported {
   DLManagedTensor managed{};
   Tensor tensor;  ///< keeps the memory
@@ -104,7 +104,8 @@ Tensor from_dlpack(DLManagedTensor* tensor) {
 }
 
 DLManagedTensor* to_dlpack(const Tensor& tensor) {
-  require(!tensor.read_only(), "a tensor {} {} is read-only, which DLPack can't say; clone() it",
+  require(!tensor.read_only(),
+          "a tensor {} {} is read-only, which DLPack cannot express; clone() it",
           to_string(tensor.dtype()), to_string(tensor.shape()));
   tensor.wait();  // other libraries know nothing of what was enqueued
   auto exported = std::make_unique<Exported>();

@@ -57,7 +57,7 @@ std::int64_t Shape::elements() const {
   std::int64_t product = 1;
   for (std::int64_t dim : dims()) {
     if (__builtin_mul_overflow(product, dim, &product)) {  // the text is made only if it is needed
-      fail("the shape {} has more elements than can be counted", to_string(*this));
+      fail("the shape {} has more than 2^63 - 1 elements", to_string(*this));
     }
   }
   return product;

@@ -37,7 +37,7 @@ class Bytes {
   const std::filesystem::path& path_;
 };
 
-/// What the two headers say of the pixels.
+/// Holds what the two headers say of the pixels.
 struct Layout {
   std::size_t offset;  // of the pixels in the file
   std::size_t bits;    // a pixel
@@ -66,7 +66,7 @@ Layout read_layout(const Bytes& file, const std::filesystem::path& path) {
   const std::uint32_t bits = file.u16(28);
   const std::uint32_t compression = file.u32(30);
   require<DataError>(bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32,
-                     "'{}' is a BMP of {} bits a pixel; 1, 4, 8, 16, 24 and 32 are read",
+                     "'{}' is a BMP of {} bits a pixel; expected 1, 4, 8, 16, 24 or 32",
                      path.string(), bits);
   const bool fields = compression == kBitFields;
   const bool wide_green = fields && bits == 16 && fields_are(file, 0xF800U, 0x7E0U, 0x1FU);
@@ -74,8 +74,8 @@ Layout read_layout(const Bytes& file, const std::filesystem::path& path) {
       fields && ((bits == 32 && fields_are(file, 0xFF0000U, 0xFF00U, 0xFFU)) ||
                  (bits == 16 && (wide_green || fields_are(file, 0x7C00U, 0x3E0U, 0x1FU))));
   require<DataError>(compression == kUncompressed || usual,
-                     "'{}' is a BMP of compression {}; only uncompressed ones are read",
-                     path.string(), compression);
+                     "'{}' is a BMP of compression {}; expected an uncompressed one", path.string(),
+                     compression);
   const std::int64_t height = signed_height;
   return {.offset = file.u32(10),
           .bits = bits,
@@ -95,7 +95,7 @@ Palette read_palette(const Bytes& file, std::size_t bits, const std::filesystem:
   const std::uint32_t claimed = file.u32(46);
   Palette palette;
   palette.count = claimed == 0 ? std::size_t{1} << bits : claimed;
-  require<DataError>(palette.count <= 256, "'{}' is a damaged BMP: its palette claims {} colours",
+  require<DataError>(palette.count <= 256, "'{}' is a damaged BMP: its palette has {} colours",
                      path.string(), palette.count);
   const std::uint8_t* bytes = file.at(kFileHeader + file.u32(14), palette.count * 4);
   for (std::size_t i = 0; i < palette.count; ++i, bytes += 4) {
@@ -168,7 +168,7 @@ std::string encode_bmp(const Image& image) {
   require(image.height > 0 && image.width > 0 && image.height <= kMostPixels / image.width &&
               static_cast<std::int64_t>(image.pixels.size()) ==
                   image.height * image.width * image.channels,
-          "an image of {} x {} x {} needs as many bytes; got {}", image.height, image.width,
+          "expected {} x {} x {} bytes for an image; got {}", image.height, image.width,
           image.channels, image.pixels.size());
   const auto channels = static_cast<std::size_t>(image.channels);
   const std::size_t row = static_cast<std::size_t>(image.width) * channels;

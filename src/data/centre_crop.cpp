@@ -71,7 +71,7 @@ Dataset centre_crop_input(const Dataset& data, std::size_t index, std::int64_t h
   const Shape from = column.record();
   require(from.rank() == 3 && column.dtype() != DType::i32 && height >= 1 && width >= 1 &&
               height <= from[0] && width <= from[1],
-          "a crop of {} x {} can't be taken from the samples {} {} of '{}'", height, width,
+          "a crop of {} x {} cannot be taken from the samples {} {} of '{}'", height, width,
           to_string(column.dtype()), to_string(from), data.info().name);
   if (height == from[0] && width == from[1]) return data;
   const Middle middle{from, Shape{height, width, from[2]}, size_of(column.dtype())};

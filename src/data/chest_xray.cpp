@@ -123,7 +123,7 @@ Table read_labels(const fs::path& path) {
     table.labels.push_back(name);
     columns.push_back(c);
   }
-  require<DataError>(!columns.empty(), "'{}' has no column of a label", path.string());
+  require<DataError>(!columns.empty(), "'{}' has no column of labels", path.string());
   for (std::size_t i = 0; i < csv.rows.size(); ++i) {
     const std::vector<std::string>& row = csv.rows[i];
     Row entry{{row[file], row[patient], {}}, std::nullopt};
@@ -163,8 +163,9 @@ void locate(const fs::path& folder, const fs::path& csv, Table& table) {
       missing.push_back(row.image.path.string());
     }
   }
-  require<DataError>(count == 0, "{} of the {} images that '{}' names are not in its folder: {}{}",
-                     count, table.rows.size(), csv.string(), fmt::join(missing, ", "),
+  require<DataError>(count == 0,
+                     "{} of the {} images that '{}' names are missing in its folder: {}{}", count,
+                     table.rows.size(), csv.string(), fmt::join(missing, ", "),
                      count > kNamed ? ", ..." : "");
 }
 

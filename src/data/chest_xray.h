@@ -8,10 +8,11 @@
 
 namespace linnet {
 
-/// Whether a folder holds Data_Entry_2017.csv (or ..._v2020.csv), or a labels.csv beside images.
+/// Returns whether a folder holds Data_Entry_2017.csv (or ..._v2020.csv), or a labels.csv beside
+/// images.
 bool holds_chest_xray(const std::filesystem::path& folder);
 
-/// How patients are parted where neither lists nor a column say it.
+/// Says how patients are parted where neither lists nor a column say it.
 enum class PatientOrder : std::uint8_t {
   shuffled,  ///< by the seed
   by_name,   ///< as their numbers rise

@@ -59,13 +59,14 @@ TEST(Csv, NamesTheLineThatIsWrong) {
   const TemporaryFolder folder;
   const auto path = folder.write("t.csv", "a,b\n1,2\n1,2,3\n");
   EXPECT_EQ(error_of([&] { read_csv(path); }),
-            "line 3 of " + quoted(path) + " has 3 fields; its first row names 2 columns");
+            "line 3 of " + quoted(path) +
+                " has 3 fields; expected 2, one for each column of the first row");
   folder.write("t.csv", "a,b\n1,\"2\n");
   EXPECT_EQ(error_of([&] { read_csv(path); }),
-            "line 2 of " + quoted(path) + " has a quote without end");
+            "line 2 of " + quoted(path) + " has a quote that does not end");
   folder.write("t.csv", "a,b\n1,\"2\"3\n");
   EXPECT_EQ(error_of([&] { read_csv(path); }),
-            "line 2 of " + quoted(path) + " goes on after a closing quote");
+            "line 2 of " + quoted(path) + " has text after a closing quote");
   folder.write("t.csv", "");
   EXPECT_EQ(error_of([&] { read_csv(path); }),
             quoted(path) + " is empty; expected a row of column names");
@@ -182,8 +183,9 @@ TEST(ChestXray, NamesWhatIsWrongOrMissing) {
     rows += fmt::format("{}.png,Mass,0,1,58,M\n", name);
   folder.write("Data_Entry_2017.csv", rows);
   folder.write("images/b.png", encode_png(drawn_image(2, 2, 1)));
-  EXPECT_EQ(error_of_index(folder), "4 of the 5 images that " + quoted(csv) +
-                                        " names are not in its folder: a.png, c.png, d.png, ...");
+  EXPECT_EQ(error_of_index(folder),
+            "4 of the 5 images that " + quoted(csv) +
+                " names are missing in its folder: a.png, c.png, d.png, ...");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPlane = 32 * 32;
 constexpr std::size_t kPixels = 3 * kPlane;
 
-/// What tells the two versions apart.
+/// Holds what tells the two versions apart.
 struct Version {
   std::string_view name;
   std::size_t label_bytes;
@@ -34,7 +34,7 @@ constexpr Version kCifar10{"CIFAR-10", 1, 0, 10, "test_batch.bin", "batches.meta
 constexpr Version kCifar100{"CIFAR-100", 2, 1, 100, "test.bin", "fine_label_names.txt"};
 constexpr Version kCifar100Coarse{"CIFAR-100", 2, 0, 20, "test.bin", "coarse_label_names.txt"};
 
-/// The training files of CIFAR-10 that are there; none for another folder.
+/// Returns the training files of CIFAR-10 that are there; none for another folder.
 std::vector<fs::path> train_batches(const fs::path& folder) {
   std::vector<fs::path> batches;
   for (const fs::path& path : list_folder(folder).files) {
@@ -51,7 +51,7 @@ void check_size(const fs::path& path, std::size_t bytes, const Version& version)
                      path.string(), bytes, record, version.name);
 }
 
-/// How many records a file has.
+/// Returns how many records a file has.
 std::int64_t records_of(const fs::path& path, const Version& version) {
   const auto bytes = static_cast<std::size_t>(InputFile(path).bytes());
   check_size(path, bytes, version);
@@ -72,8 +72,8 @@ void append_record(const std::uint8_t* bytes, const Version& version, Samples& d
   }
 }
 
-/// The records of files one after the other: all, or `samples` of them, spread evenly. No file is
-/// held as a whole.
+/// Returns the records of files one after the other: all, or `samples` of them, spread evenly. No
+/// file is held as a whole.
 Samples read_records(const std::vector<fs::path>& files, const Version& version,
                      std::int64_t samples) {
   Samples data;
@@ -108,8 +108,8 @@ std::vector<std::string> class_names(const fs::path& folder, const Version& vers
   if (is_file(path)) {
     std::vector<std::string> names = read_class_names(path);
     require<DataError>(static_cast<std::int64_t>(names.size()) == version.classes,
-                       "'{}' names {} classes; expected the {} of {}", path.string(), names.size(),
-                       version.classes, version.name);
+                       "'{}' names {} classes; expected {}, those of {}", path.string(),
+                       names.size(), version.classes, version.name);
     return names;
   }
   if (version.classes == 10) {
@@ -136,7 +136,8 @@ Splits load_cifar(const fs::path& folder, const CifarOptions& options) {
   std::vector<fs::path> train = train_batches(folder);
   const bool ten = !train.empty() || is_file(folder / kCifar10.test_file);
   require(!ten || options.labels == CifarLabels::fine,
-          "'{}' holds CIFAR-10, which has no coarse labels; CIFAR-100 has", folder.string());
+          "'{}' holds CIFAR-10, which has no coarse labels; only CIFAR-100 has them",
+          folder.string());
   const Version& version = ten                                   ? kCifar10
                            : options.labels == CifarLabels::fine ? kCifar100
                                                                  : kCifar100Coarse;

@@ -8,11 +8,11 @@
 
 namespace linnet {
 
-/// Whether a folder holds files named like CIFAR-10's (data_batch_*.bin, test_batch.bin) or
+/// Returns whether a folder holds files named like CIFAR-10's (data_batch_*.bin, test_batch.bin) or
 /// CIFAR-100's (train.bin, test.bin) binary version.
 bool holds_cifar(const std::filesystem::path& folder);
 
-/// Which of CIFAR-100's two labels: the 100 classes, or the 20 groups of them.
+/// Says which of CIFAR-100's two labels: the 100 classes, or the 20 groups of them.
 enum class CifarLabels : std::uint8_t { fine, coarse };
 
 struct CifarOptions {
@@ -21,7 +21,7 @@ struct CifarOptions {
   bool test = true;
 };
 
-/// Throws Error naming a batch file whose size is no multiple of a record.
+/// Throws Error naming a batch file whose size is not a multiple of a record.
 void check_cifar_batch(const std::filesystem::path& path);
 
 /// CIFAR-10 or CIFAR-100 as (32, 32, 3) u8, source: Krizhevsky, "Learning

@@ -66,7 +66,7 @@ TEST(Cifar, TakesNamesFromTheMetaFile) {
   EXPECT_EQ(load_cifar(folder.path()).train.classes()[9], "j");
   folder.write("batches.meta.txt", "a\nb\n");
   EXPECT_EQ(error_of([&] { load_cifar(folder.path()); }),
-            quoted(names) + " names 2 classes; expected the 10 of CIFAR-10");
+            quoted(names) + " names 2 classes; expected 10, those of CIFAR-10");
 }
 
 TEST(Cifar, LoadsTheFineLabelsOfCifar100) {
@@ -95,7 +95,7 @@ TEST(Cifar, LoadsTheCoarseLabelsOfCifar100) {
             "label 20 of record 0 in " + quoted(test) + " is outside [0, 20)");
   write_cifar10(folder);
   EXPECT_EQ(error_of([&] { load_cifar(folder.path(), {.labels = CifarLabels::coarse}); }),
-            quoted(folder.path()) + " holds CIFAR-10, which has no coarse labels; CIFAR-100 has");
+            quoted(folder.path()) + " holds CIFAR-10, which has no coarse labels; only CIFAR-100 has them");
 }
 
 TEST(Cifar, RefusesAFileOfAnotherSize) {

@@ -48,7 +48,7 @@ bool has_columns_of_classes(const Dataset& data) {
   return !values_of(data).empty() && value_shape_of(data) == Shape{classes(data)};
 }
 
-/// Where each class of the data stands in `names`.
+/// Returns where each class of the data stands in `names`.
 std::vector<std::int32_t> places_of(const Dataset& data, const Names& names) {
   std::vector<std::int32_t> places;
   for (const std::string& name : data.classes()) {
@@ -77,16 +77,16 @@ Tensor moved_columns(const Dataset& data, std::span<const std::int32_t> places) 
   return {std::move(moved), data.targets()[0].data.shape()};
 }
 
-/// Its targets as `names` counts the classes; the data set itself where the order is the same, and
-/// where it has only numbers for names.
+/// Returns its targets as `names` counts the classes; the data set itself where the order is the
+/// same, and where it has only numbers for names.
 Dataset with_targets_by_name(const Dataset& data, const Names& names) {
   if (data.classes().empty() || data.classes() == names) return data;
   const Names unknown = missing_from(names, data.classes());
   if (unknown.size() == data.classes().size() && are_numbers(data.classes())) return data;
-  require<DataError>(
-      unknown.empty(),
-      "the data set '{}' has the class{} {}, which the model does not know; its classes are {}",
-      data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown), listed(names));
+  require<DataError>(unknown.empty(),
+                     "the data set '{}' has the unknown class{} {}; the model's classes are {}",
+                     data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown),
+                     listed(names));
   const std::vector<std::int32_t> places = places_of(data, names);
   if (!has_columns_of_classes(data)) {
     return with_first_target(data, moved_labels(data.targets()[0].data, places));

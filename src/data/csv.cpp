@@ -28,9 +28,10 @@ CsvTable read_csv(const std::filesystem::path& path) {
       table.columns = std::move(fields);
       continue;
     }
-    require<DataError>(fields.size() == table.columns.size(),
-                       "line {} of '{}' has {} fields; its first row names {} columns",
-                       records.line(i), path.string(), fields.size(), table.columns.size());
+    require<DataError>(
+        fields.size() == table.columns.size(),
+        "line {} of '{}' has {} fields; expected {}, one for each column of the first row",
+        records.line(i), path.string(), fields.size(), table.columns.size());
     table.rows.push_back(std::move(fields));
     table.lines.push_back(records.line(i));
   }

@@ -17,7 +17,7 @@ bool is_input_type(DType dtype) {
   return dtype == DType::u8 || dtype == DType::f32 || dtype == DType::i32;
 }
 
-/// What a column of `dtype` is read as.
+/// Returns what a column of `dtype` is read as.
 DType type_read(DType dtype, bool target) {
   switch (dtype) {
     case DType::u8:
@@ -35,8 +35,8 @@ DType type_read(DType dtype, bool target) {
 void check_record(const std::string& name, const Shape& record) {
   for (const std::int64_t dim : record.dims()) {
     require<DataError>(dim > 0,
-                       "the records of the column '{}' are {}; every dimension must be at least 1",
-                       name, to_string(record));
+                       "the records of the column '{}' are {}; expected dims of at least 1", name,
+                       to_string(record));
   }
 }
 
@@ -51,8 +51,7 @@ void check_source(const Column& column, bool target) {
                      to_string(source.dtype()));
   require<DataError>(
       !target || source.dtype() == DType::f32,
-      "the source of the target '{}' gives {}; values from a source are f32, and labels lie in "
-      "memory",
+      "the source of the target '{}' gives {}; expected f32 values, or labels in memory",
       column.name, to_string(source.dtype()));
   check_record(column.name, source.record());
 }
@@ -84,7 +83,7 @@ void settle_lengths(Column& column, bool target) {
   const Shape& shape = column.lengths.shape();
   require<DataError>((dtype == DType::i32 || dtype == DType::i64) &&
                          column.lengths.elements() == shape[0] && shape[0] == column.size(),
-                     "the lengths of the column '{}' are {} {}; expected whole numbers ({})",
+                     "the lengths of the column '{}' are {} {}; expected i32 or i64 ({})",
                      column.name, to_string(dtype), to_string(shape), column.size());
   const Shape record = column.record();
   require<DataError>(
@@ -100,10 +99,9 @@ void settle_lengths(Column& column, bool target) {
 void check_classes(const DatasetInfo& info) {
   std::set<std::string_view> seen;
   for (std::size_t c = 0; c < info.classes.size(); ++c) {
-    require<DataError>(
-        is_utf8(info.classes[c]),
-        "the name '{}' of class {} in '{}' is not UTF-8, which a saved model could not hold",
-        escaped(info.classes[c]), c, info.name);
+    require<DataError>(is_utf8(info.classes[c]),
+                       "the name '{}' of class {} in '{}' is not UTF-8, which a model file needs",
+                       escaped(info.classes[c]), c, info.name);
     require<DataError>(seen.insert(info.classes[c]).second, "two classes of '{}' are called '{}'",
                        info.name, info.classes[c]);
   }
@@ -139,10 +137,10 @@ Dataset::Dataset(std::vector<Column> inputs, std::vector<Column> targets, Datase
       require<DataError>(names.insert(column.name).second,
                          "two columns of a data set are called '{}'", column.name);
       if (first == nullptr) first = &column;
-      require<DataError>(
-          column.size() == first->size(),
-          "the column '{}' has {} records, but '{}' has {}; expected one of each for a sample",
-          column.name, column.size(), first->name, first->size());
+      require<DataError>(column.size() == first->size(),
+                         "the column '{}' has {} records, but '{}' has {}; expected one record of "
+                         "each for every sample",
+                         column.name, column.size(), first->name, first->size());
     }
   }
   const std::int64_t size = first != nullptr ? first->size() : 0;
@@ -193,7 +191,7 @@ void Dataset::set_weights(const Tensor& weights) {
   const std::span<const float> values = settled.as<float>();
   for (std::size_t i = 0; i < values.size(); ++i) {
     require<DataError>(std::isfinite(values[i]) && values[i] >= 0,
-                       "the weight {} of '{}' is {}; weights are finite and not negative", i,
+                       "the weight {} of '{}' is {}; expected finite weights of at least 0", i,
                        info().name, values[i]);
   }
   weights_ = std::make_shared<const Tensor>(settled);

@@ -62,7 +62,7 @@ Tensor taken(const Tensor& from, std::span<const std::int64_t> rows) {
   return to;
 }
 
-/// The same data set of other records: `part` changes a column.
+/// Returns the same data set of other records: `part` changes a column.
 template <class Part>
 Dataset changed(const Dataset& data, const Part& part) {
   std::vector<Column> inputs = data.inputs();
@@ -96,8 +96,8 @@ std::int64_t rounded_share(double share, std::size_t samples) {
   return std::llround(share * static_cast<double>(samples));
 }
 
-/// How many of each class: the whole part of its share, and one more for the largest remainders,
-/// until `count` are reached; of equal ones the first.
+/// Returns how many of each class: the whole part of its share, and one more for the largest
+/// remainders, until `count` are reached; of equal ones the first.
 std::vector<std::int64_t> counts_by_class(const std::vector<std::vector<std::int64_t>>& classes,
                                           double share, std::int64_t count) {
   std::vector<std::int64_t> counts;
@@ -117,7 +117,7 @@ std::vector<std::int64_t> counts_by_class(const std::vector<std::vector<std::int
 
 std::vector<std::vector<std::int64_t>> samples_by_class(const Dataset& data) {
   const std::span<const std::int32_t> labels = labels_of(data);
-  require(!labels.empty(), "the data set '{}' has no labels by which a split could be stratified",
+  require(!labels.empty(), "the data set '{}' has no labels; a stratified split needs labels",
           data.info().name);
   std::map<std::int32_t, std::vector<std::int64_t>> samples;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -173,8 +173,9 @@ std::pair<Dataset, Dataset> Dataset::split(double share, const SplitOptions& opt
   require(share >= 0 && share < 1, "the share of a split must lie in [0, 1); got {}", share);
   const auto samples = static_cast<std::size_t>(size());
   const std::int64_t count = rounded_share(share, samples);
-  require(count < size() || share == 0, "a share of {} leaves nothing of the {} samples of '{}'",
-          share, samples, info().name);
+  require(count < size() || share == 0,
+          "a share of {} of the {} samples of '{}' leaves one set empty", share, samples,
+          info().name);
   if (count == 0) return {*this, take({})};
   std::vector<bool> chosen(samples);
   if (options.stratify) {

@@ -106,14 +106,14 @@ TEST(Dataset, ConvertsOtherTypes) {
   EXPECT_EQ(error_of([] {
               Dataset({{"id", Tensor(std::vector<std::int64_t>{1, 1LL << 40})}});
             }),
-            "the column 'id' is read as i32: element 1 is 1099511627776, which i32 can't hold");
+            "the column 'id' is read as i32: element 1 is 1099511627776, which i32 cannot hold");
 }
 
 TEST(Dataset, RefusesColumnsThatDoNotGoTogether) {
   EXPECT_EQ(error_of([] {
               Dataset({{"x", floats(3, {2})}}, {{"y", floats(2)}});
             }),
-            "the column 'y' has 2 records, but 'x' has 3; expected one of each for a sample");
+            "the column 'y' has 2 records, but 'x' has 3; expected one record of each for every sample");
   EXPECT_EQ(error_of([] {
               Dataset({{"x", floats(3)}}, {{"x", floats(3)}});
             }),
@@ -126,7 +126,7 @@ TEST(Dataset, RefusesColumnsThatDoNotGoTogether) {
   EXPECT_EQ(error_of([] {
               Dataset({{"x", Tensor(DType::f32, {3, 2, 0})}});
             }),
-            "the records of the column 'x' are (2, 0); every dimension must be at least 1");
+            "the records of the column 'x' are (2, 0); expected dims of at least 1");
   EXPECT_EQ(error_of([] {
               Dataset({{"x", Tensor(DType::f32, {})}});
             }),
@@ -140,12 +140,11 @@ TEST(Dataset, RefusesSourcesItCannotRead) {
   EXPECT_EQ(error_of([&] { Dataset({{.name = "x", .source = source(DType::f64, {2})}}); }),
             "the source of the column 'x' gives f64; expected u8, f32 or i32");
   EXPECT_EQ(error_of([&] { Dataset({{.name = "x", .source = source(DType::f32, {0})}}); }),
-            "the records of the column 'x' are (0); every dimension must be at least 1");
+            "the records of the column 'x' are (0); expected dims of at least 1");
   EXPECT_EQ(error_of([&] {
               Dataset({{"x", floats(3)}}, {{.name = "y", .source = source(DType::i32, {})}});
             }),
-            "the source of the target 'y' gives i32; values from a source are f32, and labels lie "
-            "in memory");
+            "the source of the target 'y' gives i32; expected f32 values, or labels in memory");
   EXPECT_EQ(error_of([&] {
               Dataset({{"x", floats(3), source(DType::f32, {2})}});
             }),
@@ -168,8 +167,7 @@ TEST(Dataset, ClassNamesAreUtf8AndDiffer) {
   EXPECT_EQ(error_of([&] {
               data.set_classes({"a", "caf\xE9"});
             }),
-            "the name 'caf\\xE9' of class 1 in 'data' is not UTF-8, which a saved model could not "
-            "hold");
+            "the name 'caf\\xE9' of class 1 in 'data' is not UTF-8, which a model file needs");
   EXPECT_EQ(error_of([&] {
               data.set_classes({"a", "b", "a"});
             }),
@@ -268,20 +266,20 @@ TEST(Dataset, RefusesWeightsAndLengthsThatSayNothing) {
   EXPECT_EQ(error_of([&] {
               data.set_weights(Tensor(std::vector<float>{1, -2, 3}));
             }),
-            "the weight 1 of 'data' is -2; weights are finite and not negative");
+            "the weight 1 of 'data' is -2; expected finite weights of at least 0");
   EXPECT_EQ(error_of([&] {
               data.set_weights(Tensor(std::vector<float>{1, 2, NAN}));
             }),
-            "the weight 2 of 'data' is nan; weights are finite and not negative");
+            "the weight 2 of 'data' is nan; expected finite weights of at least 0");
   const auto with = [](Tensor lengths) {
     return Dataset({{.name = "x", .data = floats(2, {3}), .lengths = std::move(lengths)}});
   };
   EXPECT_EQ(error_of([&] { with(floats(2)); }),
-            "the lengths of the column 'x' are f32 (2); expected whole numbers (2)");
+            "the lengths of the column 'x' are f32 (2); expected i32 or i64 (2)");
   EXPECT_EQ(error_of([&] {
               with(Tensor(std::vector<std::int32_t>{1, 2, 3}));
             }),
-            "the lengths of the column 'x' are i32 (3); expected whole numbers (2)");
+            "the lengths of the column 'x' are i32 (3); expected i32 or i64 (2)");
   EXPECT_EQ(error_of([&] {
               with(Tensor(std::vector<std::int32_t>{1, 4}));
             }),
@@ -384,9 +382,9 @@ TEST(DatasetSplit, RefusesSharesThatLeaveNothing) {
   EXPECT_EQ(error_of([&] { data.split(std::nan("")); }),
             "the share of a split must lie in [0, 1); got nan");
   EXPECT_EQ(error_of([&] { data.split(0.96); }),
-            "a share of 0.96 leaves nothing of the 10 samples of 'data'");
+            "a share of 0.96 of the 10 samples of 'data' leaves one set empty");
   EXPECT_EQ(error_of([&] { data.split(0.5, {.stratify = true}); }),
-            "the data set 'data' has no labels by which a split could be stratified");
+            "the data set 'data' has no labels; a stratified split needs labels");
   const auto [all, none] = data.split(0);
   EXPECT_EQ(all.size(), 10);
   EXPECT_EQ(none.size(), 0);

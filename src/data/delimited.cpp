@@ -34,7 +34,7 @@ class Parser {
     } while (take(format_.separator));
     const bool returned = take('\r');
     require<DataError>(take('\n') || returned || done(),
-                       "line {} of '{}' goes on after a closing quote", line_, path_.string());
+                       "line {} of '{}' has text after a closing quote", line_, path_.string());
     ++line_;
     const bool empty =
         fields.size() == first + 1 && fields[first].size == 0 && fields[first].quoted == 0;
@@ -79,7 +79,7 @@ class Parser {
     std::size_t to = at_;
     while (true) {
       const std::size_t end = text_.find('"', at_);
-      require<DataError>(end != std::string::npos, "line {} of '{}' has a quote without end",
+      require<DataError>(end != std::string::npos, "line {} of '{}' has a quote that does not end",
                          first_line, path_.string());
       line_ += static_cast<std::uint32_t>(
           std::count(text_.begin() + static_cast<std::ptrdiff_t>(at_),

@@ -29,7 +29,7 @@ struct DelimitedFormat {
 /// Holds the records of a delimited text (RFC 4180): fields between separators, which may stand in
 /// double quotes; records end in LF, CRLF or CR. Empty lines and a byte order mark are left out.
 ///
-/// An own reader, since no library that Debian 12, Debian 13 and Ubuntu 24.04 all package serves:
+/// A reader of its own, since no library that Debian 12, Debian 13 and Ubuntu 24.04 all package serves:
 /// libcsv names no line of an error, libfccp-dev (fast-cpp-csv-parser) wants the columns when it is
 /// compiled, and rapidcsv is not in Debian 12.
 class Records {

@@ -14,7 +14,7 @@ struct StrokePoint {
 /// A line drawn without lifting the pen, as the corners of a polyline.
 using Stroke = std::vector<StrokePoint>;
 
-/// The ways in which one digit (0 to 9) is commonly written; never empty.
+/// Returns the ways in which one digit (0 to 9) is commonly written; never empty.
 const std::vector<std::vector<Stroke>>& digit_forms(int digit);
 
 }  // namespace linnet

@@ -49,7 +49,7 @@ class Sequence {
   std::size_t used_ = 4;
 };
 
-/// How one writer draws one digit: from the unit box of its strokes to pixels.
+/// Describes how one writer draws one digit: from the unit box of its strokes to pixels.
 class Hand {
  public:
   explicit Hand(Sequence& random)

@@ -36,7 +36,7 @@ std::size_t receive(char* piece, std::size_t, std::size_t size, void* target) no
 std::string download(const std::string& url, std::size_t limit) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  curl_easy_cleanup);
-  require(curl != nullptr, "cannot download '{}': libcurl can't start", url);
+  require(curl != nullptr, "cannot download '{}': libcurl cannot start", url);
   Received received{{}, limit};
   char reason[CURL_ERROR_SIZE] = {};
   CURL* handle = curl.get();

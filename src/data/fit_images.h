@@ -13,7 +13,8 @@ namespace linnet {
 /// (u8 alone). Data of the right shape, of other channels and of no images stay as they are.
 Dataset fit_images(Dataset data, const Shape& input, std::size_t index = 0);
 
-/// The same of images that are smaller alone; a step crops the larger ones as it gathers them.
+/// Does the same for images that are smaller alone; a step crops the larger ones as it gathers
+/// them.
 Dataset resize_smaller(Dataset data, const Shape& input, std::size_t index);
 
 /// centre_crop() of another input than the first.

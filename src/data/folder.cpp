@@ -36,7 +36,7 @@ struct Line {
   std::string text;
 };
 
-/// The lines that hold anything, without spaces at both ends.
+/// Returns the lines that hold anything, without spaces at both ends.
 std::vector<Line> read_lines(const fs::path& path) {
   constexpr std::string_view kSpace = " \t\r";
   const std::string content = read_file(path);

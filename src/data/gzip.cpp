@@ -21,7 +21,7 @@ uInt step_of(std::size_t bytes) {
 
 class Inflater {
  public:
-  Inflater() { require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "zlib can't start"); }
+  Inflater() { require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "zlib cannot start"); }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream_); }
@@ -65,9 +65,8 @@ void gunzip(std::string_view bytes, const std::filesystem::path& path, std::size
     if (status != Z_STREAM_END) continue;
     // A gzip file may be several members one after the other.
     if (read == bytes.size()) return;
-    require<DataError>(is_gzip(bytes.substr(read)),
-                       "'{}' has {} bytes after the end of its gzip data", path.string(),
-                       bytes.size() - read);
+    require<DataError>(is_gzip(bytes.substr(read)), "'{}' has {} bytes after its gzip data",
+                       path.string(), bytes.size() - read);
     inflater.next_member();
   }
 }

@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// Whether the bytes begin like a gzip file (RFC 1952).
+/// Returns whether the bytes begin like a gzip file (RFC 1952).
 bool is_gzip(std::string_view bytes);
 
 /// Unpacks a gzip file in pieces, until `take` has enough or `limit` bytes have come out, in the
@@ -18,7 +18,7 @@ bool is_gzip(std::string_view bytes);
 /// naming `path`: "'x.gz' is damaged: incorrect data check", "'x.gz' is cut short".
 void gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit,
             const TakePiece& take);
-/// The same as one string, in memory of its size.
+/// Returns the same as one string, in memory of its size.
 std::string gunzip(std::string_view bytes, const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace linnet

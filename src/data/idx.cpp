@@ -44,14 +44,14 @@ Header parse_header(std::string_view bytes, int rank, const std::filesystem::pat
   const std::uint32_t magic = big_endian(bytes, 0);
   require<DataError>(
       magic == expected,
-      "'{}' is no IDX file of bytes with {} dimensions: expected magic {:#010x}, got {:#010x}",
+      "'{}' is not an IDX file of bytes with {} dimensions: expected magic {:#010x}, got {:#010x}",
       path.string(), rank, expected, magic);
   Header header;
   for (int axis = 0; axis < rank; ++axis) {
     const std::uint32_t dim = big_endian(bytes, 4 + 4 * static_cast<std::size_t>(axis));
     header.dims.push_back(dim);
     require<DataError>(dim == 0 || header.payload <= kMostElements / dim,
-                       "'{}' claims more elements than memory can hold", path.string());
+                       "'{}' gives more elements than memory can hold", path.string());
     header.payload *= dim;
   }
   return header;
@@ -82,7 +82,7 @@ class Collector {
   IdxArray finish() {
     if (header_.dims.empty()) parse_header(start_, rank_, path_);  // says how short it is
     require<DataError>(!too_long_ && bytes_.size() == header_.payload,
-                       "'{}' claims {} = {} bytes after its header, but {} {}", path_.string(),
+                       "'{}' gives {} = {} bytes after its header, but {} {}", path_.string(),
                        fmt::join(header_.dims, " x "), header_.payload,
                        too_long_ ? "goes on to at least" : "has only",
                        bytes_.size() + (too_long_ ? 1 : 0));

@@ -13,7 +13,7 @@ TEST(Idx, ReadsPlainAndPackedFilesAlike) {
   const IdxArray plain = read_idx(folder.write("plain", idx({3, 2, 2})), 3);
   EXPECT_EQ(plain.dims, (std::vector<std::int64_t>{3, 2, 2}));
   EXPECT_EQ(plain.bytes, (std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
-  // By content, whatever the name says.
+  // The content decides, not the name.
   const IdxArray packed = read_idx(folder.write("packed", gzip(idx({3, 2, 2}))), 3);
   EXPECT_EQ(packed.bytes, plain.bytes);
 }
@@ -48,7 +48,7 @@ TEST(Idx, RefusesAnotherMagic) {
   const auto path = folder.write("x", idx({30}));
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }),
             quoted(path) +
-                " is no IDX file of bytes with 3 dimensions: expected magic 0x00000803, got "
+                " is not an IDX file of bytes with 3 dimensions: expected magic 0x00000803, got "
                 "0x00000801");
 }
 
@@ -56,7 +56,7 @@ TEST(Idx, RefusesContentOfAnotherSize) {
   const TemporaryFolder folder;
   const std::string file = idx({3, 2, 2});
   const auto path = folder.write("x", file.substr(0, file.size() - 1));
-  const std::string start = quoted(path) + " claims 3 x 2 x 2 = 12 bytes after its header, ";
+  const std::string start = quoted(path) + " gives 3 x 2 x 2 = 12 bytes after its header, ";
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }), start + "but has only 11");
   folder.write("x", file + "!");
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }), start + "but goes on to at least 13");
@@ -69,15 +69,15 @@ TEST(Idx, AllocatesNothingOnAHeadersWord) {
   const std::string header = number(0x803, 4, true) + std::string(12, '\xff');
   const auto path = folder.write("x", header);
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }),
-            quoted(path) + " claims more elements than memory can hold");
+            quoted(path) + " gives more elements than memory can hold");
   // 2^56 bytes, which the count can say but no machine holds.
   const std::string large = number(0x803, 4, true) + number(1U << 31, 4, true) +
                             number(1U << 24, 4, true) + number(2, 4, true);
   folder.write("x", gzip(large + "content"));
   EXPECT_EQ(error_of([&] { read_idx(path, 3); }),
             quoted(path) +
-                " claims 2147483648 x 16777216 x 2 = 72057594037927936 bytes after its header, "
-                "but has only 7");
+                " gives 2147483648 x 16777216 x 2 = 72057594037927936 bytes after its header, but "
+                "has only 7");
 }
 
 TEST(Idx, RefusesDamagedGzip) {
@@ -88,7 +88,7 @@ TEST(Idx, RefusesDamagedGzip) {
             quoted(path) + " is cut short: its gzip data ends after 5008 unpacked bytes");
   folder.write("x", packed + "rubbish");
   EXPECT_EQ(error_of([&] { read_idx(path, 1); }),
-            quoted(path) + " has 7 bytes after the end of its gzip data");
+            quoted(path) + " has 7 bytes after its gzip data");
   packed[packed.size() - 6] ^= 1;
   folder.write("x", packed);
   EXPECT_EQ(error_of([&] { read_idx(path, 1); }),
@@ -119,7 +119,7 @@ TEST(Mnist, TakesNamesFromAList) {
             (std::vector<std::string>{"a", "b c", "d", "e"}));
   folder.write("classes.txt", "a\nb\n");
   EXPECT_EQ(error_of([&] { load_mnist(folder.path()); }),
-            quoted(list) + " names 2 classes but the labels beside it go up to 3");
+            quoted(list) + " names 2 classes, but its labels go up to 3");
 }
 
 TEST(Mnist, NamesTheFileThatIsMissing) {

@@ -17,9 +17,8 @@ Image blank_image(std::int64_t height, std::int64_t width, std::int64_t channels
   require<DataError>(height > 0 && width > 0,
                      "'{}' is an image of {} x {} pixels; expected at least one", path.string(),
                      height, width);
-  require<DataError>(height <= kMostPixels / width,
-                     "'{}' claims {} x {} pixels; at most {} are read", path.string(), height,
-                     width, kMostPixels);
+  require<DataError>(height <= kMostPixels / width, "'{}' has {} x {} pixels; expected at most {}",
+                     path.string(), height, width, kMostPixels);
   return in_memory(
       fmt::format("'{}', an image of {} x {} pixels,", path.string(), height, width), [&] {
         Image image{.height = height, .width = width, .channels = channels, .pixels = {}};
@@ -32,8 +31,9 @@ Image decode_image(std::string_view bytes, const std::filesystem::path& path) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return decode_png(bytes, path);
   if (bytes.starts_with("\xff\xd8\xff")) return decode_jpeg(bytes, path);
   if (bytes.starts_with("BM")) return decode_bmp(bytes, path);
-  fail<DataError>("'{}' is no PNG, JPEG or BMP image: it has {} bytes and none of their signatures",
-                  path.string(), bytes.size());
+  fail<DataError>(
+      "'{}' is not a PNG, JPEG or BMP image: it has {} bytes and none of their signatures",
+      path.string(), bytes.size());
 }
 
 }  // namespace linnet

@@ -25,9 +25,9 @@ struct Image {
 /// kind.
 Image decode_image(std::string_view bytes, const std::filesystem::path& path);
 
-/// A PNG file of an image with 1 or 3 channels. Throws Error where the sizes disagree.
+/// Returns a PNG file of an image with 1 or 3 channels. Throws Error where the sizes disagree.
 std::string encode_png(const Image& image);
-/// A BMP file, uncompressed: 8 bits with a grey palette for 1 channel, else 24 bits.
+/// Returns a BMP file, uncompressed: 8 bits with a grey palette for 1 channel, else 24 bits.
 std::string encode_bmp(const Image& image);
 
 }  // namespace linnet

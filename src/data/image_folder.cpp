@@ -49,8 +49,7 @@ std::vector<std::string> class_names(const fs::path& root, const std::vector<fs:
     found.push_back(folder.filename().string());
     require<DataError>(
         is_utf8(found.back()),
-        "the name of the class folder '{}' is not UTF-8, which a saved model could not hold; "
-        "rename it",
+        "the name of the class folder '{}' is not UTF-8, which a model file needs; rename it",
         escaped(folder.string()));
   }
   const fs::path list = root / "classes.txt";
@@ -111,7 +110,7 @@ ImageIndex index_image_folders(const fs::path& root) {
     const std::string name = folder.filename().string();
     require<DataError>(std::find(index.class_names.begin(), index.class_names.end(), name) !=
                            index.class_names.end(),
-                       "the class '{}' of '{}' is not among those of '{}'", name,
+                       "the class '{}' of '{}' is not one of those of '{}'", name,
                        trees.test->string(), trees.train.string());
   }
   add_classes(test_folders, index.class_names, index.test);

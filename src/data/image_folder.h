@@ -8,10 +8,11 @@
 
 namespace linnet {
 
-/// Whether a name ends like an image's: .png, .jpg, .jpeg or .bmp, in small or capital letters.
+/// Returns whether a name ends like an image's: .png, .jpg, .jpeg or .bmp, in small or capital
+/// letters.
 bool is_image_name(const std::filesystem::path& path);
 
-/// Whether a folder holds folders of images, or a train/ folder that does.
+/// Returns whether a folder holds folders of images, or a train/ folder that does.
 bool holds_image_folders(const std::filesystem::path& root);
 
 struct ImageFile {

@@ -54,7 +54,7 @@ TEST(ImageFolder, NamesOfClassesAreUtf8) {
   folder.write("caf\xE9/1.png", grey_png());
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             "the name of the class folder '" + (folder / "caf\\xE9").string() +
-                "' is not UTF-8, which a saved model could not hold; rename it");
+                "' is not UTF-8, which a model file needs; rename it");
 }
 
 TEST(ImageFolder, ClassesTxtNamesEachClassOnceInUtf8) {
@@ -116,8 +116,8 @@ TEST(ImageFolder, AllAreInColourIfAnyIs) {
       EXPECT_EQ(pair.train.info().notes,
                 std::vector<std::string>{
                     "2 of the 3 images of '" + pair.train.info().name +
-                    "' are grey, the others in colour: all are read in colour, with 3 channels; "
-                    "set channels to 1 to read all as grey"});
+                    "' are grey, the others in colour; all are read in colour, with 3 channels "
+                    "(set channels to 1 to read all as grey)"});
       if (streamed) continue;
       const bool first = std::string_view(place) == "train/a/1.png";
       EXPECT_EQ(bytes(pair.train, 0, 18),
@@ -156,10 +156,10 @@ TEST(ImageFolder, ChannelsAreOneOrThreeOfImages) {
   const TemporaryFolder folder;
   folder.write("a/1.png", grey_png());
   EXPECT_EQ(error_of([&] { load_dataset(folder.path(), {.channels = 2}); }),
-            "images are read with 1 channel (grey) or 3 (colour); got 2");
+            "expected 1 channel (grey) or 3 (colour) for images; got 2");
   write_mnist(folder, "mnist/");
   EXPECT_EQ(error_of([&] { load_dataset(folder / "mnist", {.channels = 1}); }),
-            "only image files have channels to choose; " + quoted(folder / "mnist") +
+            "the channels can only be chosen for image files; " + quoted(folder / "mnist") +
                 " holds idx data");
 }
 
@@ -170,8 +170,7 @@ TEST(ImageFolder, NamesTheFirstOfAnotherSize) {
   const auto other = folder.write("b/1.png", encode_png(drawn_image(4, 5, 1)));
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(other) +
-                " is 4 x 5 where 2 x 3 (height x width) is expected; give a size to resize images "
-                "to");
+                " is 4 x 5; expected 2 x 3 (height x width); set a size to resize images to");
 }
 
 TEST(ImageFolder, ComparesSizesAcrossBothParts) {
@@ -195,8 +194,8 @@ TEST(ImageFolder, RefusesATestClassThatTrainingLacks) {
   folder.write("train/a/1.png", grey_png());
   folder.write("test/b/1.png", grey_png());
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
-            std::string("the class 'b' of ") + quoted(folder / "test") + " is not among those of " +
-                quoted(folder / "train"));
+            std::string("the class 'b' of ") + quoted(folder / "test") +
+                " is not one of those of " + quoted(folder / "train"));
   std::filesystem::remove_all(folder / "test");
   std::filesystem::create_directory(folder / "test");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),

@@ -74,10 +74,10 @@ void put_image_sample(Image image, const std::filesystem::path& path, const Shap
   if (fit.shorter_side > 0) {
     image = centre_of_resized(image, fit.shorter_side, record[0], record[1]);
   } else if (image.height != record[0] || image.width != record[1]) {
-    require<DataError>(fit.resize,
-                       "'{}' is {} x {} where {} x {} (height x width) is expected; give a size to "
-                       "resize images to",
-                       path.string(), image.height, image.width, record[0], record[1]);
+    require<DataError>(
+        fit.resize,
+        "'{}' is {} x {}; expected {} x {} (height x width); set a size to resize images to",
+        path.string(), image.height, image.width, record[0], record[1]);
     image = resize_image(image, record[0], record[1]);
   }
   LINNET_ASSERT(to.size() == image.pixels.size());

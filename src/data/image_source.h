@@ -13,7 +13,7 @@
 
 namespace linnet {
 
-/// How an image file gets the size of a sample.
+/// Describes how an image file gets the size of a sample.
 struct ImageFit {
   bool resize = false;            ///< by resize_image(); else another size throws Error
   std::int64_t shorter_side = 0;  ///< above 0: by centre_of_resized() instead
@@ -25,7 +25,7 @@ struct ImageFit {
 void read_image_sample(const std::filesystem::path& path, const Shape& record, const ImageFit& fit,
                        std::span<std::byte> to);
 
-/// The same of a decoded image; `path` is for messages.
+/// Does the same for a decoded image; `path` is for messages.
 void put_image_sample(Image image, const std::filesystem::path& path, const Shape& record,
                       const ImageFit& fit, std::span<std::byte> to);
 

@@ -65,7 +65,7 @@ TEST(Png, RefusesToEncodeOtherSizes) {
   Image image = drawn_image(2, 2, 3);
   image.pixels.pop_back();
   EXPECT_EQ(error_of([&] { encode_png(image); }),
-            "an image of 2 x 2 x 3 needs as many bytes; got 11");
+            "expected 2 x 2 x 3 bytes for an image; got 11");
   image.channels = 2;
   EXPECT_EQ(error_of([&] { encode_png(image); }), "a PNG has 1 or 3 channels; got 2");
 }
@@ -151,7 +151,7 @@ TEST(Bmp, ReadsPalettes) {
   EXPECT_EQ(decode_error(bmp_header(2, 1, 8, 0, 8, 2) + greys + std::string("\1\2\0\0", 4)),
             "'a/b.img' is a damaged BMP: colour 2 of a palette of 2");
   EXPECT_EQ(decode_error(bmp_header(2, 1, 8, 0, 8, 300) + greys),
-            "'a/b.img' is a damaged BMP: its palette claims 300 colours");
+            "'a/b.img' is a damaged BMP: its palette has 300 colours");
 }
 
 /// The expected pixels of these are Pillow 13.0's, Image.open().convert("RGB"), of the same bytes.
@@ -216,7 +216,7 @@ TEST(Bmp, ReadsThirtyTwoBits) {
   EXPECT_EQ(decode_image(bmp_header(1, 1, 32, 3, 12) + masks + "\x01\x02\x03\x04", "x").pixels,
             (Pixels{3, 2, 1}));
   EXPECT_EQ(decode_error(bmp_header(1, 1, 32, 3, 12) + std::string(16, '\1')),
-            "'a/b.img' is a BMP of compression 3; only uncompressed ones are read");
+            "'a/b.img' is a BMP of compression 3; expected an uncompressed one");
 }
 
 TEST(Bmp, RefusesDamageAndOtherKinds) {
@@ -230,15 +230,15 @@ TEST(Bmp, RefusesDamageAndOtherKinds) {
   EXPECT_EQ(decode_error(bmp_header(-1, 1, 24) + "abcd"),
             "'a/b.img' is an image of 1 x -1 pixels; expected at least one");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 2) + "abcd"),
-            "'a/b.img' is a BMP of 2 bits a pixel; 1, 4, 8, 16, 24 and 32 are read");
+            "'a/b.img' is a BMP of 2 bits a pixel; expected 1, 4, 8, 16, 24 or 32");
   EXPECT_EQ(decode_error(bmp_header(9, 1, 1, 0, 8) + std::string(11, '\0')),
             "'a/b.img' is a damaged BMP: 4 bytes at 62 lie beyond its end at 65");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 4, 0, 4, 1) + std::string(4, '\0') + "\x10___"),
             "'a/b.img' is a damaged BMP: colour 1 of a palette of 1");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 16, 3, 12) + std::string(16, '\1')),
-            "'a/b.img' is a BMP of compression 3; only uncompressed ones are read");
+            "'a/b.img' is a BMP of compression 3; expected an uncompressed one");
   EXPECT_EQ(decode_error(bmp_header(1, 1, 8, 1) + "abcd"),
-            "'a/b.img' is a BMP of compression 1; only uncompressed ones are read");
+            "'a/b.img' is a BMP of compression 1; expected an uncompressed one");
   std::string old = bmp_header(1, 1, 24) + "abcd";
   old[14] = 12;
   EXPECT_EQ(decode_error(old), "'a/b.img' is a BMP with a header of 12 bytes; expected 40 to 124");
@@ -246,9 +246,9 @@ TEST(Bmp, RefusesDamageAndOtherKinds) {
 
 TEST(Image, RefusesOtherContent) {
   EXPECT_EQ(decode_error("GIF89a"),
-            "'a/b.img' is no PNG, JPEG or BMP image: it has 6 bytes and none of their signatures");
+            "'a/b.img' is not a PNG, JPEG or BMP image: it has 6 bytes and none of their signatures");
   EXPECT_EQ(decode_error(""),
-            "'a/b.img' is no PNG, JPEG or BMP image: it has 0 bytes and none of their signatures");
+            "'a/b.img' is not a PNG, JPEG or BMP image: it has 0 bytes and none of their signatures");
 }
 
 TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
@@ -259,7 +259,7 @@ TEST(Image, RefusesMorePixelsThanMemoryIsFor) {
                  crc32(0, reinterpret_cast<const Bytef*>(file.data()) + 12, 17)),
              4, true);
   file.replace(29, 4, sum);
-  EXPECT_EQ(decode_error(file), "'a/b.img' claims 30001 x 30000 pixels; at most 67108864 are read");
+  EXPECT_EQ(decode_error(file), "'a/b.img' has 30001 x 30000 pixels; expected at most 67108864");
 }
 
 // Every cut and many flipped bytes: an image or an Error, and nothing else (run under ASan).

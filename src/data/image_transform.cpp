@@ -125,7 +125,7 @@ Image with_channels(Image image, std::int64_t channels) {
 }
 
 Image resize_image(const Image& image, std::int64_t height, std::int64_t width) {
-  require(height > 0 && width > 0, "an image can't be resized to {} x {}", height, width);
+  require(height > 0 && width > 0, "an image cannot be resized to {} x {}", height, width);
   if (image.height == height && image.width == width) return image;
   const auto channels = static_cast<std::size_t>(image.channels);
   const std::vector<Taps> across = triangle_taps(image.width, width);
@@ -155,7 +155,7 @@ Image resize_image(const Image& image, std::int64_t height, std::int64_t width) 
 Image centre_of_resized(const Image& image, std::int64_t shorter_side, std::int64_t height,
                         std::int64_t width) {
   require(shorter_side >= std::max(height, width),
-          "the centre of {} x {} can't be taken from images whose shorter side is {}", height,
+          "a centre crop of {} x {} cannot be taken from images whose shorter side is {}", height,
           width, shorter_side);
   const std::int64_t shorter = std::min(image.height, image.width);
   const auto length = [&](std::int64_t side) {

@@ -11,8 +11,8 @@ namespace linnet {
 /// Reads and decodes one file. Throws Error naming it.
 Image read_image(const std::filesystem::path& path);
 
-/// The image with 1 or 3 channels: grey is written three times, a colour becomes its luma (ITU-R
-/// BT.601, rounded).
+/// Returns the image with 1 or 3 channels: grey is written three times, a colour becomes its luma
+/// (ITU-R BT.601, rounded).
 Image with_channels(Image image, std::int64_t channels);
 
 /// Bilinear: each axis by a triangle filter around the pixel's centre, made wider by the factor

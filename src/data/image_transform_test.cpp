@@ -60,7 +60,7 @@ TEST(ImageTransform, TakesTheCentreAsTorchvisionDoes) {
             (Pixels{89,  150, 148, 143, 145, 118, 114, 133, 134, 153,
                     112, 125, 107, 131, 162, 140, 139, 162, 114, 98}));
   EXPECT_EQ(error_of([] { centre_of_resized(formula_image(9, 9, 1), 6, 7, 5); }),
-            "the centre of 7 x 5 can't be taken from images whose shorter side is 6");
+            "a centre crop of 7 x 5 cannot be taken from images whose shorter side is 6");
 }
 
 TEST(ImageTransform, KeepsAFlatColourAndTheChannelsApart) {
@@ -72,7 +72,7 @@ TEST(ImageTransform, KeepsAFlatColourAndTheChannelsApart) {
     EXPECT_EQ((Pixels{small.pixels[i], small.pixels[i + 1], small.pixels[i + 2]}),
               (Pixels{10, 128, 255}));
   }
-  EXPECT_EQ(error_of([&] { resize_image(image, 0, 3); }), "an image can't be resized to 0 x 3");
+  EXPECT_EQ(error_of([&] { resize_image(image, 0, 3); }), "an image cannot be resized to 0 x 3");
 }
 
 TEST(ImageTransform, BmpRoundTrip) {

@@ -134,7 +134,7 @@ bool holds_imdb(const fs::path& folder) {
 }
 
 Splits load_imdb(const fs::path& folder, const ImdbOptions& options) {
-  require(options.length >= 1, "a review takes at least one id; got a length of {}",
+  require(options.length >= 1, "expected a length of at least one id for a review; got {}",
           options.length);
   Reviews train = read_part(folder, "train");
   Reviews test = read_part(folder, "test");

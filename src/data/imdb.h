@@ -10,8 +10,9 @@
 
 namespace linnet {
 
-/// Whether a folder holds train.tsv and test.tsv (also .gz, .xz), or the folders of the original,
-/// train/pos, train/neg, test/pos and test/neg. One of them is enough to be asked for the rest.
+/// Returns whether a folder holds train.tsv and test.tsv (also .gz, .xz), or the folders of the
+/// original, train/pos, train/neg, test/pos and test/neg. One of them is enough to be asked for the
+/// rest.
 bool holds_imdb(const std::filesystem::path& folder);
 
 struct ImdbOptions {

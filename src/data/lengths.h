@@ -16,7 +16,7 @@ void check_lengths(std::span<const std::int64_t> lengths, std::string_view colum
 void check_lengths(std::span<const std::int32_t> lengths, std::string_view column,
                    std::int64_t least, std::int64_t steps);
 
-/// A column's lengths; none: all of its steps count.
+/// Returns a column's lengths; none: all of its steps count.
 std::span<const std::int32_t> lengths_in(const Column& column);
 
 /// Calls f(part, first) with the elements of a column, in memory, that lie before the end of their

@@ -70,7 +70,7 @@ std::string_view to_string(DataKind kind) {
 }
 
 FoundData find_dataset(const fs::path& path) {
-  require<DataError>(!is_file(path), "'{}' is a file; a data set is a folder", path.string());
+  require<DataError>(!is_file(path), "'{}' is a file; expected a folder", path.string());
   const Listing listing = list_folder(path);  // says why, where it can't be read
   require<DataError>(!listing.files.empty() || !listing.folders.empty(),
                      "'{}' holds no data set: the folder is empty", path.string());
@@ -82,11 +82,11 @@ FoundData find_dataset(const fs::path& path) {
                      "'{}' holds no data set but the archive '{}'; unpack it first", path.string(),
                      archive == listing.files.end() ? "" : archive->filename().string());
   fail<DataError>(
-      "'{}' holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
+      "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
       "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews "
       "(train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays (Data_Entry_2017.csv, or "
-      "labels.csv beside images) and folders of images by class (class/*.png, *.jpg, *.jpeg, "
-      "*.bmp, also under train/ and test/ or val/)",
+      "labels.csv beside images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp, "
+      "also under train/ and test/ or val/)",
       path.string());
 }
 
@@ -126,16 +126,17 @@ Splits load_found(const FoundData& found, const DatasetOptions& options) {
 Splits load_dataset(const fs::path& path, const DatasetOptions& options) {
   require(options.size.rank() == 0 ||
               (options.size.rank() == 2 && options.size[0] > 0 && options.size[1] > 0),
-          "the size of images is (height, width), both above 0; got {}", to_string(options.size));
+          "expected a size of images (height, width), both above 0; got {}",
+          to_string(options.size));
   const FoundData found = find_dataset(path);
   const bool images = found.kind == DataKind::images || found.kind == DataKind::chest_xray;
   require(options.size.rank() == 0 || images, "only image files are resized; '{}' holds {} data",
           found.folder.string(), to_string(found.kind));
   require(options.channels == 0 || options.channels == 1 || options.channels == 3,
-          "images are read with 1 channel (grey) or 3 (colour); got {}", options.channels);
+          "expected 1 channel (grey) or 3 (colour) for images; got {}", options.channels);
   require(options.channels == 0 || images,
-          "only image files have channels to choose; '{}' holds {} data", found.folder.string(),
-          to_string(found.kind));
+          "the channels can only be chosen for image files; '{}' holds {} data",
+          found.folder.string(), to_string(found.kind));
   require(!options.coarse_labels || found.kind == DataKind::cifar,
           "only CIFAR-100 has coarse labels; '{}' holds {} data", found.folder.string(),
           to_string(found.kind));

@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// What load_dataset() knows, in the order in which it looks.
+/// Says what load_dataset() knows, in the order in which it looks.
 enum class DataKind : std::uint8_t { idx, cifar, npy, imdb, chest_xray, images };
 
 /// "idx", "cifar", "npy", "imdb", "chest-xray", "images"
@@ -23,11 +23,12 @@ struct FoundData {
 /// Looks at names alone. Throws Error where nothing, or more than one data set, is to be seen.
 FoundData find_dataset(const std::filesystem::path& path);
 
-/// Whether the data set is of image files, or of texts. Throws as find_dataset() does.
+/// Returns whether the data set is of image files, or of texts. Throws as find_dataset() does.
 bool holds_image_files(const std::filesystem::path& path);
 bool holds_texts(const std::filesystem::path& path);
 
-/// Whether a folder, or a folder in it, holds a data set. Throws DataError where it can't be read.
+/// Returns whether a folder, or a folder in it, holds a data set. Throws DataError where it can't
+/// be read.
 bool holds_dataset(const std::filesystem::path& folder);
 
 }  // namespace linnet

@@ -58,11 +58,7 @@ TEST(LoadDataset, SaysWhatItLookedFor) {
   folder.write("inner/data.csv", "1,2");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(folder.path()) +
-                " holds no data set; looked for IDX files (train-images-idx3-ubyte, also .gz), "
-                "CIFAR batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), "
-                "reviews (train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays "
-                "(Data_Entry_2017.csv, or labels.csv beside images) and folders of images by class "
-                "(class/*.png, *.jpg, *.jpeg, *.bmp, also under train/ and test/ or val/)");
+                " holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews (train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp, also under train/ and test/ or val/)");
 }
 
 TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {
@@ -73,7 +69,7 @@ TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {
             quoted(folder.path()) + " holds no data set: the folder is empty");
   const auto file = folder.write("x.bin", "x");
   EXPECT_EQ(error_of([&] { load_dataset(file); }),
-            quoted(file) + " is a file; a data set is a folder");
+            quoted(file) + " is a file; expected a folder");
 }
 
 }  // namespace

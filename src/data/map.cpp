@@ -53,7 +53,7 @@ class MappedSource final : public RecordSource {
                           std::make_shared<const Tensor>(tensor));
   }
 
-  /// Of `to = result` in a transform, which makes `to` another Tensor.
+  /// Handles `to = result` in a transform, which makes `to` another Tensor.
   void take_over(const Tensor& made, std::span<std::byte> to) const {
     require<DataError>(made.dtype() == options_.dtype && made.shape() == options_.record,
                        "it made `to` {} {}; expected {} {}", to_string(made.dtype()),

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file in the folder under one of the names in use: a dot or a dash, packed or not.
+/// Returns the file in the folder under one of the names in use: a dot or a dash, packed or not.
 std::optional<fs::path> find_file(const fs::path& folder, std::string_view part,
                                   std::string_view kind) {
   for (const char mark : {'-', '.'}) {
@@ -37,7 +37,7 @@ fs::path require_file(const fs::path& folder, std::string_view part, std::string
   return *path;
 }
 
-/// One part, without the names of its classes.
+/// Returns one part, without the names of its classes.
 Dataset load_part(const fs::path& folder, std::string_view part) {
   const fs::path image_path = require_file(folder, fmt::format("{}-images", part), "idx3");
   const fs::path label_path = require_file(folder, fmt::format("{}-labels", part), "idx1");
@@ -77,7 +77,7 @@ Splits load_mnist(const fs::path& folder) {
   if (const fs::path list = folder / "classes.txt"; is_file(list)) {
     names = read_class_names(list);
     require<DataError>(static_cast<std::int64_t>(names.size()) >= classes,
-                       "'{}' names {} classes but the labels beside it go up to {}", list.string(),
+                       "'{}' names {} classes, but its labels go up to {}", list.string(),
                        names.size(), classes - 1);
   }
   splits.train.set_classes(names);

@@ -65,8 +65,8 @@ Column target_of(const fs::path& path, const Tensor& array, std::optional<std::i
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if ((elements[i] >= 0 && elements[i] < kMostClasses) || elements[i] == ignored) continue;
     fail<DataError>(
-        "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices, "
-        "save values as float32",
+        "label {} of record {} in '{}' is outside [0, {}); whole numbers are class indices; save "
+        "values as float32",
         elements[i], i, path.string(), kMostClasses);
   }
   return {.name = "label", .data = std::move(labels)};
@@ -95,7 +95,7 @@ void name_classes(const fs::path& folder, std::optional<std::int32_t> ignored, S
     const Shape values = value_shape_of(splits.train);
     const std::int64_t wanted = values.rank() == 1 ? values[0] : classes;
     require<DataError>(static_cast<std::int64_t>(names.size()) >= wanted,
-                       "'{}' names {} classes but the targets beside it have {}", list.string(),
+                       "'{}' names {} classes, but its targets have {}", list.string(),
                        names.size(), wanted);
   }
   splits.train.set_classes(names);

@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// Whether a folder holds one of x_train.npy, y_train.npy, x_test.npy and y_test.npy.
+/// Returns whether a folder holds one of x_train.npy, y_train.npy, x_test.npy and y_test.npy.
 bool holds_npy(const std::filesystem::path& folder);
 
 /// Pairs of arrays x (N, ...) and y (N, ...) by NumPy; the test pair may be missing.

@@ -89,7 +89,7 @@ Shape size_of_images(const std::vector<const Part*>& parts, const DatasetOptions
       }
     }
   }
-  fail<DataError>("none of the images of '{}' can be read", parts[0]->info.name);
+  fail<DataError>("no image of '{}' can be read", parts[0]->info.name);
 }
 
 /// Colour if any image has it; a mixture is noted.
@@ -102,8 +102,8 @@ std::int64_t choose_channels(const std::vector<Part*>& parts, int threads) {
   }
   if (all.grey > 0 && all.colour > 0) {
     const std::string note = fmt::format(
-        "{} of the {} images of '{}' {} grey, the others in colour: all are read in colour, with 3 "
-        "channels; set channels to 1 to read all as grey",
+        "{} of the {} images of '{}' {} grey, the others in colour; all are read in colour, with 3 "
+        "channels (set channels to 1 to read all as grey)",
         all.grey, all.grey + all.colour, parts[0]->info.name, all.grey == 1 ? "is" : "are");
     for (Part* part : parts) part->info.notes.push_back(note);
   }

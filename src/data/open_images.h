@@ -7,13 +7,13 @@
 
 namespace linnet {
 
-/// The images that index_image_folders() finds, (height, width, channels) u8 with labels: decoded
-/// into memory or, streamed, when they are asked for. Which images are which part, their shape and
-/// errors are as load_dataset() says.
+/// Returns the images that index_image_folders() finds, (height, width, channels) u8 with labels:
+/// decoded into memory or, streamed, when they are asked for. Which images are which part, their
+/// shape and errors are as load_dataset() says.
 Splits open_image_folders(const std::filesystem::path& folder, const DatasetOptions& options);
 
-/// The images that index_chest_xray() finds, (height, width, 3) u8 with values (labels) f32 of 0
-/// and 1, in three parts.
+/// Returns the images that index_chest_xray() finds, (height, width, 3) u8 with values (labels) f32
+/// of 0 and 1, in three parts.
 Splits open_chest_xray(const std::filesystem::path& folder, const DatasetOptions& options);
 
 }  // namespace linnet

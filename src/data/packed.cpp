@@ -28,8 +28,7 @@ void read_pieces(const std::filesystem::path& path, std::size_t limit, const Tak
   std::size_t taken = 0;
   const auto limited = [&](std::string_view piece) {
     taken += piece.size();
-    require<DataError>(taken <= limit, "'{}' has more than {} bytes unpacked", path.string(),
-                       limit);
+    require<DataError>(taken <= limit, "'{}' unpacks to more than {} bytes", path.string(), limit);
     return take(piece);
   };
   InputFile file(path);

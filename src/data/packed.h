@@ -14,7 +14,7 @@ namespace linnet {
 /// it: it can't be read, is damaged, or has more than `limit` bytes unpacked.
 void read_pieces(const std::filesystem::path& path, std::size_t limit, const TakePiece& take);
 
-/// All of it as one string. Nothing is kept of a file with more than `limit` bytes.
+/// Returns all of it as one string. Nothing is kept of a file with more than `limit` bytes.
 std::string read_unpacked(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace linnet

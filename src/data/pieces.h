@@ -13,8 +13,8 @@ using TakePiece = std::function<bool(std::string_view piece)>;
 
 inline constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 
-/// What `give(take)` hands over, as one string of exactly that size: it is given twice, to be
-/// counted first. A string that grows would need up to three times as much memory.
+/// Returns what `give(take)` hands over, as one string of exactly that size: it is given twice, to
+/// be counted first. A string that grows would need up to three times as much memory.
 template <class Give>
 std::string joined(const Give& give) {
   std::size_t bytes = 0;

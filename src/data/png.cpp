@@ -118,7 +118,7 @@ std::string encode_png(const Image& image) {
   require(image.height > 0 && image.width > 0 && image.height <= PNG_UINT_31_MAX / image.width &&
               static_cast<std::int64_t>(image.pixels.size()) ==
                   image.height * image.width * image.channels,
-          "an image of {} x {} x {} needs as many bytes; got {}", image.height, image.width,
+          "expected {} x {} x {} bytes for an image; got {}", image.height, image.width,
           image.channels, image.pixels.size());
   PngImage png;
   png->height = static_cast<png_uint_32>(image.height);

@@ -84,7 +84,8 @@ Dataset standardised(Points points, std::int64_t features, const Moments& by) {
 
 Splits datasets::rosenbrock(std::int64_t train, std::int64_t test, std::int64_t features,
                             std::uint64_t seed) {
-  require(features >= 2, "Rosenbrock's function takes at least two numbers; got {}", features);
+  require(features >= 2, "expected at least two numbers for Rosenbrock's function; got {}",
+          features);
   for (std::int64_t count : {train, test}) {
     require(count >= 0 && count <= kMostNumbers / features,
             "rosenbrock: the number of points must lie in [0, {}]; got {}", kMostNumbers / features,

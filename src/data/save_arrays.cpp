@@ -38,7 +38,7 @@ void save_idx_part(const Dataset& data, const Shape& sample, const std::string& 
 constexpr std::int64_t kCifarPlane = 32 * 32;
 constexpr std::int64_t kCifarFiles = 5;
 
-/// The records [first, end): label bytes, then the planes of red, green and blue.
+/// Returns the records [first, end): label bytes, then the planes of red, green and blue.
 std::string cifar_records(const Dataset& data, std::int64_t first, std::int64_t end) {
   std::string out;
   out.reserve(static_cast<std::size_t>(end - first) * (3 * kCifarPlane + 2));
@@ -96,7 +96,7 @@ void save_cifar(const Splits& splits, const StagedFolder& folder, const SaveOpti
   require(labels && (ten || classes == 100),
           "CIFAR's files hold labels of 10 or of 100 classes; '{}' has {} {}", name, classes,
           labels ? "classes" : "values");
-  require(splits.test.size() > 0, "CIFAR's files hold a test set too; '{}' has none", name);
+  require(splits.test.size() > 0, "CIFAR's format needs a test set; '{}' has none", name);
   const std::int64_t count = train.size();
   const std::int64_t files = ten && count >= kCifarFiles ? kCifarFiles : 1;
   for (std::int64_t f = 0; f < files; ++f) {

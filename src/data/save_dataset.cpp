@@ -26,7 +26,7 @@ void save_class_names(const Dataset& data, const StagedFolder& folder) {
     const bool holds = !name.empty() && name.find_first_of("\r\n") == std::string::npos &&
                        name.find_first_of(" \t") != 0 && !name.ends_with(' ') &&
                        !name.ends_with('\t');
-    require(holds, "classes.txt can't hold the class name '{}' of '{}'", name, data.info().name);
+    require(holds, "classes.txt cannot hold the class name '{}' of '{}'", name, data.info().name);
     require(seen.insert(name).second, "two classes of '{}' are called '{}'", data.info().name,
             name);
     content += name + '\n';
@@ -55,16 +55,16 @@ void number_classes(Splits& splits) {
 void check_columns(const Dataset& data) {
   const std::string& name = data.info().name;
   require(data.inputs().size() <= 1 && data.targets().size() <= 1,
-          "'{}' has several inputs or targets, which no format here holds", name);
+          "'{}' has several inputs or targets, which no format can hold", name);
   if (data.size() == 0) return;
   require(data.inputs().size() == 1 && data.targets().size() == 1,
-          "'{}' has no {}, which every format here holds", name,
+          "'{}' has no {}, which every format needs", name,
           data.inputs().empty() ? "samples" : "targets");
   require(data.inputs()[0].source == nullptr && data.targets()[0].source == nullptr,
-          "'{}' is read from files as it is needed; load it into memory to write it", name);
+          "'{}' is read from files batch by batch; load it into memory to write it", name);
   require(data.weights().elements() == 0 && !data.inputs()[0].has_lengths() &&
               !data.targets()[0].has_lengths(),
-          "'{}' has weights or lengths, which no format here holds", name);
+          "'{}' has weights or lengths, which no format can hold", name);
 }
 
 /// The test set's records are written as the training set's.
@@ -72,7 +72,7 @@ void check_parts(const Splits& splits) {
   if (splits.test.size() == 0) return;
   const std::string& name = splits.train.info().name;
   require(splits.test.classes() == splits.train.classes(),
-          "the parts of '{}' have different classes", name);
+          "the sets of '{}' have different classes", name);
   for (const auto& [train, test] :
        {std::pair(&splits.train.inputs()[0], &splits.test.inputs()[0]),
         std::pair(&splits.train.targets()[0], &splits.test.targets()[0])}) {

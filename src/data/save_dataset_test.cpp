@@ -166,7 +166,7 @@ TEST(SaveDataset, NeverTakesTheNameOfWhatIsThere) {
   const Splits pair = images_of({2, 2, 1});
   folder.write("full/x", "mine");
   EXPECT_EQ(error_of([&] { save_dataset(pair, folder / "full", SaveFormat::idx); }),
-            quoted(folder / "full") + " is there already; name a folder that is not");
+            quoted(folder / "full") + " exists; name a new folder");
   EXPECT_EQ(entries(folder / "full"), 1U);
   fs::create_directory(folder / "empty");
   EXPECT_NO_THROW(save_dataset(pair, folder / "empty", SaveFormat::idx));
@@ -206,9 +206,9 @@ TEST(SaveDataset, SaysWhatAFormatCannotHold) {
   Splits slash = images_of({2, 2, 1}, 3);
   for (Dataset* part : {&slash.train, &slash.test}) part->set_classes({"class 1", "a/b", "c"});
   EXPECT_EQ(refusal(slash, SaveFormat::images),
-            "the class 'a/b' of 'array' can't be the name of a folder");
+            "the class 'a/b' of 'array' cannot be the name of a folder");
   slash.test.set_classes({"class 1", "c", "a/b"});
-  EXPECT_EQ(refusal(slash, SaveFormat::npy), "the parts of 'array' have different classes");
+  EXPECT_EQ(refusal(slash, SaveFormat::npy), "the sets of 'array' have different classes");
   slash.test = samples(11, {3, 3, 1}, 3, 99);
   slash.train.set_classes(slash.test.classes());
   EXPECT_EQ(refusal(slash, SaveFormat::npy),
@@ -217,10 +217,10 @@ TEST(SaveDataset, SaysWhatAFormatCannotHold) {
   Splits several;
   several.train = Dataset({{"a", Tensor(DType::f32, {1})}, {"b", Tensor(DType::f32, {1})}});
   EXPECT_EQ(refusal(several, SaveFormat::npy),
-            "'data' has several inputs or targets, which no format here holds");
+            "'data' has several inputs or targets, which no format can hold");
   several.train = Dataset({{"a", Tensor(DType::f32, {1})}});
   EXPECT_EQ(refusal(several, SaveFormat::npy),
-            "'data' has no targets, which every format here holds");
+            "'data' has no targets, which every format needs");
   EXPECT_EQ(refusal({}, SaveFormat::npy), "'data' has no training samples to write");
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
@@ -262,7 +262,7 @@ TEST(NpyFolder, TakesEveryTypeOfNumpy) {
   EXPECT_EQ(labels(load_npy_folder(folder.path()).train), (std::vector<std::int32_t>{0, 1}));
   const auto x = npy(folder, "x_train.npy", {2, 1}, std::vector<std::int64_t>{0, 1LL << 31});
   EXPECT_EQ(error_of([&] { load_npy_folder(folder.path()); }),
-            "cannot read " + quoted(x) + ": element 1 is 2147483648, which i32 can't hold");
+            "cannot read " + quoted(x) + ": element 1 is 2147483648, which i32 cannot hold");
 }
 
 TEST(NpyFolder, NamesTheFileThatIsWrong) {
@@ -274,9 +274,10 @@ TEST(NpyFolder, NamesTheFileThatIsWrong) {
   npy(folder, "y_train.npy", {3}, std::vector<std::int32_t>{1, 0, 1});
   EXPECT_EQ(refusal(), quoted(x) + " holds 2 samples but " + quoted(y) + " holds 3 targets");
   npy(folder, "y_train.npy", {2}, std::vector<std::int32_t>{1, -1});
-  EXPECT_EQ(refusal(), "label -1 of record 1 in " + quoted(y) +
-                           " is outside [0, 1048576); whole numbers are class indices, save "
-                           "values as float32");
+  EXPECT_EQ(
+      refusal(),
+      "label -1 of record 1 in " + quoted(y) +
+          " is outside [0, 1048576); whole numbers are class indices; save values as float32");
   EXPECT_EQ(classes(load_dataset(folder.path(), {.ignored_label = -1}).train), 2);
   npy(folder, "y_train.npy", {2}, std::vector<std::int32_t>{1, 0});
   npy(folder, "x_test.npy", {1, 3}, std::vector<float>(3, 5));
@@ -288,7 +289,7 @@ TEST(NpyFolder, NamesTheFileThatIsWrong) {
   EXPECT_EQ(refusal(), "the targets of " + quoted(folder.path()) +
                            " are labels for training but values for testing");
   folder.write("x_train.npy", "no array");
-  EXPECT_TRUE(refusal().starts_with("cannot read " + quoted(x) + ": it is no .npy file"));
+  EXPECT_TRUE(refusal().starts_with("cannot read " + quoted(x) + ": it is not an .npy file"));
   npy(folder, "x_train.npy", {2}, std::vector<float>(2, 5));
   EXPECT_EQ(refusal(), quoted(x) +
                            " has the shape (2); expected samples (N, ...) of at least one "

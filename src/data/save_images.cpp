@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 void check_folder_name(const std::string& name, std::string_view data) {
   const bool good = !name.empty() && name.front() != '.' && name.size() <= 255 &&
                     name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
-  require(good, "the class '{}' of '{}' can't be the name of a folder", name, data);
+  require(good, "the class '{}' of '{}' cannot be the name of a folder", name, data);
 }
 
 Image sample_image(const Tensor& images, std::int64_t index) {
@@ -41,7 +41,7 @@ void save_images(const Splits& splits, const StagedFolder& folder, const SaveOpt
           "images are u8 of (height, width, 1 or 3); the samples of '{}' are {} {}", data_name,
           to_string(dtype), to_string(record));
   require(!labels_of(train).empty(),
-          "a folder a class takes one label an image; '{}' has values instead", data_name);
+          "the format images needs one label for each image; '{}' has values", data_name);
   for (const std::string& name : train.classes()) check_folder_name(name, data_name);
   const bool png = options.image_format == ImageFormat::png;
   const std::int64_t samples = train.size() + splits.test.size();

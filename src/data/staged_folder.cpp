@@ -29,8 +29,7 @@ fs::path without_slash(const fs::path& path) {
 }  // namespace
 
 StagedFolder::StagedFolder(fs::path target) : target_(without_slash(target)) {
-  require(!target_.empty() && is_free(target_), "'{}' is there already; name a folder that is not",
-          target.string());
+  require(!target_.empty() && is_free(target_), "'{}' exists; name a new folder", target.string());
   const fs::path parent = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
   std::error_code error;
   fs::create_directories(parent, error);

@@ -17,9 +17,9 @@ class StagedFolder {
   StagedFolder& operator=(const StagedFolder&) = delete;
   ~StagedFolder();
 
-  /// Where to put the files.
+  /// Returns where to put the files.
   const std::filesystem::path& path() const { return path_; }
-  /// A folder in it, with those above.
+  /// Returns a folder in it, with those above.
   std::filesystem::path make_folder(const std::filesystem::path& relative) const;
   /// A file in it. Throws Error naming it as it will be called: "cannot write 'x': No space left".
   void write(const std::filesystem::path& relative, std::string_view content) const;

@@ -11,7 +11,7 @@ namespace linnet {
 /// Throws Error for data that are read from files as they are needed.
 void subsample(Dataset& data, std::int64_t samples);
 
-/// Which of `records` records becomes sample `i` of `kept`.
+/// Returns which of `records` records becomes sample `i` of `kept`.
 constexpr std::int64_t kept_record(std::int64_t i, std::int64_t records, std::int64_t kept) {
   return i * records / kept;
 }

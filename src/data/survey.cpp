@@ -83,7 +83,7 @@ void add(const Tensor& elements, Meter& meter) {
   }
 }
 
-/// Of the first input and the first target.
+/// Surveys the first input and the first target.
 PartSurvey survey_part(const std::string& name, const Dataset& data) {
   PartSurvey part;
   part.name = name;

@@ -22,7 +22,7 @@ struct ValueRange {
   double std_dev = 0;  ///< of the population
 };
 
-/// What one part of a data set holds.
+/// Holds what one part of a data set holds.
 struct PartSurvey {
   std::string name;  ///< "train", "validation" or "test"
   std::int64_t samples = 0;
@@ -58,7 +58,7 @@ using SurveyProgress = std::function<void(std::int64_t done, std::int64_t files)
 /// there is no data set, or where what lists the files (a table, a folder of no class) is wrong.
 Survey survey_dataset(const std::filesystem::path& path, const SurveyProgress& progress = {});
 
-/// The same of a data set in memory.
+/// Does the same for a data set in memory.
 Survey survey_dataset(const Splits& splits);
 
 }  // namespace linnet

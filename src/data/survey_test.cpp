@@ -43,7 +43,7 @@ TEST(Survey, NamesEveryBadFile) {
   ASSERT_EQ(survey.bad_files.size(), 2U);
   EXPECT_EQ(survey.bad_files[0].path, labels);
   EXPECT_EQ(survey.bad_files[1].path, images);
-  EXPECT_TRUE(survey.bad_files[1].reason.starts_with(quoted(images) + " claims 6 x 2 x 3"));
+  EXPECT_TRUE(survey.bad_files[1].reason.starts_with(quoted(images) + " gives 6 x 2 x 3"));
 }
 
 TEST(Survey, CountsCifarBatchesThatAreCut) {

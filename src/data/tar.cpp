@@ -25,13 +25,13 @@ constexpr std::size_t kMostNames = std::size_t{1} << 16;  // of a header that ho
 constexpr std::size_t kMostBytes = std::size_t{1} << 36;
 constexpr std::size_t kMostFiles = 4'000'000;
 
-/// A field of a header: its bytes up to the first that is zero.
+/// Returns a field of a header: its bytes up to the first that is zero.
 std::string_view text_at(std::string_view header, std::size_t at, std::size_t size) {
   const std::string_view field = header.substr(at, size);
   return field.substr(0, std::min(field.find('\0'), field.size()));
 }
 
-/// An octal number between spaces; none where it is anything else.
+/// Returns an octal number between spaces; none where it is anything else.
 std::optional<std::size_t> octal_at(std::string_view header, std::size_t at, std::size_t size) {
   std::string_view text = text_at(header, at, size);
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -43,7 +43,7 @@ std::optional<std::size_t> octal_at(std::string_view header, std::size_t at, std
   return value;
 }
 
-/// The sum of a header's bytes, those of its own field taken as spaces.
+/// Returns the sum of a header's bytes, those of its own field taken as spaces.
 std::size_t sum_of(std::string_view header) {
   constexpr std::size_t kField = 148;
   std::size_t sum = 0;
@@ -53,7 +53,7 @@ std::size_t sum_of(std::string_view header) {
   return sum;
 }
 
-/// The path of a POSIX header of attributes: lines of "LENGTH KEY=VALUE".
+/// Returns the path of a POSIX header of attributes: lines of "LENGTH KEY=VALUE".
 std::optional<std::string> path_attribute(std::string_view lines) {
   std::optional<std::string> path;
   while (!lines.empty()) {
@@ -79,7 +79,7 @@ class TarReader {
     while (!piece.empty() && !ended_) {
       const std::size_t wanted = in_header_ ? kBlock - part_.size() : left_;
       const std::size_t taken = std::min(wanted, piece.size());
-      // Of the padding after a file nothing is kept.
+      // The padding after a file is skipped.
       const std::size_t kept =
           in_header_ ? taken : std::min(taken, left_ - std::min(left_, padding_));
       part_ += piece.substr(0, kept);
@@ -114,7 +114,7 @@ class TarReader {
       return;
     }
     const std::optional<std::size_t> sum = octal_at(header, 148, 8);
-    require<DataError>(sum && *sum == sum_of(header), "'{}' is no tar archive, or damaged{}",
+    require<DataError>(sum && *sum == sum_of(header), "'{}' is not a tar archive, or is damaged{}",
                        archive_.string(), after_last());
     type_ = header[156];
     const std::string_view prefix =

@@ -73,12 +73,12 @@ TEST(Tar, BadArchivesAreRefused) {
     const std::size_t at = message.find(quoted(path));
     return message.substr(at + quoted(path).size());
   };
-  EXPECT_EQ(refused(std::string(600, 'z')), " is no tar archive, or damaged");
+  EXPECT_EQ(refused(std::string(600, 'z')), " is not a tar archive, or is damaged");
   std::string damaged = two_files();
   damaged[512 + 100] = '7';  // in the header of the first file
-  EXPECT_EQ(refused(damaged), " is no tar archive, or damaged");
+  EXPECT_EQ(refused(damaged), " is not a tar archive, or is damaged");
   EXPECT_EQ(refused(tar_entry("a", "one") + std::string(600, 'z')),
-            " is no tar archive, or damaged after 'a'");
+            " is not a tar archive, or is damaged after 'a'");
   EXPECT_EQ(refused(kTarEnd), " holds no files");
   EXPECT_EQ(refused(""), " holds no files");
   for (const char* path : {"../a", "a/../../b", "/etc/a", "a/", ".."}) {

@@ -10,28 +10,28 @@
 
 namespace linnet {
 
-/// The first target where it is one label a sample, (N) class indices; else nothing.
+/// Returns the first target where it is one label a sample, (N) class indices; else nothing.
 std::span<const std::int32_t> labels_of(const Dataset& data);
-/// The first target where it is labels, class indices (N) or of steps or pixels, (N, ...),
+/// Returns the first target where it is labels, class indices (N) or of steps or pixels, (N, ...),
 /// row-major; else nothing. What lies in padding may be no class.
 std::span<const std::int32_t> all_labels_of(const Dataset& data);
-/// The first target where it is values in memory, row-major; else nothing.
+/// Returns the first target where it is values in memory, row-major; else nothing.
 std::span<const float> values_of(const Dataset& data);
-/// The shape of one sample of the first target's values, (1) for single numbers; () for labels, and
-/// without targets.
+/// Returns the shape of one sample of the first target's values, (1) for single numbers; () for
+/// labels, and without targets.
 Shape value_shape_of(const Dataset& data);
 
-/// One more than the largest label.
+/// Returns one more than the largest label.
 std::int64_t classes_of(std::span<const std::int32_t> labels,
                         std::optional<std::int32_t> ignored_label = {});
-/// The same of a column of labels, but for padding.
+/// Does the same for a column of labels, but for padding.
 std::int64_t classes_of(const Column& labels, std::optional<std::int32_t> ignored_label = {});
 
-/// The data set with its first target in memory, which a source has read outside of an epoch; the
-/// data set itself where it is there already.
+/// Returns the data set with its first target in memory, which a source has read outside of an
+/// epoch; the data set itself where it is there already.
 Dataset with_first_target_read(const Dataset& data);
 
-/// The data set with another column instead of one of its inputs, or of its first target.
+/// Returns the data set with another column instead of one of its inputs, or of its first target.
 Dataset with_input(const Dataset& data, std::size_t index, Column column);
 Dataset with_first_target(const Dataset& data, Tensor values);
 

@@ -57,9 +57,9 @@ TEST(Xz, PackedFilesAreToldByContent) {
   const auto plain = folder.write("c", "text");
   EXPECT_EQ(read_unpacked(plain, 4), "text");
   EXPECT_EQ(error_of([&] { read_unpacked(plain, 3); }),
-            quoted(plain) + " has more than 3 bytes unpacked");
+            quoted(plain) + " unpacks to more than 3 bytes");
   EXPECT_EQ(error_of([&] { read_unpacked(folder / "a", 3); }),
-            quoted(folder / "a") + " has more than 3 bytes unpacked");
+            quoted(folder / "a") + " unpacks to more than 3 bytes");
 }
 
 TEST(Vocabulary, RanksByFrequencyThenFirstAppearance) {
@@ -73,7 +73,7 @@ TEST(Vocabulary, RanksByFrequencyThenFirstAppearance) {
   // The three ids that are no words count.
   EXPECT_EQ(Vocabulary::from_texts(texts, 5).words(), (Words{"zebra", "apple"}));
   EXPECT_EQ(error_of([&] { Vocabulary::from_texts(texts, 2); }),
-            "a vocabulary takes at least 3 ids; got 2");
+            "a vocabulary needs at least 3 ids; got 2");
 }
 
 TEST(Vocabulary, PartsTextsAsKerasDoes) {
@@ -98,7 +98,7 @@ TEST(Vocabulary, IsKeptInAFile) {
   EXPECT_EQ(read_vocabulary(folder / "words.txt").words(), words.words());
   const auto twice = folder.write("twice.txt", "a\nb\na\n");
   EXPECT_EQ(error_of([&] { read_vocabulary(twice); }),
-            "cannot read " + quoted(twice) + ": the word 'a' stands twice in a vocabulary");
+            "cannot read " + quoted(twice) + ": a vocabulary has the word 'a' twice");
   const auto empty = folder.write("empty.txt", "\n");
   EXPECT_EQ(error_of([&] { read_vocabulary(empty); }), quoted(empty) + " holds no words");
 }

@@ -61,12 +61,12 @@ Vocabulary::Vocabulary(std::vector<std::string> words) : words_(std::move(words)
   for (std::size_t i = 0; i < words_.size(); ++i) {
     require<DataError>(!words_[i].empty(), "word {} of a vocabulary is empty", i);
     const bool added = ids_.emplace(words_[i], kFirstWord + static_cast<std::int32_t>(i)).second;
-    require<DataError>(added, "the word '{}' stands twice in a vocabulary", words_[i]);
+    require<DataError>(added, "a vocabulary has the word '{}' twice", words_[i]);
   }
 }
 
 Vocabulary Vocabulary::from_texts(std::span<const std::string> texts, std::int64_t ids) {
-  require(ids >= kFirstWord, "a vocabulary takes at least {} ids; got {}", kFirstWord, ids);
+  require(ids >= kFirstWord, "a vocabulary needs at least {} ids; got {}", kFirstWord, ids);
   std::unordered_map<std::string, Count, Hash, std::equal_to<>> counts;
   std::string cleaned;
   for (const std::string& text : texts) {

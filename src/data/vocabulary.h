@@ -28,12 +28,12 @@ class Vocabulary {
   /// words[i] gets the id i + 3. Throws Error for an empty or repeated word.
   explicit Vocabulary(std::vector<std::string> words);
 
-  /// The most frequent words of the texts, so that all ids are below `ids`; of words equally
-  /// frequent the one that appears first comes first. Throws Error where ids is below 3.
+  /// Returns the most frequent words of the texts, so that all ids are below `ids`; of words
+  /// equally frequent the one that appears first comes first. Throws Error where ids is below 3.
   static Vocabulary from_texts(std::span<const std::string> texts, std::int64_t ids);
 
   const std::vector<std::string>& words() const { return words_; }
-  /// The number of ids, those below 3 included: the rows that an Embedding needs.
+  /// Returns the number of ids, those below 3 included: the rows that an Embedding needs.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()) + kFirstWord; }
   /// 2 for a word that is not among them.
   std::int32_t id(std::string_view word) const;

@@ -18,7 +18,7 @@ class Decoder {
  public:
   Decoder() {
     require(lzma_stream_decoder(&stream_, kMostMemory, LZMA_CONCATENATED) == LZMA_OK,
-            "liblzma can't start");
+            "liblzma cannot start");
   }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -32,8 +32,8 @@ class Decoder {
 
 std::string_view reason(lzma_ret status) {
   switch (status) {
-    case LZMA_MEMLIMIT_ERROR: return "it asks for more than 256 MiB to unpack";
-    case LZMA_OPTIONS_ERROR: return "its header asks for what liblzma does not know";
+    case LZMA_MEMLIMIT_ERROR: return "it needs more than 256 MiB to unpack";
+    case LZMA_OPTIONS_ERROR: return "its header has options that liblzma does not know";
     case LZMA_FORMAT_ERROR: return "it holds no xz data";
     default: return "bad xz data";
   }
@@ -62,7 +62,7 @@ void unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t
     const lzma_ret status = decoder.run();
     const std::size_t made = room - decoder->avail_out;
     used += made;
-    require<OutOfMemory>(status != LZMA_MEM_ERROR, "out of memory in unpacking '{}'",
+    require<OutOfMemory>(status != LZMA_MEM_ERROR, "out of memory while unpacking '{}'",
                          path.string());
     // All input was given at once: no room left is the only good reason to stop here.
     require<DataError>(status != LZMA_BUF_ERROR && (status != LZMA_OK || decoder->avail_out == 0),

@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// Whether the bytes begin like an .xz file (xz file format 1.1.0).
+/// Returns whether the bytes begin like an .xz file (xz file format 1.1.0).
 bool is_xz(std::string_view bytes);
 
 /// Unpacks an .xz file in pieces, until `take` has enough or `limit` bytes have come out; all check
@@ -18,7 +18,7 @@ bool is_xz(std::string_view bytes);
 /// is limited to 256 MiB. Throws Error naming `path`: "'x.xz' is damaged: ...", "... is cut short".
 void unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit,
           const TakePiece& take);
-/// The same as one string, in memory of its size.
+/// Returns the same as one string, in memory of its size.
 std::string unxz(std::string_view bytes, const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace linnet

@@ -19,7 +19,7 @@ void append(std::string& text, std::string_view more) {
   text += more;
 }
 
-/// The name that a line such as "double rate = 0.5;" declares; "" for any other line.
+/// Returns the name that a line such as "double rate = 0.5;" declares; "" for any other line.
 std::string_view declared(std::string_view line) {
   const std::size_t end = line.find(';');
   if (end == std::string_view::npos || line.starts_with("enum") || line.starts_with("using") ||

@@ -8,13 +8,13 @@
 
 namespace linnet {
 
-/// What a public header says of a member of a struct.
+/// Holds what a public header says of a member of a struct.
 struct MemberDocs {
   std::string name;
   std::string text;  ///< on one line
 };
 
-/// What a public header says of a struct.
+/// Holds what a public header says of a struct.
 struct StructDocs {
   std::string name;
   std::string text;
@@ -29,10 +29,10 @@ struct StructDocs {
 /// a variable is on one line.
 std::vector<StructDocs> parse_docstrings(std::string_view header);
 
-/// What the first header that has a struct of this name says of it.
+/// Returns what the first header that has a struct of this name says of it.
 StructDocs docs_of(std::string_view name, std::span<const std::string_view> headers);
 
-/// The text up to the end of its first sentence.
+/// Returns the text up to the end of its first sentence.
 std::string_view first_sentence(std::string_view text);
 
 }  // namespace linnet

@@ -29,7 +29,7 @@ const double* infinity_of(const Setting& setting) {
   return *text == "inf" ? &kInfinity : *text == "-inf" ? &kMinusInfinity : nullptr;
 }
 
-/// Whether the setting is a number; `number` is then what it is.
+/// Returns whether the setting is a number; `number` is then what it is.
 bool is_number(const Setting& setting, double& number) {
   if (const auto* real = setting.get_if<double>()) {
     number = *real;
@@ -229,7 +229,7 @@ Field Field::formerly(std::string_view name) const {
 
 namespace {
 
-/// Whether all numbers of a field are in its range.
+/// Returns whether all numbers of a field are in its range.
 bool fits(const Field& field, const void* object) {
   std::vector<double> numbers;
   field.format->numbers(field.member(object), numbers);
@@ -273,7 +273,7 @@ void Description::read(void* object, const Setting& table, const std::string& wh
     const Setting* setting = linnet::find(*entries, field.key);
     if (setting == nullptr) continue;
     const FieldReading from{field.key, where, *setting};
-    field.format->read(const_cast<void*>(field.member(object)), from);  // the object is no const
+    field.format->read(const_cast<void*>(field.member(object)), from);  // the object is not const
     if (!fits(field, object)) {
       from.refuse(fmt::format("'{}' in {} must be {}; got {}", field.key, where, field.range.text(),
                               to_toml(*setting)));

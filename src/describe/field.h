@@ -15,7 +15,7 @@
 
 namespace linnet {
 
-/// What the numbers of a field may be.
+/// Holds what the numbers of a field may be.
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -37,11 +37,12 @@ struct FieldReading {
   /// Throws SettingError: "'kernel' in [network.layers 2] must be `expected`; got a string".
   [[noreturn]] void refuse_type(std::string_view expected) const;
   [[noreturn]] void refuse(const std::string& sentence) const;
-  /// The index of the text in `names`. Throws SettingError with the nearest name for any other.
+  /// Returns the index of the text in `names`. Throws SettingError with the nearest name for any
+  /// other.
   std::size_t choice(const std::vector<std::string>& names) const;
 };
 
-/// How a type of fields is read and written; `write` and `read` are each other's inverse.
+/// Describes how a type of fields is read and written; `write` and `read` are each other's inverse.
 ///   static std::string type();                        "an integer or [height, width]"
 ///   static Setting write(const T& value);
 ///   static T read(const FieldReading& from);          throws SettingError
@@ -208,7 +209,7 @@ struct Description {
   /// Throws Error, "[conv2d 'stem'] expected filters to be at least 1; got 0", for a field that is
   /// out of its range; without an owner "[sgd] expected ...".
   void check(const void* object, std::string_view owner) const;
-  /// The fields that differ from the defaults, or all of them.
+  /// Returns the fields that differ from the defaults, or all of them.
   SettingTable write(const void* object, bool all) const;
   /// Conv2d{.filters = 16}
   std::string cpp(const void* object) const;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kWidth = 100;
 constexpr std::size_t kTextColumn = 27;  // of the texts in a list
 
-/// The text in lines of at most kWidth columns that begin with so many spaces.
+/// Returns the text in lines of at most kWidth columns that begin with so many spaces.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t column = kWidth;
@@ -49,7 +49,8 @@ std::string in_cell(std::string text) {
   return text;
 }
 
-/// What stands between backquotes or quotes in a docstring needs no more for Markdown; * does.
+/// Returns what stands between backquotes or quotes in a docstring needs no more for Markdown; *
+/// does.
 std::string markdown_text(std::string_view text) {
   std::string out;
   bool code = false;

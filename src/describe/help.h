@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// What help pages say of a described struct.
+/// Holds what help pages say of a described struct.
 struct HelpPage {
   const Description& fields;
   StructDocs docs;
@@ -21,15 +21,15 @@ struct HelpPage {
 
 /// For a terminal of 100 columns.
 std::string help_text(const HelpPage& page);
-/// A section of a document.
+/// Returns a section of a document.
 std::string help_markdown(const HelpPage& page);
 
-/// A line a page: its kind and the first sentence of its text.
+/// Returns a line a page: its kind and the first sentence of its text.
 std::string help_list(std::span<const HelpPage> pages);
 /// Links to the pages' sections, and the sections.
 std::string help_document(std::span<const HelpPage> pages);
-/// The page of this kind, or of this name in C++. Throws Error for another name, with the nearest
-/// one: "there is no layer 'conv'; did you mean 'conv1d'?".
+/// Returns the page of this kind, or of this name in C++. Throws Error for another name, with the
+/// nearest one: "there is no layer 'conv'; did you mean 'conv1d'?".
 const HelpPage& find_page(std::span<const HelpPage> pages, std::string_view name,
                           std::string_view what);
 

@@ -58,13 +58,14 @@ class Kinds {
     if (const Kind<V>* kind = find(value)) kind->fields.check(object_of(value), "");
   }
 
-  /// The fields that differ from the defaults, or all of them; empty where nobody described them.
+  /// Returns the fields that differ from the defaults, or all of them; empty where nobody described
+  /// them.
   SettingTable fields_of(const V& value, bool all) const {
     const Kind<V>* kind = find(value);
     return kind == nullptr ? SettingTable() : kind->fields.write(object_of(value), all);
   }
 
-  /// The table of a value, which read() takes. The value's kind is described.
+  /// Returns the table of a value, which read() takes. The value's kind is described.
   Setting write(const V& value, bool all) const {
     const Kind<V>* kind = find(value);
     LINNET_ASSERT(kind != nullptr);
@@ -75,9 +76,9 @@ class Kinds {
     return {std::move(table)};
   }
 
-  /// A table's value; one without a kind is of the kind `otherwise`. `known` are keys that somebody
-  /// else reads. Throws SettingError for an unknown kind, with the nearest one, and for what its
-  /// fields refuse.
+  /// Returns a table's value; one without a kind is of the kind `otherwise`. `known` are keys that
+  /// somebody else reads. Throws SettingError for an unknown kind, with the nearest one, and for
+  /// what its fields refuse.
   V read(const Setting& table, const std::string& where, std::string_view otherwise,
          std::vector<std::string_view> known = {}) const {
     const auto* entries = table.get_if<SettingTable>();

@@ -7,8 +7,8 @@
 
 namespace linnet {
 
-/// The name at the least edit distance (insert, delete, replace, swap of neighbours) from `given`,
-/// or "" where every name is too far to be what was meant.
+/// Returns the name at the least edit distance (insert, delete, replace, swap of neighbours) from
+/// `given`, or "" where every name is too far to be what was meant.
 std::string nearest(std::string_view given, const std::vector<std::string>& names);
 
 /// "; did you mean 'kernel'?", or "".

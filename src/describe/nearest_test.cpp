@@ -21,7 +21,7 @@ TEST(Nearest, ASwapCostsOneEdit) {
 
 TEST(Nearest, SaysNothingWhereNothingIsNear) {
   EXPECT_EQ(nearest("zzzzzz", {"kernel", "stride"}), "");
-  EXPECT_EQ(nearest("x", {"y"}), "");  // a whole name replaced is no guess
+  EXPECT_EQ(nearest("x", {"y"}), "");  // a whole name replaced is not a guess
   EXPECT_EQ(nearest("x", {}), "");
   EXPECT_EQ(did_you_mean("zzzzzz", {"kernel"}), "");
 }

@@ -13,8 +13,9 @@
 
 namespace linnet {
 
-/// A setting as JSON, where infinities are the texts "inf" and "-inf"; lists that are nested deeper
-/// than `most_depth` are left empty. Throws Error for a NaN and for text that is not UTF-8.
+/// Returns a setting as JSON, where infinities are the texts "inf" and "-inf"; lists that are
+/// nested deeper than `most_depth` are left empty. Throws Error for a NaN and for text that is not
+/// UTF-8.
 inline nlohmann::ordered_json json_of(const Setting& setting, std::size_t most_depth) {
   using Json = nlohmann::ordered_json;
   if (const auto* number = setting.get_if<double>()) {
@@ -23,8 +24,7 @@ inline nlohmann::ordered_json json_of(const Setting& setting, std::size_t most_d
     return *number;
   }
   if (const auto* text = setting.get_if<std::string>()) {
-    require(is_utf8(*text), "the text '{}' is not UTF-8, which a model file could not hold",
-            escaped(*text));
+    require(is_utf8(*text), "the text '{}' is not UTF-8, which a model file needs", escaped(*text));
     return *text;
   }
   if (const auto* list = setting.get_if<Setting::List>()) {

@@ -63,12 +63,12 @@ class AttributeReader {
           return;
         }
       }
-      fail("[{}] attribute '{}' has the unknown value '{}'", op_, name, text);
+      fail("[{}] the attribute '{}' has the unknown value '{}'", op_, name, text);
     } else if constexpr (std::is_same_v<T, bool> || std::is_class_v<T>) {
       field = get<T>(name, value);
     } else if constexpr (std::is_integral_v<T>) {
       const auto number = get<std::int64_t>(name, value);
-      require(std::in_range<T>(number), "[{}] attribute '{}' is out of range: {}", op_, name,
+      require(std::in_range<T>(number), "[{}] the attribute '{}' is out of range: {}", op_, name,
               number);
       field = static_cast<T>(number);
     } else {
@@ -88,12 +88,12 @@ class AttributeReader {
     for (const auto& [key, value] : in_) {
       if (key == name) return value;
     }
-    fail("[{}] attribute '{}' is missing", op_, name);
+    fail("[{}] the attribute '{}' is missing", op_, name);
   }
   template <class T>
   const T& get(std::string_view name, const AttributeValue& value) const {
     const T* typed = std::get_if<T>(&value);
-    require(typed != nullptr, "[{}] attribute '{}' has the wrong type", op_, name);
+    require(typed != nullptr, "[{}] the attribute '{}' has the wrong type", op_, name);
     return *typed;
   }
 

@@ -13,7 +13,7 @@ namespace linnet {
 /// on it. Nodes that lead to no value of `wrt` get no gradient nodes.
 std::vector<Value> differentiate(Graph& graph, Value loss, std::span<const Value> wrt);
 
-/// The same from given gradients of several outputs.
+/// Returns the same from given gradients of several outputs.
 std::vector<Value> differentiate(Graph& graph, std::span<const Value> outputs,
                                  std::span<const Value> output_gradients,
                                  std::span<const Value> wrt);

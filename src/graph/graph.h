@@ -22,14 +22,14 @@ struct Node {
 /// A typed, static, acyclic graph of operators over values. A plain value: copy it to keep a state.
 class Graph {
  public:
-  /// A value that no node writes.
+  /// Returns a value that no node writes.
   Value add_value(std::string name, ValueType type, Storage storage, std::size_t offset = 0);
   Value add_constant(ValueType type, double fill);
 
   /// Appends a node; its outputs are arena values named after it. Throws Error
   /// "[conv2d 'stem'] expected ..." where the inputs don't fit.
   std::vector<Value> add(OpPtr op, std::vector<Value> inputs, std::string name);
-  /// The same for an operator of one output.
+  /// Does the same for an operator of one output.
   Value add_one(OpPtr op, std::vector<Value> inputs, std::string name);
   template <class O>
   Value emit(O op, std::vector<Value> inputs, std::string name) {
@@ -43,9 +43,9 @@ class Graph {
   const ValueType& type(Value value) const { return info(value).type; }
   const Shape& shape(Value value) const { return info(value).type.shape; }
   std::vector<ValueType> types(std::span<const Value> values) const;
-  /// The node that writes `value`, or null.
+  /// Returns the node that writes `value`, or null.
   const Node* producer(Value value) const;
-  /// How many node inputs read `value`.
+  /// Returns how many node inputs read `value`.
   int uses(Value value) const;
 
   /// Sends every reader of `from` to `to`.
@@ -73,7 +73,8 @@ class Graph {
 /// Op::cost() of a node.
 Cost cost_of(const Graph& graph, const Node& node);
 
-/// The graph as text, one node a line: "%7 f32 (128, 10) = dense(%5, %1, %2) 'head' units=10".
+/// Returns the graph as text, one node a line: "%7 f32 (128, 10) = dense(%5, %1, %2) 'head'
+/// units=10".
 std::string dump(const Graph& graph);
 
 }  // namespace linnet

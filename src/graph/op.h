@@ -48,8 +48,9 @@ struct ReferenceArgs {
   ReferenceTensor& out(std::size_t i) const { return *outputs[i]; }
 };
 
-/// What Op::gradient gets: the node, and the gradient of the loss by each of its outputs (empty
-/// where the loss does not depend on that output). `needed[i]` tells whether input i's is read.
+/// Holds what Op::gradient gets: the node, and the gradient of the loss by each of its outputs
+/// (empty where the loss does not depend on that output). `needed[i]` tells whether input i's is
+/// read.
 struct GradientArgs {
   Graph& graph;
   const Node& node;
@@ -64,9 +65,9 @@ class Op {
  public:
   virtual ~Op() = default;
 
-  /// The name in dumps, files and kernel registries, e.g. "conv2d".
+  /// Returns the name in dumps, files and kernel registries, e.g. "conv2d".
   virtual std::string_view name() const = 0;
-  /// The name under which backends register its kernels.
+  /// Returns the name under which backends register its kernels.
   virtual std::string_view kernels() const { return name(); }
   virtual Attributes attributes() const = 0;
   /// Same operator with equal attributes.
@@ -91,8 +92,8 @@ class Op {
   /// Inputs that the node writes as well: optimizer state, running statistics, metrics. Such a node
   /// is never dead.
   virtual bool mutates(std::size_t /*input*/) const { return false; }
-  /// The operator that stands here at inference; null: the node falls away and its input 0 stands
-  /// for its output 0. The default is itself. Inputs beyond its own are dropped.
+  /// Returns the operator that stands here at inference; null: the node falls away and its input 0
+  /// stands for its output 0. The default is itself. Inputs beyond its own are dropped.
   virtual std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const {
     return self;
   }

@@ -23,16 +23,16 @@ class OpRegistry {
   OpPtr read(std::string_view name, const Attributes& attributes) const {
     return find(name).read(attributes);
   }
-  /// The same for an operator of a file: throws Error also unless it says that networks are made of
-  /// it, by `static constexpr bool kInNetworks = true`. Gradients, losses and whatever else
+  /// Does the same for an operator of a file: throws Error also unless it says that networks are
+  /// made of it, by `static constexpr bool kInNetworks = true`. Gradients, losses and whatever else
   /// training adds itself have no place there.
   OpPtr read_of_network(std::string_view name, const Attributes& attributes) const {
     const Entry& entry = find(name);
-    require(entry.in_networks, "the operator '{}' is no part of networks", name);
+    require(entry.in_networks, "the operator '{}' cannot be part of a network", name);
     return entry.read(attributes);
   }
 
-  /// The names of the operators that networks may hold.
+  /// Returns the names of the operators that networks may hold.
   std::vector<std::string> names_of_networks() const {
     std::vector<std::string> names;
     for (const auto& [name, entry] : entries_) {

@@ -26,20 +26,20 @@ struct StepInfo {
   /// Where the program runs a part of a batch (a leaf): the row in the whole batch of its first
   /// row. Noise is keyed by rows of the whole batch, so that it does not depend on the parts.
   std::uint64_t first_row = 0;
-  /// What a leaf's losses are multiplied with: its shares of their denominators in the whole batch.
+  /// Factors of a leaf's losses: its shares of their denominators in the whole batch.
   /// The first one is its share of the rows.
   std::array<float, kShares> shares = {1, 1, 1, 1, 1, 1, 1, 1};
 
   std::uint64_t samples = 0;  ///< of an epoch: all records of the data
 
-  /// What the host multiplies the schedule's learning rate with, e.g. after a plateau.
+  /// Factor on the schedule's learning rate by the host, e.g. after a plateau.
   double rate_factor = 1;
 
-  /// The updates that the schedule counts: epochs done, in steps of their present length.
+  /// Returns the updates that the schedule counts: epochs done, in steps of their present length.
   constexpr std::uint64_t schedule_step() const {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(update) + schedule_lead);
   }
-  /// What so many steps later is, each `stride` samples further.
+  /// Returns what so many steps later is, each `stride` samples further.
   constexpr StepInfo after(std::uint64_t steps, std::uint64_t stride) const {
     StepInfo later = *this;
     later.step += steps;

@@ -16,7 +16,7 @@ std::size_t ValueType::bytes() const {
     if (dim < 0) fail("a value of {} has a negative dimension", to_string(*this));
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes) ||
         bytes > kMostBytes) {
-      fail("a value of {} is larger than any machine's memory", to_string(*this));
+      fail("a value of {} has too many bytes to address", to_string(*this));
     }
   }
   return bytes;

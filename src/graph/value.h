@@ -11,7 +11,7 @@
 
 namespace linnet {
 
-/// Where a value lives. All but `arena` outlast a step.
+/// Says where a value lives. All but `arena` outlast a step.
 enum class Storage : std::uint8_t {
   arena,      ///< between operators of one step; its offset is the planner's
   external,   ///< the caller's memory, bound by slot: data sets, labels, inputs, outputs
@@ -24,7 +24,8 @@ enum class Storage : std::uint8_t {
 inline constexpr std::size_t kStorages = 7;
 std::string_view to_string(Storage storage);
 
-/// What one value may take: the address space of today's processors. So no sum of sizes overflows.
+/// Maximum bytes of one value: the address space of today's processors. So no sum of sizes
+/// overflows.
 inline constexpr std::size_t kMostBytes = std::size_t{1} << 47;
 
 /// An element type and a static shape.

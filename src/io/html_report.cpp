@@ -282,9 +282,9 @@ std::string confusion_html(const Report& report) {
   if (report.confusion.empty()) return {};
   const bool dense = classes > 24;
   std::string out = fmt::format(
-      "<section><h2>Confusion matrix ({})</h2>\n<p class=\"note\">Row: true class. Column: what "
-      "the "
-      "network said. Last column: part of the row that is right.</p>\n"
+      "<section><h2>Confusion matrix ({})</h2>\n"
+      "<p class=\"note\">Rows: true class. Columns: predicted class. Last column: share of the row "
+      "that is right (recall).</p>\n"
       "<div class=\"wide\"><table class=\"matrix{}\"><thead><tr><td></td>",
       escape(report.held_out), dense ? " dense" : "");
   for (const std::string& name : report.class_names) {
@@ -303,8 +303,8 @@ std::string confusion_html(const Report& report) {
       const double shade = row == column ? part : std::sqrt(part);
       const char* text = shade > 0.6 ? " class=\"strong\"" : count == 0 ? " class=\"zero\"" : "";
       out += fmt::format(
-          "<td{} style=\"background:rgba(var(--{}),{:.2f})\" title=\"{} taken for {}: {}\">", text,
-          row == column ? "good" : "bad", 0.04 + 0.9 * shade, escape(report.class_names[row]),
+          "<td{} style=\"background:rgba(var(--{}),{:.2f})\" title=\"{} predicted as {}: {}\">",
+          text, row == column ? "good" : "bad", 0.04 + 0.9 * shade, escape(report.class_names[row]),
           escape(report.class_names[column]), count);
       out += dense ? "</td>" : fmt::format("{}</td>", count);
     }
@@ -319,8 +319,9 @@ std::string confusion_html(const Report& report) {
 std::string images_html(const Report& report) {
   if (report.worst_images.empty()) return {};
   std::string out = fmt::format(
-      "<section><h2>Worst mistakes</h2>\n<p class=\"note\">{} images on which the network was most "
-      "sure of the wrong class.</p>\n<div class=\"images\">\n",
+      "<section><h2>Worst mistakes</h2>\n"
+      "<p class=\"note\">The {} images with the highest probability of a wrong class.</p>\n"
+      "<div class=\"images\">\n",
       report.worst_images.size());
   for (const ReportImage& image : report.worst_images) {
     out += fmt::format(

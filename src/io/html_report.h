@@ -29,7 +29,7 @@ struct ReportImage {
   double probability = 0;  ///< given to `predicted`, in [0, 1]
 };
 
-/// What a training has to show. Every part may be empty; its section is left out then.
+/// Holds what a training has to show. Every part may be empty; its section is left out then.
 struct Report {
   std::string title = {};
   std::string subtitle = {};
@@ -41,9 +41,9 @@ struct Report {
   std::vector<ReportImage> worst_images = {};  ///< worst first
 };
 
-/// The report as one HTML file that needs nothing else: no script, no font and no image from
-/// elsewhere; light or dark as the reader's system is. All text is escaped.
-/// Throws Error where `confusion` is neither empty nor (classes, classes).
+/// Returns the report as one HTML file that needs nothing else: no script, no font and no image
+/// from elsewhere; light or dark as the reader's system is. All text is escaped. Throws Error where
+/// `confusion` is neither empty nor (classes, classes).
 std::string html_report(const Report& report);
 
 }  // namespace linnet

@@ -10,7 +10,7 @@
 namespace linnet {
 namespace {
 
-/// How often `part` stands in `text`.
+/// Returns how often `part` stands in `text`.
 int count(const std::string& text, const std::string& part) {
   int found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
@@ -115,7 +115,7 @@ TEST(HtmlReport, ConfusionShowsCountsAndTheRightPartOfEachRow) {
   report.class_names = {"cat", "dog"};
   report.confusion = {7, 3, 0, 0};
   const std::string html = html_report(report);
-  EXPECT_TRUE(holds(html, "title=\"cat taken for dog: 3\">3</td>"));
+  EXPECT_TRUE(holds(html, "title=\"cat predicted as dog: 3\">3</td>"));
   EXPECT_TRUE(holds(html, "70.00 %"));
   EXPECT_FALSE(holds(html, "nan"));  // a class without samples
 }

@@ -95,7 +95,7 @@ class HeaderReader {
     return true;
   }
   void expect(char c) { require<DataError>(take(c), "its header is damaged: expected '{}'", c); }
-  /// A list of fields (a structured type) is no string either.
+  /// A list of fields (a structured type) is not a string either.
   std::string string() {
     skip_space();
     const char quote = text_.starts_with('"') ? '"' : '\'';
@@ -123,7 +123,7 @@ class HeaderReader {
       std::int64_t dim = -1;
       const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), dim);
       require<DataError>(error == std::errc() && dim >= 0,
-                         "its header is damaged: the shape is no tuple of "
+                         "its header is damaged: the shape is not a tuple of "
                          "whole numbers");
       text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
       dims.push_back(dim);
@@ -138,7 +138,7 @@ class HeaderReader {
   std::string_view text_;
 };
 
-/// The next `count` bytes, or as many as are left.
+/// Returns the next `count` bytes, or as many as are left.
 std::string take(const ReadBytes& read, std::size_t count) {
   std::string bytes(count, '\0');
   bytes.resize(read(bytes));
@@ -150,7 +150,7 @@ std::string take(const ReadBytes& read, std::size_t count) {
 Header read_header(const ReadBytes& file, std::uint64_t& left) {
   const std::string start = take(file, kMagic.size() + 2);
   require<DataError>(start.starts_with(kMagic) && start.size() == kMagic.size() + 2,
-                     "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
+                     "it is not an .npy file: it does not begin with '\\x93NUMPY' and a version");
   const int major = static_cast<unsigned char>(start[kMagic.size()]);
   const int minor = static_cast<unsigned char>(start[kMagic.size() + 1]);
   require<DataError>(major >= 1 && major <= 3 && minor == 0,
@@ -159,10 +159,10 @@ Header read_header(const ReadBytes& file, std::uint64_t& left) {
   std::uint32_t length = 0;
   const std::string number = take(file, length_bytes);
   require<DataError>(number.size() == length_bytes && left >= start.size() + length_bytes,
-                     "it is cut within its header");
+                     "it ends within its header");
   std::memcpy(&length, number.data(), length_bytes);
   left -= start.size() + length_bytes;
-  require<DataError>(length <= left, "it is cut: its header should have {} bytes, and {} are left",
+  require<DataError>(length <= left, "it is cut short: its header needs {} bytes, and {} are left",
                      length, left);
   left -= length;
   return HeaderReader(take(file, length)).read();
@@ -188,9 +188,9 @@ Tensor read_npy_from(const ReadBytes& read, std::uint64_t bytes) {
   for (const std::int64_t dim : header.dims) {
     require<DataError>(!__builtin_mul_overflow(expected, static_cast<std::uint64_t>(dim),
                                                &expected),
-                       "its shape {} is impossible", to_string(shape));
+                       "its shape {} is invalid", to_string(shape));
   }
-  require<DataError>(expected == left, "its shape {} asks for {} bytes of data; it has {}",
+  require<DataError>(expected == left, "its shape {} needs {} bytes of data; it has {}",
                      to_string(shape), expected, left);
   Tensor tensor = uninitialized_tensor(*dtype, shape);
   const std::span<std::byte> data = tensor.writable_bytes();

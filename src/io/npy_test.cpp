@@ -17,7 +17,7 @@ namespace {
 
 using testing::TemporaryFolder;
 
-/// What numpy.save writes: magic, version, a header padded to 128 bytes in all, the data.
+/// Returns what numpy.save writes: magic, version, a header padded to 128 bytes in all, the data.
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
                 int version = 1, const std::string& fortran = "False") {
   const std::size_t before = version == 1 ? 10 : 12;
@@ -126,18 +126,18 @@ TEST_F(Npy, SaysWhatItDoesNotRead) {
             "it is in Fortran order; save numpy.ascontiguousarray(x)");
   EXPECT_EQ(error(npy("'<f4'", "(4,)", zeros, 4)), "expected version 1.0, 2.0 or 3.0; got 4.0");
   EXPECT_EQ(error("PK\x03\x04 a zip file"),
-            "it is no .npy file: it does not begin with '\\x93NUMPY' and a version");
+            "it is not an .npy file: it does not begin with '\\x93NUMPY' and a version");
 }
 
 TEST_F(Npy, RefusesShapesThatTheFileDoesNotHold) {
   EXPECT_EQ(error(npy("'<f4'", "(2,)", "1234567")),
-            "its shape (2) asks for 8 bytes of data; it has 7");
+            "its shape (2) needs 8 bytes of data; it has 7");
   EXPECT_EQ(error(npy("'<f4'", "(2,)", "123456789")),
-            "its shape (2) asks for 8 bytes of data; it has 9");
+            "its shape (2) needs 8 bytes of data; it has 9");
   EXPECT_EQ(error(npy("'<f4'", "(1000000000000,)", "")),
-            "its shape (1000000000000) asks for 4000000000000 bytes of data; it has 0");
+            "its shape (1000000000000) needs 4000000000000 bytes of data; it has 0");
   EXPECT_EQ(error(npy("'<f8'", "(4294967296, 4294967296)", "")),
-            "its shape (4294967296, 4294967296) is impossible");
+            "its shape (4294967296, 4294967296) is invalid");
   for (const char* shape : {"(-1,)", "(9223372036854775808,)", "(2.5,)", "(2", "2", "[2]", "(,)"}) {
     EXPECT_TRUE(error(npy("'<f4'", shape, "")).starts_with("its header is damaged")) << shape;
   }

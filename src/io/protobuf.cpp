@@ -36,7 +36,7 @@ std::uint64_t little_endian(std::string_view bytes) {
 std::uint64_t WireReader::varint() {
   std::uint64_t value = 0;
   for (int i = 0; i < kMostVarintBytes; ++i) {
-    require<DataError>(!rest_.empty(), "a message ends within a number");
+    require<DataError>(!rest_.empty(), "the file ends within a number");
     const auto byte = static_cast<unsigned char>(rest_.front());
     rest_.remove_prefix(1);
     value |= std::uint64_t{byte & 0x7fU} << (7 * i);
@@ -46,7 +46,7 @@ std::uint64_t WireReader::varint() {
 }
 
 std::string_view WireReader::take(std::uint64_t count) {
-  require<DataError>(count <= rest_.size(), "a field of {} bytes stands where {} are left", count,
+  require<DataError>(count <= rest_.size(), "a field needs {} bytes, but {} are left", count,
                      rest_.size());
   const std::string_view taken = rest_.substr(0, count);
   rest_.remove_prefix(count);
@@ -64,7 +64,7 @@ bool WireReader::next(Field& field) {
     case 1: field.value = little_endian(take(8)); break;
     case 2: field.bytes = take(varint()); break;
     case 5: field.value = little_endian(take(4)); break;
-    default: fail<DataError>("a field has the wire type {}, which is not used any more", tag & 7);
+    default: fail<DataError>("a field has the obsolete wire type {}", tag & 7);
   }
   field.wire = static_cast<Wire>(tag & 7);
   return true;
@@ -95,13 +95,13 @@ void append_integers(const Field& field, std::vector<std::int64_t>& to) {
 void append_fixed(const Field& field, std::size_t bytes_each, std::string& to) {
   if (field.wire == Wire::bytes) {
     require<DataError>(field.bytes.size() % bytes_each == 0,
-                       "a list of {} bytes does not hold whole numbers of {}", field.bytes.size(),
+                       "a list has {} bytes; expected a multiple of {}", field.bytes.size(),
                        bytes_each);
     to.append(field.bytes);
     return;
   }
   require<DataError>(field.wire == (bytes_each == 4 ? Wire::fixed32 : Wire::fixed64),
-                     "field {} is no number of {} bytes", field.number, bytes_each);
+                     "field {} is not a number of {} bytes", field.number, bytes_each);
   for (std::size_t i = 0; i < bytes_each; ++i) {
     to.push_back(static_cast<char>((field.value >> (8 * i)) & 0xff));
   }
@@ -113,7 +113,7 @@ std::string_view bytes_of(const Field& field) {
 }
 
 std::int64_t integer_of(const Field& field) {
-  require<DataError>(field.wire == Wire::varint, "field {} is no whole number", field.number);
+  require<DataError>(field.wire == Wire::varint, "field {} is not a whole number", field.number);
   return static_cast<std::int64_t>(field.value);
 }
 

@@ -10,7 +10,7 @@
 
 namespace linnet::protobuf {
 
-/// How a field of a protobuf message is written.
+/// Says how a field of a protobuf message is written.
 enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
 /// A field of a message: its number, and its value in one of both forms.
@@ -27,7 +27,7 @@ struct Field {
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}
-  /// The next field; false at the end.
+  /// Returns the next field; false at the end.
   bool next(Field& field);
 
  private:
@@ -42,9 +42,9 @@ class WireReader {
 void append_integers(const Field& field, std::vector<std::int64_t>& to);
 /// Appends a repeated field of floats (4 bytes each) or doubles (8) to little-endian memory.
 void append_fixed(const Field& field, std::size_t bytes_each, std::string& to);
-/// The field as text or as a message. Throws DataError for a number.
+/// Returns the field as text or as a message. Throws DataError for a number.
 std::string_view bytes_of(const Field& field);
-/// The field as a whole number. Throws DataError for bytes.
+/// Returns the field as a whole number. Throws DataError for bytes.
 std::int64_t integer_of(const Field& field);
 
 /// Appends a whole number's bytes, the lowest first.
@@ -60,7 +60,7 @@ void put_double(std::string& message, std::uint32_t number, double value);
 /// A repeated field of doubles, packed.
 void put_doubles(std::string& message, std::uint32_t number, std::span<const double> values);
 void put_bytes(std::string& message, std::uint32_t number, std::string_view bytes);
-/// What stands before so many bytes of a field.
+/// Writes the header of a field of this many bytes.
 void put_bytes_header(std::string& message, std::uint32_t number, std::size_t bytes);
 
 }  // namespace linnet::protobuf

@@ -61,7 +61,7 @@ std::string_view name_of(DType dtype) {
       ->name;
 }
 
-/// Bytes of such a tensor, or nothing where that many can't be counted.
+/// Returns bytes of such a tensor, or nothing where that many can't be counted.
 std::optional<std::uint64_t> bytes_of(std::uint64_t element, const Shape& shape) {
   std::uint64_t bytes = element;
   for (const std::int64_t dim : shape.dims()) {
@@ -74,11 +74,11 @@ std::optional<std::uint64_t> bytes_of(std::uint64_t element, const Shape& shape)
 
 Json parse_header(std::string_view text) {
   require<DataError>(text.starts_with('{') && text.find('\0') == std::string_view::npos,
-                     "its header is no JSON object");
+                     "its header is not a JSON object");
   return parse_json<Json>(text, kMaxDepth, "its header");
 }
 
-/// A list of whole numbers that fit an int64, or nothing.
+/// Returns a list of whole numbers that fit an int64, or nothing.
 std::optional<std::vector<std::int64_t>> whole_numbers(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return {};
@@ -138,7 +138,7 @@ Stored read_tensor(const std::string& name, const Json& object, std::span<const 
   return {{name, type.dtype, std::move(shape), data.subspan(begin, end - begin)}, &type};
 }
 
-/// The integers of a type that Tensors lack, in one that holds them all.
+/// Returns the integers of a type that Tensors lack, in one that holds them all.
 template <class From, class To>
 std::vector<std::byte> widened(const TensorView& view) {
   std::vector<std::byte> bytes(view.data.size() / sizeof(From) * sizeof(To));
@@ -166,15 +166,15 @@ void require_bools(const TensorView& tensor) {
   const auto wrong =
       std::ranges::find_if(tensor.data, [](std::byte b) { return b > std::byte{1}; });
   if (wrong == tensor.data.end()) return;
-  fail<DataError>("tensor '{}' holds the byte {}, which is no bool", tensor.name,
+  fail<DataError>("tensor '{}' holds the byte {}, which is not a bool", tensor.name,
                   std::to_integer<int>(*wrong));
 }
 
 std::map<std::string, std::string> read_metadata(const Json& object) {
-  require<DataError>(object.is_object(), "its __metadata__ is no JSON object");
+  require<DataError>(object.is_object(), "its __metadata__ is not a JSON object");
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : object.items()) {
-    require<DataError>(value.is_string(), "'{}' of its __metadata__ is no string", key);
+    require<DataError>(value.is_string(), "'{}' of its __metadata__ is not a string", key);
     metadata[key] = value.get<std::string>();
   }
   return metadata;
@@ -215,7 +215,7 @@ void check_sum(std::string_view bytes) {
   const bool whole = bytes.size() >= kLengthBytes + sizeof(said);
   if (whole) std::memcpy(&said, bytes.data() + bytes.size() - sizeof(said), sizeof(said));
   require<DataError>(whole && checksum(0, bytes.substr(0, bytes.size() - sizeof(said))) == said,
-                     "it is damaged: its bytes do not give its checksum");
+                     "it is damaged: its bytes do not match its checksum");
 }
 
 }  // namespace
@@ -257,7 +257,7 @@ SafetensorsFile SafetensorsReader::read(const std::filesystem::path& path, bool 
       std::memcpy(&length, bytes.data(), kLengthBytes);
       require<DataError>(
           length <= kMaxHeader && length <= bytes.size() - kLengthBytes,
-          "it is cut or no safetensors file: its header should have {} bytes, and {} are left",
+          "it is cut short or not a safetensors file: its header needs {} bytes, and {} are left",
           length, bytes.size() - kLengthBytes);
       const Json header = parse_header(bytes.substr(kLengthBytes, length));
       const auto data = std::as_bytes(std::span(bytes.substr(kLengthBytes + length)));
@@ -325,7 +325,7 @@ void with_pieces(const std::filesystem::path& path, std::span<const TensorView> 
       offset = end;
     }
   } catch (const Json::exception&) {
-    fail("cannot write '{}': a name or its metadata is no valid UTF-8", path.string());
+    fail("cannot write '{}': a name or its metadata is not valid UTF-8", path.string());
   }
   text += text.empty() ? "{}" : "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');

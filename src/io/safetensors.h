@@ -24,7 +24,7 @@ struct TensorView {
   std::span<const std::byte> data;
 };
 
-/// A copy in memory of its own.
+/// Returns a copy in memory of its own.
 Tensor to_tensor(const TensorView& view);
 
 /// A safetensors file in memory (https://github.com/huggingface/safetensors: 8 bytes of header

@@ -57,8 +57,9 @@ TEST_F(DamagedSafetensors, IsNamedAndRefusedWhereverItIsCut) {
   }
   EXPECT_EQ(safetensors_error(path_, file.substr(0, 7)),
             "it has 7 bytes, too few for a safetensors file");
-  EXPECT_EQ(safetensors_error(path_, file.substr(0, 9)),
-            "it is cut or no safetensors file: its header should have 144 bytes, and 1 are left");
+  EXPECT_EQ(
+      safetensors_error(path_, file.substr(0, 9)),
+      "it is cut short or not a safetensors file: its header needs 144 bytes, and 1 are left");
   EXPECT_EQ(safetensors_error(path_, file.substr(0, file.size() - 1)),
             "tensor 'b' ends at byte 16 of 15 bytes of data");
   EXPECT_EQ(safetensors_error(path_, file + "x"), "its last 1 bytes belong to no tensor");
@@ -93,18 +94,19 @@ TEST_F(DamagedSafetensors, NeverCrashesForAFlippedByte) {
 TEST_F(DamagedSafetensors, SaysThatItsHeaderIsLongerThanTheFile) {
   for (const std::string& length :
        {std::string(8, '\xff'), std::string(7, '\0') + '\x80', '\x03' + std::string(7, '\0')}) {
-    EXPECT_TRUE(safetensors_error(path_, length + "{}").starts_with("it is cut or no safetensors"));
+    EXPECT_TRUE(safetensors_error(path_, length + "{}")
+                    .starts_with("it is cut short or not a safetensors"));
   }
 }
 
 TEST_F(DamagedSafetensors, SaysWhatIsWrongWithItsJson) {
-  EXPECT_EQ(error(""), "its header is no JSON object");
-  EXPECT_EQ(error("[]"), "its header is no JSON object");
-  EXPECT_EQ(error("{} {}"), "its header is no valid JSON (byte 4)");
-  EXPECT_EQ(error("{\"a\":"), "its header is no valid JSON (byte 6)");
-  EXPECT_EQ(error(std::string("{}\0{}", 5)), "its header is no JSON object");
-  EXPECT_EQ(error("{\"a\":1e999}"), "its header is no valid JSON");
-  EXPECT_EQ(error("{\"\xff\":1}"), "its header is no valid JSON (byte 3)");
+  EXPECT_EQ(error(""), "its header is not a JSON object");
+  EXPECT_EQ(error("[]"), "its header is not a JSON object");
+  EXPECT_EQ(error("{} {}"), "its header is not valid JSON (byte 4)");
+  EXPECT_EQ(error("{\"a\":"), "its header is not valid JSON (byte 6)");
+  EXPECT_EQ(error(std::string("{}\0{}", 5)), "its header is not a JSON object");
+  EXPECT_EQ(error("{\"a\":1e999}"), "its header is not valid JSON");
+  EXPECT_EQ(error("{\"\xff\":1}"), "its header is not valid JSON (byte 3)");
   EXPECT_EQ(error("{\"a\":" + std::string(1'000'000, '[')), "its header is nested too deeply");
   EXPECT_EQ(error("{\"a\":{\"b\":{\"c\":{}}}}"), "its header is nested too deeply");
 }
@@ -133,7 +135,7 @@ TEST_F(DamagedSafetensors, SaysWhichTensorIsDescribedWrongly) {
             "tensor 'a' holds 18446744073709551615, which i64 cannot hold");
   const std::string bools = header_of({tensor("a", "BOOL", "[2]", "[0,2]")});
   EXPECT_EQ(testing::safetensors_error(path_, safetensors_bytes(bools) + "\1\2"),
-            "tensor 'a' holds the byte 2, which is no bool");
+            "tensor 'a' holds the byte 2, which is not a bool");
   const std::string no_shape = "tensor 'a' has no shape of whole numbers";
   EXPECT_EQ(one("F32", "[-1]", "[0,4]"), no_shape);
   EXPECT_EQ(one("F32", "[1.0]", "[0,4]"), no_shape);
@@ -179,8 +181,8 @@ TEST_F(DamagedSafetensors, SaysWhichBytesBelongToNoneOrToTwo) {
 }
 
 TEST_F(DamagedSafetensors, SaysWhatIsWrongWithItsMetadata) {
-  EXPECT_EQ(error("{\"__metadata__\":1}"), "its __metadata__ is no JSON object");
-  EXPECT_EQ(error("{\"__metadata__\":{\"k\":1}}"), "'k' of its __metadata__ is no string");
+  EXPECT_EQ(error("{\"__metadata__\":1}"), "its __metadata__ is not a JSON object");
+  EXPECT_EQ(error("{\"__metadata__\":{\"k\":1}}"), "'k' of its __metadata__ is not a string");
 }
 
 }  // namespace

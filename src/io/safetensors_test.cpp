@@ -178,7 +178,7 @@ TEST(Safetensors, RefusesNamesThatNoFileCanHold) {
   EXPECT_NE(error({"__metadata__"}), "");
   EXPECT_NE(error({""}), "");
   const std::string no_utf8 =
-      "cannot write '" + path + "': a name or its metadata is no valid UTF-8";
+      "cannot write '" + path + "': a name or its metadata is not valid UTF-8";
   EXPECT_EQ(error({"\xff"}), no_utf8);
   EXPECT_EQ(error({"x"}, {{"\xff", "v"}}), no_utf8);
   EXPECT_EQ(error({"x"}, {{"k", "\xc3"}}), no_utf8);

@@ -52,7 +52,7 @@ TEST(StateFile, ADamageOfAnyByteIsFound) {
   write_state(folder / "state", some_state());
   const std::string good = read_file(folder / "state");
   const std::string sentence = "cannot read '" + (folder / "bad").string() +
-                               "': it is damaged: its bytes do not give its checksum";
+                               "': it is damaged: its bytes do not match its checksum";
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (const char flip : {'\1', '\x80', '\xFF'}) {
       std::string bad = good;

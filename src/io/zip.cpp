@@ -31,7 +31,7 @@ constexpr std::uint16_t kUtf8Names = 1U << 11U;  // another
 constexpr std::uint16_t kVersion = 20;           // that a reader needs: 2.0
 constexpr std::uint16_t kFirstDate = 0x21;       // 1980-01-01
 
-/// A number of `size` bytes, little-endian.
+/// Returns a number of `size` bytes, little-endian.
 std::uint64_t number(std::string_view bytes, std::size_t at, std::size_t size) {
   LINNET_ASSERT(at + size <= bytes.size());
   std::uint64_t value = 0;
@@ -60,14 +60,14 @@ std::uint32_t crc_of(std::uint32_t crc, std::string_view bytes) {
   return crc;
 }
 
-/// Where the record at the end of the archive stands: nothing but its comment follows it.
+/// Returns where the record at the end of the archive stands: nothing but its comment follows it.
 std::size_t find_end(std::string_view file) {
   for (std::size_t comment = 0; comment <= kMostComment; ++comment) {
     if (file.size() < kEndBytes + comment) break;
     const std::size_t at = file.size() - kEndBytes - comment;
     if (number(file, at, 4) == kEnd && number(file, at + 20, 2) == comment) return at;
   }
-  fail<DataError>("it is cut or no zip archive: its end record is missing");
+  fail<DataError>("it is cut short or not a zip archive: its end record is missing");
 }
 
 /// Reads the entry of the directory at `at`, and moves `at` to the next one.
@@ -78,7 +78,7 @@ ZipEntry read_entry(std::string_view directory, std::size_t& at) {
   const std::size_t name = number(directory, at + 28, 2);
   const std::size_t rest = number(directory, at + 30, 2) + number(directory, at + 32, 2);
   require<DataError>(directory.size() - at - kEntryBytes >= name + rest,
-                     "its directory is cut at byte {}", at);
+                     "its directory ends early, at byte {}", at);
   ZipEntry entry;
   entry.name = directory.substr(at + kEntryBytes, name);
   const std::uint64_t flags = number(directory, at + 8, 2);
@@ -90,14 +90,14 @@ ZipEntry read_entry(std::string_view directory, std::size_t& at) {
   entry.start = number(directory, at + 42, 4);
   require<DataError>((flags & kEncrypted) == 0, "'{}' in it is encrypted", entry.name);
   require<DataError>(method == kStored || method == kDeflated,
-                     "'{}' in it is packed by method {}; expected 0 (stored) or 8 (deflate)",
+                     "'{}' in it is compressed by method {}; expected 0 (stored) or 8 (deflate)",
                      entry.name, method);
   require<DataError>(entry.packed != kZip64 && entry.bytes != kZip64 && entry.start != kZip64,
                      "'{}' in it needs zip64, for archives above 2 GiB: use .safetensors",
                      entry.name);
   require<DataError>(entry.deflated ? entry.bytes <= kMostRatio * (entry.packed + 1)
                                     : entry.bytes == entry.packed,
-                     "'{}' in it can't unpack from {} to {} bytes", entry.name, entry.packed,
+                     "'{}' in it cannot unpack from {} to {} bytes", entry.name, entry.packed,
                      entry.bytes);
   at += kEntryBytes + name + rest;
   return entry;
@@ -113,7 +113,7 @@ std::uint64_t find_data(std::string_view body, ZipEntry& entry) {
   const std::uint64_t name = number(body, start + 26, 2);
   const std::uint64_t begin = start + kLocalBytes + name + number(body, start + 28, 2);
   require<DataError>(begin <= body.size() && body.size() - begin >= entry.packed,
-                     "'{}' in it is cut", entry.name);
+                     "'{}' in it is cut short", entry.name);
   require<DataError>(body.substr(start + kLocalBytes, name) == entry.name,
                      "'{}' in it has another name in its header", entry.name);
   entry.data = body.substr(begin, entry.packed);
@@ -123,7 +123,7 @@ std::uint64_t find_data(std::string_view body, ZipEntry& entry) {
 class Inflater {
  public:
   explicit Inflater(const ZipEntry& entry) : entry_(&entry), left_(entry.data) {
-    if (entry.deflated) require(inflateInit2(&stream_, -MAX_WBITS) == Z_OK, "zlib can't start");
+    if (entry.deflated) require(inflateInit2(&stream_, -MAX_WBITS) == Z_OK, "zlib cannot start");
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
@@ -162,7 +162,7 @@ class Inflater {
       to = to.subspan(made);
       require<DataError>((status == Z_OK || status == Z_STREAM_END) && (made > 0 || to.empty()),
                          "'{}' in it is damaged: {}", entry_->name,
-                         stream_.msg != nullptr ? stream_.msg : "its deflate data end early");
+                         stream_.msg != nullptr ? stream_.msg : "its deflate data ends early");
     }
   }
 

@@ -76,7 +76,7 @@ TEST_F(Zip, RefusesWhatIsCutAnywhere) {
     EXPECT_NE(error(bytes.substr(0, size)), "") << size << " of " << bytes.size() << " bytes";
     EXPECT_NE(error(bytes.substr(bytes.size() - size)), "") << "the last " << size << " bytes";
   }
-  EXPECT_EQ(error(""), "it is cut or no zip archive: its end record is missing");
+  EXPECT_EQ(error(""), "it is cut short or not a zip archive: its end record is missing");
 }
 
 TEST_F(Zip, RefusesWhatIsDamaged) {
@@ -86,9 +86,9 @@ TEST_F(Zip, RefusesWhatIsDamaged) {
   EXPECT_EQ(error(with(bytes, 30, 'b')), "'a.npy' in it has another name in its header");
   EXPECT_EQ(error(with(bytes, directory + 8, 1)), "'a.npy' in it is encrypted");
   EXPECT_EQ(error(with(bytes, directory + 10, 12)),
-            "'a.npy' in it is packed by method 12; expected 0 (stored) or 8 (deflate)");
+            "'a.npy' in it is compressed by method 12; expected 0 (stored) or 8 (deflate)");
   EXPECT_EQ(error(with(bytes, directory + 24, 11)),
-            "'a.npy' in it can't unpack from 10 to 11 bytes");
+            "'a.npy' in it cannot unpack from 10 to 11 bytes");
   EXPECT_EQ(error(with(bytes, directory + 42, 1)), "'a.npy' in it has no header at byte 1");
   EXPECT_EQ(error(with(with(bytes, directory + 20, 20), directory + 24, 20)),
             "files in it overlap");
@@ -98,7 +98,7 @@ TEST_F(Zip, RefusesWhatIsDamaged) {
   EXPECT_EQ(error(zip64), "'a.npy' in it needs zip64, for archives above 2 GiB: use .safetensors");
   // Ten bytes of deflate can't become 20,000.
   const std::string bomb = with(with(bytes, directory + 10, 8), directory + 24, 20000);
-  EXPECT_EQ(error(bomb), "'a.npy' in it can't unpack from 10 to 20000 bytes");
+  EXPECT_EQ(error(bomb), "'a.npy' in it cannot unpack from 10 to 20000 bytes");
   EXPECT_NE(error(with(bytes, directory + 10, 8)), "");  // the bytes are no deflate data
 }
 

@@ -10,7 +10,7 @@ namespace linnet {
 
 CallbackList::CallbackList(std::vector<Callback*> callbacks) : callbacks_(std::move(callbacks)) {
   require(std::ranges::find(callbacks_, nullptr) == callbacks_.end(),
-          "a list of callbacks got a null pointer");
+          "expected a callback; got a null pointer");
 }
 
 void CallbackList::on_batch(const StepResult& step) {

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using protobuf::append_little_endian;
 
-/// As TensorFlow stores checksums, so that a checksum of data that hold one is no trivial number.
+/// As TensorFlow stores checksums, so that a checksum of data that hold one is not a trivial number.
 std::uint32_t masked_crc(std::string_view bytes) {
   const std::uint32_t crc = crc32c(bytes);
   return std::rotr(crc, 15) + 0xA282EAD8U;

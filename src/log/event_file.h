@@ -28,7 +28,7 @@ class ProtobufMessage {
     protobuf::put_double(encoded_, field, value);
     return *this;
   }
-  /// A text, bytes, or a message.
+  /// Returns a text, bytes, or a message.
   ProtobufMessage& bytes(std::uint32_t field, std::string_view value) {
     protobuf::put_bytes(encoded_, field, value);
     return *this;
@@ -52,7 +52,7 @@ struct GraphNode {
   std::vector<std::int64_t> shape;  ///< of the output; -1: the batch
 };
 
-/// The checksum of every part of an event file: CRC-32C (Castagnoli), of no bytes 0.
+/// Returns the checksum of every part of an event file: CRC-32C (Castagnoli), of no bytes 0.
 std::uint32_t crc32c(std::string_view bytes);
 
 /// A file of TensorBoard's events, which grows by whole records.

@@ -8,8 +8,8 @@
 
 namespace linnet {
 
-/// The operators, inputs and weights of a network, as TensorBoard draws them: those of a layer
-/// together, in an own layer inside of it.
+/// Returns the operators, inputs and weights of a network, as TensorBoard draws them: those of a
+/// layer together, in a custom layer inside of it.
 std::vector<GraphNode> network_graph(const NetworkDefinition& network);
 
 }  // namespace linnet

@@ -133,7 +133,7 @@ TEST(TensorBoardLog, WritesGraphLossesAndWeights) {
   EXPECT_EQ(message_of([&] {
               log.image("x", Tensor(DType::f32, {2, 2, 1}), 0);
             }),
-            "a log expected an image of u8 (height, width, 1 or 3); got f32 (2, 2, 1)");
+            "expected an image of u8 (height, width, 1 or 3) for the log; got f32 (2, 2, 1)");
 }
 
 TEST(NetworkGraph, NamesEveryInputThatANodeReads) {
@@ -184,7 +184,7 @@ TEST(CallbackList, CallsEachAndWaitsForNoStepThatNobodyHears) {
   second.stop_after = second.epochs;
   CallbackList stopping({&second, &first});
   EXPECT_TRUE(trainer.fit(data, {.epochs = 2, .batch = 8, .callback = &stopping}).interrupted);
-  EXPECT_EQ(message_of([] { CallbackList({nullptr}); }), "a list of callbacks got a null pointer");
+  EXPECT_EQ(message_of([] { CallbackList({nullptr}); }), "expected a callback; got a null pointer");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::string line_of(const EpochReport& report) {
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// The shortest text that reads back to the same number.
+/// Returns the shortest text that reads back to the same number.
 std::string text_of(const RecordNumber& number) {
   return std::visit(
       [](auto value) -> std::string {
@@ -53,7 +53,7 @@ void add_field(std::string& row, const std::string& field) {
   row += field;
 }
 
-/// The names of the columns, and their values.
+/// Returns the names of the columns, and their values.
 std::pair<std::string, std::string> row_of(const EpochReport& report) {
   std::string header;
   std::string row;

@@ -70,7 +70,7 @@ void TensorBoardLog::histogram(std::string_view tag, const Tensor& values, std::
 void TensorBoardLog::image(std::string_view tag, const Tensor& pixels, std::int64_t step) {
   const Shape& shape = pixels.shape();
   require(pixels.dtype() == DType::u8 && shape.rank() == 3 && (shape[2] == 1 || shape[2] == 3),
-          "a log expected an image of u8 (height, width, 1 or 3); got {} {}",
+          "expected an image of u8 (height, width, 1 or 3) for the log; got {} {}",
           to_string(pixels.dtype()), to_string(shape));
   const auto bytes = pixels.as<std::uint8_t>();
   const std::string png = encode_png({shape[0], shape[1], shape[2], {bytes.begin(), bytes.end()}});

@@ -10,21 +10,20 @@ namespace {
 
 void check_mixing(const Augment& a, const StepData& step, const Dataset& data) {
   require(std::isfinite(a.mixup) && std::isfinite(a.cutmix) && a.mixup >= 0 && a.cutmix >= 0,
-          "the alphas of mixup and cutmix must not be negative; got {} and {}", a.mixup, a.cutmix);
+          "expected alphas of at least 0 for mixup and cutmix; got {} and {}", a.mixup, a.cutmix);
   if (!a.mixes()) return;
   require(step.parts[0].record.dtype != DType::i32,
-          "ids can't be mixed; the data set '{}' holds i32", data.info().name);
+          "mixup and cutmix need numbers; the data set '{}' holds ids (i32)", data.info().name);
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const TargetLoss& target = step.targets[i];
     const bool labels = !target.how.target && step.parts[target.part].record.dtype == DType::i32;
-    require(
-        !labels || target.how.custom != nullptr || target.how.loss == Loss::cross_entropy,
-        "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
+    require(!labels || target.how.custom != nullptr || target.how.loss == Loss::cross_entropy,
+            "mixup and cutmix turn labels into distributions, which need the loss cross_entropy");
     require(!labels || step.parts[target.part].record.shape.rank() == 1,
-            "mix-up and CutMix take one label a sample; those of '{}' are {} a sample",
+            "mixup and cutmix need one label for each sample; those of '{}' are {} a sample",
             data.info().name, to_string(step.parts[target.part].record.shape.sample()));
     require(!labels || !target.how.options.ignore_index,
-            "mixed labels can't be ignored: mixup and cutmix go without an ignore index");
+            "mixup and cutmix cannot be used with an ignored label (ignore_index)");
   }
 }
 
@@ -34,7 +33,7 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
                          const StepData& read) {
   StepAugment step;
   if (read.inputs == 0) {
-    require(!a.any(), "images are augmented, but the losses need no input of the network");
+    require(!a.any(), "augmentation is set, but the losses depend on no input of the network");
     return step;
   }
   check_mixing(a, read, data);
@@ -47,7 +46,7 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
       input.rank() == 3 && record.rank() == 3 && input[2] == record[2] && dtype != DType::i32;
   if (crops.any() || a.cutmix > 0) {
     require(images,
-            "augmentation wants images (height, width, channels) for a network of as many "
+            "augmentation expects images (height, width, channels) and a network of as many "
             "channels; the data set '{}' holds {} {}, the network takes {}",
             data.info().name, to_string(dtype), to_string(record), to_string(input));
   }
@@ -65,7 +64,7 @@ StepAugment step_augment(const Augment& a, const NetworkDefinition& network, con
   if (step.mix) step.mix->height = input[0];
   if (step.mix) step.mix->width = input[1];
   require(!a.resized_crop || (a.padding == 0 && !a.crop),
-          "images are cropped in one way: a resized crop goes without crop and padding");
+          "expected either a resized crop, or crop and padding; got both");
   if (crops.any() || record != input) {
     step.crop = AugmentRule{.height = input[0],
                             .width = input[1],

@@ -7,13 +7,13 @@
 
 namespace linnet {
 
-/// What the options ask of the images of a network's first input. Throws Error where data,
+/// Returns what the options ask of the images of a network's first input. Throws Error where data,
 /// network or losses don't go together with it.
 /// step: its parts and targets.
 StepAugment step_augment(const Augment& augment, const NetworkDefinition& network,
                          const Dataset& data, const StepData& step);
 
-/// The batch of the first input: augmented, or in inference mode cropped.
+/// Returns the batch of the first input: augmented, or in inference mode cropped.
 Value add_images(Graph& graph, const StepAugment& augment, Value all, Mode mode, std::int64_t batch,
                  bool shuffle, const std::string& name);
 

@@ -19,8 +19,8 @@ std::string listed(const std::vector<Named>& all) {
   return names.empty() ? "none" : names;
 }
 
-/// The column of each place; null where there is none. `unused` gets the columns without a place
-/// whose name is not in `others`.
+/// Returns the column of each place; null where there is none. `unused` gets the columns without a
+/// place whose name is not in `others`.
 template <class Place>
 std::vector<const Column*> bind(const std::vector<Place>& places,
                                 const std::vector<Column>& columns,
@@ -51,11 +51,10 @@ void check_lengths(const NetworkDefinition& network, const std::string& input, c
     const std::optional<std::size_t> sequences = network.sequences_of(i);
     reads = reads || (sequences && network.inputs[*sequences].name == input);
   }
-  require<DataError>(
-      reads || !column.has_lengths(),
-      "the column '{}' of the data set '{}' has lengths, which the network does not read; one "
-      "that begins with Lengths does",
-      column.name, data.info().name);
+  require<DataError>(reads || !column.has_lengths(),
+                     "the column '{}' of the data set '{}' has lengths, but the network does not "
+                     "begin with a Lengths layer",
+                     column.name, data.info().name);
   require<DataError>(
       !reads || column.has_lengths() || data.size() == 0,
       "the network reads lengths of its input '{}', but the column '{}' of the data set '{}' "
@@ -74,11 +73,10 @@ std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const D
   const std::vector<const Column*> bound =
       linnet::bind(places, data.inputs(), unused, network.unneeded_inputs);
   for (std::size_t i = 0; i < bound.size(); ++i) {
-    require<DataError>(
-        bound[i] != nullptr,
-        "the network's input '{}' has no data in the data set '{}'; the network takes {}, and "
-        "the data set's inputs are {}",
-        places[i].name, data.info().name, listed(places), listed(data.inputs()));
+    require<DataError>(bound[i] != nullptr,
+                       "the network's input '{}' has no column in the data set '{}'; the network "
+                       "takes {}, and the data set's inputs are {}",
+                       places[i].name, data.info().name, listed(places), listed(data.inputs()));
     check_lengths(network, places[i].name, *bound[i], data);
   }
   std::vector<const Column*> columns;
@@ -97,7 +95,7 @@ std::vector<const Column*> bind_targets(const NetworkDefinition& network, const 
   std::vector<const Column*> bound = bind(network.outputs, data.targets(), unused);
   require<DataError>(
       unused.empty(),
-      "the data set '{}' has targets for '{}', which is no output of the network; its outputs "
+      "the data set '{}' has targets for '{}', which is not an output of the network; its outputs "
       "are {}",
       data.info().name, unused.empty() ? "" : unused[0]->name, listed(network.outputs));
   return bound;

@@ -12,17 +12,17 @@ namespace linnet {
 // Columns belong to a network's inputs and outputs by name; where each side has exactly one without
 // a partner, these two belong together. The columns are the data set's own.
 
-/// The column of each input; of an input of lengths that of the sequences, which has them. Throws
-/// Error naming an input without one, and the columns there are; and for lengths that the network
-/// or the data lack.
+/// Returns the column of each input; of an input of lengths that of the sequences, which has them.
+/// Throws Error naming an input without one, and the columns there are; and for lengths that the
+/// network or the data lack.
 std::vector<const Column*> bind_inputs(const NetworkDefinition& network, const Dataset& data);
 
-/// The target of each output; null: the output has no loss. Throws Error naming a target without an
-/// output, and for a data set without targets.
+/// Returns the target of each output; null: the output has no loss. Throws Error naming a target
+/// without an output, and for a data set without targets.
 std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data);
 
-/// The targets of the outputs for which `wanted` holds; null for the others, whose columns are not
-/// looked at. Throws Error naming an output without a target.
+/// Returns the targets of the outputs for which `wanted` holds; null for the others, whose columns
+/// are not looked at. Throws Error naming an output without a target.
 std::vector<const Column*> bind_targets(const NetworkDefinition& network, const Dataset& data,
                                         const std::vector<bool>& wanted);
 

@@ -39,7 +39,7 @@ inline Device device_of(const ModelState& model) {
   return {Device::Kind::cuda, model.backend->index()};
 }
 
-/// A part of a buffer of the model's device, to be read and written.
+/// Returns a part of a buffer of the model's device, to be read and written.
 inline Tensor tensor_over(const ModelState& model, std::shared_ptr<Buffer> buffer,
                           std::size_t offset, DType dtype, const Shape& shape) {
   auto memory = std::make_shared<BufferMemory>(std::move(buffer), device_of(model));

@@ -7,7 +7,8 @@
 namespace linnet {
 namespace {
 
-/// The nearest larger batch size whose last batch has not one sample; of at least 2 samples.
+/// Returns the nearest larger batch size whose last batch has not one sample; of at least 2
+/// samples.
 std::int64_t other_batch(std::int64_t samples, std::int64_t batch) {
   do ++batch;
   while (samples % batch == 1);

@@ -21,7 +21,7 @@ Shape record_as(const Shape& record, const Shape& wanted) {
   return record.rank() == 0 && wanted == Shape{1} ? wanted : record;
 }
 
-/// Whether a crop makes one of the other.
+/// Returns whether a crop makes one of the other.
 bool same_channels(const Shape& image, const Shape& input) {
   return image.rank() == 3 && input.rank() == 3 && image[2] == input[2];
 }
@@ -61,34 +61,34 @@ std::string first_label(const Column& column, const TargetData& target, const Da
     });
     if (at == labels.end()) return false;
     const std::size_t index = first + static_cast<std::size_t>(at - labels.begin());
-    found = fmt::format("{} is the label {}",
+    found = fmt::format("{} has the label {}",
                         place_of(index, target.shape, target.file, target.what, data), *at);
     return true;
   });
   return found;
 }
 
-/// The loss instead of Loss::automatic.
+/// Returns the loss instead of Loss::automatic.
 Loss check_target(Loss loss, const Column& column, const TargetData& target, const Shape& outputs,
                   const Dataset& data) {
   if (loss == Loss::automatic) loss = target.labels ? Loss::cross_entropy : Loss::mse;
   if (target.labels) {
     const bool binary = loss == Loss::binary_cross_entropy;
     require(loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge || binary,
-            "this loss wants values, but the data set '{}' has labels", data.info().name);
+            "this loss expects values; the data set '{}' has labels", data.info().name);
     const std::string_view name = loss == Loss::cross_entropy ? "cross-entropy"
                                   : binary                    ? "binary cross-entropy"
                                                               : "a loss of labels";
     if (target.shape.rank() == 0) {
-      require(outputs.rank() == 1, "{} wants outputs (N, classes); the network gives {}", name,
+      require(outputs.rank() == 1, "{} expects outputs (N, classes); the network gives {}", name,
               to_string(outputs.batched(data.size())));
     } else {
-      require<DataError>(
-          outputs.rank() == target.shape.rank() + 1 &&
-              std::ranges::equal(outputs.dims().first(target.shape.rank()), target.shape.dims()),
-          "{} wants an axis of classes after those of the labels; the data set '{}' has labels "
-          "of {} a sample, the network gives {}",
-          name, data.info().name, to_string(target.shape), to_string(outputs));
+      require<DataError>(outputs.rank() == target.shape.rank() + 1 &&
+                             std::ranges::equal(outputs.dims().first(target.shape.rank()),
+                                                target.shape.dims()),
+                         "{} expects an axis of classes after those of the labels; the data set "
+                         "'{}' has labels of {} a sample, the network gives {}",
+                         name, data.info().name, to_string(target.shape), to_string(outputs));
     }
     // One output of a binary loss tells two classes apart.
     const std::int64_t classes = binary && outputs[-1] == 1 ? 2 : outputs[-1];
@@ -110,10 +110,10 @@ Loss check_target(Loss loss, const Column& column, const TargetData& target, con
 /// Losses of probabilities want values that are some.
 void check_values(Loss loss, const Column& column, const TargetData& target, const Dataset& data) {
   std::string_view name;
-  if (loss == Loss::cross_entropy) name = "cross-entropy wants labels or values";
-  if (loss == Loss::kl_divergence) name = "the KL divergence wants values";
-  if (loss == Loss::binary_cross_entropy) name = "binary cross-entropy wants values";
-  if (loss == Loss::focal) name = "the focal loss wants labels or values";
+  if (loss == Loss::cross_entropy) name = "cross-entropy expects labels or values";
+  if (loss == Loss::kl_divergence) name = "the KL divergence expects values";
+  if (loss == Loss::binary_cross_entropy) name = "binary cross-entropy expects values";
+  if (loss == Loss::focal) name = "the focal loss expects labels or values";
   if (name.empty() || column.source != nullptr) return;
   for_each_counted<float>(column, [&](std::span<const float> values, std::size_t first) {
     const auto bad =
@@ -137,7 +137,7 @@ TargetData target_of(const Column& column, const Shape& outputs,
   target.shape = column.record();
   const std::string negative =
       first_label(column, target, data, [](std::int32_t id) { return id < 0; });
-  require<DataError>(negative.empty(), "{}; labels are class indices from 0 on", negative);
+  require<DataError>(negative.empty(), "{}; expected class indices of at least 0", negative);
   target.classes = classes_of(column, ignored);
   if (&column == &data.targets()[0] && !data.classes().empty()) {
     target.classes = std::ssize(data.classes());
@@ -197,20 +197,20 @@ namespace {
 void check_losses(const NetworkDefinition& network, std::span<const OutputLoss> losses) {
   for (const OutputLoss& loss : losses) {
     require(std::ranges::count(network.outputs, loss.output, &NetworkOutput::name) == 1,
-            "a loss is given for '{}', which is no output of the network", loss.output);
+            "a loss is given for '{}', which is not an output of the network", loss.output);
     require(std::ranges::count(losses, loss.output, &OutputLoss::output) == 1,
             "two losses are given for the output '{}'", loss.output);
     require(std::isfinite(loss.weight), "the weight of the loss of '{}' must be finite; got {}",
             loss.output, loss.weight);
     require(loss.options.l1 == 0 && loss.options.l2 == 0,
-            "l1 and l2 belong to the whole network, not to the output '{}'", loss.output);
+            "l1 and l2 apply to the whole network; expected none for the output '{}'", loss.output);
     require(!loss.target || std::isfinite(*loss.target),
             "the target of the output '{}' must be finite; got {}", loss.output,
             loss.target.value_or(0));
   }
 }
 
-/// What the options say of an output's loss.
+/// Returns what the options say of an output's loss.
 OutputLoss loss_of(const TrainingOptions& options, const NetworkDefinition& network,
                    std::size_t output) {
   OutputLoss loss{.output = network.outputs[output].name};
@@ -228,15 +228,16 @@ void check_steps(std::int64_t steps, std::string_view what, const TargetData& ta
                  const OutputLoss& loss, const Shape& outputs, const Dataset& data) {
   const bool one = target.labels && target.shape.rank() == 0;
   require(!one && outputs.rank() > 0 && outputs[0] == steps,
-          "the {} of '{}' are those of {} steps, but the output '{}' gives {} a sample{}", what,
+          "the {} of '{}' are for {} steps, but the output '{}' gives {} a sample{}", what,
           data.info().name, steps, loss.output, to_string(outputs),
-          one ? ", which its labels are one of" : "");
+          one ? ", with one label for each sample" : "");
   const bool rows = loss.loss == Loss::cross_entropy || loss.loss == Loss::kl_divergence ||
                     loss.loss == Loss::cosine;
-  require(loss.custom || !rows || outputs.rank() > 1,
-          "the {} of '{}' are those of steps, but the loss {} takes the output '{}' of {} for one",
-          what, data.info().name, loss_names()[static_cast<std::size_t>(loss.loss)], loss.output,
-          to_string(outputs));
+  require(
+      loss.custom || !rows || outputs.rank() > 1,
+      "the {} of '{}' are for steps, but the loss {} has one value for the whole output '{}' of {}",
+      what, data.info().name, loss_names()[static_cast<std::size_t>(loss.loss)], loss.output,
+      to_string(outputs));
 }
 
 /// A loss of your own gets labels as one-hot rows, which none outside the classes has.
@@ -270,7 +271,7 @@ void add_weights(StepData& step, const NetworkDefinition& network,
 
 namespace {
 
-/// The outputs whose target is one number.
+/// Returns the outputs whose target is one number.
 std::vector<bool> constant_targets(const NetworkDefinition& network,
                                    std::span<const OutputLoss> losses) {
   std::vector<bool> constant;
@@ -281,7 +282,7 @@ std::vector<bool> constant_targets(const NetworkDefinition& network,
   return constant;
 }
 
-/// The target columns of the outputs that have a loss, and null for those in `constant`.
+/// Returns the target columns of the outputs that have a loss, and null for those in `constant`.
 std::vector<const Column*> target_columns(const NetworkDefinition& network, const Dataset& data,
                                           const TrainingOptions& options, LossesOf losses,
                                           const std::vector<bool>& constant) {
@@ -304,7 +305,7 @@ std::vector<const Column*> target_columns(const NetworkDefinition& network, cons
   return columns;
 }
 
-/// The loss of an output against one number.
+/// Returns the loss of an output against one number.
 TargetLoss constant_loss(const NetworkDefinition& network, std::size_t output, OutputLoss loss) {
   const Shape outputs = network.output_sample(output);
   if (loss.loss == Loss::automatic) loss.loss = Loss::mse;
@@ -313,7 +314,7 @@ TargetLoss constant_loss(const NetworkDefinition& network, std::size_t output, O
                            loss.loss == Loss::binary_cross_entropy ||
                            loss.loss == Loss::kl_divergence;
   require(!probability || loss.custom || (*loss.target >= 0 && *loss.target <= 1),
-          "the target of the output '{}' is a probability, in [0, 1]; got {}", loss.output,
+          "expected a target in [0, 1], a probability, for the output '{}'; got {}", loss.output,
           *loss.target);
   return {.output = output, .how = std::move(loss)};
 }
@@ -363,7 +364,7 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
     }
     require(!network.lengths.contains(network.outputs[i].value.id) || column.has_lengths() ||
                 weights.shape().rank() == 2,
-            "the output '{}' is sequences of different length, but the target '{}' of '{}' has "
+            "the output '{}' has sequences of different lengths, but the target '{}' of '{}' has "
             "neither lengths nor weights (N, T): padding would count in the loss",
             network.outputs[i].name, column.name, data.info().name);
     if (column.has_lengths()) {
@@ -383,8 +384,7 @@ StepData step_data(const NetworkDefinition& network, const Dataset& data,
                          return target.lengths.has_value();
                        });
   require(!step.augment.mix || !weighed,
-          "mix-up and CutMix make one sample of two, of which the weights and lengths of '{}' say "
-          "nothing",
+          "mixup and cutmix combine two samples and cannot combine the weights and lengths of '{}'",
           data.info().name);
   return step;
 }

@@ -27,7 +27,7 @@ struct Reader {
   std::int64_t rows = std::numeric_limits<std::int64_t>::max();
 };
 
-/// The input that `ids` are, perhaps under another shape.
+/// Returns the input that `ids` are, perhaps under another shape.
 Value read_from(const Graph& graph, Value ids) {
   for (const Node* node = graph.producer(ids);
        op_as<ReshapeOp>(node) != nullptr || op_as<CopyOp>(node) != nullptr;
@@ -37,7 +37,7 @@ Value read_from(const Graph& graph, Value ids) {
   return ids;
 }
 
-/// The smallest embedding that reads an input; none: nothing limits its ids.
+/// Returns the smallest embedding that reads an input; none: nothing limits its ids.
 std::optional<Reader> embedding_of(const NetworkDefinition& network, const NetworkInput& input) {
   std::optional<Reader> smallest;
   for (const Node& node : network.graph.nodes()) {
@@ -57,7 +57,7 @@ void check_ids(const NetworkDefinition& network, const NetworkInput& input,
   const auto bad =
       std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= reader->rows; });
   if (bad == ids.end()) return;
-  fail<DataError>("{} is the id {}, but the embedding '{}' has rows 0 to {}",
+  fail<DataError>("{} has the id {}; the embedding '{}' expects 0 to {}",
                   place_of(static_cast<std::size_t>(bad - ids.begin()), input.sample, file, what,
                            data),
                   *bad, reader->layer, reader->rows - 1);
@@ -70,12 +70,12 @@ void check_finite(const Column& column, const std::filesystem::path& file, std::
   for_each_counted<float>(column, [&](std::span<const float> values, std::size_t first) {
     const std::size_t bad = first_not_finite(values);
     if (bad == values.size()) return false;
-    fail<DataError>("{} is {}; training needs finite numbers",
+    fail<DataError>("{} is {}; expected finite numbers",
                     place_of(first + bad, column.record(), file, what, data), values[bad]);
   });
 }
 
-/// Whether any label counts in a loss.
+/// Returns whether any label counts in a loss.
 bool counts(std::span<const std::int32_t> labels, const LossOptions& options) {
   return std::ranges::any_of(labels, [&](std::int32_t label) {
     if (label == options.ignore_index) return false;
@@ -145,18 +145,16 @@ void check_counted_labels(const StepData& step, const Dataset& data, std::string
     const std::span<const float> weights = data.weights().as<float>();
     require<DataError>(
         std::ranges::any_of(weights, [](float weight) { return weight > 0; }),
-        "the weights of all {} {} samples of '{}' are 0: nothing is left to learn or to "
-        "measure",
+        "the weights of all {} {} samples of '{}' are 0; expected at least one above 0",
         data.size(), part, data.info().name);
   }
   for (std::size_t i = 0; i < step.targets.size(); ++i) {
     const OutputLoss& loss = step.targets[i].how;
     if (loss.target) continue;
-    require<DataError>(
-        !step.targets[i].lengths || counted_weight(step, i) > 0,
-        "the lengths{} of the targets of the {} {} samples of '{}' leave no step that counts: "
-        "nothing is left to learn or to measure",
-        step.weights ? " and weights" : "", data.size(), part, data.info().name);
+    require<DataError>(!step.targets[i].lengths || counted_weight(step, i) > 0,
+                       "the lengths{} of the targets of the {} {} samples of '{}' leave no step "
+                       "that counts; expected at least one",
+                       step.weights ? " and weights" : "", data.size(), part, data.info().name);
     const StepData::Part& target = step.parts[step.targets[i].part];
     if (target.record.dtype != DType::i32 || loss.custom) continue;
     const std::span labels(reinterpret_cast<const std::int32_t*>(target.bytes.data()),
@@ -167,12 +165,12 @@ void check_counted_labels(const StepData& step, const Dataset& data, std::string
         std::ranges::count(labels, *loss.options.ignore_index) == std::ssize(labels);
     require<DataError>(!ignored,
                        "all {} labels of the {} samples of '{}' are {}, which the loss ignores "
-                       "(ignore_index): nothing is left to learn or to measure",
+                       "(ignore_index); expected at least one other label",
                        labels.size(), part, data.info().name,
                        loss.options.ignore_index.value_or(0));
     fail<DataError>(
-        "the loss counts none of the {} labels of the {} samples of '{}': they are ignored or "
-        "have class weight 0",
+        "all of the {} labels of the {} samples of '{}' are ignored or have class weight 0; "
+        "expected at least one that counts",
         labels.size(), part, data.info().name);
   }
 }

@@ -17,14 +17,14 @@ namespace linnet {
 std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
                      std::string_view what, const Dataset& data);
 
-/// How messages call a column, and the file that it was read from: "samples" and "targets" where
-/// the data set has one, else "column 'x'", of no known file.
+/// Returns how messages call a column, and the file that it was read from: "samples" and "targets"
+/// where the data set has one, else "column 'x'", of no known file.
 std::string name_of_input(const Column& column, const Dataset& data);
 std::string name_of_target(const Column& column, const Dataset& data);
 std::filesystem::path file_of_input(const Dataset& data);
 std::filesystem::path file_of_target(const Dataset& data);
 
-/// What no training can use, named by file, row and column before the first step: samples and
+/// Refuses, by file, row and column, values that no training can use: samples and
 /// targets that are NaN or infinite where they count, and ids outside the embedding that reads
 /// them. Throws Error. What a source gives is not known yet.
 void check_training_values(const NetworkDefinition& network, const Dataset& data);

@@ -14,14 +14,14 @@
 namespace linnet {
 namespace {
 
-/// What a softmax of the logits gives their largest, `top`.
+/// Returns what a softmax of the logits gives their largest, `top`.
 double largest_probability(std::span<const float> logits, float top) {
   double sum = 0;
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - top);
   return 1 / sum;
 }
 
-/// Whether predict() gives probabilities of classes already.
+/// Returns whether predict() gives probabilities of classes already.
 bool gives_probabilities(const PredictorState& state) {
   const NetworkDefinition& network = state.model.definition();
   return state.form == OutputForm::softmax ||
@@ -29,18 +29,17 @@ bool gives_probabilities(const PredictorState& state) {
 }
 
 void require_classes(const ModelState& model) {
-  require(
-      answers_of(model) == Answers::classes,
-      "classify() is for models that tell classes apart, by their loss, a last Softmax or their "
-      "class names; predict() gives this one's outputs");
+  require(answers_of(model) == Answers::classes,
+          "classify() needs a model with classes (by its loss, a last Softmax or class names); "
+          "predict() returns the outputs of this one");
   const Shape outputs = model.definition().output_sample();
   require(outputs.rank() == 1,
-          "classify() is for models of one class a sample, with outputs (N, classes); this one's "
-          "are {} a sample, all of which predict() gives",
+          "classify() needs outputs (N, classes); this model's are {} a sample, which predict() "
+          "returns",
           to_string(outputs));
 }
 
-/// What the first output of each sample says.
+/// Returns what the first output of each sample says.
 std::vector<Classified> classes_of(const PredictorState& state, const Tensor& outputs) {
   const ModelState& model = state.model;
   const bool probabilities = gives_probabilities(state);

@@ -28,7 +28,7 @@ Value add_custom_values(Graph& graph, const CustomLoss& function, std::string_vi
   if (graph.type(target).dtype == DType::i32) {
     const Shape& outputs = graph.shape(y);
     require(outputs.rank() == graph.shape(target).rank() + 1,
-            "labels {} want outputs with an axis of classes after those; the network gives {}",
+            "labels {} need outputs with one more axis, of classes; the network gives {}",
             to_string(graph.shape(target)), to_string(outputs));
     target = graph.emit(OneHotOp({.classes = outputs[-1]}), {target}, kName);
   }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kSumBytes = align_up(sizeof(double) * kCounters);
 
-/// Which of the data's targets the metric is of.
+/// Returns which of the data's targets the metric is of.
 std::size_t target_of(const CustomMetric& metric, const NetworkDefinition& network,
                       const StepData& data) {
   if (metric.output.empty()) return 0;
@@ -28,18 +28,18 @@ std::size_t target_of(const CustomMetric& metric, const NetworkDefinition& netwo
     return network.outputs[target.output].name == metric.output;
   });
   require(found != data.targets.end(),
-          "the metric '{}' is of the output '{}', for which the data have no targets", metric.name,
-          metric.output);
+          "the metric '{}' needs targets for the output '{}', which the data set does not have",
+          metric.name, metric.output);
   return static_cast<std::size_t>(found - data.targets.begin());
 }
 
-/// The values' numbers, apart where the metric follows from each of them.
+/// Returns the values' numbers, apart where the metric follows from each of them.
 std::vector<Value> numbers_of(Graph& graph, const CustomMetric& metric, Value values) {
   if (metric.result == nullptr) return {values};
   const Shape shape = graph.shape(values);
   const std::int64_t count = shape.sample().elements();
   require(count == metric.numbers,
-          "the metric '{}' expects {} numbers a sample (CustomMetric::numbers); its values are {}",
+          "the metric '{}' expected {} numbers a sample (CustomMetric::numbers); its values are {}",
           metric.name, metric.numbers, to_string(shape.sample()));
   if (count == 1) return {values};
   const Value rows = graph.emit(ReshapeOp({.shape = {shape[0], count}}), {values}, metric.name);
@@ -69,22 +69,23 @@ void check_metrics(std::span<const CustomMetric> metrics, const NetworkDefinitio
   for (const CustomMetric& metric : metrics) {
     require(!metric.name.empty(), "a metric has no name");
     require(metric.name != "loss" && metric.name != "accuracy",
-            "a metric is called '{}', which every evaluation has; choose another name",
+            "the metric name '{}' is reserved for every evaluation; choose another name",
             metric.name);
     require(names.insert(metric.name).second, "two metrics are called '{}'", metric.name);
-    require(metric.values != nullptr, "the metric '{}' has no function of its values", metric.name);
-    require(metric.numbers >= 1, "the metric '{}' expects at least 1 number a sample; got {}",
+    require(metric.values != nullptr, "the metric '{}' has no function", metric.name);
+    require(metric.numbers >= 1, "the metric '{}' expected at least 1 number a sample; got {}",
             metric.name, metric.numbers);
     const bool there = metric.output.empty() ||
                        std::ranges::any_of(network.outputs, [&](const NetworkOutput& output) {
                          return output.name == metric.output;
                        });
-    require(there, "the metric '{}' is of the output '{}', which the network does not have",
+    require(there, "the metric '{}' names the output '{}', which the network does not have",
             metric.name, metric.output);
     numbers += count_of(metric);
   }
   require(numbers <= kMetricNumbers,
-          "all metrics together take {} numbers a sample; at most {} fit", numbers, kMetricNumbers);
+          "all metrics together have {} numbers a sample; expected at most {}", numbers,
+          kMetricNumbers);
 }
 
 void add_metric_sums(Graph& graph, const NetworkDefinition& network, const StepData& data,

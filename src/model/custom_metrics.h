@@ -17,7 +17,7 @@ namespace linnet {
 /// Numbers that the metrics of a trainer average, all together.
 inline constexpr std::int64_t kMetricNumbers = 32;
 
-/// How much of a model's state their sums take, and where they begin.
+/// Returns how much of a model's state their sums take, and where they begin.
 std::size_t metric_sums_bytes();
 std::size_t metric_sums_offset(const NetworkDefinition& network);
 

@@ -11,7 +11,7 @@
 namespace linnet {
 namespace {
 
-/// All that is summed over leaves.
+/// Returns all that is summed over leaves.
 Value add_leaf_array(Graph& graph, const LeafLayout& layout, std::size_t place) {
   const auto elements = static_cast<std::int64_t>(layout.bytes / sizeof(float));
   return graph.add_value("leaf", {DType::f32, Shape{elements}}, Storage::gradient, place);

@@ -20,12 +20,13 @@ namespace linnet {
 inline constexpr std::size_t kStoppedOffset = sizeof(double) * (kCounters + kLossHistory);
 inline constexpr std::size_t kMomentsOffset = align_up(kStoppedOffset + sizeof(double));
 
-/// All parameters, or their gradients, in one array.
+/// Returns all parameters, or their gradients, in one array.
 ValueType flat_type(const NetworkDefinition& network);
 
-/// The counters of a training, and the losses of its newest kLossHistory steps.
+/// Returns the counters of a training, and the losses of its newest kLossHistory steps.
 Value add_training_counters(Graph& graph);
-/// The step, counted from 1, at which a training met something that was not finite; 0: none.
+/// Returns the step, counted from 1, at which a training met something that was not finite; 0:
+/// none.
 Value add_stopped(Graph& graph);
 
 /// A moving average of the weights.
@@ -44,13 +45,13 @@ struct TrainingStep {
   std::vector<std::string> disabled_passes = {};
 };
 
-/// What ends a step over one leaf or several, by what lies in the places of the leaf: checks that
+/// Adds the end of a step over one leaf or several, by the leaf's results: checks that
 /// all of it and the loss (if given) are finite, then the running statistics, norm, clipping,
 /// update and average.
 void add_finish(Graph& graph, const NetworkDefinition& network, const TrainingStep& step,
                 const std::vector<MeasuredStatistics>& measured, Value loss = {});
 
-/// The finish of a batch of several leaves, with their metrics.
+/// Returns the finish of a batch of several leaves, with their metrics.
 Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
                   const std::vector<MeasuredStatistics>& measured);
 

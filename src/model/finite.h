@@ -7,8 +7,8 @@
 
 namespace linnet {
 
-/// The name of the first weight or running statistic that holds a NaN or an infinity; "" where all
-/// are finite.
+/// Returns the name of the first weight or running statistic that holds a NaN or an infinity; ""
+/// where all are finite.
 std::string ruined_weight(const ModelState& model);
 
 }  // namespace linnet

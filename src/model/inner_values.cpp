@@ -38,7 +38,7 @@ std::string names_like(const Graph& graph, const std::string& layer) {
   return text + (names.size() > 8 ? ", ..." : "");
 }
 
-/// The network with `value` as its one output, without what that does not need.
+/// Returns the network with `value` as its one output, without what that does not need.
 Part part_for(const NetworkDefinition& network, const std::string& name, Value value) {
   NetworkDefinition cut = network;
   cut.outputs = {{name, value}};
@@ -128,7 +128,7 @@ Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, st
       network.inputs[which.by.empty() ? 0 : place_of(network.inputs, which.by, "input")];
   const NetworkOutput& output =
       network.outputs[which.of.empty() ? 0 : place_of(network.outputs, which.of, "output")];
-  require(input.dtype == DType::f32, "the input '{}' holds ids, by which nothing has a gradient",
+  require(input.dtype == DType::f32, "the input '{}' holds ids, which have no gradient",
           input.name);
   const Part part = part_for(network, output.name, output.value);
   const auto by = std::ranges::find(part->inputs, input.name, &NetworkInput::name);
@@ -136,7 +136,7 @@ Tensor Model::input_gradient(const Dataset& data, const InputGradient& which, st
           output.name, input.name);
   const Shape sample = part->output_sample();
   require(which.index >= 0 && which.index < sample.elements(),
-          "the output '{}' has {} elements a sample; got the index {}", output.name,
+          "expected an index below {1} for the output '{0}'; got {2}", output.name,
           sample.elements(), which.index);
   const std::int64_t rows = std::min(batch, data.size());
   Tensor weights(DType::f32, sample.batched(rows));

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kRunningMean = 3;  // operands of a BatchNormOp
 constexpr std::size_t kRunningVariance = 4;
 
-/// How often the network applies the norm that it applies most: blocks may share their weights.
+/// Returns how often the network applies the norm that it applies most: blocks may share their
+/// weights.
 std::size_t most_applications(const NetworkDefinition& network) {
   std::map<int, std::size_t> applications;
   std::size_t most = 0;

@@ -171,8 +171,9 @@ class LossGraph {
     return multiply(t, emit(TableOp({options_.class_weights}), {}));
   }
 
-  /// The mean of -P t log(sigmoid(y)) (1 - sigmoid(y))^gamma - N (1 - t) log(1 - sigmoid(y))
-  /// sigmoid(y)^gamma: the second term is the first of -y. P and N follow from weights and alpha.
+  /// Returns the mean of -P t log(sigmoid(y)) (1 - sigmoid(y))^gamma - N (1 - t) log(1 -
+  /// sigmoid(y)) sigmoid(y)^gamma: the second term is the first of -y. P and N follow from weights
+  /// and alpha.
   Value weighted_binary(double gamma, double alpha) {
     const double s = options_.label_smoothing;
     const Value y = before_sigmoid();

@@ -36,12 +36,12 @@ std::vector<std::string_view> loss_names() { return {kLossNames.begin(), kLossNa
 void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shape& outputs) {
   const std::string_view name = kLossNames[static_cast<std::size_t>(loss)];
   const auto belongs = [&](bool given, std::string_view option, bool right) {
-    require(!given || right, "the loss {} of {} has no use for {}", name,
-            labels ? "labels" : "values", option);
+    require(!given || right, "the loss {} of {} takes no {}", name, labels ? "labels" : "values",
+            option);
   };
   const bool binary = loss == Loss::binary_cross_entropy;
   require(o.label_smoothing >= 0 && o.label_smoothing < 1,
-          "label smoothing must lie in [0, 1); got {}", o.label_smoothing);
+          "expected label smoothing in [0, 1); got {}", o.label_smoothing);
   belongs(o.label_smoothing > 0, "label smoothing", loss == Loss::cross_entropy || binary);
   belongs(!o.class_weights.empty(), "class weights",
           loss == Loss::cross_entropy || binary || labels);
@@ -50,26 +50,26 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
   belongs(!o.positive_weights.empty(), "positive weights", binary);
   if (!o.positive_weights.empty()) require_weights(o.positive_weights, "positive weights", outputs);
   require(std::isfinite(o.focal_gamma) && o.focal_gamma >= 0,
-          "focal gamma must be finite and not negative; got {}", o.focal_gamma);
-  require(o.focal_alpha <= 1, "focal alpha must be at most 1; got {}", o.focal_alpha);
+          "expected a finite focal gamma of at least 0; got {}", o.focal_gamma);
+  require(o.focal_alpha <= 1, "expected a focal alpha of at most 1; got {}", o.focal_alpha);
   require(std::isfinite(o.huber_delta) && o.huber_delta > 0,
-          "Huber's delta must be finite and above 0; got {}", o.huber_delta);
+          "expected a finite huber delta above 0; got {}", o.huber_delta);
   for (const double penalty : {o.l1, o.l2}) {
     require(std::isfinite(penalty) && penalty >= 0,
-            "l1 and l2 must be finite and not negative; got {}", penalty);
+            "expected finite l1 and l2 of at least 0; got {}", penalty);
   }
 }
 
 std::vector<double> balanced_class_weights(const Dataset& data,
                                            std::optional<std::int32_t> ignore_index) {
-  require(!all_labels_of(data).empty(), "the data set '{}' has no labels to weigh classes by",
-          data.info().name);
+  require(!all_labels_of(data).empty(),
+          "the data set '{}' has no labels; class weights need labels", data.info().name);
   const Column& target = data.targets()[0];
   const std::int64_t classes =
       data.classes().empty() ? classes_of(target, ignore_index) : std::ssize(data.classes());
   require(classes <= kMostClasses,
-          "the data set '{}' has the label {}; at most {} classes are weighed", data.info().name,
-          classes - 1, kMostClasses);
+          "the data set '{}' has the label {}; expected at most {} classes for class weights",
+          data.info().name, classes - 1, kMostClasses);
   std::vector<std::int64_t> count(static_cast<std::size_t>(classes));
   std::int64_t samples = 0;
   for_each_counted<std::int32_t>(target, [&](std::span<const std::int32_t> labels, std::size_t) {

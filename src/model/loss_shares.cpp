@@ -11,7 +11,7 @@
 namespace linnet {
 namespace {
 
-/// Whether each row of the target counts as much as its label.
+/// Returns whether each row of the target counts as much as its label.
 bool counts_labels(const StepData& data, std::size_t target) {
   const TargetLoss& loss = data.targets[target];
   const LossOptions& options = loss.how.options;
@@ -28,7 +28,7 @@ double counted(const LossOptions& options, std::int32_t label) {
   return at < options.class_weights.size() ? options.class_weights[at] : 0;
 }
 
-/// Whether the loss is no plain mean over rows.
+/// Returns whether the loss is not a plain mean over rows.
 bool weighs(const StepData& data, std::size_t target) {
   return data.weights || data.targets[target].lengths || counts_labels(data, target);
 }
@@ -48,7 +48,7 @@ T element(const StepData::Part& part, std::uint64_t index) {
   return value;
 }
 
-/// The weights of a sample's steps up to the end of its sequence, or its one weight.
+/// Returns the weights of a sample's steps up to the end of its sequence, or its one weight.
 double weight_of(const StepData& data, const TargetLoss& target, std::uint64_t record) {
   const std::optional<std::int64_t> length =
       target.lengths ? std::optional(element<std::int32_t>(data.parts[*target.lengths], record))
@@ -67,8 +67,8 @@ double weight_of(const StepData& data, const TargetLoss& target, std::uint64_t r
   return sum;
 }
 
-/// The weights of a sample's labels (of steps or pixels) up to the end of its sequence, each times
-/// what it counts by itself.
+/// Returns the weights of a sample's labels (of steps or pixels) up to the end of its sequence,
+/// each times what it counts by itself.
 double weight_of_labels(const StepData& data, std::size_t index, std::uint64_t record) {
   const TargetLoss& target = data.targets[index];
   const StepData::Part& labels = data.parts[target.part];
@@ -98,7 +98,7 @@ double weight_of_labels(const StepData& data, std::size_t index, std::uint64_t r
   return sum;
 }
 
-/// What a sample of a target that weighs() counts.
+/// Returns what a sample of a target that weighs() counts.
 double weight_of(const StepData& data, std::size_t target, std::uint64_t record) {
   // One label a sample; a loss of your own knows no classes' weights.
   if (labels_of_sample(data, target) > 1) return weight_of_labels(data, target, record);
@@ -116,10 +116,10 @@ std::size_t share_of(const StepData& data, std::size_t target) {
   if (!weighs(data, target)) return 0;
   std::size_t share = 1;
   for (std::size_t i = 0; i < target; ++i) share += weighs(data, i) ? 1 : 0;
-  require(share < kShares,
-          "gradients of several batches are added for at most {} outputs whose losses weigh "
-          "samples or labels",
-          kShares - 1);
+  require(
+      share < kShares,
+      "an update of several batches takes at most {} outputs whose losses weight samples or labels",
+      kShares - 1);
   return share;
 }
 

@@ -32,7 +32,7 @@ Value multiply(Graph& graph, Value a, Value b) {
 void require_axes_of(const Shape& shape, const Shape& weights) {
   require(shape.rank() >= weights.rank() &&
               std::ranges::equal(shape.dims().first(weights.rank()), weights.dims()),
-          "weights {} do not fit a loss of {}: expected its first axes", to_string(weights),
+          "weights {} do not fit a loss of {}; expected its first axes", to_string(weights),
           to_string(shape));
 }
 

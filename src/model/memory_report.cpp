@@ -38,7 +38,7 @@ std::vector<std::string> largest_values(const Plan& plan) {
   return texts;
 }
 
-/// What the values alone need; kernels' workspaces come on top.
+/// Returns what the values alone need; kernels' workspaces come on top.
 std::size_t value_bytes(const Graph& graph) {
   return make_plan(graph, [](const Node&) { return std::size_t{0}; }).total_bytes();
 }
@@ -59,7 +59,7 @@ std::string does_not_fit(const Plan& plan, std::size_t needed, std::size_t free,
     (fits(middle) ? good : bad) = middle;
   }
   return fmt::format(
-      "a batch of {} needs {} of device memory, and {} are free; its largest values are {}; {}",
+      "a batch of {} needs {} of device memory, but {} are free; its largest values are {}; {}",
       batch, mebibytes(needed), mebibytes(free), fmt::join(largest_values(plan), ", "),
       good > 0 ? fmt::format("a batch of {} would fit (--batch {})", good, good)
                : "not even a batch of 1 would fit");

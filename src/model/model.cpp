@@ -141,14 +141,14 @@ std::map<std::string, std::string> Model::engine_choices() const {
 const std::vector<std::string>& Model::class_names() const { return state_->class_names; }
 void Model::set_class_names(std::vector<std::string> names) {
   for (const std::string& name : names) {
-    require(is_utf8(name), "the class name '{}' is not UTF-8, which a saved model could not hold",
+    require(is_utf8(name), "the class name '{}' is not UTF-8, which a model file needs",
             escaped(name));
   }
   const std::int64_t most = most_classes(state_->definition());
-  require(std::ssize(names) <= most,
-          "got {} class names, but the first output of the network, {} a sample, tells at most {} "
-          "classes apart",
-          names.size(), to_string(state_->definition().output_sample()), most);
+  require(
+      std::ssize(names) <= most,
+      "got {} class names; the first output of the network, {} a sample, has at most {} classes",
+      names.size(), to_string(state_->definition().output_sample()), most);
   state_->class_names = std::move(names);
 }
 

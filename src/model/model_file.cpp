@@ -45,7 +45,7 @@ void check_tensors(const NetworkDefinition& network, const SafetensorsFile& file
     const TensorView* tensor = file.find(spec.name);
     require<DataError>(tensor != nullptr, "the weight '{}' is missing", spec.name);
     require<DataError>(is_float(tensor->dtype) && tensor->shape == spec.shape,
-                       "the weight '{}' should be f32 {}; got {} {}", spec.name,
+                       "expected the weight '{}' as f32 {}; got {} {}", spec.name,
                        to_string(spec.shape), to_string(tensor->dtype), to_string(tensor->shape));
   }
   require<DataError>(network.parameters.size() == file.tensors().size(),

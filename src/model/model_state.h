@@ -24,7 +24,7 @@ struct PredictorState;
 /// Model's predictions in each form of the output.
 inline constexpr std::size_t kKeptProgramBytes = std::size_t{1} << 30;
 
-/// What a Model owns: the network, the device, and the weights that lie there.
+/// Holds what a Model owns: the network, the device, and the weights that lie there.
 struct ModelState {
   Network network;
   std::unique_ptr<Backend> backend;
@@ -41,7 +41,7 @@ struct ModelState {
   bool weights_shared = false;        ///< others hold their addresses and may write at any time
   std::map<std::string, std::size_t, std::less<>> parameter_index = {};  ///< places by name
   std::unique_ptr<ProgramCache> programs = nullptr;
-  /// What Model's own predictions are prepared by, one for each form of the output.
+  /// Predictors of the Model's own predictions, one for each form of the output.
   std::vector<std::shared_ptr<PredictorState>> predictors = {};
 
   const NetworkDefinition& definition() const { return network.definition(); }
@@ -51,11 +51,12 @@ struct ModelState {
   }
 };
 
-/// The device that the options ask for. Throws Error for one that is not there; "auto" takes the
-/// CPU then.
+/// Returns the device that the options ask for. Throws Error for one that is not there; "auto"
+/// takes the CPU then.
 std::unique_ptr<Backend> open_backend(const ModelOptions& options);
 
-/// A network with initial weights on a device: a function of the seed, on every device the same.
+/// Returns a network with initial weights on a device: a function of the seed, on every device the
+/// same.
 std::shared_ptr<ModelState> make_state(Network network, std::unique_ptr<Backend> backend,
                                        std::uint64_t seed);
 

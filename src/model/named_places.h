@@ -16,7 +16,8 @@ std::string names_of(const auto& named) {
   return names;
 }
 
-/// The place of a name among them. Throws Error for an unknown one; `what`: "input" or "output".
+/// Returns the place of a name among them. Throws Error for an unknown one; `what`: "input" or
+/// "output".
 std::size_t place_of(const auto& named, const std::string& name, const char* what) {
   const auto found = std::ranges::find_if(named, [&](const auto& one) { return one.name == name; });
   require(found != named.end(), "the network has no {} '{}'; it has {}", what, name,

@@ -16,7 +16,7 @@
 namespace linnet {
 
 const Kinds<Optimizer>& optimizers();
-/// All but functions, which no file can hold.
+/// Returns all but functions, which no file can hold.
 const Kinds<Schedule>& schedules();
 
 /// "adam"
@@ -45,7 +45,7 @@ inline constexpr double kMostEpochs = 1e9;
 void set_optimizer(UpdateSettings& to, const Optimizer& optimizer);
 void set_schedule(UpdateSettings& to, const Schedule& schedule, const TrainingLength& length);
 
-/// The texts of <linnet/optimizer.h> and <linnet/schedule.h>, as CMake found them.
+/// Returns the texts of <linnet/optimizer.h> and <linnet/schedule.h>, as CMake found them.
 std::span<const std::string_view> optimizer_headers();
 
 }  // namespace linnet

@@ -9,7 +9,7 @@
 namespace linnet {
 namespace {
 
-/// Where the loss does not tell.
+/// Returns where the loss does not tell.
 Answers answers_of(LastLayer last, Answers otherwise) {
   switch (last) {
     case LastLayer::softmax:
@@ -63,8 +63,8 @@ OutputForm probability_form(const ModelState& model) {
   }
   const std::string& loss = model.record.loss;
   require(loss.empty() || loss == "custom",
-          "the model was trained with the loss {}, which knows no probabilities; predict() gives "
-          "its outputs as they are",
+          "the model was trained with the loss {}, which defines no probabilities; predict() "
+          "returns its outputs",
           loss);
   return OutputForm::softmax;
 }

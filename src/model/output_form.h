@@ -10,17 +10,18 @@
 
 namespace linnet {
 
-/// How many classes the first output can tell apart: its last axis; a single number two.
+/// Returns how many classes the first output can tell apart: its last axis; a single number two.
 std::int64_t most_classes(const NetworkDefinition& network);
 
 /// See Model::answers().
 Answers answers_of(const ModelState& model);
 
-/// How Model::predict_probabilities() gives the first output. Throws Error where the loss of the
-/// training knows no probabilities.
+/// Returns how Model::predict_probabilities() gives the first output. Throws Error where the loss
+/// of the training knows no probabilities.
 OutputForm probability_form(const ModelState& model);
 
-/// The first output of every sample in that form, f32 (N, outputs...) in the data set's order.
+/// Returns the first output of every sample in that form, f32 (N, outputs...) in the data set's
+/// order.
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form);
 
 }  // namespace linnet

@@ -15,7 +15,7 @@
 namespace linnet {
 namespace {
 
-/// The first outputs as `wanted` says, for every sample in the data set's order.
+/// Returns the first outputs as `wanted` says, for every sample in the data set's order.
 std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batch, OutputForm form,
                             std::size_t wanted) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);

@@ -19,7 +19,7 @@
 namespace linnet {
 namespace {
 
-/// Where host threads compute, programs take host memory as it is.
+/// Returns whether programs read host memory without a copy: if host threads compute.
 bool reads_host_memory(const ModelState& model) { return model.backend->threads() > 0; }
 
 /// An idle program, this call's alone; one more is prepared where none is idle.
@@ -79,28 +79,27 @@ std::int64_t batch_of(const NetworkDefinition& network, std::size_t place, const
   const Shape& shape = samples.shape();
   if (shape.rank() == input.sample.rank() + 1 && shape.sample() == input.sample) return shape[0];
   if (shape == input.sample) {
-    fail("the network takes batches of samples{} {}; got one sample {}, whose batch is {}",
+    fail("expected a batch of samples{} {}; got one sample {}, whose batch is {}",
          name_among(network.inputs, place), batches_of(input.sample), to_string(shape),
          to_string(input.sample.batched(1)));
   }
-  fail("the network takes samples{} of {}, in batches {}; got {}",
-       name_among(network.inputs, place), to_string(input.sample), batches_of(input.sample),
-       to_string(shape));
+  fail("expected samples{} of {}, as a batch {}; got {}", name_among(network.inputs, place),
+       to_string(input.sample), batches_of(input.sample), to_string(shape));
 }
 
 void require_host(const Tensor& tensor, const char* what) {
   if (tensor.device().kind == Device::Kind::cpu) return;
-  fail("predict() takes {} in host memory; got {} in the memory of {}, which run() is for", what,
+  fail("predict() expects {} in host memory; got {} in the memory of {}, which run() takes", what,
        to_string(tensor.shape()), to_string(tensor.device()));
 }
 
-/// The memory that `count` samples' output is written to.
+/// Returns the memory that `count` samples' output is written to.
 std::span<std::byte> output_bytes(const NetworkDefinition& network, std::size_t place,
                                   std::int64_t count, Tensor outputs) {
   require_host(outputs, "outputs");
   const Shape wanted = network.output_sample(place).batched(count);
   if (outputs.dtype() != DType::f32 || outputs.shape() != wanted) {
-    fail("{} samples of {} have outputs{} of f32 {}; got room for {} {}", count,
+    fail("{} samples of {} need memory for outputs{} of f32 {}; got {} {}", count,
          to_string(network.inputs[0].sample), name_among(network.outputs, place), to_string(wanted),
          to_string(outputs.dtype()), to_string(outputs.shape()));
   }
@@ -365,8 +364,7 @@ Tensor Predictor::output(std::int64_t batch, DType dtype) {
 void Predictor::set_input(const Tensor& samples) {
   const Device here = device_of(state_->model);
   require(samples.device() == here,
-          "expected samples in the memory of {}, where the model is; got a tensor in the memory of "
-          "{}",
+          "expected samples in the memory of {}, as the model; got a tensor in the memory of {}",
           to_string(here), to_string(samples.device()));
   const std::int64_t count = batch_of(state_->model.definition(), 0, samples);
   state_->at(count, samples.dtype()).set_input(samples);

@@ -29,7 +29,7 @@ class PreparedBatch {
   const std::shared_ptr<Buffer>& output(std::size_t index = 0) {
     return memory_of(inputs_ + index);
   }
-  /// Of the first input; an empty one: input() again.
+  /// Samples of the first input; empty: input() again.
   void set_input(Tensor samples);
   /// From set_input()'s memory, or input(), to output().
   void run();
@@ -37,9 +37,9 @@ class PreparedBatch {
   /// the others, and those that are empty, in memory of this batch. first: see predict_batch().
   void run(std::span<const std::span<const std::byte>> inputs,
            std::span<const std::span<std::byte>> outputs, std::uint64_t first);
-  /// The program and its memory, without the model's, which it shares.
+  /// Returns the program and its memory, without the model's, which it shares.
   std::size_t bytes() const;
-  /// What a run is told; and what runs, bound to the addresses of the last run.
+  /// Returns what a run is told; and what runs, bound to the addresses of the last run.
   StepInfo step(std::uint64_t first = 0) const;
   Program& program() { return *program_; }
 
@@ -77,8 +77,8 @@ struct PredictorState {
   std::mutex mutex = {};  ///< over `prepared`; and over a device, which runs one at a time
   std::uint64_t uses = 0;
 
-  /// The first program; throws Error for a batch below 1 and a type that the network's first input
-  /// does not take.
+  /// Returns the first program; throws Error for a batch below 1 and a type that the network's
+  /// first input does not take.
   PreparedBatch& at(std::int64_t batch, DType dtype) { return *sized(batch, dtype).all.front(); }
   /// Has at least one program; throws as at().
   Prepared& sized(std::int64_t batch, DType dtype);
@@ -87,7 +87,8 @@ struct PredictorState {
   void keep(std::size_t bytes);
 };
 
-/// What predictions of Model are prepared by, in that form: made once, and kept with the model.
+/// Returns what predictions of Model are prepared by, in that form: made once, and kept with the
+/// model.
 PredictorState& predictor_of(ModelState& model, OutputForm form);
 
 /// Host memory to host memory, of all inputs and the first outputs: `count` records of each, the

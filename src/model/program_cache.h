@@ -14,7 +14,8 @@
 
 namespace linnet {
 
-/// What the objectives of one training share: its counters, and the moments of all (finish.h).
+/// Holds what the objectives of one training share: its counters, and the moments of all
+/// (finish.h).
 struct OptimizerMemory {
   std::size_t bytes = 0;  ///< at least, so that it never grows
   std::shared_ptr<Buffer> buffer = nullptr;
@@ -27,13 +28,13 @@ struct TrainingMemory {
   std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();
 };
 
-/// What a program is made from.
+/// Holds what a program is made from.
 struct ProgramRecipe {
   /// Equal keys have equal graphs at equal batches.
   std::string key;
   /// The graph at a batch; owns all that it needs.
   std::function<Graph(std::int64_t batch)> graph_of;
-  /// Of programs that compute gradients.
+  /// Memory of programs that compute gradients.
   std::shared_ptr<TrainingMemory> training = nullptr;
   /// The program writes no weights: what it derives from them is kept until they change.
   bool fixed_weights = false;
@@ -64,7 +65,7 @@ class ProgramCache {
         statistics_(std::move(statistics)),
         limit_(limit) {}
 
-  /// The program of such a recipe at a batch; prepared now, unless it is there.
+  /// Returns the program of such a recipe at a batch; prepared now, unless it is there.
   std::shared_ptr<CachedProgram> get(const ProgramRecipe& recipe, std::int64_t batch);
   /// Gives these programs their memory, and others too where the arena has to grow. Throws
   /// OutOfMemory with the largest values and the batch that would fit.

@@ -43,7 +43,7 @@ Tensor encoded(std::string_view text, const Vocabulary& words, std::int64_t step
 
 Tensor encode_text(std::string_view text, const std::vector<std::string>& vocabulary,
                    std::int64_t steps) {
-  require(steps > 0, "a text is encoded as at least one id; got {} steps", steps);
+  require(steps > 0, "expected at least one step for the ids of a text; got {}", steps);
   return encoded(text, Vocabulary(vocabulary), steps);
 }
 
@@ -53,8 +53,8 @@ void TextCollector::add(const fs::path& path) {
   if (name.ends_with(".npy")) return add_npy(path);
   const std::string text = read_unpacked(path, kMostText);
   require(text.find('\0') == std::string::npos,
-          "'{}' is no text; the model takes texts, folders of *.txt, tables of texts (.tsv) and "
-          "arrays of ids (.npy)",
+          "'{}' is not a text; expected texts, folders of *.txt, tables of texts (.tsv) or arrays "
+          "of ids (.npy)",
           path.string());
   if (is_table(name)) return add_table(path, text);
   add_text(text, path.string());
@@ -83,7 +83,7 @@ void TextCollector::add_table(const fs::path& path, std::string_view text) {
 }
 
 void TextCollector::add_text(std::string_view text, std::string name) {
-  require(!vocabulary_.empty(), "'{}' is a text, and the model's words are not known", name);
+  require(!vocabulary_.empty(), "'{}' is a text, but the model's words are unknown", name);
   if (!words_) words_.emplace(vocabulary_);
   list_.add(encoded(text, *words_, list_.sample().elements()).reshaped(list_.sample().batched(1)),
             std::move(name));

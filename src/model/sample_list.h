@@ -21,7 +21,8 @@ class SampleList {
   /// for another shape.
   void add(const std::filesystem::path& file, Tensor samples);
 
-  /// A data set of one input. Samples keep their type where all have the same, else they are f32.
+  /// Returns a data set of one input. Samples keep their type where all have the same, else they
+  /// are f32.
   Samples samples(const std::string& input) const;
 
  private:

@@ -44,7 +44,8 @@ namespace {
 
 void require_images(const Shape& sample) {
   require(sample.rank() == 3 && (sample[2] == 1 || sample[2] == 3),
-          "the model takes samples of {}; images are (height, width, 1 or 3)", to_string(sample));
+          "the model takes samples of {}; expected images (height, width, 1 or 3)",
+          to_string(sample));
 }
 
 Dataset fitted(Tensor images, const Model& model) {

@@ -7,7 +7,7 @@
 namespace linnet {
 namespace {
 
-/// The step in which a decay of so many epochs ends; 0: with the training.
+/// Returns the step in which a decay of so many epochs ends; 0: with the training.
 std::int64_t end_of(double epochs, const TrainingLength& length) {
   const std::int64_t steps =
       epochs == 0 ? length.epochs * length.steps_per_epoch : length.steps(epochs);

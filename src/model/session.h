@@ -55,11 +55,11 @@ struct DataPass {
   /// Runs a leaf, batch `at` of a pass whose step 0 `first` describes. With a feed a pass goes from
   /// batch 0 on in order.
   void run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const;
-  /// The operator and layer that first gives something not finite in the program of a step on
-  /// `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be stopped
-  /// by then (FiniteCheckOp).
+  /// Returns the operator and layer that first gives something not finite in the program of a step
+  /// on `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be
+  /// stopped by then (FiniteCheckOp).
   std::string first_not_finite(const StepInfo& step, std::uint64_t count) const;
-  /// The program of a step that is to run: bound, and told whether weights have changed.
+  /// Returns the program of a step that is to run: bound, and told whether weights have changed.
   Program& ready(std::uint64_t step) const;
 
  private:
@@ -67,7 +67,7 @@ struct DataPass {
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
   /// With a feed: brings a step's batch into the ring; returns the step that finds it.
   StepInfo bring(const StepInfo& step, std::uint64_t count) const;
-  /// The step on the feed's next batch, for which it waits.
+  /// Returns the step on the feed's next batch, for which it waits.
   StepInfo in_ring(StepInfo step) const;
 };
 
@@ -89,9 +89,9 @@ class Session {
   /// decoders: threads that read records of a source; 0: all processors.
   explicit Session(ModelState& model, int decoders = 0) : model_(model), decoders_(decoders) {}
 
-  /// The programs of a pass, for the full and the last batch.
+  /// Returns the programs of a pass, for the full and the last batch.
   DataPass add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe);
-  /// A program that needs no data.
+  /// Returns a program that needs no data.
   CachedProgram* add_program(const ProgramRecipe& recipe);
   /// Gives all programs their memory: after the last add_sweep, and before a run when another
   /// session of the model has run. Throws OutOfMemory as ProgramCache::attach().
@@ -103,8 +103,8 @@ class Session {
   /// Gives a pass's programs the parts of a data set; keeps it if that is not done.
   void bind_data(DataPass& pass, const StepData& data);
 
-  /// A ring of `pool` batches of such records; null where the device reads host memory and all data
-  /// lie there. Passes of equal records share one: their passes take turns.
+  /// Returns a ring of `pool` batches of such records; null where the device reads host memory and
+  /// all data lie there. Passes of equal records share one: their passes take turns.
   BatchStream* stream(const StepData& data, std::int64_t batch, std::int64_t pool);
   /// The same as bind_data, but batch by batch through `stream`: the pass's graphs must gather
   /// without shuffling.
@@ -118,7 +118,7 @@ class Session {
   // An evaluation counts here, a training in training_counters.h.
   void reset_counters();
   Counters counters() const;
-  /// What the programs say of themselves, each sentence once.
+  /// Returns what the programs say of themselves, each sentence once.
   std::vector<std::string> notes() const;
 
  private:

@@ -29,7 +29,7 @@
 namespace linnet {
 namespace {
 
-/// The batch of a part, which lies in external slot `slot`.
+/// Returns the batch of a part, which lies in external slot `slot`.
 Value gather(Graph& graph, const std::string& name, const ValueType& record, std::size_t slot,
              const GatherBatchAttrs& attrs) {
   const Value all = graph.add_value(name, record, Storage::external, slot);
@@ -105,7 +105,7 @@ Forward add_forward(Graph& graph, const NetworkDefinition& whole, const StepData
   return forward;
 }
 
-/// What goes into a last Softmax or LogSoftmax.
+/// Returns what goes into a last Softmax or LogSoftmax.
 Value before_softmax(const Graph& graph, Value output) {
   const LastLayer last = last_layer(graph, output);
   const bool softmax = last == LastLayer::softmax || last == LastLayer::log_softmax;
@@ -145,8 +145,8 @@ void store_gradient(Graph& graph, Value gradient, const ParameterSpec& spec) {
   graph.info(gradient).offset = spec.offset;
 }
 
-/// Whether gradients pass through a frozen batch norm, which must then stay apart: folded into a
-/// convolution it has none.
+/// Returns whether gradients pass through a frozen batch norm, which must then stay apart: folded
+/// into a convolution it has none.
 bool gradients_pass_frozen_norms(const Graph& graph, std::span<const Value> trained) {
   const std::vector<bool> depends = dependents(graph, trained);
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
@@ -166,10 +166,11 @@ Supports supports_of(const Backend& backend) {
 
 namespace {
 
-/// How much of a batch a training graph sees.
+/// Says how much of a batch a training graph sees.
 enum class Rows : std::uint8_t { whole, leaf };
 
-/// The loss of a leaf: each one times the leaf's share of what it divides by in the whole batch.
+/// Returns the loss of a leaf: each one times the leaf's share of what it divides by in the whole
+/// batch.
 Value share_losses(Graph& graph, const StepData& data, const Forward& forward, Value penalty) {
   Value sum;
   const auto add = [&](Value loss, std::size_t share) {

@@ -28,10 +28,10 @@ struct TargetLoss {
   std::optional<std::size_t> lengths = {};  ///< the part with those of the target's sequences
 };
 
-/// Which outputs have a loss: all that have targets, or those alone that are named.
+/// Says which outputs have a loss: all that have targets, or those alone that are named.
 enum class LossesOf : std::uint8_t { targets, names };
 
-/// What happens to the batch of the first input; see Augment.
+/// Holds what happens to the batch of the first input; see Augment.
 struct StepAugment {
   std::optional<AugmentRule> crop = {};  ///< also where images and network differ in size
   std::optional<MixRule> mix = {};       ///< in training
@@ -59,30 +59,30 @@ struct StepData {
   double l2 = 0;
   std::vector<CustomMetric> metrics = {};  ///< for evaluation steps
 
-  /// Whether it must be streamed.
+  /// Returns whether it must be streamed.
   bool has_source() const {
     return std::any_of(parts.begin(), parts.end(),
                        [](const Part& p) { return p.source != nullptr; });
   }
-  /// Whether the first output that is trained learns labels: then it has an accuracy.
+  /// Returns whether the first output that is trained learns labels: then it has an accuracy.
   bool classification() const {
     const TargetLoss& first = targets.front();
     return !first.how.target && parts[first.part].record.dtype == DType::i32 &&
            first.how.loss != Loss::binary_cross_entropy;
   }
-  /// What of the network is run.
+  /// Returns what of the network is run.
   const NetworkDefinition& run_of(const NetworkDefinition& network) const {
     return needed != nullptr ? *needed : network;
   }
 };
 
-/// The inputs alone, e.g. for a prediction: of the memory of `data`. crops: images may have
+/// Returns the inputs alone, e.g. for a prediction: of the memory of `data`. crops: images may have
 /// another size than the first input.
 std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
                                         bool crops = false);
 
-/// What such a network would be trained on, without the data: pixels (or ids), and labels or values
-/// for the first output.
+/// Returns what such a network would be trained on, without the data: pixels (or ids), and labels
+/// or values for the first output.
 StepData assumed_data(const NetworkDefinition& network, Loss loss);
 
 /// With the losses that the options say; of the memory of `data`. Throws Error where data, losses
@@ -91,22 +91,22 @@ StepData assumed_data(const NetworkDefinition& network, Loss loss);
 StepData step_data(const NetworkDefinition& network, const Dataset& data,
                    const TrainingOptions& options, LossesOf losses = LossesOf::targets);
 
-/// What the backend answers, which must outlive it.
+/// Returns what the backend answers, which must outlive it.
 Supports supports_of(const Backend& backend);
 
-/// A leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward and
-/// update, all passes run. Parameters outside the optimizer's ranges have no gradient; a batch norm
-/// whose parameters are all outside computes as at inference.
+/// Returns a leaf and a finish (leaf.h) as one graph: gather, forward, losses, metrics, backward
+/// and update, all passes run. Parameters outside the optimizer's ranges have no gradient; a batch
+/// norm whose parameters are all outside computes as at inference.
 Graph training_step(const NetworkDefinition& network, const StepData& data,
                     const TrainingStep& step, const Supports& supports);
 
-/// The leaf alone, over rows of a batch: what it finds lies in Storage::gradient as LeafLayout
-/// says, times the leaf's shares of the batch. It changes no weights, running statistics or
-/// counters.
+/// Returns the leaf alone, over rows of a batch: what it finds lies in Storage::gradient as
+/// LeafLayout says, times the leaf's shares of the batch. It changes no weights, running statistics
+/// or counters.
 Graph leaf_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                 const Supports& supports);
 
-/// The finish alone, of leaves of any number of rows.
+/// Returns the finish alone, of leaves of any number of rows.
 Graph finish_step(const NetworkDefinition& network, const StepData& data, const TrainingStep& step,
                   const Supports& supports);
 
@@ -114,7 +114,7 @@ Graph finish_step(const NetworkDefinition& network, const StepData& data, const 
 Graph evaluation_step(const NetworkDefinition& network, const StepData& data, std::int64_t batch,
                       const Supports& supports);
 
-/// How the first output of a prediction is given.
+/// Says how the first output of a prediction is given.
 enum class OutputForm : std::uint8_t {
   plain,    ///< as the network gives it
   softmax,  ///< probabilities of classes; what a last Softmax or Sigmoid gives stays as it is
@@ -126,9 +126,9 @@ enum class OutputForm : std::uint8_t {
 enum class LastLayer : std::uint8_t { other, softmax, log_softmax, sigmoid };
 LastLayer last_layer(const Graph& graph, Value output);
 
-/// The sum of output 0's elements, each times its weight, differentiated by an input in inference
-/// mode. Slots: inputs of the network's types, weights as output 0, the gradient. `by`: an input of
-/// f32, on which output 0 depends.
+/// Returns the sum of output 0's elements, each times its weight, differentiated by an input in
+/// inference mode. Slots: inputs of the network's types, weights as output 0, the gradient. `by`:
+/// an input of f32, on which output 0 depends.
 Graph input_gradient_step(const NetworkDefinition& network, std::size_t by, std::int64_t batch,
                           const Supports& supports);
 

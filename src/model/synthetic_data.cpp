@@ -111,7 +111,7 @@ Dataset datasets::synthetic(const Network& network, Loss loss, std::int64_t samp
                    {.name = "synthetic", .classes = numbered_names(outputs)});
   }
   require(input.sample.rank() == 1 && outputs == 1,
-          "there are no synthetic data for a network from {} to {}", to_string(input.sample),
+          "cannot make synthetic data for a network from {} to {}", to_string(input.sample),
           to_string(network.output_shape()));
   Dataset points = rosenbrock(samples, 0, input.sample[0], seed).train;
   points.set_info({.name = "synthetic"});

@@ -12,7 +12,7 @@
 namespace linnet {
 namespace {
 
-/// The step that FiniteCheckOp wrote down, if it did.
+/// Returns the step that FiniteCheckOp wrote down, if it did.
 std::optional<std::uint64_t> step_of(double stopped) {
   if (stopped == 0) return std::nullopt;
   return static_cast<std::uint64_t>(stopped) - 1;

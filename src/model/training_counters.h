@@ -21,22 +21,22 @@ struct TrainingCounters {
 };
 TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& memory);
 void reset_counters(const ModelState& model, const OptimizerMemory& memory);
-/// The counters themselves, and putting them back with the losses of the newest steps before
-/// `steps`. Wait.
+/// The counters themselves, and putting them back with the losses of the newest steps
+/// before `steps`. Wait.
 std::vector<double> saved_counters(const ModelState& model, const OptimizerMemory& memory);
 void restore_counters(const ModelState& model, const OptimizerMemory& memory,
                       std::span<const double> counters, std::span<const float> losses,
                       std::uint64_t steps);
 
-/// The step at which a training stopped since something was not finite, counted as StepInfo::step,
-/// if it did (FiniteCheckOp). Waits.
+/// Returns the step at which a training stopped since something was not finite, counted as
+/// StepInfo::step, if it did (FiniteCheckOp). Waits.
 std::optional<std::uint64_t> stopped_step(const ModelState& model, const OptimizerMemory& memory);
 /// Lets it go on.
 void clear_stopped(const ModelState& model, const OptimizerMemory& memory);
-/// What an objective's leaves have left, perhaps not finite, is zero again.
+/// Zeroes the results of an objective's leaves, which may not be finite.
 void clear_leaves(const ModelState& model, const TrainingMemory& memory);
 
-/// The losses of a training's steps [begin, end), counted as StepInfo::step; of the newest
+/// Returns the losses of a training's steps [begin, end), counted as StepInfo::step; of the newest
 /// kLossHistory of them where they are more. Waits.
 std::vector<float> step_losses(const ModelState& model, const OptimizerMemory& memory,
                                std::uint64_t begin, std::uint64_t end);

@@ -15,7 +15,7 @@ namespace linnet {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // of a sample
-constexpr const char* kDamaged = "its record of the training is damaged";
+constexpr const char* kDamaged = "its training record is damaged";
 
 bool is_loss(const std::string& name) {
   const std::vector<std::string_view> names = loss_names();
@@ -48,7 +48,7 @@ std::string to_json(const TrainingRecord& record) {
 }
 
 TrainingRecord training_record_from(const std::string& text) {
-  const auto json = parse_json<nlohmann::json>(text, 2, "its record of the training");
+  const auto json = parse_json<nlohmann::json>(text, 2, "its training record");
   const bool whole = json.is_object() && json.contains("loss") && json["loss"].is_string() &&
                      json.contains("labels") && json["labels"].is_boolean() &&
                      json.contains("sample_shape") && json["sample_shape"].is_array() &&

@@ -17,11 +17,11 @@ namespace linnet {
 namespace {
 
 void require_not_negative(double value, std::string_view name) {
-  require(value >= 0, "the {} must not be negative; got {}", name, value);
-  require(std::isfinite(value), "the {} must be finite; got {}", name, value);
+  require(value >= 0, "expected a {} of at least 0; got {}", name, value);
+  require(std::isfinite(value), "expected a finite {}; got {}", name, value);
 }
 
-/// The elements of a parameter, with the padding after it.
+/// Returns the elements of a parameter, with the padding after it.
 UpdateRange range_of(const ParameterSpec& spec) {
   const auto count = static_cast<std::size_t>(spec.shape.elements());
   const auto first = static_cast<std::int64_t>(spec.offset / sizeof(float));
@@ -53,7 +53,7 @@ void require_match(const NetworkDefinition& network, const std::string& pattern,
   }
   require(!matched.empty(), "no parameter matches '{}'; the parameters are {}", pattern,
           some_of(all));
-  fail("no loss{} depends on what '{}' matches: {}",
+  fail("no loss{} depends on the parameters that '{}' matches: {}",
        objective.empty() ? "" : fmt::format(" of the objective '{}'", objective), pattern,
        some_of(matched));
 }
@@ -84,9 +84,9 @@ OptimizerAttrs resolve(const Objective& options, std::int64_t epochs,
   require_not_negative(options.clip.value, "clipping value");
   to.clip_norm = options.clip.norm;
   to.clip_value = options.clip.value;
-  require(options.warmup.epochs >= 0, "the warm-up must not be negative; got {}",
+  require(options.warmup.epochs >= 0, "expected a warm-up of at least 0 epochs; got {}",
           options.warmup.epochs);
-  require(options.warmup.epochs <= kMostEpochs, "the warm-up must be at most 1e9 epochs; got {}",
+  require(options.warmup.epochs <= kMostEpochs, "expected a warm-up of at most 1e9 epochs; got {}",
           options.warmup.epochs);
   to.warmup_steps = length.steps(options.warmup.epochs);
   set_schedule(to, options.schedule, length);

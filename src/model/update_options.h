@@ -14,30 +14,30 @@ namespace linnet {
 
 struct StepData;
 
-/// What a one-line training makes small.
+/// Returns the losses of a one-line training.
 Objective objective_of(const TrainingOptions& options);
 
-/// Epochs resolved to steps; every parameter trains, `trains` is left to add_groups(). What the
+/// Resolves epochs to steps; every parameter trains, `trains` is left to add_groups(). What the
 /// host does of a schedule (HostSchedule) resolves to a constant rate. Throws Error for numbers
 /// outside their range.
 OptimizerAttrs resolve(const Objective& objective, std::int64_t epochs,
                        std::int64_t steps_per_epoch);
 
-/// By NetworkDefinition::parameters: whether a loss over `data` depends on them.
+/// Returns, by NetworkDefinition::parameters, whether a loss over `data` depends on them.
 std::vector<bool> reached_parameters(const NetworkDefinition& network, const StepData& data);
 
-/// Names resolved to ranges of the flat arrays; no groups: every parameter trains. What is not
+/// Resolves names to ranges of the flat arrays; no groups: every parameter trains. What is not
 /// `reached` (empty: all are) does not train. Throws Error for a pattern that matches no parameter,
 /// or none that is reached, by losses of the objective of that name.
 void add_groups(OptimizerAttrs& attrs, const NetworkDefinition& network,
                 const std::vector<ParameterGroup>& groups, const std::vector<bool>& reached = {},
                 const std::string& objective = {});
 
-/// Both.
+/// Does both.
 OptimizerAttrs resolve(const TrainingOptions& options, const NetworkDefinition& network,
                        std::int64_t steps_per_epoch);
 
-/// By NetworkDefinition::parameters: whether the update changes them.
+/// Returns, by NetworkDefinition::parameters, whether the update changes them.
 std::vector<bool> trained_parameters(const NetworkDefinition& network, const OptimizerAttrs& attrs);
 
 }  // namespace linnet

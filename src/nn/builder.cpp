@@ -22,7 +22,7 @@ std::string NetworkBuilder::layer_name(const std::string& wanted, std::string_vi
                                : given);
   const auto& nodes = graph().nodes();
   require(std::none_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; }),
-          "[{} '{}'] another layer has this name", kind, name);
+          "[{} '{}'] expected a name of its own; another layer has this name", kind, name);
   if (!open_.empty() && open_.back().name.empty()) open_.back().name = name;
   return name;
 }
@@ -48,11 +48,11 @@ void NetworkBuilder::build_within(const std::string& scope, std::span<const Laye
 
 void NetworkBuilder::apply_block(const std::string& name,
                                  const std::shared_ptr<const std::vector<Layer>>& layers) {
-  require(!name.empty(), "a block needs a name");
-  require(!layers->empty(), "the block '{}' has no layers", name);
+  require(!name.empty(), "expected a name for a block; got none");
+  require(!layers->empty(), "expected at least one layer in the block '{}'", name);
   Applied& block = blocks_[name];
   require(block.times == 0 || block.layers == layers,
-          "another block of this network is called '{}'", name);
+          "expected different names of blocks; two are called '{}'", name);
   const std::string scope = block.times == 0 ? name : fmt::format("{}_{}", name, block.times + 1);
   const std::string outer = std::exchange(again_, block.times == 0 ? "" : scope + ".");
   const std::string outer_weights = std::exchange(weights_, name + ".");
@@ -131,7 +131,7 @@ void NetworkBuilder::keep_steps(Value x, const std::function<Value()>& add) {
 void NetworkBuilder::add_lengths(std::string layer) {
   const auto input = std::ranges::find(network_.inputs, current(), &NetworkInput::value);
   require(input != network_.inputs.end(),
-          "[lengths] belongs to an input: put it before all other layers");
+          "[lengths] expected an input of the network: put it before all other layers");
   const NetworkInput sequences = *input;
   const std::size_t axes = sequences.dtype == DType::i32 ? 1 : 2;
   require(sequences.sample.rank() == axes,
@@ -173,8 +173,8 @@ void NetworkBuilder::settle_lengths(const Node& node) {
     if (lengths && *lengths != found->second) {
       fail(
           "[{} '{}'] would combine sequences that end at different steps, by '{}' and '{}': give "
-          "one of the inputs lengths, or combine what GlobalAvgPool1d, GlobalMaxPool1d or a "
-          "recurrent layer makes of each",
+          "one of the inputs lengths, or combine the results of GlobalAvgPool1d, GlobalMaxPool1d "
+          "or a recurrent layer",
           node.op->name(), node.name, name_of_lengths(*lengths), name_of_lengths(found->second));
     }
     lengths = found->second;
@@ -189,14 +189,14 @@ std::vector<Value> NetworkBuilder::copy(const Node& node, std::vector<Value> inp
 }
 
 Value NetworkBuilder::add_input(const std::string& name, const Shape& sample, DType dtype) {
-  require(!name.empty(), "a network's input needs a name");
+  require(!name.empty(), "expected a name for the network's input; got none");
   require(sample.rank() > 0 && sample.elements() > 0,
           "expected a network input of at least one element; got {} for '{}'", to_string(sample),
           name);
   require(dtype == DType::f32 || dtype == DType::i32,
           "expected a network input of f32 or i32; got {} for '{}'", to_string(dtype), name);
   for (const NetworkInput& input : network_.inputs) {
-    require(input.name != name, "the network has an input '{}' already", name);
+    require(input.name != name, "expected different names of inputs; two are called '{}'", name);
   }
   const Value value =
       graph().add_value(name, {dtype, sample.batched(kTemplateBatch)}, Storage::external);
@@ -237,7 +237,7 @@ Value NetworkBuilder::add(const std::string& layer, std::string_view role, Param
   }
   spec.name = fmt::format("{}.{}", layer, role);
   spec.offset = network_.bytes(spec.trainable);
-  require(spec.offset <= kMostBytes, "the weights are larger than any machine's memory");
+  require(spec.offset <= kMostBytes, "the weights have too many bytes to address");
   spec.value = graph().add_value(spec.name, {DType::f32, spec.shape},
                                  spec.trainable ? Storage::parameter : Storage::state, spec.offset);
   network_.parameters.push_back(spec);
@@ -247,10 +247,10 @@ Value NetworkBuilder::add(const std::string& layer, std::string_view role, Param
 Value NetworkBuilder::shared(const ParameterSpec& spec) const {
   const auto first = std::ranges::find(network_.parameters, spec.name, &ParameterSpec::name);
   require(first != network_.parameters.end() && first->trainable == spec.trainable,
-          "[block '{}'] the first application made no weight '{}'",
+          "[block '{}'] expected the weights of the first application; it has no '{}'",
           weights_.substr(0, weights_.size() - 1), spec.name);
   require(first->shape == spec.shape,
-          "[block '{}'] all applications share the weight '{}' of {}; this input needs one of {}",
+          "[block '{}'] expected inputs for the shared weight '{}' of {}; this input needs {}",
           weights_.substr(0, weights_.size() - 1), spec.name, to_string(first->shape),
           to_string(spec.shape));
   return first->value;

@@ -18,22 +18,22 @@
 
 namespace linnet {
 
-/// What a layer's build() works on: the network so far.
+/// Holds what a layer's build() works on: the network so far.
 class NetworkBuilder {
  public:
-  /// Of a network of one output, or of none yet.
+  /// Builds onto a network of one output, or of none yet.
   explicit NetworkBuilder(NetworkDefinition& network)
       : network_(network), settled_(network.graph.nodes().size()) {}
 
   Graph& graph() { return network_.graph; }
-  /// The output of the layers so far, (kTemplateBatch, ...).
+  /// Returns the output of the layers so far, (kTemplateBatch, ...).
   Value current() const { return network_.outputs[0].value; }
   const Shape& shape() const { return network_.graph.shape(current()); }
   void set_current(Value value) { network_.outputs[0].value = value; }
   /// Builds a layer on the current output. Throws Error for one that would take padding for data:
   /// what it adds obeys steps_rule() unless it respects or takes the lengths.
   void build(const Layer& layer);
-  /// What the build() of a described layer calls first: checks its fields, and names it as
+  /// Returns what the build() of a described layer calls first: checks its fields, and names it as
   /// layer_name() does. `wanted` and `kind`: instead of the layer's own.
   template <class L>
   std::string begin(const L& layer) {
@@ -43,12 +43,13 @@ class NetworkBuilder {
   std::string begin(const L& layer, const std::string& wanted, std::string_view kind = {}) {
     return begin(typeid(L), &layer, wanted, kind);
   }
-  /// The lengths of the current output's sequences, i32 (kTemplateBatch); none: it has none.
+  /// Returns the lengths of the current output's sequences, i32 (kTemplateBatch); none: it has
+  /// none.
   Value lengths() const;
-  /// The same, of a layer that sees to the steps itself and keeps them: its output has the lengths
-  /// too.
+  /// Returns the same, of a layer that sees to the steps itself and keeps them: its output has the
+  /// lengths too.
   Value heed_lengths();
-  /// The same, of a layer whose output needs none any more.
+  /// Returns the same, of a layer whose output needs none any more.
   Value take_lengths();
   /// Runs `add`, whose operators together keep each step of `x` apart: the value that it returns
   /// has the lengths of x.
@@ -78,14 +79,14 @@ class NetworkBuilder {
   void apply_block(const std::string& name,
                    const std::shared_ptr<const std::vector<Layer>>& layers);
 
-  /// A trainable weight "<layer>.<role>".
+  /// Returns a trainable weight "<layer>.<role>".
   Value weight(const std::string& layer, std::string_view role, Shape shape,
                const Initializer& initializer, std::int64_t fan_in, std::int64_t fan_out);
-  /// A running statistic.
+  /// Returns a running statistic.
   Value statistic(const std::string& layer, std::string_view role, Shape shape,
                   const Initializer& initializer);
 
-  /// Whether there is a weight or statistic "<layer>.<role>".
+  /// Returns whether there is a weight or statistic "<layer>.<role>".
   bool has_parameter(const std::string& layer, std::string_view role) const;
 
   /// Appends an operator of one operand and one output.
@@ -107,7 +108,7 @@ class NetworkBuilder {
     std::vector<Setting> parts;  ///< records of the layers that it has built
   };
 
-  /// What the layer that is being built does with lengths.
+  /// Says what the layer that is being built does with lengths.
   enum class LengthUse : std::uint8_t { operators, keeps, takes };
 
   std::string begin(std::type_index type, const void* layer, const std::string& wanted,
@@ -118,7 +119,7 @@ class NetworkBuilder {
   /// "x.lengths"
   const std::string& name_of_lengths(int lengths) const;
   Value add(const std::string& layer, std::string_view role, ParameterSpec spec);
-  /// The weight of the block's first application that has this name.
+  /// Returns the weight of the block's first application that has this name.
   Value shared(const ParameterSpec& spec) const;
 
   NetworkDefinition& network_;

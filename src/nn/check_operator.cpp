@@ -55,7 +55,7 @@ class Alone {
         for (std::size_t i = 0; i < found[o].size(); ++i) {
           // A NaN differs from everything.
           require(std::abs(found[o][i] - expected[o][i]) <= tolerance * std::max(largest, 1e-30),
-                  "[{}] element {} of output {} is {}, and {} by the reference", own_->name(), i, o,
+                  "[{}] element {} of output {} is {}; the reference gives {}", own_->name(), i, o,
                   found[o][i], expected[o][i]);
         }
       }
@@ -74,7 +74,7 @@ class Alone {
         const double difference = difference_by(values_[i][e]);
         const double gradient = gradients[i] ? found[i][e] : 0;
         require(std::abs(gradient - difference) <= kGradientTolerance * (1 + std::abs(difference)),
-                "[{}] the gradient by element {} of input {} is {}, and {} by differences",
+                "[{}] the gradient by element {} of input {} is {}; finite differences give {}",
                 own_->name(), e, i, gradient, difference);
       }
     }

@@ -11,7 +11,7 @@
 namespace linnet {
 namespace {
 
-/// The user's gradient, as nodes.
+/// Returns the user's gradient, as nodes.
 std::vector<Value> gradient_of(const CustomOp& op, const GradientArgs& args) {
   const auto scope =
       std::make_shared<const ExpressionScope>(ExpressionScope{args.graph, nullptr, args.node.name});
@@ -33,12 +33,13 @@ std::vector<Value> gradient_of(const CustomOp& op, const GradientArgs& args) {
     require(fits, "[{} '{}'] expected its gradient to be {}", op.name(), args.node.name, what);
   };
   require_fit(made.size() == inputs.size(),
-              fmt::format("{} expressions, one an input; got {}", inputs.size(), made.size()));
+              fmt::format("{} expressions, one for each input; got {}", inputs.size(),
+                          made.size()));
   std::vector<Value> gradients;
   for (std::size_t i = 0; i < made.size(); ++i) {
     gradients.emplace_back();
     if (!made[i] || !args.needed[i]) continue;
-    require_fit(&made[i]->scope()->graph == &args.graph, "expressions of what it was given");
+    require_fit(&made[i]->scope()->graph == &args.graph, "expressions of its operands");
     gradients.back() = {made[i]->value()};
     const Shape& shape = args.graph.shape(gradients.back());
     const Shape& wanted = args.graph.shape(args.node.inputs[i]);
@@ -58,7 +59,7 @@ OpPtr read_custom_op(const std::string& name, const Attributes& attributes,
                      const OperatorReaders& readers) {
   const auto reader = readers.find(name);
   require(reader != readers.end(),
-          "it holds the own operator '{}', which ModelOptions::operators does not name", name);
+          "it needs the custom operator '{}', which ModelOptions::operators does not name", name);
   AttributeReader read(name, attributes);
   std::string settings;
   std::vector<std::int64_t> batched;
@@ -66,7 +67,7 @@ OpPtr read_custom_op(const std::string& name, const Attributes& attributes,
   read("batched", batched);
   read.finish();
   std::shared_ptr<const CustomOperator> own = reader->second(settings);
-  require(own != nullptr && own->name() == name, "the reader of the own operator '{}' made {}",
+  require(own != nullptr && own->name() == name, "the reader of the custom operator '{}' made {}",
           name, own == nullptr ? "none" : fmt::format("'{}'", own->name()));
   return custom_op(std::move(own), std::move(batched));
 }

@@ -12,11 +12,11 @@
 
 namespace linnet {
 
-/// A user's operator as a node's; by input, whether it has a batch.
+/// Returns a user's operator as a node's; by input, whether it has a batch.
 OpPtr custom_op(std::shared_ptr<const CustomOperator> own, std::vector<std::int64_t> batched);
 
-/// The same from a file, which calls it "project.operator". Throws Error for one that no reader
-/// makes.
+/// Returns the same from a file, which calls it "project.operator". Throws Error for one that no
+/// reader makes.
 OpPtr read_custom_op(const std::string& name, const Attributes& attributes,
                      const OperatorReaders& readers);
 

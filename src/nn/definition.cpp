@@ -33,8 +33,8 @@ std::string batch_named(const std::string& message) {
 
 namespace {
 
-/// Whether the node reads the number of rows of its operand alone, so that no input is gathered for
-/// it.
+/// Returns whether the node reads the number of rows of its operand alone, so that no input is
+/// gathered for it.
 bool draws(const Node& node) {
   return dynamic_cast<const RandomNormalOp*>(node.op.get()) != nullptr ||
          dynamic_cast<const RandomUniformOp*>(node.op.get()) != nullptr;
@@ -181,7 +181,7 @@ void check_instances(const NetworkDefinition& network) {
   for (const Node& node : network.graph.nodes()) {
     for (const Value value : node.outputs) {
       require(network.graph.shape(value).elements() > 0,
-              "[{} '{}'] gives {}, which has no elements", node.op->name(), node.name,
+              "[{} '{}'] expected a result with elements; got {}", node.op->name(), node.name,
               to_string(network.graph.type(value)));
     }
   }

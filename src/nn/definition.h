@@ -48,7 +48,7 @@ auto with_batch_named(F&& build) {
 /// After the name of an input of sequences: the input that is their lengths.
 inline constexpr const char* kLengths = ".lengths";
 
-/// What a network reads, and what it gives, by name.
+/// Holds what a network reads, and what it gives, by name.
 struct NetworkInput {
   std::string name;
   Shape sample;              ///< without the batch
@@ -68,7 +68,7 @@ struct NetworkDefinition {
   std::vector<NetworkOutput> outputs;
   std::vector<std::string> unneeded_inputs;  ///< that pruned() left out
   std::vector<ParameterSpec> parameters;
-  /// How many layers of each kind were named by number; parts of a layer after its name.
+  /// Number of layers of each kind named by number; parts of a layer after its name.
   std::map<std::string, int> kinds;
 
   /// What the network was made of: a record of each layer (layer_records.h), for people. What is
@@ -79,25 +79,26 @@ struct NetworkDefinition {
   /// the layers that follow.
   std::map<int, int> lengths;
 
-  /// Whether it draws noise in each step, also at inference.
+  /// Returns whether it draws noise in each step, also at inference.
   bool draws_noise() const;
-  /// The input whose sequences' lengths input `index` is: "x" of "x.lengths"; none: it is no such.
+  /// Returns the input whose sequences' lengths input `index` is: "x" of "x.lengths"; none if it is
+  /// not one.
   std::optional<std::size_t> sequences_of(std::size_t index) const;
-  /// Whether an input's sequences have lengths.
+  /// Returns whether an input's sequences have lengths.
   bool has_lengths() const;
-  /// Bytes of the storage that holds the trainable weights, or the other ones.
+  /// Returns bytes of the storage that holds the trainable weights, or the other ones.
   std::size_t bytes(bool trainable) const;
   Shape output_sample(std::size_t output = 0) const {
     return graph.shape(outputs[output].value).sample();
   }
-  /// The one input. Throws Error for a network of several, naming them.
+  /// Returns the one input. Throws Error for a network of several, naming them.
   const NetworkInput& only_input() const;
 };
 
 enum class Mode : std::uint8_t { training, inference };
 
-/// What the outputs for which `wanted` holds are computed from: other operators and inputs are left
-/// out, and other outputs have no value. Parameters keep their places.
+/// Returns what the outputs for which `wanted` holds are computed from: other operators and inputs
+/// are left out, and other outputs have no value. Parameters keep their places.
 NetworkDefinition pruned(const NetworkDefinition& network, const std::vector<bool>& wanted);
 
 /// Adds the network's inputs for a batch as external values, in slots from 0 on.
@@ -114,8 +115,8 @@ std::vector<Value> instantiate(const NetworkDefinition& network, Graph& graph,
                                std::vector<Value>& parameters,
                                const std::vector<bool>& trains = {});
 
-/// Whether a node of the template writes statistics and has parameters, none of which trains: a
-/// batch norm that is frozen. `trains`: by parameter; empty: all train.
+/// Returns whether a node of the template writes statistics and has parameters, none of which
+/// trains: a batch norm that is frozen. `trains`: by parameter; empty: all train.
 bool is_frozen(const NetworkDefinition& network, const Node& node, const std::vector<bool>& trains);
 
 /// What instantiate() checks, at several batches in both modes, and that no value is empty: of a

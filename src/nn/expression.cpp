@@ -16,7 +16,7 @@ std::vector<Expression> add_operator(OpPtr op, std::string_view kind,
   bool batched = false;
   for (const Expression& operand : operands) {
     require(&operand.scope()->graph == &scope->graph,
-            "[{}] expected operands of one network; got some of two", op->name());
+            "[{}] expected operands of one network; got operands of two", op->name());
     inputs.push_back({operand.value()});
     batched = batched || operand.batched();
   }
@@ -38,7 +38,7 @@ DType Expression::dtype() const { return scope_->graph.type({value_}).dtype; }
 
 Expression operator|(const Expression& x, const Layer& layer) {
   NetworkBuilder* builder = x.scope()->builder;
-  require(builder != nullptr, "a loss has no layers: expected operators alone");
+  require(builder != nullptr, "expected operators alone in a loss; got a layer");
   builder->set_current({x.value()});
   with_batch_named([&] { builder->build(layer); });
   return {x.scope(), builder->current().id, true};
@@ -46,7 +46,7 @@ Expression operator|(const Expression& x, const Layer& layer) {
 
 Expression Block::operator()(const Expression& x) const {
   NetworkBuilder* builder = x.scope()->builder;
-  require(builder != nullptr, "a loss has no layers: expected operators alone");
+  require(builder != nullptr, "expected operators alone in a loss; got a layer");
   builder->set_current({x.value()});
   with_batch_named([&] { builder->apply_block(name_, layers_); });
   return {x.scope(), builder->current().id, true};
@@ -56,15 +56,15 @@ Expression LayerWeights::add(const std::string& role, const Shape& shape,
                              const Initializer& initializer, std::int64_t fan_in,
                              std::int64_t fan_out) {
   require(!builder_.has_parameter(scope_->name, role),
-          "the layer '{}' has a weight '{}' already; each of its weights needs a role of its own",
-          scope_->name, role);
+          "the layer '{}' has two weights '{}'; expected a different role for each", scope_->name,
+          role);
   const Value weight = builder_.weight(scope_->name, role, shape, initializer, fan_in, fan_out);
   return {scope_, weight.id, false};
 }
 
 void CustomLayer::build(NetworkBuilder& builder) const {
   require(!kind.empty() && function != nullptr,
-          "a layer of your own needs a kind and a function; got kind '{}'{}", kind,
+          "expected a kind and a function for a custom layer; got the kind '{}'{}", kind,
           function == nullptr ? " and no function" : "");
   const std::string layer = builder.layer_name(name, kind);
   const auto scope =
@@ -114,16 +114,16 @@ Expression FunctionalNetwork::uniform(const Shape& sample, double low, double hi
 
 Network FunctionalNetwork::build(
     const std::vector<std::pair<std::string, Expression>>& outputs) const {
-  require(!definition_->inputs.empty(), "a network needs an input");
-  require(!outputs.empty(), "a network needs an output");
+  require(!definition_->inputs.empty(), "expected a network with an input; got none");
+  require(!outputs.empty(), "expected a network with an output; got none");
   auto network = std::make_unique<NetworkDefinition>(*definition_);
   if (rows_ >= 0) network->graph.replace_uses({rows_}, network->inputs[0].value);
   network->outputs.clear();
   for (const auto& [name, y] : outputs) {
     require(y.scope() == scope_ && y.batched(),
-            "the output '{}' is no expression of this network's inputs", name);
+            "the output '{}' is not an expression of this network's inputs", name);
     for (const NetworkOutput& other : network->outputs) {
-      require(other.name != name, "the network has an output '{}' already", name);
+      require(other.name != name, "expected different names of outputs; two are called '{}'", name);
     }
     network->outputs.push_back({name, {y.value()}});
   }

@@ -16,7 +16,7 @@
 
 namespace linnet {
 
-/// What expressions are written into.
+/// Holds what expressions are written into.
 struct ExpressionScope {
   Graph& graph;
   NetworkBuilder* builder = nullptr;  ///< null in a loss, which has neither layers nor weights
@@ -29,7 +29,7 @@ struct ExpressionScope {
 std::vector<Expression> add_operator(OpPtr op, std::string_view kind,
                                      std::span<const Expression> operands);
 
-/// The same for a new operator; its first output.
+/// Returns the same for a new operator; its first output.
 template <class O>
 Expression emit(O op, std::span<const Expression> operands) {
   return add_operator(std::make_shared<O>(std::move(op)), O::kName, operands).front();

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> kInitializers{"constant",      "unifor
                                                         "glorot_normal", "he_uniform",
                                                         "he_normal"};
 
-/// A list of `count` integers; empty for anything else.
+/// Returns a list of `count` integers; empty for anything else.
 std::vector<std::int64_t> integers(const Setting& setting, std::size_t count) {
   const auto* list = setting.get_if<Setting::List>();
   std::vector<std::int64_t> numbers;

@@ -45,7 +45,7 @@ struct FieldFormat<Initializer> : NoNumbers {
   static std::string cpp(const Initializer& value);
 };
 
-/// The name of an initializer's kind, as files have it.
+/// Returns the name of an initializer's kind, as files have it.
 std::string_view name_of(Initializer::Kind kind);
 /// Throws Error for any other name.
 Initializer::Kind initializer_kind(std::string_view name);

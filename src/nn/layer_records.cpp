@@ -9,7 +9,7 @@
 namespace linnet {
 namespace {
 
-/// Whether a setting is a layer's record, or the description of one.
+/// Returns whether a setting is a layer's record, or the description of one.
 bool is_layer(const Setting& setting) {
   const auto* table = setting.get_if<SettingTable>();
   return table != nullptr && find(*table, "type") != nullptr;

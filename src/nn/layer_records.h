@@ -16,14 +16,14 @@
 // block { name = "d_2", type = "block", weights = "d", layers = [...] }.
 namespace linnet {
 
-/// The record of a layer that was built as `name`, from those of the layers that it built.
+/// Returns the record of a layer that was built as `name`, from those of the layers that it built.
 Setting layer_record(const Layer& layer, const std::string& name, std::vector<Setting> parts);
 /// `weights`: the block whose weights it has; of its first application, itself.
 Setting block_record(const std::string& name, const std::string& weights,
                      std::vector<Setting> parts);
 
-/// A record from a file as this library would have written it. Throws Error for a record that no
-/// network could have.
+/// Returns a record from a file as this library would have written it. Throws Error for a record
+/// that no network could have.
 Setting checked_record(const Setting& record);
 
 /// Calls visit for every record: for those in another one before it.
@@ -34,7 +34,8 @@ void for_each_record(const std::vector<Setting>& records,
 /// where there is none.
 void replace_record(std::vector<Setting>& records, std::string_view layer, const Setting& by);
 
-/// What differs from the defaults, but names and layers: "filters = 16, padding = \"same\"".
+/// Returns what differs from the defaults, but names and layers: "filters = 16, padding =
+/// \"same\"".
 std::string settings_text(const SettingTable& record);
 
 }  // namespace linnet

@@ -59,7 +59,7 @@ Layer read_with(Finder find, const Setting& setting, const std::string& where) {
     const std::string name(text_of(*table, "activation"));
     throw SettingError(
         activation->place,
-        fmt::format("{} takes no 'activation'; put a layer {{ type = \"{}\" }} after it", *text,
+        fmt::format("{} has no key 'activation'; put a layer {{ type = \"{}\" }} after it", *text,
                     layer_types().find(name) != nullptr ? name : "relu"));
   }
   return type->read(*type, setting, where);

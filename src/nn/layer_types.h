@@ -35,7 +35,7 @@ struct LayerType {
 /// for records in model files alone and are not in all(): "custom" and "block".
 class LayerTypes {
  public:
-  /// What is given of a type; `fields` lists all variables of L, in order, but its name.
+  /// Holds what is given of a type; `fields` lists all variables of L, in order, but its name.
   struct Given {
     std::string_view kind;
     std::string_view name;
@@ -57,7 +57,7 @@ class LayerTypes {
   /// Null for a kind that nobody described.
   const LayerType* find(std::string_view kind) const;
   const LayerType* find(std::type_index type) const;
-  /// Of a layer in a record.
+  /// Reads a layer in a record.
   const LayerType* find_recorded(std::string_view kind) const;
 
  private:
@@ -85,13 +85,13 @@ class LayerTypes {
   std::vector<LayerType> records_;
 };
 
-/// The layers that CMake knows (linnet_network_layer()).
+/// Returns the layers that CMake knows (linnet_network_layer()).
 const LayerTypes& layer_types();
 
 /// Reads { type = "conv2d", filters = 16 }, or "relu" of a layer that needs no more. Throws
 /// SettingError for an unknown type, with the nearest one, and for what its fields refuse.
 Layer read_layer(const Setting& setting, const std::string& where);
-/// The same of a record in a model file, which may also be custom, or a block.
+/// Does the same for a record in a model file, which may also be custom, or a block.
 Layer read_recorded_layer(const Setting& setting, const std::string& where);
 
 /// { name = "stem", type = "conv2d", filters = 16, ... }: all fields, or those that differ from the
@@ -100,12 +100,12 @@ Setting write_layer(const Layer& layer, bool all);
 /// Conv2d{.filters = 16}
 std::string cpp_of(const Layer& layer);
 
-/// The texts of the layers' headers, as CMake found them.
+/// Returns the texts of the layers' headers, as CMake found them.
 std::span<const std::string_view> layer_headers();
-/// What the headers say of a layer's struct.
+/// Returns what the headers say of a layer's struct.
 StructDocs docs_of(const LayerType& type);
 
-/// What a model file knows of a layer that nobody described, or of a block: the layers in it.
+/// Holds what a model file knows of a layer that nobody described, or of a block: the layers in it.
 struct RecordedLayers {
   std::vector<Layer> layers = {};
   std::string name = {};

@@ -11,7 +11,7 @@
 namespace linnet {
 namespace {
 
-/// What reading a table throws: "" if nothing.
+/// Returns what reading a table throws: "" if nothing.
 std::string mistake(SettingTable table) {
   try {
     read_layer({std::move(table)}, "here");

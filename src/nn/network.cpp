@@ -11,12 +11,12 @@
 namespace linnet {
 namespace {
 
-/// Whether a layer, or a weight, is a part of `layer`.
+/// Returns whether a layer, or a weight, is a part of `layer`.
 bool is_of(const std::string& name, const std::string& layer) {
   return name == layer || name.starts_with(layer + ".");
 }
 
-/// The layer of the last node that reads a weight; "" if none does.
+/// Returns the layer of the last node that reads a weight; "" if none does.
 std::string last_layer_with_weights(const NetworkDefinition& network) {
   for (auto node = network.graph.nodes().rbegin(); node != network.graph.nodes().rend(); ++node) {
     for (const ParameterSpec& spec : network.parameters) {
@@ -50,7 +50,7 @@ Network::~Network() = default;
 
 Network& Network::add(const Layer& layer) {
   require(definition_->outputs.size() == 1,
-          "layers can be added to a network of one output; this one has {}",
+          "expected a network of one output to add a layer; it has {}",
           definition_->outputs.size());
   NetworkDefinition grown = *definition_;  // a layer that does not fit leaves the network as it was
   NetworkBuilder builder(grown);
@@ -112,7 +112,7 @@ Network Network::with_head(const std::string& layer, const Layer& head) const {
       for (const Value input : node.inputs) {
         inputs.push_back(mapped(input));
         require(static_cast<bool>(inputs.back()),
-                "'{}' can't be replaced: '{}' has the same weights", layer, node.name);
+                "'{}' cannot be replaced: '{}' has the same weights", layer, node.name);
       }
       const std::vector<Value> outputs = builder.copy(node, std::move(inputs));
       for (std::size_t i = 0; i < outputs.size(); ++i) mapped(node.outputs[i]) = outputs[i];

@@ -42,10 +42,10 @@ std::string operand_name(const NetworkDefinition& network, Value value) {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == value) return fmt::format("#{}.{}", info.producer, i);
   }
-  throw InternalError("a value that its producer does not know");
+  throw InternalError("expected an output of its producer");
 }
 
-/// A whole number that fits; the library would wrap a larger one around.
+/// Returns a whole number that fits; the library would wrap a larger one around.
 std::int64_t integer_from(const Parsed& json) {
   if (!json.is_number_integer() ||
       (json.is_number_unsigned() && !std::in_range<std::int64_t>(json.get<std::uint64_t>()))) {
@@ -63,7 +63,7 @@ std::vector<std::int64_t> integers_from(const Parsed& json) {
 }
 
 /// JSON has no infinities: they are these texts, which no enumeration of an operator's uses. A NaN
-/// is no setting and is refused.
+/// is not a setting and is refused.
 constexpr std::string_view kInfinity = "inf";
 constexpr std::string_view kMinusInfinity = "-inf";
 
@@ -91,8 +91,7 @@ Json json_of(const AttributeValue& value, std::string_view owner) {
 
 /// Names go into JSON, which is UTF-8.
 const std::string& utf8(const std::string& name) {
-  require(is_utf8(name),
-          "the name '{}' in a network is not UTF-8, which a model file could not hold",
+  require(is_utf8(name), "the name '{}' in a network is not UTF-8, which a model file needs",
           escaped(name));
   return name;
 }
@@ -129,7 +128,7 @@ void add_known(Known& known, const std::string& name, Value value) {
 Value known_value(const Known& known, const Parsed& json) {
   const auto& name = json.get_ref<const std::string&>();
   const auto found = known.find(name);
-  require<DataError>(found != known.end(), "the operand '{}' is not known", name);
+  require<DataError>(found != known.end(), "the operand '{}' is unknown", name);
   return found->second;
 }
 
@@ -164,7 +163,7 @@ void read_outputs(const Parsed& json, const Known& known, NetworkDefinition& net
     require<DataError>(network.graph.type(lengths) ==
                                ValueType{DType::i32, Shape{kTemplateBatch}} &&
                            network.graph.shape(outputs.back().value).rank() >= 2,
-                       "the lengths of the output '{}' are none of sequences", name);
+                       "the lengths of the output '{}' do not belong to sequences", name);
     network.lengths[outputs.back().value.id] = lengths.id;
   }
 }
@@ -284,7 +283,7 @@ Network Network::from_json(const std::string& text, const OperatorReaders& opera
   try {
     const Parsed json = parse_json<Parsed>(text, kMaxDepth, "it");
     const std::int64_t format = integer_from(json.at("format"));
-    require<DataError>(format >= 1 && format <= kFormat, "format {} is not known to this version",
+    require<DataError>(format >= 1 && format <= kFormat, "its format {} is unknown to this version",
                        format);
     auto network = std::make_unique<NetworkDefinition>();
     NetworkBuilder builder(*network);

@@ -34,7 +34,7 @@ namespace linnet {
 namespace {
 
 constexpr std::string_view kInstead =
-    "GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers take the steps that count";
+    "GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers leave padding out";
 constexpr std::string_view kNormInstead = "LayerNorm normalizes each step alone";
 
 constexpr StepsRule kKept{.kept = true};
@@ -42,7 +42,7 @@ constexpr StepsRule kUnread{.unread = true};
 constexpr StepsRule kMixes{.padding = "mix steps with padding", .instead = kInstead};
 constexpr StepsRule kReduces{.padding = "count padding as steps", .instead = kInstead};
 constexpr StepsRule kWeighs{.padding = "give weight to padding", .instead = kInstead};
-constexpr StepsRule kNormalizes{.padding = "take mean and variance over padding too",
+constexpr StepsRule kNormalizes{.padding = "include padding in mean and variance",
                                 .instead = kNormInstead};
 constexpr StepsRule kCuts{.padding = "cut at steps that are padding in shorter sequences",
                           .instead =
@@ -52,7 +52,8 @@ constexpr StepsRule kPicks{.padding = "read steps that are padding in shorter se
                                "a recurrent layer gives the state after the last step that counts"};
 constexpr StepsRule kAppends{
     .padding = "put steps after the padding of others",
-    .instead = "join features (the last axis), or what GlobalAvgPool1d or GlobalMaxPool1d gives"};
+    .instead =
+        "join features (the last axis), or the results of GlobalAvgPool1d or GlobalMaxPool1d"};
 constexpr StepsRule kMoves{.padding =
                                "move the steps to another axis, where padding counts as data",
                            .instead = kInstead};
@@ -126,8 +127,8 @@ StepsRule steps_rule(const Graph& graph, const Node& node, std::size_t operand) 
 }
 
 void fail_on_lengths(std::string_view kind, std::string_view layer, const StepsRule& rule) {
-  fail("[{} '{}'] would {}, since it knows no lengths of sequences: {}", kind, layer, rule.padding,
-       rule.instead);
+  fail("[{} '{}'] would {}, since it does not use the lengths of sequences: {}", kind, layer,
+       rule.padding, rule.instead);
 }
 
 }  // namespace linnet

@@ -15,24 +15,25 @@ namespace linnet::onnx {
 /// file could otherwise ask for any memory.
 inline constexpr std::int64_t kMostComputed = std::int64_t{1} << 24;
 
-/// A tensor that is known when a file is read: an initializer, or what is computed from some.
+/// Holds a tensor that is known when a file is read: an initializer, or what is computed from some.
 class Constant {
  public:
-  /// Of a tensor that outlives the constant.
+  /// Makes a constant of a tensor, which must outlive it.
   explicit Constant(const TensorProto& tensor);
-  /// Of computed numbers, rounded to the type. Throws DataError above `most` elements.
+  /// Makes a constant of computed numbers, rounded to the type. Throws DataError above `most`
+  /// elements.
   Constant(Type type, Dims dims, std::vector<double> values, std::int64_t most = kMostComputed);
-  /// The same elements under other dims of as many.
+  /// Makes a constant of the same elements with other dims.
   Constant(const Constant& other, Dims dims);
 
   Type type() const { return type_; }
   const Dims& dims() const { return dims_; }
   std::int64_t elements() const { return elements_of(dims_); }
 
-  /// All numbers; of a tensor they are converted in each call.
+  /// Returns all numbers; those of a tensor are converted in each call.
   std::vector<double> values() const;
   std::vector<float> floats() const;
-  /// The numbers as whole ones, cut to 64 bits.
+  /// Returns the numbers as whole ones, cut to 64 bits.
   std::vector<std::int64_t> integers() const;
 
   std::string name;     ///< the initializer's, or of the value that was computed
@@ -54,12 +55,12 @@ class Constant {
 
 using ConstantPtr = std::shared_ptr<const Constant>;
 
-/// Elements under other dims, or in another order (axis i of the result is axis permutation[i]): it
-/// stays the same weight.
+/// Returns elements under other dims, or in another order (axis i of the result is axis
+/// permutation[i]): it stays the same weight.
 ConstantPtr reshaped(const Constant& constant, Dims dims);
 ConstantPtr transposed(const Constant& constant, const std::vector<int>& permutation);
 
-/// The elements of an array in another order of its axes.
+/// Returns the elements of an array in another order of its axes.
 template <class T>
 std::vector<T> permuted(const std::vector<T>& values, const Dims& dims,
                         const std::vector<int>& permutation) {

@@ -47,7 +47,7 @@ void convolution(Exporter& e, const Node& node, std::string_view op, AttributeLi
 void conv2d(Exporter& e, const Node& node, const Op& op) {
   const Conv2dAttrs& attrs = dynamic_cast<const Conv2dOp&>(op).attrs();
   if (attrs.bias || attrs.activation != Activation::none) {
-    Exporter::refuse(node, "it is fused with what follows");
+    Exporter::refuse(node, "it is fused with the next operator");
   }
   convolution(e, node, "Conv", window(attrs, e.shape(node.inputs[1])));
 }
@@ -57,7 +57,7 @@ void conv_transpose2d(Exporter& e, const Node& node, const Op& op) {
   const Conv2dAttrs& a = attrs.conv;
   const Shape& x = e.shape(node.inputs[0]);
   const Shape& w = e.shape(node.inputs[1]);
-  // Of the output, what the windows do not reach.
+  // The rows and columns of the output that the windows do not reach.
   const auto rest = [](std::int64_t out, std::int64_t in, std::int64_t stride, std::int64_t kernel,
                        std::int64_t dilation, std::int64_t before, std::int64_t after) {
     return out - ((in - 1) * stride + (kernel - 1) * dilation + 1 - before - after);
@@ -74,7 +74,7 @@ void conv_transpose2d(Exporter& e, const Node& node, const Op& op) {
 void batch_norm(Exporter& e, const Node& node, const Op& op) {
   const BatchNormAttrs& attrs = dynamic_cast<const BatchNormInferenceOp&>(op).attrs();
   if (attrs.residual || attrs.activation != Activation::none) {
-    Exporter::refuse(node, "it is fused with what follows");
+    Exporter::refuse(node, "it is fused with the next operator");
   }
   const Form form = e.shape(node.inputs[0]).rank() == 2 ? Form::plain : Form::channels;
   std::vector<std::string> inputs = {e.in(node.inputs[0], form)};
@@ -91,7 +91,7 @@ void pool(Exporter& e, const Node& node, std::string_view op, const Pool2dAttrs&
         e.file().node(op, {e.in(node.inputs[0], Form::channels)}, node.name, std::move(list)));
 }
 
-/// The means of bins of an axis as a product: (out, in).
+/// Returns the means of bins of an axis as a product: (out, in).
 std::string bins(Exporter& e, const Node& node, std::int64_t in, std::int64_t out, bool columns) {
   std::vector<float> matrix(static_cast<std::size_t>(in * out), 0);
   for (std::int64_t i = 0; i < out; ++i) {
@@ -167,7 +167,8 @@ void group_norm(Exporter& e, const Node& node, const Op& op) {
     return;
   }
   if (attrs.rows != 1 || attrs.channels != 1) {
-    Exporter::refuse(node, "it normalises {} axes of {}", rank - attrs.rows, to_string(x));
+    Exporter::refuse(node, "it normalises {} axes of {}; expected all after the batch",
+                     rank - attrs.rows, to_string(x));
   }
   const Form form = rank == 2 ? Form::plain : Form::channels;
   GraphWriter& file = e.file();

@@ -15,7 +15,7 @@ namespace {
 void dense(Exporter& e, const Node& node, const Op& op) {
   const DenseAttrs& attrs = dynamic_cast<const DenseOp&>(op).attrs();
   if (attrs.bias || attrs.activation != Activation::none) {
-    Exporter::refuse(node, "it is fused with what follows");
+    Exporter::refuse(node, "it is fused with the next operator");
   }
   const Value x = node.inputs[0];
   const Value w = node.inputs[1];

@@ -20,7 +20,7 @@ std::string ints(Exporter& e, const Node& node, const char* name, const Ints& va
                            {static_cast<std::int64_t>(values.size())}, values);
 }
 
-/// Where ONNX has Linnet's gates: of iofc and zrh, Linnet has ifgo and rzn.
+/// Returns where ONNX has Linnet's gates: of iofc and zrh, Linnet has ifgo and rzn.
 Ints gate_order(Cell cell) {
   switch (cell) {
     case Cell::lstm: return {0, 3, 1, 2};
@@ -30,7 +30,7 @@ Ints gate_order(Cell cell) {
   }
 }
 
-/// A weight with its gates in ONNX's order.
+/// Returns a weight with its gates in ONNX's order.
 std::vector<float> gates(Exporter& e, const Node& node, Value v, Cell cell) {
   if (e.parameter(v) == nullptr) Exporter::refuse(node, "its weights are computed");
   const std::vector<float> all = e.numbers(v);

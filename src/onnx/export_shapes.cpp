@@ -23,7 +23,7 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-/// The place of an axis where the channels are second.
+/// Returns the place of an axis where the channels are second.
 std::int64_t axis_in(Form form, std::int64_t axis, std::size_t rank) {
   if (form != Form::channels || axis == 0) return axis;
   return axis + 1 == static_cast<std::int64_t>(rank) ? 1 : axis + 1;

@@ -17,7 +17,7 @@
 namespace linnet::onnx {
 namespace {
 
-/// The last axis as the second one, and back.
+/// Returns the last axis as the second one, and back.
 std::vector<std::int64_t> channels_second(std::size_t rank) {
   std::vector<std::int64_t> order(rank);
   std::iota(order.begin(), order.end(), 0);
@@ -54,7 +54,7 @@ void Exporter::run() {
   for (const NetworkOutput& output : definition_.outputs) {
     const auto same = [&](const NetworkInput& input) { return input.name == output.name; };
     require(std::ranges::none_of(definition_.inputs, same),
-            "ONNX has one set of names: '{}' is an input and an output", output.name);
+            "expected different names of inputs and outputs for ONNX; '{}' is both", output.name);
   }
   add_inputs();
   const NetworkDefinition needed =

@@ -33,19 +33,19 @@ class Exporter {
 
   const Graph& graph() const { return definition_.graph; }
   const Shape& shape(Value v) const { return definition_.graph.shape(v); }
-  /// Whether a value is a weight or a running statistic.
+  /// Returns whether a value is a weight or a running statistic.
   const ParameterSpec* parameter(Value v) const;
-  /// Whether the value's first axis is the batch.
+  /// Returns whether the value's first axis is the batch.
   bool is_batched(Value v) const;
 
-  /// The value's name in this order of axes; adds what brings it there.
+  /// Returns the value's name in this order of axes; adds what brings it there.
   std::string in(Value v, Form form);
-  /// The same in the order that it has.
+  /// Returns the same in the order that it has.
   std::string as_it_is(Value v);
   bool has(Value v, Form form) const;
-  /// The order in which an operator that keeps every axis takes its operand.
+  /// Returns the order in which an operator that keeps every axis takes its operand.
   Form form_of(Value v) const;
-  /// The dims of a flat value's image; (): it is none.
+  /// Returns the dims of a flat value's image; (): it is none.
   Shape image_of(Value v) const;
   /// Says that a value stands in the file as `name`.
   void set(Value v, Form form, const std::string& name);
@@ -53,14 +53,14 @@ class Exporter {
   void alias(Value v, Value from);
   void set_image(Value v, const Shape& image);
 
-  /// A weight with its axes in another order, under `dims`; a value of weights is transposed by
-  /// nodes. `view`: its dims before that, of as many elements.
+  /// Returns a weight with its axes in another order, under `dims`; a value of weights is
+  /// transposed by nodes. `view`: its dims before that, of as many elements.
   std::string weight(Value v, const Dims& view, const std::vector<std::int64_t>& order,
                      const Dims& dims);
   std::vector<float> numbers(Value v) const;
 
-  /// The only reader of `v`, if it is an operator of this name and `v` is its first operand; null
-  /// otherwise, and for an output.
+  /// Returns the only reader of `v`, if it is an operator of this name and `v` is its first
+  /// operand; null otherwise, and for an output.
   const Node* only_reader(Value v, std::string_view op) const;
   /// Adds to a product's inputs the bias that is added to it alone; the value that has both.
   Value with_bias(const Node& product, std::vector<std::string>& inputs);
@@ -70,7 +70,7 @@ class Exporter {
   template <class... Args>
   [[noreturn]] static void refuse(const Node& node, fmt::format_string<Args...> format,
                                   Args&&... args) {
-    throw Error(fmt::format("[{} '{}'] can't be written as ONNX: {}", node.op->name(), node.name,
+    throw Error(fmt::format("[{} '{}'] cannot be written as ONNX: {}", node.op->name(), node.name,
                             fmt::format(format, std::forward<Args>(args)...)));
   }
 

@@ -25,8 +25,9 @@ Dims common(const Dims& a, const Dims& b) {
     const auto at = [&](const Dims& d) {
       return i + d.size() < dims.size() ? 1 : d[i + d.size() - dims.size()];
     };
-    require<DataError>(at(a) == at(b) || at(a) == 1 || at(b) == 1, "{} and {} do not fit",
-                       text_of(a), text_of(b));
+    require<DataError>(at(a) == at(b) || at(a) == 1 || at(b) == 1,
+                       "expected operands whose shapes broadcast; got {} and {}", text_of(a),
+                       text_of(b));
     dims[i] = at(a) == 1 ? at(b) : at(a);
   }
   require<DataError>(elements_of(dims) <= kMostComputed, "a constant of {} is too large",
@@ -81,7 +82,7 @@ std::function<void(NodeImport&)> two(F f, bool compares = false) {
       const bool of_batch = a.batch && is_of_batch(x[i]);
       const bool with_batch = b.batch && is_of_batch(y[i]);
       require<DataError>(of_batch == with_batch || (of_batch ? y[i] : x[i]) <= 0,
-                         "would compare the size of the batch with a number");
+                         "would compare the batch size with a number");
     }
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = f(x[i], y[i], whole);
     give(n, compares ? Type::boolean : a.type(), dims, std::move(x),
@@ -93,7 +94,7 @@ template <class F>
 std::function<void(NodeImport&)> each(F f) {
   return [f](NodeImport& n) {
     const Constant& c = *n.constant(0);
-    require<DataError>(!c.batch, "is not computed of the size of the batch");
+    require<DataError>(!c.batch, "is not supported on the batch size");
     std::vector<double> values = c.values();
     for (double& x : values) x = f(x);
     give(n, c.type(), c.dims(), std::move(values));
@@ -119,7 +120,7 @@ void cast(NodeImport& n) {
 void where(NodeImport& n) {
   const Constant& a = *n.constant(1);
   const Constant& b = *n.constant(2);
-  require<DataError>(!n.constant(0)->batch, "its condition depends on the size of the batch");
+  require<DataError>(!n.constant(0)->batch, "its condition depends on the batch size");
   const Dims dims = common(common(n.constant(0)->dims(), a.dims()), b.dims());
   const std::vector<double> condition =
       broadcast(n.constant(0)->values(), n.constant(0)->dims(), dims);
@@ -167,11 +168,11 @@ const Folds& folds() {
     f["Sub"] = two([](double a, double b, bool) { return a - b; });
     f["Mul"] = two([](double a, double b, bool) { return a * b; });
     f["Div"] = two([](double a, double b, bool whole) {
-      require<DataError>(!whole || b != 0, "a division by 0");
+      require<DataError>(!whole || b != 0, "divides by 0");
       return whole ? std::trunc(a / b) : a / b;
     });
     f["Mod"] = two([](double a, double b, bool) {
-      require<DataError>(b != 0, "a division by 0");
+      require<DataError>(b != 0, "divides by 0");
       const double rest = std::fmod(a, b);
       return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
     });
@@ -220,9 +221,7 @@ const Folds& folds() {
 
 void fold(NodeImport& n) {
   const auto found = folds().find(n.op());
-  require<DataError>(found != folds().end(),
-                     "all its inputs are constants, of which it is not "
-                     "computed");
+  require<DataError>(found != folds().end(), "is not supported on constants alone");
   // Their result is the same for every sample too.
   static const std::set<std::string_view> kEverySample = {"Identity", "Cast",     "Unsqueeze",
                                                           "Squeeze",  "Expand",   "Slice",
@@ -232,7 +231,7 @@ void fold(NodeImport& n) {
     repeated = repeated || (n.has(i) && n.constant(i)->repeated);
   }
   require<DataError>(!repeated || kEverySample.contains(n.op()),
-                     "is not computed of a constant that depends on the size of the batch");
+                     "is not supported on a constant that depends on the batch size");
   n.repeat_constants(repeated);
   found->second(n);
 }

@@ -18,10 +18,10 @@ using Folds = std::map<std::string, std::function<void(NodeImport&)>, std::less<
 /// Gives a computed constant; `batch`: see Constant::batch.
 void give(NodeImport& n, Type type, Dims dims, std::vector<double> values, bool batch = false,
           std::size_t output = 0);
-/// The dims to which both are repeated. Throws DataError where they do not fit.
+/// Returns the dims to which both are repeated. Throws DataError where they do not fit.
 Dims common(const Dims& a, const Dims& b);
 std::vector<double> broadcast(const std::vector<double>& values, const Dims& from, const Dims& to);
-/// Whether a number is a multiple of the batch's size.
+/// Returns whether a number is a multiple of the batch's size.
 bool is_of_batch(double x);
 /// Axes that are an attribute before an opset, and an input from it on; empty: all.
 std::vector<std::int64_t> fold_axes(NodeImport& n, std::int64_t input_from);

@@ -16,7 +16,7 @@ void squeeze(NodeImport& n) {
   for (std::size_t i = 0; i < drops.size(); ++i) drops[i] = axes.empty() && c->dims()[i] == 1;
   for (const std::int64_t axis : axes) {
     const auto i = static_cast<std::size_t>(n.axis(axis, drops.size()));
-    require<DataError>(c->dims()[i] == 1, "axis {} of {} is more than 1", i, text_of(c->dims()));
+    require<DataError>(c->dims()[i] == 1, "expected 1 as axis {} of {}", i, text_of(c->dims()));
     drops[i] = true;
   }
   Dims dims;
@@ -35,7 +35,7 @@ void unsqueeze(NodeImport& n) {
   std::ranges::sort(places);
   Dims dims = c->dims();
   for (const int place : places) {
-    require<DataError>(place <= static_cast<int>(dims.size()), "an axis is named twice");
+    require<DataError>(place <= static_cast<int>(dims.size()), "expected each axis once");
     dims.insert(dims.begin() + place, 1);
   }
   n.give(reshaped(*c, dims));
@@ -54,14 +54,14 @@ void reshape(NodeImport& n) {
     else {
       require<DataError>(dims[i] >= 0 &&
                              known <= (std::int64_t{1} << 40) / std::max<std::int64_t>(dims[i], 1),
-                         "can't reshape to {}", text_of(dims));
+                         "cannot reshape to {}", text_of(dims));
       known *= dims[i];
     }
   }
   if (open != nullptr && known > 0) *open = c->elements() / known;
   require<DataError>(std::ranges::all_of(dims, [](std::int64_t d) { return d >= 0; }) &&
                          elements_of(dims) == c->elements(),
-                     "can't reshape {} to {}", text_of(c->dims()), text_of(dims));
+                     "cannot reshape {} to {}", text_of(c->dims()), text_of(dims));
   n.give(reshaped(*c, dims));
 }
 
@@ -76,9 +76,9 @@ void transpose(NodeImport& n) {
   std::vector<int> sorted = permutation;
   std::ranges::sort(sorted);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    require<DataError>(sorted[i] == static_cast<int>(i), "perm does not name each axis once");
+    require<DataError>(sorted[i] == static_cast<int>(i), "expected each axis once in perm");
   }
-  require<DataError>(sorted.size() == c->dims().size(), "perm does not name each axis once");
+  require<DataError>(sorted.size() == c->dims().size(), "expected each axis once in perm");
   n.give(transposed(*c, permutation));
 }
 
@@ -97,7 +97,8 @@ void join(NodeImport& n) {
     require<DataError>(own.size() == dims.size(), "expected operands of {} axes", dims.size());
     total += own[at];
     own[at] = dims[at];
-    require<DataError>(own == dims, "{} does not fit {}", text_of(own), text_of(dims));
+    require<DataError>(own == dims, "expected a shape that fits {1}; got {0}", text_of(own),
+                       text_of(dims));
     parts.push_back(c.values());
     batch = batch || c.batch;
   }
@@ -130,7 +131,7 @@ void take(NodeImport& n, const Constant& c, int axis, const std::vector<std::int
   bool batch = false;
   for (std::int64_t row = 0; row < outer; ++row) {
     for (const std::int64_t place : places) {
-      require<DataError>(place >= -dim && place < dim, "expected places of [{}, {}); got {}", -dim,
+      require<DataError>(place >= -dim && place < dim, "expected indices in [{}, {}); got {}", -dim,
                          dim, place);
       const std::int64_t from = (row * dim + (place < 0 ? place + dim : place)) * inner;
       out.insert(out.end(), values.begin() + from, values.begin() + from + inner);
@@ -165,7 +166,7 @@ void slice(NodeImport& n) {
   if (!old && n.has(4)) steps = n.integers(4);
   require<DataError>(starts.size() == 1 && ends.size() == 1 && axes.size() <= 1 &&
                          steps.size() <= 1,
-                     "constants are sliced along one axis");
+                     "expected one axis for a slice of a constant");
   const int axis = n.axis(axes.empty() ? 0 : axes[0], c->dims().size());
   const std::int64_t dim = c->dims()[static_cast<std::size_t>(axis)];
   const std::int64_t step = steps.empty() ? 1 : steps[0];
@@ -201,7 +202,7 @@ void parts(NodeImport& n) {
   require<DataError>(static_cast<std::int64_t>(sizes.size()) == count &&
                          std::ranges::all_of(sizes, [](std::int64_t s) { return s >= 0; }) &&
                          std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) == dim,
-                     "the parts do not make up {}", dim);
+                     "expected parts that add up to {}", dim);
   std::int64_t from = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     std::vector<std::int64_t> places(static_cast<std::size_t>(sizes[i]));
@@ -217,8 +218,7 @@ void spread(NodeImport& n, const Constant& shape, const Constant& value) {
   bool repeated = value.repeated;
   if (shape.batch) {
     const auto batches = std::ranges::count(dims, kTemplateBatch);
-    require<DataError>(batches == 1, "a constant of {} depends on the size of the batch",
-                       text_of(dims));
+    require<DataError>(batches == 1, "a constant of {} depends on the batch size", text_of(dims));
     std::ranges::replace(dims, kTemplateBatch, std::int64_t{1});
     repeated = true;
   }
@@ -253,7 +253,9 @@ void range(NodeImport& n) {
   const double step = n.scalar(2);
   const double count = step == 0 ? -1 : std::ceil((end - first) / step);
   require<DataError>(count >= 0 && count <= static_cast<double>(kMostComputed),
-                     "a range from {} to {} by {}", first, end, step);
+                     "expected a range with a step other than 0 and at most 2^24 elements; got one "
+                     "from {} to {} by {}",
+                     first, end, step);
   std::vector<double> values;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) {
     values.push_back(first + static_cast<double>(i) * step);
@@ -272,7 +274,7 @@ void add_shape_folds(Folds& f) {
     const std::int64_t rank = static_cast<std::int64_t>(c->dims().size());
     std::int64_t axis = n.integer("axis", 1);
     axis += axis < 0 ? rank : 0;
-    require<DataError>(axis >= 0 && axis <= rank, "axis {} does not fit", axis);
+    require<DataError>(axis >= 0 && axis <= rank, "the axis {} is out of range", axis);
     Dims dims{1, 1};
     for (std::int64_t i = 0; i < rank; ++i)
       dims[i < axis ? 0 : 1] *= c->dims()[static_cast<std::size_t>(i)];
@@ -294,7 +296,7 @@ void add_shape_folds(Folds& f) {
     Dims to;
     Dims dims;
     for (std::size_t i = 0; i < repeats.size(); ++i) {
-      require<DataError>(repeats[i] > 0 && repeats[i] <= kMostComputed, "can't repeat {} times",
+      require<DataError>(repeats[i] > 0 && repeats[i] <= kMostComputed, "cannot repeat {} times",
                          repeats[i]);
       split.insert(split.end(), {1, c.dims()[i]});
       to.insert(to.end(), {repeats[i], c.dims()[i]});
@@ -307,7 +309,7 @@ void add_shape_folds(Folds& f) {
   f["Shape"] = [](NodeImport& n) {
     const Dims& dims = n.constant(0)->dims();
     require<DataError>(!n.has_attribute("start") && !n.has_attribute("end"),
-                       "a part of a constant's shape is not supported");
+                       "a slice of a constant's shape is not supported");
     give(n, Type::i64, {static_cast<std::int64_t>(dims.size())}, {dims.begin(), dims.end()});
   };
   f["Size"] = [](NodeImport& n) {

@@ -115,8 +115,7 @@ std::string GraphWriter::raw(const std::string& wanted, Type type, const Dims& d
   put_bytes_header(head, 9, data.size());
   put_bytes_header(initializers_, 5, head.size() + data.size());
   initializers_.append(head).append(data);
-  require(initializers_.size() <= kMostBytes,
-          "an ONNX file has at most 2 GiB, which the weights exceed");
+  require(initializers_.size() <= kMostBytes, "the weights exceed the 2 GiB of an ONNX file");
   return name;
 }
 
@@ -193,9 +192,8 @@ void GraphWriter::write(const std::filesystem::path& path, const std::string& gr
   put_bytes(tail, 8, opset);
   tail += metadata_;
   require(head.size() + graph + tail.size() <= kMostBytes,
-          "cannot write '{}': an ONNX file has at most 2 GiB; this one would have {} bytes",
-          path.string(),
-          head.size() + graph + tail.size());
+          "cannot write '{}': it would have {} bytes; an ONNX file has at most 2 GiB",
+          path.string(), head.size() + graph + tail.size());
   const std::array<std::string_view, 6> pieces = {head,    nodes,    initializers_,
                                                   inputs_, outputs_, tail};
   write_file_atomically(path, pieces);

@@ -35,7 +35,7 @@ class GraphWriter {
   /// Adds a node of one output and returns the output's name: the layer's, made unique.
   std::string node(std::string_view op, const std::vector<std::string>& inputs,
                    const std::string& layer, AttributeList attributes = {});
-  /// The same of several outputs, some of them without a name.
+  /// Does the same for several outputs, some of them without a name.
   std::vector<std::string> node(std::string_view op, const std::vector<std::string>& inputs,
                                 const std::string& layer, AttributeList attributes,
                                 const std::vector<bool>& outputs);

@@ -19,7 +19,7 @@ constexpr double kLargest = 3.4028234663852886e38;  // the largest float
 
 Expression towards_zero(const Expression& x) { return sign(x) * floor(abs(x)); }
 
-/// A function of one operand.
+/// Returns a function of one operand.
 Operator unary(Unary f) {
   return {[f](NodeImport& n) {
             const Trace x = n.floats(0);
@@ -35,7 +35,7 @@ struct TwoOperands {
   NumberWith left;
 };
 
-/// Whether a constant is a single number, which needs no weight.
+/// Returns whether a constant is a single number, which needs no weight.
 bool is_number(const Value& v) {
   return v.constant && v.constant->elements() == 1 && !v.constant->batch &&
          std::isfinite(v.constant->values().front());
@@ -56,7 +56,7 @@ Value finite(const Value& v) {
   return ConstantPtr(std::move(c));
 }
 
-/// The axes of a value with axes of 1 before them.
+/// Returns the axes of a value with axes of 1 before them.
 std::vector<Axis> padded(std::vector<Axis> axes, std::size_t rank) {
   if (rank > axes.size()) axes.insert(axes.begin(), rank - axes.size(), Axis{});
   return axes;
@@ -84,7 +84,7 @@ void require_arithmetic(const NodeImport& n, Type type) {
   n.refuse("arithmetic of {} is not supported", name_of(type));
 }
 
-/// So that no two constants meet.
+/// Requires that not both operands are constants.
 void put_traces_first(std::vector<Value>& all) {
   std::stable_partition(all.begin(), all.end(), [](const Value& v) { return v.trace.has_value(); });
 }
@@ -187,7 +187,7 @@ void cast(NodeImport& n) {
   require<DataError>(bytes_of(to) > 0, "a cast to {} is not supported", name_of(to));
   if (x.e.dtype() == DType::i32) {
     require<DataError>(!is_float(to) && to != Type::boolean,
-                       "ids can't be cast to {}: they are read by Gather alone", name_of(to));
+                       "ids cannot be cast to {}: only Gather reads them", name_of(to));
   } else if (to == Type::boolean && x.type != Type::boolean) {
     x.e = not_equal(x.e, 0);
   } else if (is_float(x.type) && !is_float(to)) {
@@ -275,7 +275,7 @@ void add_elementwise(Operators& all) {
   all["Sum"] = arithmetic(plus, true);
   all["Max"] = arithmetic(largest, true);
   all["Min"] = arithmetic(smallest, true);
-  all["Pow"] = {power, "the exponent is a constant number"};
+  all["Pow"] = {power, "constant exponent, a single number"};
 
   TwoOperands f;
   f.both = [](const Expression& a, const Expression& b) { return a < b; };
@@ -432,13 +432,13 @@ void add_elementwise(Operators& all) {
                     n.give(Trace{not_equal(x.e, x.e), x.axes, Type::boolean});
                   },
                   {}};
-  all["Clip"] = {clip_to, "bounds are constants"};
+  all["Clip"] = {clip_to, "constant bounds"};
   all["PRelu"] = {prelu, {}};
   all["Where"] = {select, {}};
   all["Cast"] = {cast, "between floats, INT32, INT64 and BOOL; ids stay ids"};
   all["CastLike"] = {cast, "as Cast"};
   all["Identity"] = {same, {}};
-  all["Dropout"] = {drop, "inference mode; in a training it drops again"};
+  all["Dropout"] = {drop, "inference mode; a training drops again"};
   all["Mean"] = {[plus](NodeImport& n) {
                    std::vector<Value> values = n.all();
                    put_traces_first(values);

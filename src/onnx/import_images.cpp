@@ -27,7 +27,7 @@ struct Images {
   Pair size{};
   std::int64_t channels = 0;
 
-  /// The result, whose rows and columns may have other numbers.
+  /// Returns the result, whose rows and columns may have other numbers.
   Trace back(const Expression& y) const {
     const Shape s = y.shape();
     return from_rows(t, sequence ? reshape(y, {s[1], s[2]}) : y, order, 0);
@@ -102,7 +102,7 @@ Window window_of(NodeImport& n, const Images& x, Pair kernel) {
                                                                       return p >= 0 &&
                                                                              p < (1 << 24);
                                                                     }),
-                     "pads {} do not fit", text_of(pads));
+                     "expected a pad for the begin and end of each axis; got {}", text_of(pads));
   for (std::size_t i = 0; i < axes; ++i) {
     w.before[2 - axes + i] = pads[i];
     w.after[2 - axes + i] = pads[axes + i];
@@ -194,12 +194,13 @@ void convolve_back(NodeImport& n) {
   n.give(x.back(n.scoped(y)));
 }
 
-/// How many windows there are, with those that begin in the image and end after its padding.
+/// Returns how many windows there are, with those that begin in the image and end after its
+/// padding.
 Pair windows(const Images& x, const Window& w, bool ceil) {
   Pair out{};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t room = x.size[i] + w.before[i] + w.after[i] - w.span(i);
-    require<DataError>(room >= 0, "a window of {} does not fit {}", w.span(i), x.size[i]);
+    require<DataError>(room >= 0, "expected a window that fits {1}; got {0}", w.span(i), x.size[i]);
     out[i] = (room + (ceil ? w.stride[i] - 1 : 0)) / w.stride[i] + 1;
     if (ceil && (out[i] - 1) * w.stride[i] >= x.size[i] + w.before[i]) --out[i];
   }
@@ -208,7 +209,7 @@ Pair windows(const Images& x, const Window& w, bool ceil) {
 
 void pool(NodeImport& n, bool largest) {
   const Images x = images_of(n);
-  require<DataError>(n.has_attribute("kernel_shape"), "its attribute 'kernel_shape' is missing");
+  require<DataError>(n.has_attribute("kernel_shape"), "the attribute 'kernel_shape' is missing");
   Window w = window_of(n, x, {1, 1});
   const bool ceil = n.integer("ceil_mode", 0) != 0;
   require<DataError>(w.dilation == Pair{1, 1}, "dilations are not supported");
@@ -298,8 +299,8 @@ void resize(NodeImport& n) {
       const double exact = static_cast<double>(x.size[i]) * scales[i + 2];
       require<DataError>(exact >= 1 && exact < (1 << 24) &&
                              std::abs(exact - std::round(exact)) < 1e-3,
-                         "a scale of {} gives no whole number of pixels of {}", scales[i + 2],
-                         x.size[i]);
+                         "expected a scale that gives a whole number of pixels; got {} for {}",
+                         scales[i + 2], x.size[i]);
       out[i] = static_cast<std::int64_t>(std::round(exact));
     }
   };

@@ -12,7 +12,7 @@
 namespace linnet::onnx {
 namespace {
 
-/// The order of channels last, after the axes of pixels.
+/// Returns the order of channels last, after the axes of pixels.
 std::vector<int> channels_last(const Trace& x) {
   require<DataError>(x.axes.size() >= 2, "expected channels as axis 1; got {}",
                      text_of(dims_of(x)));
@@ -32,7 +32,7 @@ void set_channels(NodeImport& n, const std::string& layer, const char* role, std
 void batch_norm(NodeImport& n) {
   const Trace x = n.floats(0);
   require<DataError>(n.integer("training_mode", 0) == 0 && n.integer("spatial", 1) == 1,
-                     "training_mode, and spatial 0, are not supported");
+                     "training_mode and spatial = 0 are not supported");
   const std::vector<int> order = channels_last(x);
   const std::int64_t channels = dims_of(x)[1];
   BatchNorm norm;
@@ -71,7 +71,7 @@ void group_norm(NodeImport& n) {
   norm.epsilon = n.number("epsilon", 1e-5);
   norm.name = n.layer_name(*n.constant(1));
   require<DataError>(norm.groups > 0 && channels % norm.groups == 0,
-                     "{} channels have no {} groups", channels, norm.groups);
+                     "expected groups that divide {} channels; got {}", channels, norm.groups);
   const Expression y = arranged(x, order, 0) | norm;
   if (n.opset() >= 21) {
     set_channels(n, norm.name, "weight", 1, channels);
@@ -90,7 +90,7 @@ void group_norm(NodeImport& n) {
   n.give(from_rows(x, n.scoped(y), order, 0));
 }
 
-/// The axes from `first` on as the last ones of an expression, the others before them.
+/// Returns the axes from `first` on as the last ones of an expression, the others before them.
 std::vector<int> last_axes(const Trace& x, int first, int batch) {
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(x.axes.size()); ++i) {
@@ -135,7 +135,7 @@ Axes places(NodeImport& n, const Trace& x, const std::vector<std::int64_t>& axes
   Axes all;
   for (const std::int64_t axis : axes) {
     for (const int place : x.axes[static_cast<std::size_t>(n.axis(axis, x.axes.size()))]) {
-      require<DataError>(place > 0, "would reduce axis {}, which holds the batch", axis);
+      require<DataError>(place > 0, "would reduce axis {}, the batch", axis);
       all.push_back(place - 1);
     }
   }
@@ -177,10 +177,10 @@ void mean_variance_norm(NodeImport& n) {
 
 void add_norms(Operators& all) {
   all["BatchNormalization"] = {batch_norm,
-                               "inference mode; in a training it is a batch norm again"};
+                               "inference mode; a training computes batch statistics again"};
   all["InstanceNormalization"] = {instance_norm, {}};
   all["GroupNormalization"] = {group_norm, {}};
-  all["LayerNormalization"] = {layer_norm, "scale and bias of the normalised dims"};
+  all["LayerNormalization"] = {layer_norm, "scale and bias with the shape of the normalised dims"};
   all["RMSNormalization"] = {rms_norm, {}};
   all["LpNormalization"] = {lp_norm, "not along the batch"};
   all["MeanVarianceNormalization"] = {mean_variance_norm, "not over the batch"};

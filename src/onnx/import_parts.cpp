@@ -12,7 +12,7 @@
 namespace linnet::onnx {
 namespace {
 
-/// A single axis of the expression, which functions count without the batch.
+/// Returns a single axis of the expression, which functions count without the batch.
 std::int64_t place_of(const Trace& t, int axis) {
   return t.axes[static_cast<std::size_t>(axis)].front() - 1;
 }
@@ -23,9 +23,9 @@ void join(NodeImport& n) {
   const Dims dims = first->dims();
   const int axis = n.axis(n.integer("axis", 1), dims.size());
   const int batch = batch_axis(*first->trace);
-  require<DataError>(axis != batch, "would join batches");
+  require<DataError>(axis != batch, "would join along the batch");
   require<DataError>(batch < 0 || is_batch(*first->trace, batch),
-                     "axis {} holds the batch with others", batch);
+                     "axis {} combines the batch with other dims", batch);
   // Their order in the first one; ONNX axes of 1 after those that lie in memory.
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(dims.size()); ++i) {
@@ -76,7 +76,8 @@ void cut(NodeImport& n) {
     sizes = n.integers(1);
   const auto count = static_cast<std::int64_t>(n.outputs());
   const std::int64_t asked = n.opset() >= 18 ? n.integer("num_outputs", count) : count;
-  require<DataError>(asked == count, "num_outputs is {}; there are {}", asked, count);
+  require<DataError>(asked == count, "expected num_outputs = {1}, as the node has; got {0}", asked,
+                     count);
   if (sizes.empty()) {
     const std::int64_t each = (dim + count - 1) / count;
     for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::min(each, dim - i * each));
@@ -84,13 +85,13 @@ void cut(NodeImport& n) {
   require<DataError>(static_cast<std::int64_t>(sizes.size()) == count &&
                          std::ranges::all_of(sizes, [](std::int64_t s) { return s > 0; }) &&
                          std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) == dim,
-                     "the parts {} do not make up {}", text_of(sizes), dim);
+                     "expected parts that add up to {1}; got {0}", text_of(sizes), dim);
   const Trace one = merged(x, axis);
   const std::vector<Expression> parts = split(one.e, sizes, place_of(one, axis));
   for (std::size_t i = 0; i < parts.size(); ++i) n.give(n.as(one, parts[i]), i);
 }
 
-/// Elements first, first + step, ... of an axis, `count` of them.
+/// Returns elements first, first + step, ... of an axis, `count` of them.
 Trace sliced(const Trace& x, int axis, std::int64_t first, std::int64_t step, std::int64_t count) {
   const std::int64_t dim = dims_of(x)[static_cast<std::size_t>(axis)];
   if (first == 0 && step == 1 && count == dim) return x;
@@ -139,11 +140,11 @@ void slice_axes(NodeImport& n) {
       const bool to_end =
           ends[i] >= n.network().batch() &&
           (ends[i] == dim || ends[i] > (1 << 30) || n.network().batch() != kTemplateBatch);
-      require<DataError>(starts[i] == 0 && step == 1 && to_end, "would take a part of the batch");
+      require<DataError>(starts[i] == 0 && step == 1 && to_end, "would slice the batch");
       continue;
     }
     require<DataError>(!ends_with_batch || ends[i] % kTemplateBatch != 0,
-                       "an end depends on the size of the batch");
+                       "an end depends on the batch size");
     const std::int64_t lowest = step > 0 ? 0 : -1;
     const std::int64_t highest = step > 0 ? dim : dim - 1;
     const auto at = [&](std::int64_t place, std::int64_t low) {
@@ -165,11 +166,11 @@ void gather_constant(NodeImport& n, int axis) {
   const std::int64_t dim = dims_of(x)[static_cast<std::size_t>(axis)];
   std::vector<std::int64_t> ids = n.integers(1);
   for (std::int64_t& id : ids) {
-    require<DataError>(id >= -dim && id < dim, "expected places of [{}, {}); got {}", -dim, dim,
+    require<DataError>(id >= -dim && id < dim, "expected indices in [{}, {}); got {}", -dim, dim,
                        id);
     id += id < 0 ? dim : 0;
   }
-  require<DataError>(!ids.empty() && !is_batch(x, axis), "would take a part of the batch");
+  require<DataError>(!ids.empty() && !is_batch(x, axis), "would slice the batch");
   const Dims ids_dims = n.constant(1)->dims();
   const std::int64_t step = ids.size() > 1 ? ids[1] - ids[0] : 1;
   bool even = step != 0;
@@ -178,7 +179,7 @@ void gather_constant(NodeImport& n, int axis) {
     x = sliced(x, axis, ids.front(), step, static_cast<std::int64_t>(ids.size()));
   } else {
     require<DataError>(ids.size() <= 256,
-                       "more than 256 places in no even order are not supported");
+                       "more than 256 indices without a constant step are not supported");
     x = merged(x, axis);
     std::vector<Expression> parts;
     for (const std::int64_t id : ids) parts.push_back(slice(x.e, place_of(x, axis), id, id + 1));
@@ -235,7 +236,7 @@ void gather_axis(NodeImport& n) {
   else if (n.is_constant(0))
     look_up(n, axis);
   else
-    n.refuse("expected a constant table or constant places");
+    n.refuse("expected a constant table or constant indices");
 }
 
 Expression edge(const Expression& e, std::int64_t place, std::int64_t at, std::int64_t count) {
@@ -269,7 +270,7 @@ void pad_axes(NodeImport& n) {
     const int axis = axes[i];
     const std::int64_t dim = dims_of(x)[static_cast<std::size_t>(axis)];
     require<DataError>(before > -dim && after > -dim && before < (1 << 24) && after < (1 << 24),
-                       "can't pad {} by {} and {}", text_of(dims_of(x)), before, after);
+                       "cannot pad {} by {} and {}", text_of(dims_of(x)), before, after);
     if (before < 0 || after < 0) {
       const std::int64_t first = std::max<std::int64_t>(-before, 0);
       x = sliced(x, axis, first, 1, dim - first - std::max<std::int64_t>(-after, 0));
@@ -285,7 +286,7 @@ void pad_axes(NodeImport& n) {
     const std::int64_t now = dims_of(x)[static_cast<std::size_t>(axis)];
     require<DataError>(mode == "edge" ? std::max(before, after) <= 256
                                       : std::max(before, after) < now,
-                       "can't pad {} by {} and {} in mode '{}'", now, before, after, mode);
+                       "cannot pad {} by {} and {} in mode '{}'", now, before, after, mode);
     std::vector<Expression> parts = {x.e};
     if (before > 0) {
       parts.insert(parts.begin(), mode == "edge" ? edge(x.e, place, 0, before)
@@ -358,10 +359,10 @@ void triangle(NodeImport& n) {
 void add_parts(Operators& all) {
   all["Concat"] = {join, "not along the batch"};
   all["Split"] = {cut, "not along the batch"};
-  all["Slice"] = {slice_axes, "constant places, not along the batch"};
-  all["Gather"] = {gather_axis, "constant places, or ids from 0 of a constant table"};
+  all["Slice"] = {slice_axes, "constant indices, not along the batch"};
+  all["Gather"] = {gather_axis, "constant indices, or ids from 0 of a constant table"};
   all["Pad"] = {pad_axes, "modes constant, reflect and edge; constant pads"};
-  all["OneHot"] = {hot, "depth and values are constants"};
+  all["OneHot"] = {hot, "constant depth and values"};
   all["Trilu"] = {triangle, {}};
 }
 

@@ -22,7 +22,7 @@ Rows rows_of(const Trace& given) {
   Trace x = squeezed(given);
   Axis& features = x.axes.back();
   require<DataError>(std::ranges::find(features, 0) == features.end(),
-                     "the last axis holds the batch");
+                     "the last axis is the batch");
   if (features.empty()) {
     x = merged(x, static_cast<int>(x.axes.size()) - 1);
     return {x, {1}, {0}};
@@ -51,7 +51,8 @@ Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
   const Rows x = rows_of(given);
   const std::int64_t out = w->dims()[static_cast<std::size_t>(units)];
   const std::int64_t features = w->dims()[static_cast<std::size_t>(1 - units)];
-  require<DataError>(features == elements_of(x.view), "{} does not fit a weight of {}",
+  require<DataError>(features == elements_of(x.view),
+                     "expected {1} as the weight's input features; got {0}",
                      text_of(dims_of(given)), text_of(w->dims()));
   // (units, features...), the features in the expression's order.
   Layout layout;
@@ -79,7 +80,7 @@ Trace dense(NodeImport& n, const Trace& given, const ConstantPtr& w, int units,
   return y;
 }
 
-/// Products of matrices of which both, or one that is no plain weight, depend on the inputs.
+/// Products of matrices of which both, or one that is not a plain weight, depend on the inputs.
 Trace product(NodeImport& n, Value a, Value b) {
   const bool row = a.dims().size() == 1;
   const bool column = b.dims().size() == 1;

@@ -12,7 +12,8 @@
 namespace linnet::onnx {
 namespace {
 
-/// The operator's order of gates in Linnet's: of ONNX's iofc and zrh, Linnet has ifgo and rzn.
+/// Returns the operator's order of gates in Linnet's: of ONNX's iofc and zrh, Linnet has ifgo and
+/// rzn.
 std::vector<std::int64_t> gate_order(Cell cell) {
   switch (cell) {
     case Cell::lstm: return {0, 2, 3, 1};
@@ -22,7 +23,7 @@ std::vector<std::int64_t> gate_order(Cell cell) {
   }
 }
 
-/// One direction of (directions, gates * units, ...), with its gates in Linnet's order.
+/// Returns one direction of (directions, gates * units, ...), with its gates in Linnet's order.
 std::vector<float> gates_of(const Constant& c, std::int64_t directions, std::int64_t direction,
                             Cell cell, std::int64_t part = 0, std::int64_t parts = 1) {
   const std::vector<float> all = c.floats();
@@ -77,7 +78,8 @@ Recurrent settings_of(NodeImport& n) {
   }
   std::vector<std::string> wanted = usual;
   if (r.directions == 2) wanted.insert(wanted.end(), usual.begin(), usual.end());
-  require<DataError>(given.empty() || given == wanted, "its activations are not supported");
+  require<DataError>(given.empty() || given == wanted,
+                     "activations other than the default ones are not supported");
   return r;
 }
 
@@ -198,7 +200,8 @@ void recurrent(NodeImport& n) {
 }  // namespace
 
 void add_recurrent(Operators& all) {
-  const char* limit = "constant weights, states of zeros, usual activations; no clip, no peepholes";
+  const char* limit =
+      "constant weights, zero initial states, default activations; no clip, no peepholes";
   for (const char* name : {"RNN", "GRU", "LSTM"}) all[name] = {recurrent, limit};
 }
 

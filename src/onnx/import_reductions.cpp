@@ -18,7 +18,7 @@ Axes places_of(const Axis& axis) {
   return places;
 }
 
-/// What is left of `x` where the expression has lost these axes; ONNX's stay as 1 or go.
+/// Returns what is left of `x` where the expression has lost these axes; ONNX's stay as 1 or go.
 Trace without(const Trace& x, const Expression& y, const std::vector<bool>& reduced, bool keep,
               Type type) {
   std::vector<int> gone;
@@ -60,7 +60,7 @@ Operator reduction(Reduction f, std::int64_t axes_input_from) {
             for (std::size_t i = 0; i < x.axes.size(); ++i) {
               if (!reduced[i]) continue;
               require<DataError>(std::ranges::find(x.axes[i], 0) == x.axes[i].end(),
-                                 "would reduce axis {}, which holds the batch", i);
+                                 "would reduce axis {}, the batch", i);
               all.insert(all.end(), x.axes[i].begin(), x.axes[i].end());
             }
             if (all.empty() && !reduced.empty()) {  // axes of 1 alone
@@ -70,7 +70,7 @@ Operator reduction(Reduction f, std::int64_t axes_input_from) {
                 all = x.axes[i];
               }
             }
-            if (all.empty()) n.refuse("a single number is not reduced");
+            if (all.empty()) n.refuse("expected an operand with axes; got a single number");
             n.give(without(x, f(x.e, places_of(all)), reduced, keep, x.type));
           },
           "not over the batch"};

@@ -21,7 +21,7 @@ Target target_of(NodeImport& n, std::size_t i) {
   return {c->integers(), c->batch ? kTemplateBatch : n.network().batch()};
 }
 
-/// The dims of a value where the batch has this size.
+/// Returns the dims of a value where the batch has this size.
 Dims dims_at(const Trace& t, std::int64_t batch) {
   Dims dims;
   for (const Axis& axis : t.axes) {
@@ -50,14 +50,14 @@ void reshape_to(NodeImport& n) {
       continue;
     }
     require<DataError>(dims[i] > 0 && known <= (std::int64_t{1} << 40) / dims[i],
-                       "can't reshape {} to {}", text_of(from), text_of(dims));
+                       "cannot reshape {} to {}", text_of(from), text_of(dims));
     known *= dims[i];
   }
   if (open >= 0 && whole % known == 0) {
     dims[static_cast<std::size_t>(open)] = whole / known;
     known = whole;
   }
-  require<DataError>(known == whole, "can't reshape {} to {}", text_of(from), text_of(dims));
+  require<DataError>(known == whole, "cannot reshape {} to {}", text_of(from), text_of(dims));
   n.give(reshaped(x, dims, batch));
 }
 
@@ -102,7 +102,7 @@ void squeeze(NodeImport& n) {
   for (std::size_t i = 0; i < x.axes.size(); ++i) {
     const Axis& places = x.axes[i];
     const bool one = places.empty() || (places == Axis{0} && one_sample);
-    require<DataError>(one || !drops[i], "axis {} of {} is more than 1", i, text_of(dims_of(x)));
+    require<DataError>(one || !drops[i], "expected 1 as axis {} of {}", i, text_of(dims_of(x)));
     if (given ? !drops[i] : !one) y.axes.push_back(places);
   }
   n.give(std::move(y));
@@ -116,7 +116,7 @@ void unsqueeze(NodeImport& n) {
   std::vector<int> places;
   for (const std::int64_t axis : *given) places.push_back(n.axis(axis, rank));
   std::ranges::sort(places);
-  require<DataError>(std::ranges::adjacent_find(places) == places.end(), "an axis is named twice");
+  require<DataError>(std::ranges::adjacent_find(places) == places.end(), "expected each axis once");
   for (const int place : places) x.axes.insert(x.axes.begin() + place, Axis{});
   n.give(std::move(x));
 }
@@ -129,7 +129,7 @@ void transpose_axes(NodeImport& n) {
   std::vector<std::int64_t> sorted = order;
   std::ranges::sort(sorted);
   std::ranges::reverse(reversed);
-  require<DataError>(sorted == reversed, "perm {} does not name each axis of {} once",
+  require<DataError>(sorted == reversed, "expected each axis of {1} once in perm; got {0}",
                      text_of(order), text_of(dims_of(x)));
   Trace y = x;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -143,7 +143,7 @@ Trace repeated(NodeImport& n, Trace t, std::size_t axis, std::int64_t dim) {
   t = merged(t, static_cast<int>(axis));
   Dims sample(t.e.shape().dims().begin(), t.e.shape().dims().end());
   sample[static_cast<std::size_t>(t.axes[axis].front()) - 1] = dim;
-  require<DataError>(t.e.dtype() == DType::f32, "ids can't be repeated");
+  require<DataError>(t.e.dtype() == DType::f32, "ids cannot be repeated");
   t.e = expand(n.scoped(t.e), Shape(sample));
   return t;
 }
@@ -159,7 +159,7 @@ void expand_to(NodeImport& n) {
     const std::int64_t have = dims_at(x, batch)[skipped + i];
     if (dims[i] == have || dims[i] == 1) continue;
     require<DataError>(have == 1 && dims[i] > 0 && dims[i] % kTemplateBatch != 0,
-                       "can't expand {} to {}", text_of(dims_at(x, batch)), text_of(dims));
+                       "cannot expand {} to {}", text_of(dims_at(x, batch)), text_of(dims));
     x = repeated(n, x, skipped + i, dims[i]);
   }
   n.give(std::move(x));
@@ -174,7 +174,7 @@ void tile(NodeImport& n) {
   for (std::size_t i = 0; i < repeats.size(); ++i) {
     if (repeats[i] == 1) continue;
     require<DataError>(repeats[i] > 0 && !is_batch(x, static_cast<int>(i)),
-                       "can't repeat axis {} of {} {} times", i, text_of(dims_of(x)), repeats[i]);
+                       "cannot repeat axis {} of {} {} times", i, text_of(dims_of(x)), repeats[i]);
     // A new axis before those of this one.
     Trace more = x;
     more.axes.push_back({});
@@ -257,13 +257,15 @@ void blocks(NodeImport& n, bool to_space) {
     n.give(reshaped(turned, result, batch));
   };
   if (!to_space) {
-    require<DataError>(h % size == 0 && w % size == 0, "{} has no blocks of {}", text_of(dims),
-                       size);
+    require<DataError>(h % size == 0 && w % size == 0,
+                       "expected height and width that are multiples of {1}; got {0}",
+                       text_of(dims), size);
     turn({dims[0], c, h / size, size, w / size, size}, {0, 3, 5, 1, 2, 4},
          {dims[0], c * size * size, h / size, w / size});
     return;
   }
-  require<DataError>(c % (size * size) == 0, "{} channels are no blocks of {}", c, size);
+  require<DataError>(c % (size * size) == 0,
+                     "expected channels that are a multiple of {1}; got {0}", c, size);
   const std::int64_t out = c / (size * size);
   const bool deep = mode == "DCR";
   turn(deep ? Dims{dims[0], size, size, out, h, w} : Dims{dims[0], out, size, size, h, w},
@@ -271,24 +273,22 @@ void blocks(NodeImport& n, bool to_space) {
        {dims[0], out, h * size, w * size});
 }
 
-[[noreturn]] void of_constants_alone(NodeImport& n) {
-  n.refuse("it is computed on constants alone");
-}
+[[noreturn]] void of_constants_alone(NodeImport& n) { n.refuse("only on constants"); }
 
 }  // namespace
 
 void add_shapes(Operators& all) {
-  all["Reshape"] = {reshape_to, "samples of a batch stay apart"};
-  all["Flatten"] = {flatten, "samples of a batch stay apart"};
+  all["Reshape"] = {reshape_to, "without mixing the samples of a batch"};
+  all["Flatten"] = {flatten, "without mixing the samples of a batch"};
   all["Squeeze"] = {squeeze, {}};
   all["Unsqueeze"] = {unsqueeze, {}};
   all["Transpose"] = {transpose_axes, {}};
-  all["Expand"] = {expand_to, "the shape is a constant"};
-  all["Tile"] = {tile, "repeats are a constant"};
+  all["Expand"] = {expand_to, "constant shape"};
+  all["Tile"] = {tile, "constant repeats"};
   all["Shape"] = {shape_of, {}};
   all["Size"] = {size_of, {}};
   all["Constant"] = {constant, "numbers, dense"};
-  all["ConstantOfShape"] = {of_constants_alone, "of a constant"};
+  all["ConstantOfShape"] = {of_constants_alone, "only on a constant"};
   all["Range"] = {of_constants_alone, "of constants"};
   all["DepthToSpace"] = {[](NodeImport& n) { blocks(n, true); }, {}};
   all["SpaceToDepth"] = {[](NodeImport& n) { blocks(n, false); }, {}};

@@ -166,15 +166,14 @@ void Importer::add_input(const ValueProto& input) {
   if (given != options_.shapes.end()) {
     dims.assign(given->second.dims().begin(), given->second.dims().end());
     require<DataError>(!input.has_shape || dims.size() == input.dims.size(),
-                       "the input '{}' has {} axes; the shape that was given for it has {}", name,
+                       "the input '{}' has {} axes; the given shape has {}", name,
                        input.dims.size(), dims.size());
   } else {
     require<DataError>(input.has_shape, "the input '{}' has no shape: give it one", name);
     for (const DimProto& dim : input.dims) dims.push_back(dim.value);
   }
   const std::size_t first = options_.batch_axis ? 1 : 0;
-  require<DataError>(dims.size() >= first, "the input '{}' has no axis that could be the batch",
-                     name);
+  require<DataError>(dims.size() >= first, "the input '{}' has no batch axis", name);
   for (std::size_t i = first; i < dims.size(); ++i) {
     require<DataError>(dims[i] > 0,
                        "the file leaves the dim {} of the input '{}' {}open: give it a shape", i,
@@ -194,7 +193,7 @@ void Importer::add_input(const ValueProto& input) {
   const bool is_ids = !is_float(input.type) && input.type != Type::boolean &&
                       reaches(input.name, takes_ids, keeps_ids);
   const bool images = !is_ids && dims.size() >= 3 && reaches(input.name, is_of_images, keeps_axes);
-  // Of an image the channels are last; ONNX has them first.
+  // Channels are the last axis of an image; ONNX has them first.
   std::vector<int> order;
   for (std::size_t i = first; i < dims.size(); ++i) order.push_back(static_cast<int>(i));
   if (images)
@@ -236,7 +235,7 @@ void Importer::add_node(const NodeProto& node) {
   } catch (const Error& error) {
     fail_again<DataError>(error, "[{} '{}'] {}", shown, called, batch_named(error.what()));
   } catch (const InternalError& error) {  // an operator met what no builder would have made
-    fail<DataError>("[{} '{}'] its operands do not fit", shown, called);
+    fail<DataError>("[{} '{}'] the operands do not fit", shown, called);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (find(node.outputs[i]) != nullptr) continue;
@@ -260,7 +259,7 @@ void Importer::add_output(const ValueProto& output) {
   t.e = Expression(scope(unique_name("output_" + name)), t.e.value(), true);
   const int batch = batch_axis(t);
   require<DataError>(batch < 0 || is_batch(t, batch),
-                     "the output '{}' of {} has the batch and others in one axis", name,
+                     "the output '{}' of {} combines the batch with other dims in one axis", name,
                      batch_named(text_of(dims_of(t))));
   if (t.e.dtype() == DType::i32) t.e = as_numbers(t.e, t.below, name);
   const int rank = static_cast<int>(t.axes.size());
@@ -268,7 +267,7 @@ void Importer::add_output(const ValueProto& output) {
   for (int i = 0; i < rank; ++i) {
     if (i != batch) order.push_back(i);
   }
-  // What is an image in the network stays one.
+  // Images in the network stay images.
   bool image = batch == 0 && rank >= 3 && t.axes[1] == Axis{rank - 1};
   for (int i = 2; i < rank; ++i)
     image = image && t.axes[static_cast<std::size_t>(i)] == Axis{i - 1};
@@ -290,7 +289,7 @@ void Importer::add_output(const ValueProto& output) {
 Expression Importer::as_numbers(const Expression& ids, std::int64_t below,
                                 const std::string& name) {
   require<DataError>(below > 0 && below <= kMostComputed,
-                     "expected numbers; got ids, which are read by Gather alone");
+                     "expected numbers; got ids, which only Gather reads");
   std::vector<double> numbers(static_cast<std::size_t>(below));
   std::iota(numbers.begin(), numbers.end(), 0.0);
   auto all = std::make_shared<Constant>(Type::f32, Dims{below}, std::move(numbers));
@@ -331,7 +330,7 @@ std::pair<ConstantPtr, Layout> Importer::untransposed(const ConstantPtr& constan
 Expression Importer::weight(const ConstantPtr& given, const Layout& wanted,
                             const std::shared_ptr<const ExpressionScope>& scope) {
   const auto [constant, layout] = untransposed(given, wanted);
-  require<DataError>(!constant->batch, "'{}' depends on the size of the batch, which no weight can",
+  require<DataError>(!constant->batch, "'{}' depends on the batch size; expected a weight",
                      constant->name);
   LINNET_ASSERT(elements_of(layout.view) == constant->elements());
   const auto found = held_.find(constant->name);
@@ -367,7 +366,7 @@ Expression Importer::weight(const ConstantPtr& given, const Layout& wanted,
 void Importer::set_weight(const std::string& layer, const std::string& role,
                           const ConstantPtr& given, const Layout& wanted) {
   const auto [constant, layout] = untransposed(given, wanted);
-  require<DataError>(!constant->batch, "'{}' depends on the size of the batch, which no weight can",
+  require<DataError>(!constant->batch, "'{}' depends on the batch size; expected a weight",
                      constant->name);
   const std::string name = fmt::format("{}.{}", layer, role);
   const auto spec = std::ranges::find(definition_->parameters, name, &ParameterSpec::name);

@@ -34,15 +34,15 @@ struct Value {
   Dims dims() const { return trace ? dims_of(*trace) : constant->dims(); }
 };
 
-/// How a constant lies in a weight: `view` are dims of as many elements, in ONNX's order, `order`
-/// the order in which the weight has them, `shape` the weight's own dims.
+/// Describes how a constant lies in a weight: `view` are dims of as many elements, in ONNX's order,
+/// `order` the order in which the weight has them, `shape` the weight's own dims.
 struct Layout {
   Dims view;
   std::vector<int> order;
   Dims shape;
   bool operator==(const Layout&) const = default;
 };
-/// As it is.
+/// Keeps the order.
 Layout as_is(const Dims& dims);
 /// With its axes in another order.
 Layout in_order(const Dims& dims, const std::vector<int>& order);
@@ -54,26 +54,26 @@ class Importer {
 
   /// Throws DataError naming the node, the input or the output that is not supported.
   void run();
-  /// Of run(): to be taken once.
+  /// Result of run(), taken once.
   Network take_network();
   const State& weights() const { return weights_; }
   const std::vector<OnnxPort>& inputs() const { return inputs_; }
   const std::vector<OnnxPort>& outputs() const { return outputs_; }
 
   const ModelProto& model() const { return model_; }
-  /// The batch's size where the file has a fixed one, else kTemplateBatch.
+  /// Returns the batch's size where the file has a fixed one, else kTemplateBatch.
   std::int64_t batch() const { return batch_; }
-  /// A name that nothing in the network has yet: `wanted`, or with a number.
+  /// Returns a name that nothing in the network has yet: `wanted`, or with a number.
   std::string unique_name(std::string wanted);
-  /// The scope of operators of this name.
+  /// Returns the scope of operators of this name.
   std::shared_ptr<const ExpressionScope> scope(const std::string& name);
   NetworkBuilder& builder() { return builder_; }
 
-  /// A constant as a weight, or as a statistic where it does not train. The same constant is the
-  /// same weight, however often it is used.
+  /// Returns a constant as a weight, or as a statistic where it does not train. The same constant
+  /// is the same weight, however often it is used.
   Expression weight(const ConstantPtr& constant, const Layout& layout,
                     const std::shared_ptr<const ExpressionScope>& scope);
-  /// Whether an initializer is a weight already.
+  /// Returns whether an initializer is a weight already.
   bool is_weight(const Constant& constant) const;
   /// Sets "<layer>.<role>", a weight of a layer that was added, from a constant.
   void set_weight(const std::string& layer, const std::string& role, const ConstantPtr& constant,
@@ -87,7 +87,7 @@ class Importer {
   /// Null: nothing of this name is known.
   const Value* find(std::string_view name) const;
   void define(std::string_view name, Value value);
-  /// How many nodes and outputs read a value.
+  /// Returns how many nodes and outputs read a value.
   int uses(std::string_view name) const;
 
  private:
@@ -96,10 +96,10 @@ class Importer {
     Expression e;
     Layout layout;
   };
-  /// An expression of all the constant's elements in ONNX's order and dims.
+  /// Returns an expression of all the constant's elements in ONNX's order and dims.
   Expression natural(const Held& held, const Constant& constant,
                      const std::shared_ptr<const ExpressionScope>& scope);
-  /// A transposed initializer as itself, so that both stay one weight.
+  /// Returns a transposed initializer as itself, so that both stay one weight.
   std::pair<ConstantPtr, Layout> untransposed(const ConstantPtr& constant,
                                               const Layout& layout) const;
   void add_inputs();

@@ -21,7 +21,7 @@ std::vector<std::int64_t> refined(std::vector<std::int64_t> a, std::vector<std::
   while (i < a.size() && k < b.size()) {
     const std::int64_t small = std::min(a[i], b[k]);
     require<DataError>(small > 0 && a[i] % small == 0 && b[k] % small == 0,
-                       "expected operands whose axes are made of the same parts");
+                       "expected operands whose axes are products of the same dims");
     sizes.push_back(small);
     if ((a[i] /= small) == 1) ++i;
     if ((b[k] /= small) == 1) ++k;
@@ -35,7 +35,7 @@ std::int64_t product(const std::vector<std::int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// A constant that is the same for every sample, without its dim along that axis.
+/// Returns a constant that is the same for every sample, without its dim along that axis.
 ConstantPtr without_batch(const Constant& c, std::size_t axis) {
   Dims one = c.dims();
   const std::int64_t dim = std::exchange(one[axis], 1);
@@ -87,8 +87,7 @@ bool NodeImport::wants(std::size_t output) const {
 const Value& NodeImport::input(std::size_t i) const {
   require<DataError>(has(i), "expected at least {} inputs; got {}", i + 1, node_.inputs.size());
   const Value* value = importer_.find(node_.inputs[i]);
-  require<DataError>(value != nullptr,
-                     "its input '{}' is not known: no supported node before it computes it",
+  require<DataError>(value != nullptr, "its input '{}' is unknown: no earlier node computes it",
                      shown(node_.inputs[i]));
   return *value;
 }
@@ -103,7 +102,7 @@ const ConstantPtr& NodeImport::constant(std::size_t i) const {
 
 std::vector<std::int64_t> NodeImport::integers(std::size_t i) const {
   const ConstantPtr& c = constant(i);
-  require<DataError>(!c->batch, "its input '{}' depends on the size of the batch", c->name);
+  require<DataError>(!c->batch, "its input '{}' depends on the batch size", c->name);
   return c->integers();
 }
 
@@ -262,8 +261,7 @@ Aligned NodeImport::align(std::vector<Value> operands, std::size_t last) {
       for (const int place : *places) {
         sizes.push_back(dim_of(*v.trace, place));
         if (place != 0) continue;
-        require<DataError>(batch == rank || batch == a,
-                           "would combine the samples of a batch with each other");
+        require<DataError>(batch == rank || batch == a, "would combine the samples of a batch");
         batch = a;
       }
       parts[a] = parts[a].empty() ? sizes : refined(parts[a], sizes);

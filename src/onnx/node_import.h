@@ -32,19 +32,19 @@ class NodeImport {
   std::size_t inputs() const { return node_.inputs.size(); }
   std::size_t outputs() const { return node_.outputs.size(); }
   bool has(std::size_t input) const;
-  /// Whether an output is read by anybody.
+  /// Returns whether an output is read by anybody.
   bool wants(std::size_t output) const;
   const Value& input(std::size_t i) const;
   bool is_constant(std::size_t i) const { return has(i) && input(i).constant != nullptr; }
   /// Throws DataError for a value that depends on the inputs.
   const ConstantPtr& constant(std::size_t i) const;
-  /// The numbers of a constant that does not depend on the batch's size.
+  /// Returns the numbers of a constant that does not depend on the batch's size.
   std::vector<std::int64_t> integers(std::size_t i) const;
-  /// The only element of a constant.
+  /// Returns the only element of a constant.
   double scalar(std::size_t i) const;
-  /// The value, in this node's scope. Throws DataError for a constant.
+  /// Returns the value, in this node's scope. Throws DataError for a constant.
   Trace trace(std::size_t i) const;
-  /// The same, of floats.
+  /// Returns the same, of floats.
   Trace floats(std::size_t i) const;
   std::vector<Value> all() const;
 
@@ -59,22 +59,22 @@ class NodeImport {
   const TensorProto& tensor(std::string_view name);
   /// An attribute whose value changes nothing here.
   void ignore(std::string_view name) { read_.insert(std::string(name)); }
-  /// An axis of `rank`, counted from its end if negative. Throws DataError for another one.
+  /// Returns an axis of `rank`, counted from its end if negative. Throws DataError for another one.
   int axis(std::int64_t axis, std::size_t rank) const;
 
-  /// The operands with their axes brought together as ONNX's broadcasting does; `last`: so many
-  /// axes of each at the end stay as they are, one axis each.
+  /// Returns the operands with their axes brought together as ONNX's broadcasting does; `last`: so
+  /// many axes of each at the end stay as they are, one axis each.
   Aligned align(std::vector<Value> operands, std::size_t last = 0);
-  /// A constant as a weight in this node's scope.
+  /// Returns a constant as a weight in this node's scope.
   Expression weight(const ConstantPtr& constant, const Layout& layout);
-  /// A layer's name after the initializer that holds its weight, or after the node.
+  /// Returns a layer's name after the initializer that holds its weight, or after the node.
   std::string layer_name(const Constant& weight) const;
-  /// The expression in this node's scope: it names the operators that are made of it.
+  /// Returns the expression in this node's scope: it names the operators that are made of it.
   Expression scoped(const Expression& e) const;
-  /// The expression, with the type and the axes of the trace.
+  /// Returns the expression, with the type and the axes of the trace.
   Trace as(const Trace& t, const Expression& e) const { return {e, t.axes, t.type}; }
 
-  /// A value of ids whose largest is known as numbers. Throws DataError for other ids.
+  /// Returns a value of ids whose largest is known as numbers. Throws DataError for other ids.
   Value with_numbers(const Value& value);
 
   void give(Value value, std::size_t output = 0);
@@ -99,14 +99,14 @@ class NodeImport {
   bool repeated_ = false;
 };
 
-/// How an operator is read.
+/// Describes how an operator is read.
 struct Operator {
   std::function<void(NodeImport&)> import;
   std::string limit;  ///< what of it is not supported, for the table of the documentation
 };
 using Operators = std::map<std::string, Operator, std::less<>>;
 
-/// All operators by name.
+/// Returns all operators by name.
 const Operators& operators();
 
 // Each adds the operators of its file.

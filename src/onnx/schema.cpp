@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "core/half.h"
-#include "onnx/external.h"
 #include "io/protobuf.h"
+#include "onnx/external.h"
 
 namespace linnet::onnx {
 
@@ -26,7 +26,7 @@ constexpr std::size_t kMostMembers = std::size_t{1} << 20;  // nodes, initialize
 constexpr std::size_t kMostDims = 64;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
-static_assert(std::endian::native == std::endian::little, "raw data are little-endian");
+static_assert(std::endian::native == std::endian::little, "raw data needs a little-endian machine");
 
 void add_little_endian(std::int64_t value, std::size_t bytes, std::string& to) {
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -80,7 +80,7 @@ TensorProto tensor_from(std::string_view message) {
     switch (f.number) {
       case 1: append_integers(f, tensor.dims); break;
       case 2: type = integer_of(f); break;
-      case 3: fail<DataError>("a tensor lies in segments, which is not supported");
+      case 3: fail<DataError>("a tensor in segments is not supported");
       case kFloat:
       case kInt32:
       case kInt64:
@@ -276,7 +276,7 @@ T element(const TensorProto& tensor, std::size_t i) {
 template <class To>
 std::vector<To> numbers_of(const TensorProto& tensor) {
   const std::size_t each = bytes_of(tensor.type);
-  require<DataError>(each > 0 && !tensor.external, "the tensor '{}' of {} can't be read",
+  require<DataError>(each > 0 && !tensor.external, "the tensor '{}' of {} cannot be read",
                      tensor.name, name_of(tensor.type));
   std::vector<To> numbers(tensor.raw.size() / each);
   const auto fill = [&]<class T>(T /*of the file*/) {
@@ -394,7 +394,7 @@ ModelProto parse_model(std::shared_ptr<const std::string> bytes) {
         }
         break;
       }
-      case 25: fail<DataError>("it defines functions of its own, which are not supported");
+      case 25: fail<DataError>("its custom functions are not supported");
       default: break;
     }
   }
@@ -405,8 +405,8 @@ ModelProto parse_model(std::shared_ptr<const std::string> bytes) {
 ModelProto read_model(const std::filesystem::path& path) {
   const std::uint64_t size = InputFile(path).bytes();
   require<DataError>(size <= kMostBytes,
-                     "cannot read '{}': it has {} bytes; an ONNX file has at "
-                     "most 2 GiB and keeps larger weights in files beside it",
+                     "cannot read '{}': it has {} bytes; expected at most 2 GiB, with larger "
+                     "weights in other files",
                      path.string(), size);
   const auto bytes = std::make_shared<const std::string>(read_file(path));
   try {

@@ -32,7 +32,7 @@ enum class Type : std::uint8_t {
 };
 /// ONNX's name of a type, e.g. "FLOAT"; "type 99" of an unknown one.
 std::string name_of(Type type);
-/// Bytes of an element; 0 for a type whose tensors are not read.
+/// Returns bytes of an element; 0 for a type whose tensors are not read.
 std::size_t bytes_of(Type type);
 constexpr bool is_float(Type t) {
   return t == Type::f32 || t == Type::f16 || t == Type::f64 || t == Type::bf16;
@@ -42,7 +42,7 @@ using Dims = std::vector<std::int64_t>;
 
 /// "(2, 3)"
 std::string text_of(const Dims& dims);
-/// The product. Throws DataError for a negative dim and for 2^40 elements or more.
+/// Returns the product. Throws DataError for a negative dim and for 2^40 elements or more.
 std::int64_t elements_of(const Dims& dims);
 
 /// TensorProto: dense, row-major, little-endian.
@@ -131,9 +131,9 @@ ModelProto parse_model(std::shared_ptr<const std::string> bytes);
 /// external.h). Throws DataError naming the file.
 ModelProto read_model(const std::filesystem::path& path);
 
-/// The numbers of a tensor, as doubles. Throws DataError for strings.
+/// Returns the numbers of a tensor, as doubles. Throws DataError for strings.
 std::vector<double> doubles_of(const TensorProto& tensor);
-/// The same as floats, without the way over doubles.
+/// Returns the same as floats, without the way over doubles.
 std::vector<float> floats_of(const TensorProto& tensor);
 
 }  // namespace linnet::onnx

@@ -29,20 +29,20 @@ Expression under(const Expression& x, const Dims& sample) {
   return reshape(x, Shape(sample));
 }
 
-/// The same with the first axes taken into the batch, or out of it.
+/// Returns the same with the first axes taken into the batch, or out of it.
 Expression with_rows(const Expression& x, const Dims& sample) {
   Dims whole = sample;
   whole.insert(whole.begin(), -1);
   return emit(ReshapeOp({.shape = std::move(whole)}), {x});
 }
 
-/// How the axes of a value go into other dims, axis by axis.
+/// Describes how the axes of a value go into other dims, axis by axis.
 struct Regrouping {
   Trace t;
   std::vector<Axis> axes;
 };
 
-/// The axes taken one after the other; none where a dim would need a part of two.
+/// Returns the axes taken one after the other; none where a dim would need a part of two.
 std::optional<Regrouping> regrouped(Trace t, const Dims& dims, std::int64_t batch) {
   std::vector<int> rest;  // axes of the expression, in ONNX's order
   for (const Axis& axis : t.axes) rest.insert(rest.end(), axis.begin(), axis.end());
@@ -173,7 +173,7 @@ Trace squeezed(const Trace& t) {
 Trace merged(const Trace& t, int axis) {
   const Axis& places = t.axes[static_cast<std::size_t>(axis)];
   require<DataError>(std::ranges::find(places, 0) == places.end(),
-                     "axis {} holds the batch, whose samples are computed one by one", axis);
+                     "axis {} is the batch, whose samples cannot be mixed", axis);
   if (places.size() == 1) return t;
   if (places.empty()) {
     Dims sample = sample_of(t);
@@ -218,8 +218,7 @@ Expression arranged(const Trace& t, const std::vector<int>& order, int rows) {
     const Axis& from = t.axes[static_cast<std::size_t>(axis)];
     std::int64_t dim = 1;
     for (const int place : from) {
-      require<DataError>(place != 0,
-                         "axis {} holds the batch, whose samples are computed one by one", axis);
+      require<DataError>(place != 0, "axis {} is the batch, whose samples cannot be mixed", axis);
       places.push_back(place);
       dim *= dim_of(t, place);
     }

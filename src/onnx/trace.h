@@ -26,31 +26,34 @@ struct Trace {
   std::int64_t below = 0;  ///< ids of i32 are below it; 0: unknown
 };
 
-/// The dim of an axis of the expression; kTemplateBatch for the batch.
+/// Returns the dim of an axis of the expression; kTemplateBatch for the batch.
 std::int64_t dim_of(const Trace& t, int axis);
-/// The dims as ONNX has them; kTemplateBatch stands for the batch's.
+/// Returns the dims as ONNX has them; kTemplateBatch stands for the batch's.
 Dims dims_of(const Trace& t);
-/// The ONNX axis that holds the batch; -1: none.
+/// Returns the ONNX axis that holds the batch; -1: none.
 int batch_axis(const Trace& t);
-/// Whether an ONNX axis is the batch alone.
+/// Returns whether an ONNX axis is the batch alone.
 bool is_batch(const Trace& t, int axis);
 
-/// The axes of the expression but the batch in another order.
+/// Returns the axes of the expression but the batch in another order.
 Trace reordered(const Trace& t, const std::vector<int>& order);
-/// An axis of the expression cut into two, of `outer` and dim / outer.
+/// Returns an axis of the expression cut into two, of `outer` and dim / outer.
 Trace split(const Trace& t, int axis, std::int64_t outer);
 /// Without axes of 1, which stand for none of ONNX's then.
 Trace squeezed(const Trace& t);
-/// An ONNX axis as a single axis of the expression. Throws DataError for one with the batch.
+/// Returns an ONNX axis as a single axis of the expression. Throws DataError for one with the
+/// batch.
 Trace merged(const Trace& t, int axis);
-/// The ONNX axes in this order as those of a sample, one each. The batch must be none of them, and
-/// every other axis but `rows` must be. `rows`: its axis, if it is more than the batch, is taken as
-/// rows of one larger batch, which from_rows() undoes.
+/// Returns the ONNX axes in this order as those of a sample, one each. The batch must be none of
+/// them, and every other axis but `rows` must be. `rows`: its axis, if it is more than the batch,
+/// is taken as rows of one larger batch, which from_rows() undoes.
 Expression arranged(const Trace& t, const std::vector<int>& order, int rows = -1);
-/// What an operator made of arranged(t, ..., rows): sample axis i stands for ONNX axis order[i].
+/// Returns what an operator made of arranged(t, ..., rows): sample axis i stands for ONNX axis
+/// order[i].
 Trace from_rows(const Trace& t, const Expression& y, const std::vector<int>& order, int rows = -1);
-/// The same elements under other ONNX dims, where kTemplateBatch stands for the batch. `batch`: its
-/// size in `dims`, where the file has a fixed one. Throws DataError where samples would mix.
+/// Returns the same elements under other ONNX dims, where kTemplateBatch stands for the batch.
+/// `batch`: its size in `dims`, where the file has a fixed one. Throws DataError where samples
+/// would mix.
 Trace reshaped(const Trace& t, const Dims& dims, std::int64_t batch);
 
 }  // namespace linnet::onnx

@@ -13,7 +13,7 @@ namespace linnet {
 namespace {
 
 [[noreturn]] void fail_too_large() {
-  fail("the program's values are larger than any machine's memory; a smaller batch needs less");
+  fail("the program's values have too many bytes to address; choose a smaller batch");
 }
 
 }  // namespace

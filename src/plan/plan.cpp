@@ -51,7 +51,7 @@ bool in_arena(const Graph& graph, Value value) {
   return graph.info(value).storage == Storage::arena;
 }
 
-/// Whether output 0 of the node is input `i`'s memory from here on.
+/// Returns whether output 0 of the node is input `i`'s memory from here on.
 bool can_take_over(const Graph& graph, const AliasGroups& groups, std::size_t n, Value input) {
   const Node& node = graph.nodes()[n];
   const Value output = node.outputs.front();

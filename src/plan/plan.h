@@ -10,8 +10,8 @@
 
 namespace linnet {
 
-/// Where a value lies: bytes [offset, offset + bytes) of its storage. Values of one root share
-/// memory (views, in-place results); the root is the first of them.
+/// Describes where a value lies: bytes [offset, offset + bytes) of its storage. Values of one root
+/// share memory (views, in-place results); the root is the first of them.
 struct Placement {
   Storage storage = Storage::arena;
   std::size_t offset = 0;
@@ -59,7 +59,7 @@ Plan make_plan(Graph graph, const WorkspaceQuery& workspace, const PlanOptions& 
 /// a value is read that nothing has written.
 void verify_plan(const Plan& plan);
 
-/// One node a line with the offset and size of every operand and its cost, then the sums.
+/// Returns one node a line with the offset and size of every operand and its cost, then the sums.
 std::string dump(const Plan& plan);
 
 }  // namespace linnet

@@ -7,7 +7,7 @@
 namespace linnet {
 namespace {
 
-/// Which alias group owns each byte range of the arena as the plan is walked in order.
+/// Names which alias group owns each byte range of the arena as the plan is walked in order.
 class Ownership {
  public:
   void write(std::size_t offset, std::size_t bytes, int root) {
@@ -47,10 +47,10 @@ void verify_plan(const Plan& plan) {
     for (Value v : node.inputs) {
       const Placement& p = place(v);
       if (p.storage == Storage::arena && !owners.owns(p.offset, p.bytes, p.root)) {
-        throw InternalError(fmt::format(
-            "[{} '{}'] reads value %{} at {} (+{}), which nothing has written or something has "
-            "overwritten",
-            node.op->name(), node.name, v.id, p.offset, p.bytes));
+        throw InternalError(
+            fmt::format("[{} '{}'] reads value %{} at {} (+{}), which no operator has written or "
+                        "another has overwritten",
+                        node.op->name(), node.name, v.id, p.offset, p.bytes));
       }
     }
     if (!plan.runs(n)) continue;

@@ -80,7 +80,7 @@ class Program {
   /// in order. On a device kernels go one by one or in a graph, as run() would launch them. For
   /// diagnosis: being watched costs time. Throws Error where the device can't tell the time.
   virtual std::vector<NodeTime> profile(const StepInfo& /*first*/, std::uint64_t /*steps*/) {
-    throw DeviceError("this device can't be profiled");
+    throw DeviceError("this device cannot be profiled");
   }
   /// Sentences about what could not be had, e.g. why steps are not captured in a graph.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -97,26 +97,27 @@ class Backend {
   virtual std::string_view name() const = 0;
   /// Host threads that compute; 0 where the device does.
   virtual int threads() const = 0;
-  /// Whether a kernel takes this operator with these operands. Asked by passes before they fuse.
+  /// Returns whether a kernel takes this operator with these operands. Asked by passes before they
+  /// fuse.
   virtual bool supports(const Op& op, std::span<const ValueType> inputs,
                         std::span<const ValueType> outputs) const = 0;
-  /// Whether a pass of many steps should be one run, because the device loops by itself.
+  /// Returns whether a pass of many steps should be one run, because the device loops by itself.
   virtual bool runs_whole_epochs() const { return false; }
-  /// The device's view of host memory, which must outlive it and not change: that memory itself
-  /// where the device reads it, else a copy. Throws OutOfMemory.
+  /// Returns the device's view of host memory, which must outlive it and not change: that memory
+  /// itself where the device reads it, else a copy. Throws OutOfMemory.
   virtual std::shared_ptr<Buffer> view(std::span<const std::byte> host) const = 0;
   /// Zero-filled memory of the device. Throws OutOfMemory.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) const = 0;
   virtual void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const = 0;
   virtual void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const = 0;
-  /// A way for data that are not on the device: in host memory, or made as they are needed. Null
-  /// where there is none. Throws OutOfMemory.
+  /// Returns a way for data that are not on the device: in host memory, or made as they are needed.
+  /// Null where there is none. Throws OutOfMemory.
   virtual std::unique_ptr<BatchStream> stream_batches(const BatchLayout& /*layout*/) const {
     return nullptr;
   }
-  /// The device's number among those of its kind.
+  /// Returns the device's number among those of its kind.
   virtual int index() const { return 0; }
-  /// What was chosen by measurement for the programs so far: CpuOptions::choices.
+  /// Returns what was chosen by measurement for the programs so far: CpuOptions::choices.
   virtual std::map<std::string, std::string> engine_choices() const { return {}; }
   /// Measures what the device can do at most; takes a moment.
   virtual Ceilings ceilings() { return {}; }

@@ -36,7 +36,7 @@ class BatchRing {
   // For the caller.
   /// Waits for the pass's next batch; its slot.
   std::uint64_t acquire();
-  /// The slot of the oldest batch that was not released.
+  /// Returns the slot of the oldest batch that was not released.
   std::uint64_t oldest() const { return slot_of(released_); }
   void release() { count(released_); }
 

@@ -36,8 +36,8 @@ class BatchStream {
 
   /// Begins a pass of `samples` records; one that was not finished is given up.
   virtual void start(std::uint64_t samples, Fill fill) = 0;
-  /// The slot of the pass's next batch: what is enqueued on the device from here on finds it there.
-  /// Throws what `fill` threw.
+  /// The slot of the pass's next batch: what is enqueued on the device from here on finds
+  /// it there. Throws what `fill` threw.
   virtual std::size_t acquire() = 0;
   /// What was enqueued since acquire() is all that reads the slot.
   virtual void release() = 0;

@@ -7,7 +7,8 @@
 
 namespace linnet {
 
-/// The contents of a plan's Storage::constant. Throws Error for a type that has no constants.
+/// Returns the contents of a plan's Storage::constant. Throws Error for a type that has no
+/// constants.
 std::vector<std::byte> constant_bytes(const Plan& plan);
 
 }  // namespace linnet

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// What a backend prepares a kernel from: a node's operator and the types of its operands.
+/// Holds what a backend prepares a kernel from: a node's operator and the types of its operands.
 struct NodeView {
   const Op& op;
   std::span<const ValueType> inputs;
@@ -47,8 +47,8 @@ inline std::vector<bool> inputs_fixed(const Graph& graph, const Node& node) {
   return fixed;
 }
 
-/// Whether any node writes weights or running statistics, as in training. Those are f32; what
-/// counts, in evaluations too, is f64.
+/// Returns whether any node writes weights or running statistics, as in training. Those are f32;
+/// what counts, in evaluations too, is f64.
 inline bool writes_weights(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     const std::vector<bool> weights = inputs_fixed(graph, node);

@@ -109,9 +109,10 @@ void check_outputs(const Plan& plan, std::size_t n,
   for_outputs_read(plan, n, fetch, [&](std::size_t i, std::span<const float> elements) {
     const auto bad = std::ranges::find_if(elements, [](float x) { return std::isnan(x); });
     if (bad == elements.end()) return;
-    throw InternalError(fmt::format("[{} '{}'] left element {} of output {} {} unwritten or NaN",
-                                    node.op->name(), node.name, bad - elements.begin(), i,
-                                    to_string(plan.graph.type(node.outputs[i]))));
+    throw InternalError(
+        fmt::format("[{} '{}'] has left element {} of output {} {} unwritten or NaN",
+                    node.op->name(), node.name, bad - elements.begin(), i,
+                    to_string(plan.graph.type(node.outputs[i]))));
   });
 }
 

@@ -11,8 +11,8 @@
 
 namespace linnet {
 
-/// The kernels of a graph's nodes, in their order; a view has an empty one. `prepare` gives an
-/// optional Kernel for a NodeView. Throws Error naming the operator and layer that has none on
+/// Returns the kernels of a graph's nodes, in their order; a view has an empty one. `prepare` gives
+/// an optional Kernel for a NodeView. Throws Error naming the operator and layer that has none on
 /// `device`. fixed_weights: as PlanOptions.
 template <class Kernel, class Prepare>
 std::vector<Kernel> prepare_kernels(const Graph& graph, std::string_view device,

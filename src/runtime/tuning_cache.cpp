@@ -67,7 +67,7 @@ std::string TuningCache::save() {
   try {
     flush();
   } catch (const Error& error) {
-    return fmt::format("measured choices could not be kept: {}", error.what());
+    return fmt::format("measured choices could not be saved: {}", error.what());
   }
   return "";
 }

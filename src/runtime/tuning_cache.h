@@ -17,7 +17,7 @@ class TuningCache {
   TuningCache() = default;
 
   /// Starts from the file's content. A file that is missing, unreadable or damaged counts as empty,
-  /// an entry that is no string as absent: at worst a choice is measured again.
+  /// an entry that is not a string as absent: at worst a choice is measured again.
   explicit TuningCache(std::filesystem::path file);
 
   std::optional<std::string> get(const std::string& key) const;

@@ -141,8 +141,8 @@ TEST(Table, ErrorsNameThePlace) {
   };
   EXPECT_EQ(error("a,b\n1,2\n3\n"),
             "line 3 of 't.csv' has 1 fields; its first record has 2 (fields are parted by ',')");
-  EXPECT_EQ(error("a,b\n1,\"2\n"), "line 2 of 't.csv' has a quote without end");
-  EXPECT_EQ(error("a,b\n1,\"2\"3\n"), "line 2 of 't.csv' goes on after a closing quote");
+  EXPECT_EQ(error("a,b\n1,\"2\n"), "line 2 of 't.csv' has a quote that does not end");
+  EXPECT_EQ(error("a,b\n1,\"2\"3\n"), "line 2 of 't.csv' has text after a closing quote");
   EXPECT_EQ(error("a,a\n1,2\n", {.header = true}), "'t.csv' has two columns 'a'");
   EXPECT_EQ(error(""), "'t.csv' is empty; expected a table");
   EXPECT_EQ(error("a,b\n", {.header = true}), "'t.csv' holds a header and no rows");

@@ -25,7 +25,7 @@ fs::path file_of(const fs::path& folder, std::uint64_t steps) {
   return folder / fmt::format("{}{:012}{}", kBegin, steps, kEnd);
 }
 
-/// The steps that a checkpoint's name tells.
+/// Returns the steps that a checkpoint's name tells.
 std::optional<std::uint64_t> steps_of(const std::string& name) {
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
   const char* begin = name.data() + kBegin.size();
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> steps_of(const std::string& name) {
 
 using Found = std::vector<std::pair<std::uint64_t, fs::path>>;
 
-/// The newest first.
+/// Returns the newest first.
 Found find(const fs::path& folder) {
   Found found;
   std::error_code error;
@@ -60,7 +60,7 @@ void make_folder(const fs::path& folder) {
   sync_folder(folder.has_parent_path() ? folder.parent_path() : fs::path("."));
 }
 
-/// What a write that was killed has left.
+/// Removes files of killed writes.
 void remove_temporaries(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> left;
@@ -91,16 +91,15 @@ SavedCheckpoint read_checkpoint(const fs::path& folder) {
       saved.damaged.emplace_back(error.what());
     }
   }
-  require<DataError>(!saved.damaged.empty(), "the folder '{}' holds no checkpoint",
-                     folder.string());
+  require<DataError>(!saved.damaged.empty(), "the folder '{}' has no checkpoint", folder.string());
   fail<DataError>("no checkpoint in '{}' can be read; {}", folder.string(), saved.damaged.front());
 }
 
 CheckpointWriter::CheckpointWriter(const Checkpoints& options) : options_(options) {
-  require(options.every_steps >= 0, "expected a checkpoint after 0 steps or more; got {}",
+  require(options.every_steps >= 0, "expected checkpoints every 0 (none) or more steps; got {}",
           options.every_steps);
   require(options.every_seconds >= 0 && !std::isnan(options.every_seconds),
-          "expected a checkpoint after 0 seconds or more; got {}", options.every_seconds);
+          "expected checkpoints every 0 (none) or more seconds; got {}", options.every_seconds);
   require(options.keep >= 1, "expected at least 1 checkpoint to be kept; got {}", options.keep);
 }
 
@@ -108,8 +107,8 @@ void CheckpointWriter::open() {
   if (!enabled()) return;
   const fs::path& folder = options_.folder;
   require(options_.resume || find(folder).empty(),
-          "the folder '{}' holds checkpoints of another fit; continue it (Checkpoints::resume) or "
-          "name another folder",
+          "the folder '{}' has checkpoints of another fit; continue that fit (Checkpoints::resume) "
+          "or name another folder",
           folder.string());
   remove_temporaries(folder);
 }
@@ -140,7 +139,8 @@ CheckpointReport CheckpointWriter::write(const State& state, std::int64_t epoch,
     write_state(report.file, state);
     remove_old(steps, best);
   } catch (const Error& error) {
-    report.error = fmt::format("the checkpoint of step {} is not saved: {}", steps, error.what());
+    report.error =
+        fmt::format("the checkpoint of step {} could not be saved: {}", steps, error.what());
     if (options_.on_failed_save == OnFailedSave::stop) fail_again(error, "{}", report.error);
     if (failures_.size() == kMostFailures) failures_.erase(failures_.begin());
     failures_.push_back(report.error);

@@ -21,10 +21,11 @@ class CheckpointWriter {
   bool enabled() const { return !options_.folder.empty(); }
   /// Throws Error where the folder holds checkpoints that the fit does not continue.
   void open();
-  /// Whether one is to be written in the middle of an epoch, after so many steps of the training.
+  /// Returns whether one is to be written in the middle of an epoch, after so many steps of the
+  /// training.
   bool due(std::uint64_t steps) const;
-  /// The first step from `step` on, of this epoch's that begins at `first`, after which one is due
-  /// by steps; `last` where none is before.
+  /// Returns the first step from `step` on, of this epoch's that begins at `first`, after which one
+  /// is due by steps; `last` where none is before.
   std::uint64_t next(std::uint64_t step, std::uint64_t first, std::uint64_t last) const;
   /// Writes one. `best`: the steps of the one that stays, -1: none. Throws Error where it can't and
   /// is not to proceed.

@@ -17,7 +17,7 @@ class Chunks {
   explicit Chunks(std::uint64_t steps, bool whole = false)
       : steps_(steps), size_(whole ? steps : 1) {}
 
-  /// The end of the run that begins at `step`.
+  /// Returns the end of the run that begins at `step`.
   std::uint64_t next(std::uint64_t step) {
     const Clock::time_point now = Clock::now();
     if (step > 0) {

@@ -12,8 +12,8 @@
 
 namespace linnet {
 
-/// What early stopping and Plateau watch: the validation set, or the test set where nothing is held
-/// out, or else the training.
+/// Returns what early stopping and Plateau watch: the validation set, or the test set where nothing
+/// is held out, or else the training.
 inline const Evaluation& watched(const EpochReport& report) {
   return report.validation.samples > 0 ? report.validation
          : report.test.samples > 0     ? report.test
@@ -37,10 +37,10 @@ class EarlyStopping {
     waited_ = better ? 0 : waited_ + 1;
     return better;
   }
-  /// Whether the number has not improved in the last `patience` epochs.
+  /// Returns whether the number has not improved in the last `patience` epochs.
   bool exhausted() const { return patience_ > 0 && waited_ >= patience_; }
 
-  /// What it remembers: epochs waited, and the best number as a cost.
+  /// Returns what it remembers: epochs waited, and the best number as a cost.
   std::array<double, 2> memory() const { return {static_cast<double>(waited_), best_}; }
   void remember(std::span<const double, 2> memory) {
     waited_ = static_cast<std::int64_t>(memory[0]);

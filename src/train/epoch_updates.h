@@ -11,8 +11,8 @@
 
 namespace linnet {
 
-/// The updates of `batches` batches, so many an update (or the batches of samples); the last one
-/// may have fewer. Both at least 1.
+/// Returns the updates of `batches` batches, so many an update (or the batches of samples); the
+/// last one may have fewer. Both at least 1.
 constexpr std::int64_t updates_of(std::int64_t batches, std::int64_t of_update) {
   return (batches - 1) / of_update + 1;
 }

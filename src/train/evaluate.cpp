@@ -76,8 +76,7 @@ Evaluation evaluate_objective(TrainerState& trainer, const ObjectiveState& objec
 }  // namespace
 
 Evaluation Trainer::evaluate(const Dataset& data, std::int64_t batch) {
-  const ObjectiveState& objective =
-      state_->only("evaluate(NAME, data) computes the loss of one of them");
+  const ObjectiveState& objective = state_->only("call evaluate(NAME, data) for one of them");
   return evaluate_objective(*state_, objective, data, batch);
 }
 

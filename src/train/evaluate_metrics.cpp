@@ -67,8 +67,8 @@ bool are_binary(std::span<const float> values) {
   return std::ranges::all_of(values, [](float t) { return t == 0 || t == 1; });
 }
 
-/// The values of the first target, 0 for those of steps that don't count: in `counted`, or where
-/// they lie.
+/// Returns the values of the first target, 0 for those of steps that don't count: in `counted`, or
+/// where they lie.
 std::span<const float> counted_values(const Dataset& data, std::vector<float>& counted) {
   const std::span<const float> values = values_of(data);
   if (values.empty() || !data.targets()[0].has_lengths()) return values;
@@ -80,7 +80,8 @@ std::span<const float> counted_values(const Dataset& data, std::vector<float>& c
   return counted;
 }
 
-/// What each value of the first target counts, of the samples or of their steps; none: all alike.
+/// Returns what each value of the first target counts, of the samples or of their steps; none: all
+/// alike.
 std::vector<float> weights_of_values(const Dataset& data) {
   std::vector<float> weights;
   if (data.weights().elements() > 0) {
@@ -131,7 +132,8 @@ Metrics measure(std::span<const float> predictions, const Dataset& data,
   if (!labels.empty()) {
     const std::span<const float> weights = data.weights().as<float>();
     const Labelled kept = counted_labels(predictions, read.targets()[0], weights, ignore_index);
-    require(!kept.labels.empty(), "no label of the data set '{}' counts{}", data.info().name,
+    require(!kept.labels.empty(), "no label of the data set '{}' counts in the metrics{}",
+            data.info().name,
             ignore_index ? fmt::format(": each is the ignored label {}", *ignore_index) : "");
     measure_labels(metrics, kept);
     return metrics;
@@ -167,10 +169,11 @@ std::vector<float> predictions_of(Model& model, const Dataset& data, std::int64_
   if (!all_labels_of(data).empty()) {
     const Shape record = data.targets()[0].record();
     require(record.rank() > 0 || outputs.rank() == 1,
-            "labels want outputs (N, classes); the network gives {} a sample", to_string(outputs));
+            "expected outputs (N, classes) for labels; the network gives {} a sample",
+            to_string(outputs));
     require(outputs.rank() == record.rank() + 1 &&
                 std::ranges::equal(outputs.dims().first(record.rank()), record.dims()),
-            "labels of {} a sample want an axis of classes after those; the network gives {}",
+            "expected an axis of classes after labels of {} a sample; the network gives {}",
             to_string(record), to_string(outputs));
     // Cross-entropy takes what a last Sigmoid gives for logits.
     const bool plain = last == LastLayer::sigmoid;

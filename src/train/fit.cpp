@@ -48,7 +48,7 @@ class Fit {
   Fit(TrainerState& trainer, const Dataset& data, const FitOptions& options, const OnStep& on_step,
       const std::optional<SavedCheckpoint>& saved)
       : trainer_(trainer),
-        objective_(trainer.only("fit() trains one alone; step(NAME, batch) is for several")),
+        objective_(trainer.only("fit() needs a trainer with one; call step(NAME, batch)")),
         model_(trainer.state()),
         turn_(trainer, "fit()"),
         data_(data),
@@ -114,11 +114,11 @@ class Fit {
   }
 
  private:
-  /// The fit to continue: the checkpoint's, else that of a state that was loaded.
+  /// Returns the fit to continue: the checkpoint's, else that of a state that was loaded.
   std::optional<FitState> stopped_fit(const std::optional<SavedCheckpoint>& saved) const {
     if (!saved) return trainer_.stopped_fit;
     std::optional<FitState> fit = FitState::of(saved->state);
-    require(fit.has_value(), "'{}' is no checkpoint of a fit", saved->file.string());
+    require(fit.has_value(), "'{}' is not a checkpoint of a fit", saved->file.string());
     return fit;
   }
 
@@ -133,7 +133,7 @@ class Fit {
             "engine_choices() as CpuOptions::choices",
             what);
     require(stopped.updates <= updates_.count() && stopped.epoch <= stopped.last_epoch + 1,
-            "{} makes no sense: it is at step {} of {} in epoch {} of {}", what, stopped.updates,
+            "{} is damaged: it is at step {} of {} in epoch {} of {}", what, stopped.updates,
             updates_.count(), stopped.epoch, stopped.last_epoch);
     if (saved) load(trainer_, saved->state);
     trainer_.stopped_fit.reset();
@@ -235,7 +235,7 @@ class Fit {
     const NetworkDefinition& network = model_.definition();
     const std::int64_t trained =
         options_.drop_last ? train_.samples - train_.samples % options_.batch : train_.samples;
-    require(trained > 0, "drop_last leaves nothing of {} training samples at batch {}",
+    require(trained > 0, "drop_last leaves out all of {} training samples at batch {}",
             train_.samples, options_.batch);
     updates_.batches = static_cast<std::uint64_t>(options_.accumulate);
     const std::int64_t steps = updates_of(updates_of(trained, options_.batch), options_.accumulate);
@@ -440,8 +440,7 @@ class Fit {
     // Weights that were saved when a stop was requested are no longer to be kept from a file.
     require(counters.not_finite == 0 || stopping_,
             "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
-            "have grown too large; a lower learning rate, gradient clipping or scaled inputs may "
-            "help",
+            "are too large; a lower learning rate, gradient clipping or scaled inputs may help",
             name, epoch);
     Evaluation evaluation = counters.evaluation(train_.data.classification());
     evaluation.metrics = metrics_of(model_, part.data);

@@ -15,7 +15,7 @@ namespace linnet {
 struct TrainerState;
 
 /// What decides the bits of a fit, by name, as texts: options, data, network, device. User's
-/// functions (own losses, schedules, metrics) are known by their names alone.
+/// functions (custom losses, schedules, metrics) are known by their names alone.
 using FitSettings = std::vector<std::pair<std::string, std::string>>;
 
 /// Of a fit, without the numbers of its epochs (FitState). optimizer: resolved for it. data: what

@@ -46,8 +46,8 @@ std::vector<T> values_of(const State& state, const char* name) {
 
 std::int64_t number_of(const State& state, const char* name, std::int64_t least) {
   const std::vector<std::int64_t> values = values_of<std::int64_t>(state, name);
-  require(values.size() == 1 && values[0] >= least, "expected a number of at least {} as '{}'",
-          least, name);
+  require(values.size() == 1 && values[0] >= least,
+          "expected a number of at least {} as the entry '{}'", least, name);
   return values[0];
 }
 
@@ -55,7 +55,7 @@ Json json_of(const State& state, const char* name) {
   const std::vector<std::uint8_t> bytes = values_of<std::uint8_t>(state, name);
   Json json =
       parse_json<Json>(std::string(bytes.begin(), bytes.end()), 1, fmt::format("'{}'", name));
-  require(json.is_object(), "'{}' makes no sense", name);
+  require(json.is_object(), "the entry '{}' is damaged", name);
   return json;
 }
 
@@ -121,7 +121,7 @@ void save_epochs(const std::vector<EpochReport>& epochs, State& state) {
 std::vector<EpochReport> epochs_of(const State& state) {
   const std::vector<double> rows = values_of<double>(state, "fit/epochs");
   const std::vector<float> losses = values_of<float>(state, "fit/epoch_losses");
-  require(rows.size() % kColumns == 0, "'fit/epochs' makes no sense");
+  require(rows.size() % kColumns == 0, "the entry 'fit/epochs' is damaged");
   std::vector<EpochReport> epochs;
   std::size_t place = 0;
   for (std::size_t at = 0; at < rows.size(); at += kColumns) {
@@ -129,7 +129,7 @@ std::vector<EpochReport> epochs_of(const State& state) {
     EpochReport& report = epochs.emplace_back(report_of(row));
     const double kept = row[kLossColumn];
     require(kept >= 0 && kept <= static_cast<double>(losses.size() - place),
-            "'fit/epoch_losses' makes no sense");
+            "the entry 'fit/epoch_losses' is damaged");
     const auto steps = std::span(losses).subspan(place, static_cast<std::size_t>(kept));
     report.step_losses.assign(steps.begin(), steps.end());
     place += steps.size();
@@ -137,7 +137,7 @@ std::vector<EpochReport> epochs_of(const State& state) {
   for (const auto& [part, evaluation] : kHeldOut) {
     for (const auto& [name, values] : state.part(std::string(kMetrics) + part)) {
       require(values.dtype() == DType::f64 && values.elements() == std::ssize(epochs),
-              "'{}{}{}' makes no sense", kMetrics, part, name);
+              "the entry '{}{}{}' is damaged", kMetrics, part, name);
       for (std::size_t e = 0; e < epochs.size(); ++e) {
         Evaluation& measured = epochs[e].*evaluation;
         if (measured.samples > 0) measured.metrics[name] = values.as<double>()[e];
@@ -177,7 +177,7 @@ std::optional<FitState> FitState::of(const State& state) {
   FitState fit;
   const Json settings = json_of(state, "fit/settings");
   for (const auto& [name, value] : settings.items()) {
-    require(value.is_string(), "'fit/settings' makes no sense");
+    require(value.is_string(), "the entry 'fit/settings' is damaged");
     fit.settings.emplace_back(name, value.get<std::string>());
   }
   fit.engines = engine_choices(state);
@@ -222,7 +222,7 @@ std::map<std::string, std::string> engine_choices(const State& checkpoint) {
   if (checkpoint.find("fit/engines") == nullptr) return engines;
   const Json chosen = json_of(checkpoint, "fit/engines");
   for (const auto& [node, engine] : chosen.items()) {
-    require(engine.is_string(), "'fit/engines' makes no sense");
+    require(engine.is_string(), "the entry 'fit/engines' is damaged");
     engines[node] = engine.get<std::string>();
   }
   return engines;

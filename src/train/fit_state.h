@@ -16,7 +16,8 @@
 
 namespace linnet {
 
-/// Where a fit stands between two steps: what it needs to continue beside the trainer's state().
+/// Describes where a fit stands between two steps: what it needs to continue beside the trainer's
+/// state().
 struct FitState {
   /// What the entries of a State that hold one begin with.
   static constexpr std::string_view kPrefix = "fit/";
@@ -40,7 +41,7 @@ struct FitState {
   /// Adds it to a trainer's state. Of the steps of finished epochs the newest losses are kept.
   void save(State& state) const;
   /// Of a State with such entries; nothing for one without. Throws Error for entries that are
-  /// missing or make no sense.
+  /// missing or damaged.
   static std::optional<FitState> of(const State& state);
 };
 

@@ -25,16 +25,15 @@ inline void require_own_length(const Schedule& schedule) {
       [&]<class S>(const S& s) {
         if constexpr (requires { s.epochs; }) {
           require(s.epochs > 0,
-                  "the {} schedule is as long as the training, which step() does not know; set the "
-                  "schedule's epochs",
+                  "step() needs a {} schedule with its number of epochs; set its epochs",
                   name_of(Schedule(s)));
         }
       },
       schedule);
 }
 
-/// What the host does of a schedule: the factor of Plateau, which changes between epochs, and that
-/// of a function, which may change with every step. It goes into StepInfo::rate_factor; other
+/// Holds what the host does of a schedule: the factor of Plateau, which changes between epochs, and
+/// that of a function, which may change with every step. It goes into StepInfo::rate_factor; other
 /// schedules are the device's, and their factor here is 1.
 class HostSchedule {
  public:
@@ -46,7 +45,7 @@ class HostSchedule {
     steps_per_epoch_ = static_cast<double>(steps_per_epoch);
   }
 
-  /// Whether every step has a factor of its own, so that the host runs one at a time.
+  /// Returns whether every step has a factor of its own, so that the host runs one at a time.
   bool every_step() const { return std::holds_alternative<ScheduleFunction>(schedule_); }
 
   /// Returns the factor of a step. Throws Error where the user's function gives no factor.
@@ -58,7 +57,7 @@ class HostSchedule {
     const std::uint64_t update = step.update;
     const double factor = (*function)(epoch, update);
     require(factor >= 0 && std::isfinite(factor),
-            "the schedule's function must give a finite factor of at least 0; it gave {} at epoch "
+            "expected a finite factor of at least 0 from the schedule's function; got {} at epoch "
             "{}, step {}",
             factor, epoch, update);
     return factor;

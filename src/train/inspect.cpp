@@ -34,7 +34,7 @@ class LayerRows {
     });
   }
 
-  /// The row for an operator or a weight by its layer's name.
+  /// Returns the row for an operator or a weight by its layer's name.
   LayerSummary& row_of(const std::string& name, std::string_view op) {
     const std::string layer = layer_of(name);
     const auto [found, is_new] = places_.emplace(layer, rows_.size());
@@ -51,7 +51,7 @@ class LayerRows {
   std::vector<LayerSummary> take() { return std::move(rows_); }
 
  private:
-  /// The innermost layer that is known and has this part; the name itself if none has.
+  /// Returns the innermost layer that is known and has this part; the name itself if none has.
   std::string layer_of(const std::string& name) const {
     for (std::string layer = name; !layer.empty();) {
       if (known_.contains(layer)) return layer;

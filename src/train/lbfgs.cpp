@@ -35,7 +35,7 @@ struct Point {
   double slope = 0;
 };
 
-/// Where the cubic through both points with their slopes is least; NaN if nowhere.
+/// Returns where the cubic through both points with their slopes is least; NaN if nowhere.
 double cubic_minimum(const Point& a, const Point& b) {
   const double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.step - b.step);
   const double square = d1 * d1 - a.slope * b.slope;
@@ -44,7 +44,7 @@ double cubic_minimum(const Point& a, const Point& b) {
   return b.step - (b.step - a.step) * (b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2);
 }
 
-/// What is evaluated: a function along a line from a point.
+/// Holds what is evaluated: a function along a line from a point.
 class Line {
  public:
   Line(const Differentiable& f, const Vector& from, const Vector& direction)
@@ -137,16 +137,17 @@ void subtract(Vector& from, double factor, const Vector& other) {
 }
 
 void check(const LBFGS& o) {
-  require(o.iterations >= 1, "L-BFGS needs at least 1 iteration; got {}", o.iterations);
-  require(o.history >= 1, "L-BFGS needs a history of at least 1 step; got {}", o.history);
-  require(o.evaluations >= 1, "L-BFGS needs at least 1 evaluation in a line search; got {}",
+  require(o.iterations >= 1, "[lbfgs] expected at least 1 iteration; got {}", o.iterations);
+  require(o.history >= 1, "[lbfgs] expected a history of at least 1 step; got {}", o.history);
+  require(o.evaluations >= 1, "[lbfgs] expected at least 1 evaluation in a line search; got {}",
           o.evaluations);
   require(o.gradient_tolerance >= 0 && o.loss_tolerance >= 0,
-          "the tolerances of L-BFGS must not be negative; got {} and {}", o.gradient_tolerance,
+          "[lbfgs] expected tolerances of at least 0; got {} and {}", o.gradient_tolerance,
           o.loss_tolerance);
-  require(0 < o.sufficient_decrease && o.sufficient_decrease < o.curvature && o.curvature < 1,
-          "the Wolfe conditions want 0 < sufficient decrease < curvature < 1; got {} and {}",
-          o.sufficient_decrease, o.curvature);
+  require(
+      0 < o.sufficient_decrease && o.sufficient_decrease < o.curvature && o.curvature < 1,
+      "[lbfgs] expected 0 < sufficient decrease < curvature < 1 (Wolfe conditions); got {} and {}",
+      o.sufficient_decrease, o.curvature);
 }
 
 Vector difference(const Vector& a, const Vector& b) {
@@ -228,7 +229,7 @@ Vector LbfgsMemory::direction(const Vector& gradient) const {
 std::string_view to_string(MinimumReason reason) {
   switch (reason) {
     case MinimumReason::small_gradient: return "the gradient is small";
-    case MinimumReason::small_decrease: return "the loss hardly falls any more";
+    case MinimumReason::small_decrease: return "the loss changes too little";
     case MinimumReason::iterations: return "all iterations are done";
     case MinimumReason::no_lower_loss: return "the line search found no lower loss";
   }
@@ -245,7 +246,7 @@ Minimum minimize(const Differentiable& f, std::vector<double>& x, const LBFGS& o
   double value = f(x, gradient);
   result.evaluations = 1;
   require(std::isfinite(value) && all_finite(gradient),
-          "L-BFGS cannot begin: the loss {} or its gradient is not finite", value);
+          "[lbfgs] expected a finite loss and gradient at the start; the loss is {}", value);
   result.losses.push_back(value);
   for (std::int64_t i = 0; i < options.iterations; ++i) {
     if (largest(gradient) <= options.gradient_tolerance) {

@@ -24,7 +24,8 @@ class LbfgsMemory {
 
   /// Steps and changes of the gradient, f64 (steps, variables), the oldest first.
   void save(State& state) const;
-  /// What save() has written; empty where there is nothing of it. Throws Error for anything else.
+  /// Returns what save() has written; empty where there is nothing of it. Throws Error for anything
+  /// else.
   static LbfgsMemory of(const State& state);
 
   bool empty() const { return pairs_.empty(); }

@@ -28,7 +28,7 @@ class LeafSteps {
             const TrainingStep& step, std::shared_ptr<TrainingMemory> memory, std::uint64_t most,
             bool shuffle);
 
-  /// What each leaf's program is told.
+  /// Returns what each leaf's program is told.
   std::vector<LeafRows> leaves_of(std::span<const LeafRows> batches) const;
   /// One step; `run` runs the program of a leaf.
   void run(std::span<const LeafRows> batches,

@@ -33,7 +33,8 @@ std::string text_of(std::string_view name, const Evaluation& evaluation) {
 LogCallback::LogCallback(Write write, std::int64_t every_steps)
     : write_(write != nullptr ? std::move(write) : write_to_stderr),
       every_steps_(static_cast<std::uint64_t>(every_steps)) {
-  require(every_steps >= 0, "a log has a line every 0 steps (none) or more; got {}", every_steps);
+  require(every_steps >= 0, "expected a log line every 0 (none) or more steps; got {}",
+          every_steps);
 }
 
 void LogCallback::on_batch(const StepResult& step) {
@@ -58,7 +59,7 @@ void LogCallback::on_end(const History& history) {
   double seconds = 0;
   for (const EpochReport& epoch : history.epochs) seconds += epoch.seconds;
   const std::string_view why = history.interrupted     ? "interrupted"
-                               : history.stopped_early ? "stopped early: nothing improved"
+                               : history.stopped_early ? "stopped early: no improvement"
                                                        : "done";
   write_(fmt::format("{}; {} epochs in {:.1f} s", why, history.epochs.size(), seconds));
 }

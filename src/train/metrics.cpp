@@ -17,11 +17,11 @@ void require_numbers(std::span<const float> values, std::string_view what, std::
   }
 }
 
-/// The number of classes.
+/// Returns the number of classes.
 std::size_t require_scores(std::span<const float> scores, std::span<const std::int32_t> labels) {
   require(!labels.empty() && !scores.empty() && scores.size() % labels.size() == 0,
-          "expected as many scores for each of the samples; got {} scores, {} labels",
-          scores.size(), labels.size());
+          "expected equally many scores for each sample; got {} scores, {} labels", scores.size(),
+          labels.size());
   const std::size_t classes = scores.size() / labels.size();
   for (std::size_t i = 0; i < labels.size(); ++i) {
     require(labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < classes,
@@ -31,19 +31,19 @@ std::size_t require_scores(std::span<const float> scores, std::span<const std::i
   return classes;
 }
 
-/// The number of samples.
+/// Returns the number of samples.
 std::size_t require_pairs(std::span<const float> outputs, std::span<const float> targets,
                           std::int64_t columns, std::string_view what) {
   require(columns >= 1 && !outputs.empty() && outputs.size() == targets.size() &&
               outputs.size() % static_cast<std::size_t>(columns) == 0,
-          "expected as many {}s as targets, {} a sample; got {} and {}", what, columns,
+          "expected one {} for each target, {} a sample; got {} and {}", what, columns,
           outputs.size(), targets.size());
   require_numbers(outputs, what, static_cast<std::size_t>(columns));
   require_numbers(targets, "target", static_cast<std::size_t>(columns));
   return outputs.size() / static_cast<std::size_t>(columns);
 }
 
-/// What each number counts: weights of a sample each, or of its neighbours.
+/// Holds what each number counts: weights of a sample each, or of its neighbours.
 class Weights {
  public:
   Weights(std::span<const float> weights, std::size_t numbers) : weights_(weights) {
@@ -69,7 +69,7 @@ class Weights {
   std::size_t each_ = 1;
 };
 
-/// The mean of value(i) over `count` numbers.
+/// Returns the mean of value(i) over `count` numbers.
 template <class F>
 double weighted_mean(std::size_t count, const Weights& weights, F value) {
   double sum = 0;

@@ -42,15 +42,13 @@ void add(std::span<double> sum, const State& state, double share) {
 }  // namespace
 
 Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
-  require(options.batch >= 0, "L-BFGS computes 0 samples at a time (all) or more; got {}",
+  require(options.batch >= 0, "[lbfgs] expected a batch of at least 0 samples (0: all); got {}",
           options.batch);
   TrainerState& trainer = *state_;
   const Turn turn(trainer, "minimize()");
-  ObjectiveState& objective = trainer.only("minimize() minimises one alone");
+  ObjectiveState& objective = trainer.only("minimize() needs a trainer with one");
   for (const ParameterSpec& spec : trainer.network().parameters) {
-    require(spec.trainable,
-            "L-BFGS takes no network with running statistics, such as '{}': its gradients change "
-            "none",
+    require(spec.trainable, "[lbfgs] expected a network without running statistics; it has '{}'",
             spec.name);
   }
   require(data.size() > 0, "the data set '{}' holds no samples", data.info().name);
@@ -59,8 +57,8 @@ Minimum Trainer::minimize(const Dataset& data, const LBFGS& options) {
   const StepData read = objective.read(data);
   for (std::size_t i = 0; options.batch > 0 && i < read.targets.size(); ++i) {
     require(share_of(read, i) == 0,
-            "L-BFGS computes losses that weigh samples or labels over all samples at once; set "
-            "LBFGS::batch to 0");
+            "[lbfgs] expected LBFGS::batch = 0 (all samples) for a loss that weights samples or "
+            "labels");
   }
   const State like = gradients(*all.begin());
   const Differentiable loss = [&](std::span<double> x, std::span<double> gradient) {

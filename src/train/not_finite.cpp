@@ -12,9 +12,8 @@ namespace linnet {
 void fail_not_finite(const NotFinite& found) {
   fail(
       "the {} became NaN or infinite in epoch {}, step {} of the training (counted from 0); a "
-      "lower "
-      "learning rate, gradient clipping or scaled inputs may help; the weights are those before "
-      "that step",
+      "lower learning rate, gradient clipping or scaled inputs may help; the weights are unchanged "
+      "since that step began",
       found.where.empty() ? "loss or a gradient" : "output of " + found.where, found.epoch,
       found.step);
 }

@@ -74,7 +74,7 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
                          const TrainingOptions& options) {
   require(batch >= 1, "expected a batch of at least 1; got {}", batch);
   require(steps >= 1, "expected at least 1 step; got {}", steps);
-  require(batch <= data.size(), "a batch of {} needs as many samples; the data set '{}' has {}",
+  require(batch <= data.size(), "expected at least {} samples, one batch; the data set '{}' has {}",
           batch, data.info().name, data.size());
   ModelState& state = model.state();
   const NetworkDefinition& network = state.definition();

@@ -21,7 +21,7 @@ std::string describe(const LossOptions& o) {
                      join(o.positive_weights, " "), o.focal_gamma, o.focal_alpha, o.huber_delta);
 }
 
-/// The data of a step without the samples, which a recipe outlives.
+/// Returns the data of a step without the samples, which a recipe outlives.
 StepData without_samples(StepData data) {
   for (StepData::Part& part : data.parts) {
     part.bytes = {};

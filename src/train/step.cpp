@@ -27,7 +27,7 @@ BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::uint64_t 
   require(options.size >= 1, "expected a batch of at least 1; got {}", options.size);
   require(data_.size() > 0, "the data set '{}' holds no samples", data_.info().name);
   end_ = epoch_samples(data_, options);
-  require(end_ > 0, "drop_last leaves nothing of {} training samples at batch {}", data_.size(),
+  require(end_ > 0, "drop_last leaves out all of {} training samples at batch {}", data_.size(),
           options.size);
 }
 
@@ -47,7 +47,7 @@ BatchRange Trainer::batches(const Dataset& data, const BatchOptions& options) co
 
 namespace {
 
-/// The stepper, a new one where the last one was another data set's.
+/// Returns the stepper, a new one where the last one was another data set's.
 Stepper& stepper_for(std::unique_ptr<Stepper>& kept, TrainerState& trainer,
                      ObjectiveState& objective, const Batch& batch, std::int64_t batches) {
   if (kept == nullptr || !kept->takes(batch, batches)) {
@@ -69,12 +69,12 @@ std::uint64_t step_of(TrainerState& trainer, ObjectiveState& objective,
       stepper_for(objective.stepper, trainer, objective, batches[0], std::ssize(batches));
   for (const Batch& batch : batches) {
     require(stepper.takes(batch, std::ssize(batches)),
-            "the batches of one step must be of one data set and one size");
+            "expected batches of one data set and one size in a step");
   }
   for (std::size_t i = 1; i < batches.size(); ++i) {
     const Batch& before = batches[i - 1];
     require(batches[i].epoch() == before.epoch() && batches[i].position() > before.position(),
-            "the batches of one step must be of one epoch, in its order; got sample {} of epoch {} "
+            "expected batches of one epoch, in its order, in a step; got sample {} of epoch {} "
             "after sample {} of epoch {}",
             batches[i].position(), batches[i].epoch(), before.position(), before.epoch());
   }
@@ -97,7 +97,7 @@ StepResult Trainer::step(const Batch& batch) { return step(std::span(&batch, 1))
 StepResult Trainer::step(std::span<const Batch> batches) {
   // A schedule's function may destroy this Trainer.
   const std::shared_ptr<TrainerState> trainer = state_;
-  ObjectiveState& objective = trainer->only("step(NAME, batch) is a step of one of them");
+  ObjectiveState& objective = trainer->only("call step(NAME, batch) for one of them");
   const std::uint64_t step = step_of(*trainer, objective, batches);
   return {trainer, step, trainer->loads};
 }
@@ -113,8 +113,7 @@ StepResult Trainer::step(std::string_view objective, std::span<const Batch> batc
 }
 
 State Trainer::gradients(const Batch& batch) {
-  return gradients_of(*state_, state_->only("gradients(NAME, batch) computes those of one of them"),
-                      batch);
+  return gradients_of(*state_, state_->only("call gradients(NAME, batch) for one of them"), batch);
 }
 
 State Trainer::gradients(std::string_view objective, const Batch& batch) {
@@ -123,9 +122,9 @@ State Trainer::gradients(std::string_view objective, const Batch& batch) {
 
 float StepResult::loss() const {
   const std::shared_ptr<TrainerState> trainer = trainer_.lock();
-  require(trainer != nullptr, "the trainer of this step is gone");
-  require(loads_ == trainer->loads, "step {} was one before load_state(), and its loss is gone",
-          step_);
+  require(trainer != nullptr, "the trainer of this step no longer exists");
+  require(loads_ == trainer->loads,
+          "the loss of step {} is no longer kept: load_state() was called since", step_);
   require(step_ < trainer->steps && trainer->steps - step_ <= kLossHistory,
           "the loss of step {} is no longer kept: {} steps were done since", step_,
           trainer->steps - step_);

@@ -13,7 +13,7 @@
 namespace linnet {
 namespace {
 
-/// What a step on this batch is told, but for the samples' place in a ring.
+/// Returns what a step on this batch is told, but for the samples' place in a ring.
 LeafRows rows_of(const TrainerState& trainer, const ObjectiveState& objective, const Batch& batch,
                  std::int64_t schedule_step) {
   LeafRows rows;

@@ -28,14 +28,14 @@ class Stepper {
   Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& batch,
           std::int64_t batches);
 
-  /// Whether the stepper is one for steps over so many batches like this one.
+  /// Returns whether the stepper is one for steps over so many batches like this one.
   bool takes(const Batch& batch, std::int64_t batches) const;
   bool ends_epoch(const Batch& batch) const;
   /// One step of the optimizer over these batches.
   void step(std::span<const Batch> batches);
   /// Gradients of the weights that train. Changes nothing else. Waits.
   State gradients(const Batch& batch);
-  /// The loss of the last gradients().
+  /// Returns the loss of the last gradients().
   double loss() const { return loss_; }
 
   /// Adds the epoch and the operator to a step of this stepper's, which is repeated. Only the
@@ -47,9 +47,9 @@ class Stepper {
   static constexpr std::uint64_t kRemembered = 256;
 
  private:
-  /// The steps of such batches from the training's begin to this one: what schedules count.
+  /// Returns the steps of such batches from the training's begin to this one: what schedules count.
   std::int64_t schedule_step(const Batch& batch) const;
-  /// A pass of such programs, bound to the data.
+  /// Returns a pass of such programs, bound to the data.
   DataPass pass_of(const ProgramRecipe& recipe);
   DataPass& train();
   DataPass& leaf();

@@ -58,22 +58,23 @@ void for_moments(const ObjectiveState& objective, const F& f) {
   }
 }
 
-/// Where an objective's part of the state begins.
+/// Returns where an objective's part of the state begins.
 std::string state_prefix(const ObjectiveState& objective) {
   return objective.name.empty() ? "" : fmt::format("objective/{}/", objective.name);
 }
 
 void check_names(const Objectives& objectives) {
-  require(!objectives.empty(), "a trainer needs an objective");
+  require(!objectives.empty(), "expected an objective for a trainer; got none");
   for (const NamedObjective& one : objectives) {
     require(!one.name.empty() && one.name.find('/') == std::string::npos,
             "expected a name without '/' for each objective; got '{}'", one.name);
     require(std::ranges::count(objectives, one.name, &NamedObjective::name) == 1,
-            "two objectives are called '{}'", one.name);
+            "expected different names of objectives; two are called '{}'", one.name);
   }
 }
 
-/// Whether an entry may be in one state and not in another: what L-BFGS remembers, and a fit.
+/// Returns whether an entry may be in one state and not in another: what L-BFGS remembers, and a
+/// fit.
 bool is_optional(std::string_view name) {
   return name.starts_with(LbfgsMemory::kPrefix) || name.starts_with(FitState::kPrefix);
 }
@@ -83,15 +84,14 @@ void check_state(const State& now, const State& loaded) {
   for (const auto& [name, value] : now) {
     if (is_optional(name)) continue;
     const Tensor* other = loaded.find(name);
-    require(other != nullptr, "the state has no '{}'", name);
+    require(other != nullptr, "the state has no entry '{}'", name);
     require(other->dtype() == value.dtype() && other->shape() == value.shape(),
             "the state has {} {} as '{}'; expected {} {}", to_string(other->dtype()),
             to_string(other->shape()), name, to_string(value.dtype()), to_string(value.shape()));
   }
   for (const auto& [name, value] : loaded) {
     if (is_optional(name)) continue;
-    require(now.find(name) != nullptr, "the state has '{}', which this training does not know",
-            name);
+    require(now.find(name) != nullptr, "the state has the unknown entry '{}'", name);
   }
 }
 
@@ -249,8 +249,7 @@ void record_training(Model& model, const Dataset& data, const StepData& steps) {
 
 Turn::Turn(TrainerState& trainer, const char* call) : trainer_(trainer) {
   require(trainer.running == nullptr,
-          "a {} of this trainer is running; {} can be called once that has returned",
-          trainer.running, call);
+          "a {} of this trainer is running; call {} after it has returned", trainer.running, call);
   trainer.running = call;
 }
 
@@ -273,7 +272,8 @@ std::uint64_t Trainer::steps() const { return state_->steps; }
 std::int64_t Trainer::epochs() const { return state_->epochs; }
 
 Model Trainer::best() const {
-  require(state_->best.has_value(), "no epoch's weights were kept; see FitOptions::keep_best");
+  require(state_->best.has_value(),
+          "no weights of a best epoch are kept; set FitOptions::keep_best");
   Model best = state_->model.copy();
   best.set_weights(*state_->best);
   return best;
@@ -283,7 +283,7 @@ namespace {
 
 Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
   require(objective.objective.average.decay > 0,
-          "no average of the weights is kept; see Objective::average");
+          "no average of the weights is kept; set Objective::average");
   require(objective.updates > 0, "there is no average of the weights before the first step");
   trainer.check_finite();
   trainer.check_weights();
@@ -304,7 +304,7 @@ Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
 }  // namespace
 
 Model Trainer::averaged() const {
-  return averaged_of(*state_, state_->only("averaged(NAME) is that of one of them"));
+  return averaged_of(*state_, state_->only("call averaged(NAME) for one of them"));
 }
 
 Model Trainer::averaged(std::string_view objective) const {

@@ -20,7 +20,7 @@
 
 namespace linnet {
 
-/// What belongs to one objective of a trainer: the optimizer's memory and its place in the
+/// Holds what belongs to one objective of a trainer: the optimizer's memory and its place in the
 /// schedule.
 struct ObjectiveState {
   /// name: empty for the only one. shared: of the trainer; room for the moments is added.
@@ -31,25 +31,25 @@ struct ObjectiveState {
   ObjectiveState& operator=(const ObjectiveState&) = delete;
 
   const NetworkDefinition& network() const { return model->definition(); }
-  /// The objective's losses, and nothing else.
+  /// Returns the objective's losses, and nothing else.
   TrainingOptions losses(const Augment& augment = {}) const;
-  /// The objective's losses over a data set.
+  /// Returns the objective's losses over a data set.
   StepData read(const Dataset& data, const Augment& augment = {}) const;
-  /// What the objective's output_losses say of outputs that they don't name.
+  /// Returns what the objective's output_losses say of outputs that they don't name.
   LossesOf losses_of() const;
-  /// The optimizer, with a schedule of `length` epochs unless it has a length of its own.
+  /// Returns the optimizer, with a schedule of `length` epochs unless it has a length of its own.
   OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch) const;
-  /// The same, of the parameters that the losses over `data` reach. Throws Error for a group of
-  /// which they reach none.
+  /// Returns the same, of the parameters that the losses over `data` reach. Throws Error for a
+  /// group of which they reach none.
   OptimizerAttrs optimizer(std::int64_t length, std::int64_t steps_of_epoch,
                            const StepData& data) const;
-  /// The moving average of the weights that the objective asks for.
+  /// Returns the moving average of the weights that the objective asks for.
   WeightAverage average() const;
   /// Arrays of moments, the average among them.
   std::size_t arrays() const;
-  /// The weights that the objective trains, by name. Waits.
+  /// Returns the weights that the objective trains, by name. Waits.
   State trained_weights() const;
-  /// The trainer's memory of counters and moments, all zero until the first step.
+  /// Returns the trainer's memory of counters and moments, all zero until the first step.
   Buffer& optimizer_memory();
   /// Moments, updates and what the schedule remembers, by the names of a single objective's.
   State state();
@@ -71,16 +71,16 @@ struct ObjectiveState {
   std::unique_ptr<Stepper> differentiator = nullptr;
 };
 
-/// What a Trainer is: a model, objectives, and how far it is.
+/// Holds what a Trainer is: a model, objectives, and how far it is.
 struct TrainerState {
   TrainerState(Model trained, Objectives aims, TrainerOptions how);
 
   ModelState& state() { return model.state(); }
   const ModelState& state() const { return model.state(); }
   const NetworkDefinition& network() const { return model.state().definition(); }
-  /// The one objective. Throws Error for several: `call` names one then.
+  /// Returns the one objective. Throws Error for several: `call` names one then.
   ObjectiveState& only(std::string_view call);
-  /// One of several. Throws Error for an unknown name.
+  /// Returns one of several. Throws Error for an unknown name.
   ObjectiveState& named(std::string_view name);
   /// Throws Error if a step met something that was not finite, naming the operator and the step;
   /// the training is then where it was before that step. Waits.

@@ -69,8 +69,8 @@ TEST(ClassNames, AnUnknownClassIsAnErrorThatListsBoth) {
   Model model = trained();
   const Dataset data = shown({0, 1}, {"cat", "yak", "dog", "bee"}, kNames);
   const std::string wanted =
-      "the data set 'pets' has the classes 'yak', 'bee', which the model does not know; its "
-      "classes are 'cat', 'dog', 'emu'";
+      "the data set 'pets' has the unknown classes 'yak', 'bee'; the model's classes are 'cat', "
+      "'dog', 'emu'";
   EXPECT_EQ(message_of([&] { evaluate(model, data); }), wanted);
   EXPECT_EQ(message_of([&] { evaluate_metrics(model, data); }), wanted);
 }
@@ -120,20 +120,20 @@ TEST(ClassNames, ColumnsOfValuesAreMappedToo) {
               with_class_names(data, {"cat", "dog", "emu", "fox"});
             }),
             "the data set 'rays' has no values for 'fox', which the model was trained on");
-  EXPECT_EQ(message_of([&] {
-              with_class_names(data, {"cat", "dog"});
-            }),
-            "the data set 'rays' has the class 'emu', which the model does not know; its classes "
-            "are 'cat', 'dog'");
+  EXPECT_EQ(
+      message_of([&] {
+        with_class_names(data, {"cat", "dog"});
+      }),
+      "the data set 'rays' has the unknown class 'emu'; the model's classes are 'cat', 'dog'");
 }
 
 TEST(ClassNames, AreAtMostAsManyAsTheOutputTellsApart) {
   Model model = trained();
-  EXPECT_EQ(message_of([&] {
-              model.set_class_names({"a", "b", "c", "d"});
-            }),
-            "got 4 class names, but the first output of the network, (3) a sample, tells at most 3 "
-            "classes apart");
+  EXPECT_EQ(
+      message_of([&] {
+        model.set_class_names({"a", "b", "c", "d"});
+      }),
+      "got 4 class names; the first output of the network, (3) a sample, has at most 3 classes");
   EXPECT_EQ(model.class_names(), kNames);
   model.set_class_names({"a", "b"});
   Model binary(Network({3}, {Dense{.units = 1}, Sigmoid{}}), {.device = "cpu"});

@@ -125,18 +125,16 @@ TEST(Outputs, ClassifyRefusesAClassAStep) {
   EXPECT_EQ(message_of([&] {
               Predictor(model).classify(Tensor(DType::f32, {1, 3, 2}));
             }),
-            "classify() is for models of one class a sample, with outputs (N, classes); this one's "
-            "are (3, 4) a sample, all of which predict() gives");
+            "classify() needs outputs (N, classes); this model's are (3, 4) a sample, which predict() returns");
 }
 
 TEST(Outputs, ClassifyRefusesValuesAndOutputsThatAreNotFinite) {
   const Predictor values(trained(valued(), Loss::mse));
-  EXPECT_EQ(
-      message_of([&] {
-        values.classify(Tensor::borrow(kSamples, {4, 2}));
-      }),
-      "classify() is for models that tell classes apart, by their loss, a last Softmax or their "
-      "class names; predict() gives this one's outputs");
+  EXPECT_EQ(message_of([&] {
+              values.classify(Tensor::borrow(kSamples, {4, 2}));
+            }),
+            "classify() needs a model with classes (by its loss, a last Softmax or class names); "
+            "predict() returns the outputs of this one");
   Model ruined = trained(labelled(), Loss::cross_entropy);
   ruined.set_parameter("dense_1.bias", Tensor(std::vector<float>{NAN, 0}, Shape{2}));
   EXPECT_EQ(message_of([&] {
@@ -161,8 +159,7 @@ TEST(Outputs, ALossWithoutProbabilitiesSaysSo) {
   Model model = trained(valued(), Loss::mse);
   EXPECT_EQ(
       message_of([&] { model.predict_probabilities(valued()); }),
-      "the model was trained with the loss mse, which knows no probabilities; predict() gives "
-      "its outputs as they are");
+      "the model was trained with the loss mse, which defines no probabilities; predict() returns its outputs");
 }
 
 TEST(Outputs, OfAFileThatNamesNoLossAreAssumed) {
@@ -197,7 +194,7 @@ TEST(Outputs, ADamagedRecordIsAnError) {
     const std::string path = path_of("damaged.safetensors");
     write_safetensors(path, file.tensors(), metadata);
     EXPECT_EQ(message_of([&] { Model::load(path); }),
-              "cannot load the model '" + path + "': its record of the training is damaged")
+              "cannot load the model '" + path + "': its training record is damaged")
         << record;
   }
 }

@@ -82,7 +82,7 @@ class OpenNN(unittest.TestCase):
     def test_what_is_missing(self):
         self.assertEqual(opennn.build(parsed("--peers", "opennn").opennn),
                          "--opennn does not say where its source tree is")
-        self.assertEqual(self.reason(), f"{self.tree} is no source tree of the OpenNN that is "
+        self.assertEqual(self.reason(), f"{self.tree} is not a source tree of the OpenNN that is "
                          "wanted: it has no opennn/training/training.h")
         (self.tree / "opennn/training").mkdir(parents=True)
         (self.tree / opennn.HEADER).touch()

@@ -94,7 +94,7 @@ class Workloads(unittest.TestCase):
     def test_nothing_else_names_them(self):
         git = shutil.which("git")
         if git is None or not (ROOT / ".git").exists():
-            self.skipTest("this is no clone")
+            self.skipTest("this is not a clone")
         found = subprocess.run([git, "grep", "-l", "vgg-cifar10"], cwd=ROOT, text=True,
                                capture_output=True, check=True).stdout.split()
         self.assertEqual([path for path in found if path != TABLE and not path.startswith(MAY_NAME)],

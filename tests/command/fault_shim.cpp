@@ -71,7 +71,7 @@ bool is_turn(const char* kind, const std::string& path) {
   return count == at;
 }
 
-/// What the call that fails returns, unless it ends the program.
+/// Returns what the call that fails returns, unless it ends the program.
 int failed() {
   if (std::strcmp(setting("LINNET_FAULT_KIND"), "kill") == 0) ::kill(::getpid(), SIGKILL);
   errno = ENOSPC;

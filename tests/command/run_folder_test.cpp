@@ -49,8 +49,8 @@ TEST_F(RunFolderTest, RefusesAFolderThatHoldsARun) {
     std::ofstream(folder / name) << "{}";
     std::ofstream(folder / ".linnet-999999999-0.tmp") << "of somebody else";
     EXPECT_EQ(testing::message_of([&] { const RunFolder run(folder, "x"); }),
-              "the folder '" + folder.string() + "' holds a run already (" + name +
-                  "); name another with --out");
+              "the folder '" + folder.string() + "' already has a run (" + name +
+                  "); name another folder with --out");
     EXPECT_TRUE(fs::exists(folder / name));
     EXPECT_TRUE(fs::exists(folder / ".linnet-999999999-0.tmp"));
     EXPECT_FALSE(fs::exists(folder / ".linnet-lock"));
@@ -62,8 +62,8 @@ TEST_F(RunFolderTest, ClaimsTheFolderAsLongAsItLives) {
   {
     const RunFolder folder(path, "x");
     EXPECT_EQ(testing::message_of([&] { const RunFolder other(path, "x"); }),
-              fmt::format("the folder '{}' is in use by process {}, another training; name another "
-                          "with --out",
+              fmt::format("the folder '{}' is in use by process {}: another training writes to it; "
+                          "name another folder with --out",
                           path.string(), getpid()));
     EXPECT_EQ(folder.removable(),
               (std::vector<fs::path>{path / ".linnet-lock", path / "run.json", path}));
@@ -112,7 +112,7 @@ TEST_F(RunFolderTest, ARecordOfTheStartAloneIsNoRun) {
 TEST_F(RunFolderTest, ContinuesARun) {
   const fs::path path = root_ / "run";
   EXPECT_EQ(testing::message_of([&] { const RunFolder folder(path); }),
-            "there is no folder '" + path.string() + "' with a run to continue");
+            "there is no folder '" + path.string() + "' whose run could continue");
   {
     RunFolder folder(path, "x");
     std::ofstream(folder.start()) << "{}";

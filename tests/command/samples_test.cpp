@@ -42,7 +42,7 @@ Model trained(const Dataset& data, const Shape& input, bool crops) {
   return model;
 }
 
-/// What `linnet predict` asks the model about.
+/// Returns what `linnet predict` asks the model about.
 Bytes predicted(const std::vector<std::string>& paths, const Model& model) {
   const std::vector<fs::path> files(paths.begin(), paths.end());
   return pixels_of(read_samples(files, model, {.threads = 1}).data);
@@ -168,7 +168,7 @@ TEST(Samples, PredictionEncodesTextsAsTheDataSet) {
   EXPECT_TRUE(same_bits(encode_text("bad Film, really", data.info().vocabulary, steps),
                         first_input(data).rows(1, 2)));
   EXPECT_EQ(test::error_of([&] { read_samples(files, model); }),
-            fmt::format("'{}[0]' is a text, and the model's words are not known", table.string()));
+            fmt::format("'{}[0]' is a text, but the model's words are unknown", table.string()));
 }
 
 }  // namespace

@@ -162,8 +162,7 @@ class Answers(command.CommandTest):
         self.train_labels()
         self.rewrite("run", "old", lambda record: None)
         lines, err = self.lines("old.safetensors")
-        self.assertEqual(err, "linnet: 'old.safetensors' does not say what loss it was trained with: "
-                              "its outputs are taken for those of one class of several (softmax)\n")
+        self.assertEqual(err, "linnet: 'old.safetensors' does not name the loss of its training: its outputs are read as logits of one class of several (softmax)\n")
         self.assertEqual(len(lines), 5)
 
     def write_pets(self, root, names, files=6, classes=("cat", "dog", "emu")):
@@ -191,15 +190,14 @@ class Answers(command.CommandTest):
             self.assertEqual(metrics["confusion"][0], [count - 12, 0, 0])
         self.write_pets("unknown", ("cat",))
         (self.folder / "unknown/cat").rename(self.folder / "unknown/yak")
-        self.assert_error("the data set 'unknown' has the class 'yak', which the model does not "
-                          "know; its classes are 'cat', 'dog', 'emu'", "evaluate", "run", "--data",
+        self.assert_error("the data set 'unknown' has the unknown class 'yak'; the "
+                          "model's classes are 'cat', 'dog', 'emu'", "evaluate", "run", "--data",
                           "unknown", "--device", "cpu")
 
     def test_grey_images_among_others_are_read_in_colour_and_said(self):
         self.write_pets("mixed", ("cat", "dog", "emu"))
         (self.folder / "mixed/cat/0.bmp").write_bytes(grey_bmp())
-        note = ("linnet: 1 of the 18 images of 'mixed' is grey, the others in colour: all are read "
-                "in colour, with 3 channels; set channels to 1 to read all as grey\n")
+        note = ("linnet: 1 of the 18 images of 'mixed' is grey, the others in colour; all are read in colour, with 3 channels (set channels to 1 to read all as grey)\n")
         self.assertIn(note, self.train_pets(path="mixed", epochs=1)[1])
         _, err = self.run_linnet("data", "convert", "mixed", "arrays", "--to", "npy")
         self.assertIn(note, err)
@@ -235,7 +233,7 @@ class Answers(command.CommandTest):
             metrics = json.loads((self.folder / out / "metrics.json").read_text())
             report = (self.folder / out / "report.html").read_text()
             table = report[report.index("Confusion matrix"):report.index("</tbody>")]
-            counts = [int(count) for count in re.findall(r'taken for [^"]*: (\d+)"', table)]
+            counts = [int(count) for count in re.findall(r'predicted as [^"]*: (\d+)"', table)]
             self.assertEqual(counts, [count for row in metrics["confusion"] for count in row])
             self.assertEqual(sum(counts), 60 - labels.count(1))
             self.assertEqual(sum(metrics["confusion"][1]), 0)

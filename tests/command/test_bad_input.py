@@ -52,8 +52,7 @@ class BadInput(command.CommandTest):
                           f"{WORKLOADS[-1]}", "summary", "--workload", "zzzzzzzz")
         self.assert_error("linnet train needs a configuration file or a workload, e.g. `linnet "
                           "train mnist-cnn`", "train")
-        self.assert_error("linnet plan takes a configuration file or --workload, not both; got "
-                          "'a.toml' and 'mnist-cnn'", "plan", "a.toml", "--workload", "mnist-cnn")
+        self.assert_error("linnet plan: expected a configuration file or --workload, not both; got 'a.toml' and 'mnist-cnn'", "plan", "a.toml", "--workload", "mnist-cnn")
 
     def test_data(self):
         self.assert_error("'fashon-mnist' is neither a folder nor a known data set; did you mean "
@@ -74,7 +73,7 @@ class BadInput(command.CommandTest):
         images.write_bytes(images.read_bytes()[:-1])
         out, err = self.run_linnet("data", "info", "patterns", status=2)
         self.assertEqual(err, "")
-        self.assertRegex(out, r"\n1 bad file\n  [^\n]*train-images-idx3-ubyte' claims [^\n]*\n")
+        self.assertRegex(out, r"\n1 bad file\n  [^\n]*train-images-idx3-ubyte' gives [^\n]*\n")
 
     def test_configurations(self):
         config = self.folder / "config.toml"

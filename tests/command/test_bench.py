@@ -73,15 +73,14 @@ class Bench(command.CommandTest):
         record, err = self.run_linnet("bench", "resnet50-features", "--device", "cpu", "--samples",
                                       1, "--batch", 1, "--epochs", 1, "--warmup", 0, "--json", "-")
         record = json.loads(record)
-        self.assertEqual(err, "linnet: synthetic data, drawn in the shape of the real ones: no "
-                              "--dataset was given\n")
+        self.assertEqual(err, "linnet: using synthetic data in the shape of the real data: no --dataset is given\n")
         self.assertEqual((record["synthetic"], record["data"], record["mode"]),
                          (True, "synthetic", "infer"))
 
     def test_a_loss_that_does_not_fall_is_a_failure(self):
         record, err = self.bench(length=("--epochs", 1, "--warmup", 0, "--batch", 96), status=3)
-        self.assertEqual(err, "linnet: failed: one step cannot show that the loss falls\n")
-        self.assertEqual(record["failed"], "one step cannot show that the loss falls")
+        self.assertEqual(err, "linnet: failed: one step cannot show whether the loss falls\n")
+        self.assertEqual(record["failed"], "one step cannot show whether the loss falls")
 
     def test_the_test_part_is_evaluated_when_asked(self):
         record, _ = self.bench()
@@ -139,15 +138,14 @@ class Bench(command.CommandTest):
         self.assertNotEqual(files[1], files[2])
 
     def test_errors(self):
-        self.assert_error("--test is about the epochs of a training; --mode infer has none",
+        self.assert_error("--test needs --mode train: --mode infer has no epochs to evaluate",
                           *self.arguments, "--mode", "infer", "--test")
         (self.folder / "file").write_text("")
         self.assert_error("cannot make the folder 'file/data': Not a directory", *self.arguments,
                           "--export", "file/data")
         self.assert_error("unknown workload 'mnist-cn'; did you mean 'mnist-cnn'?", "bench",
                           "mnist-cn")
-        self.assert_error("resnet50-features computes features and has nothing to train; use "
-                          "--mode infer", "bench", "resnet50-features", "--mode", "train")
+        self.assert_error("resnet50-features only computes features and cannot be trained; use --mode infer", "bench", "resnet50-features", "--mode", "train")
         self.assert_error("--epochs: expected an integer of at least 1; got '0'", "bench",
                           "mnist-cnn", "--epochs", 0)
         self.assert_error("--data: expected resident or streamed; got 'steamed'; did you mean "

@@ -115,7 +115,7 @@ os.execv(sys.executable, [sys.executable, fake, *sys.argv[5:]])
             row, = json.loads(pathlib.Path(out).with_suffix(".json").read_text())["workloads"]
             return row["engines"]["flux"]["failed"]
         bare, with_julia = "/nowhere", f"{bin_folder}:{os.environ['PATH']}"
-        self.assertEqual(failed(bare), "$FLUX is no Julia project: it has no Project.toml")
+        self.assertEqual(failed(bare), "$FLUX is not a Julia project: it has no Project.toml")
         (project / "Project.toml").touch()
         self.assertEqual(failed(bare), "there is no julia on the PATH")
         julia.chmod(0o755)

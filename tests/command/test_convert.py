@@ -51,12 +51,11 @@ class Convert(command.CommandTest):
     def test_there_and_back(self):
         _, err = self.run_linnet("convert", "torch.safetensors", "--network", "gru-text", "--steps",
                                  4, "-o", "m.safetensors")
-        self.assertEqual(err, "linnet: 7 tensors by the names of torchvision became gru-text in "
-                              "'m.safetensors': samples (4), outputs (2)\n")
+        self.assertEqual(err, "linnet: converted 7 tensors by the names of torchvision to gru-text in 'm.safetensors': samples (4), outputs (2)\n")
         _, err = self.run_linnet("convert", "m.safetensors", "--to", "torchvision", "-o",
                                  "back.safetensors")
         self.assertEqual(err, "linnet: 7 tensors by the names of torchvision written to "
-                              "'back.safetensors'; the scale of the pixels is not part of them: "
+                              "'back.safetensors'; they do not include the scale of the pixels: "
                               "none that has a name\n")
         header = read_header(self.folder / "back.safetensors")
         self.assertEqual(header.pop("__metadata__"), {"format": "pt"})
@@ -82,11 +81,10 @@ class Convert(command.CommandTest):
         self.assertEqual(out, "x.npy[0]\tbad\t0.5000\n")
         (self.folder / "m.safetensors").unlink()
         (self.folder / "classes.txt").write_text("bad\ngood\nugly\n")
-        self.assert_error("got 3 class names, but the first output of the network, (2) a sample, "
-                          "tells at most 2 classes apart", *convert, "classes.txt")
+        self.assert_error("got 3 class names; the first output of the network, (2) a sample, has at most 2 classes", *convert, "classes.txt")
         self.assert_error("cannot read 'none.txt': No such file or directory", *convert, "none.txt")
         self.assertFalse((self.folder / "m.safetensors").exists())
-        self.assert_error("--classes is for the model that convert makes; --to writes weights alone",
+        self.assert_error("--classes needs --network or an ONNX file; --to writes only weights",
                           "convert", "m.safetensors", "--to", "keras", "--classes", "classes.txt",
                           "-o", "k.npz")
 
@@ -111,28 +109,22 @@ class Convert(command.CommandTest):
         tensors["other"] = ([1], [0])
         write_safetensors(self.folder / "bad.safetensors", tensors)
         self.assert_error(
-            "the weights do not fit gru-text, by the names of torchvision: 'fc.weight' is f32 (2, "
-            "4) and should be f32 (2, 3), as 'dense_1.weight' of the network is (2, 3); 'fc.bias' "
-            "(2) is missing, which 'dense_1.bias' (2) of the network needs; 'other' (1) found no "
-            "place",
+            "the weights do not fit gru-text, by the names of torchvision: 'fc.weight' is f32 (2, 4); expected f32 (2, 3), since 'dense_1.weight' of the network is (2, 3); 'fc.bias' (2), which 'dense_1.bias' (2) of the network needs, is missing; 'other' (1) belongs to no parameter",
             "convert", "bad.safetensors", "--network", "gru-text", "-o", "m.safetensors")
         self.assertFalse((self.folder / "m.safetensors").exists())
 
     def test_asks_for_one_direction(self):
-        self.assert_error("convert takes --network, to make a model of weights, or --to, to write "
-                          "a model's weights; got neither", "convert", "torch.safetensors", "-o",
+        self.assert_error("linnet convert needs --network, to make a model of weights, or --to, to write a model's weights; got neither", "convert", "torch.safetensors", "-o",
                           "m.safetensors")
-        self.assert_error("-o './torch.safetensors' would overwrite the file that is read; name "
-                          "another one", "convert", "torch.safetensors", "--network", "gru-text",
+        self.assert_error("-o './torch.safetensors' would overwrite the input file; name another one", "convert", "torch.safetensors", "--network", "gru-text",
                           "-o", "./torch.safetensors")
-        self.assert_error("cannot write the model 'm.npz': a model file is .safetensors", "convert",
+        self.assert_error("cannot write the model 'm.npz': expected a name that ends in .safetensors", "convert",
                           "torch.safetensors", "--network", "gru-text", "-o", "m.npz")
         self.assert_error("cannot load the model 'torch.safetensors': it holds weights, but no "
                           "Linnet network", "convert", "torch.safetensors", "--to", "keras", "-o",
                           "m.npz")
         (self.folder / "x.npz").write_bytes(b"PK")
-        self.assert_error("cannot read 'x.npz': it is cut or no zip archive: its end record is "
-                          "missing", "convert", "x.npz", "--network", "gru-text", "-o",
+        self.assert_error("cannot read 'x.npz': it is cut short or not a zip archive: its end record is missing", "convert", "x.npz", "--network", "gru-text", "-o",
                           "m.safetensors")
 
 
@@ -154,8 +146,7 @@ layers = [{type = "flatten"}, {type = "dense", units = 5, name = "d"}, {type = "
         self.assertEqual(err, "linnet: (2, 5) of 2 samples written to 'out.npy'\n")
         report = self.run_json("features", "run", "photos", "-o", "out.npy")
         self.assertEqual(report["shape"], [2, 10])
-        self.assert_error("the centre of 28 x 28 can't be taken from "
-                          "images whose shorter side is 20", "features", "run", "photos",
+        self.assert_error("a centre crop of 28 x 28 cannot be taken from images whose shorter side is 20", "features", "run", "photos",
                           "--resize", 20, "-o", "out.npy")
         self.assert_error("the network has no layer 'e'; it has 'flatten_1', 'd', 'dense_1'",
                           "features", "run", "photos", "--layer", "e", "-o", "out.npy")

@@ -184,7 +184,7 @@ class Cuda(command.CommandTest):
         other = next(pathlib.Path("/lib").glob("*/libm.so.6"), None)
         if other is None:
             self.skipTest("no libm.so.6")
-        self.assert_cuda_error(f"CUDA is not usable: {other} is no plug-in of Linnet", "train",
+        self.assert_cuda_error(f"CUDA is not usable: {other} is not a plug-in of Linnet", "train",
                                "tiny.toml", "--device", "cuda", plugin=other)
 
 

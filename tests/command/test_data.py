@@ -61,7 +61,7 @@ class DataTest(command.CommandTest):
         self.assertEqual(info["test"]["sample_shape"], [14, 14, 1])
 
     def test_refusals(self):
-        self.assert_error("'patterns' is there already; name a folder that is not",
+        self.assert_error("'patterns' exists; name a new folder",
                           "data", "convert", "patterns", "patterns", "--to", "npy")
         self.assert_error("CIFAR's files hold u8 images of (32, 32, 3); the samples of "
                           "'patterns' are u8 (28, 28, 1)",
@@ -118,7 +118,7 @@ class DataTest(command.CommandTest):
     def test_kept_data_is_asked_for(self):
         cache = self.folder / "cache"
         environment = {**command.os.environ, "XDG_CACHE_HOME": str(cache)}
-        self.assert_error("imdb is not here: put its reviews (train.tsv and test.tsv, or the "
+        self.assert_error("imdb was not found: put its reviews (train.tsv and test.tsv, or the "
                           f"folders of aclImdb) into '{cache}/linnet/imdb', or name their folder",
                           "data", "info", "imdb", env=environment)
         (cache / "linnet/imdb").mkdir(parents=True)

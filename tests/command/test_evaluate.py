@@ -98,8 +98,7 @@ class Evaluate(command.CommandTest):
         self.assertEqual(self.evaluated("--data", "xrays")["metrics"], kept)
         (self.folder / "net.toml").write_text(
             (self.folder / "net.toml").read_text().replace('"xrays"', '"xrays"\nvalidation = 0.2'))
-        self.assert_error("'chest-xray' has a validation set of its own; a share of 0.2 can't be "
-                          "held out beside it", "train", "net.toml", "--out", "other")
+        self.assert_error("'chest-xray' has its own validation set; expected no 'validation' share beside it; got 0.2", "train", "net.toml", "--out", "other")
 
     def test_the_ignored_label_may_be_outside(self):
         (self.folder / "arrays").mkdir()
@@ -114,7 +113,7 @@ class Evaluate(command.CommandTest):
         self.assertEqual(self.evaluated("--data", "arrays", "--ignore-index", -100)["metrics"],
                          self.kept())
         self.assert_error("label -100 of record 2 in 'arrays/y_train.npy' is outside [0, 1048576); "
-                          "whole numbers are class indices, save values as float32", "evaluate",
+                          "whole numbers are class indices; save values as float32", "evaluate",
                           "run", "--data", "arrays")
 
 

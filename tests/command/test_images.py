@@ -91,7 +91,7 @@ class Images(command.CommandTest):
             return self.run_linnet("train", "images.toml", *arguments, status=2)[1]
         self.assertIn("there is no augmentation 'flop'; did you mean 'flip'?",
                       error("--augment", "flop"))
-        self.assertIn("--augment flip wants a number from 0 on; got 'x'",
+        self.assertIn("--augment flip: expected a number of at least 0; got 'x'",
                       error("--augment", "flip=x"))
         self.assertIn("--image-size: expected pixels, such as 224, or HEIGHTxWIDTH, such as "
                       "224x192; got '8by8'",

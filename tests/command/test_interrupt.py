@@ -135,8 +135,7 @@ class Interrupt(command.CommandTest):
                 process.send_signal(getattr(signal, name))
                 _, err = process.communicate(timeout=60)  # decoding would take longer
                 self.assertEqual(process.returncode, 130, err)
-                self.assertEqual(err, "\nlinnet: interrupted before anything was trained; nothing "
-                                      "is saved\n")
+                self.assertEqual(err, "\nlinnet: interrupted before the first step; nothing is saved\n")
                 self.assertFalse((self.folder / "new").exists())
 
     def test_an_evaluation_is_interrupted(self):

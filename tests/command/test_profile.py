@@ -35,7 +35,7 @@ class Profile(command.CommandTest):
         header, *rows = table.splitlines()
         self.assertEqual(header.split(),
                          ["operator", "layer", "engine", "µs", "%", "GFLOP/s", "GB/s", "%", "of", "roof"])
-        self.assertRegex(roof, r"^roof: [0-9]+ GFLOP/s in f32 or [0-9.]+ GB/s from memory")
+        self.assertRegex(roof, r"^roof: the lower of [0-9]+ GFLOP/s in f32 and [0-9.]+ GB/s from memory")
         times = [float(row.split()[-5]) for row in rows]
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertEqual(len(rows), len(self.run_json(*self.arguments)["operators"]))
@@ -67,7 +67,7 @@ class Profile(command.CommandTest):
         operators = [op["operator"] for op in profile["operators"]]
         self.assertIn("dense", operators)
         self.assertFalse([name for name in operators if "grad" in name or "update" in name])
-        self.assert_error("predictions are timed on zeros; leave --data away", "profile",
+        self.assert_error("--inference times zeros; leave out --data", "profile",
                           "mnist-cnn", "--inference", "--data", self.data)
 
     def test_a_folder_named_like_a_workload_does_not_hide_it(self):
@@ -80,7 +80,7 @@ class Profile(command.CommandTest):
         self.assertRegex(err, r"a batch of 1000000000 needs .* a batch of \d+ would fit")
 
     def test_errors(self):
-        self.assert_error("a batch of 65 needs as many samples; the data set 'patterns' has 64",
+        self.assert_error("expected at least 65 samples, one batch; the data set 'patterns' has 64",
                           *self.arguments[:5], "--batch", 65)
         _, err = self.run_linnet(*self.arguments, "--trace", "missing/step.json", status=2)
         self.assertIn("missing/step.json", err)

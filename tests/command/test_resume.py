@@ -164,7 +164,7 @@ class Resume(command.CommandTest):
             run = f"stop{at}"
             status, err, _ = self.run_with_fault(run, at, "fail")
             call, name = calls[at - 1]
-            # Some calls only clean up, or make what is no checkpoint more durable.
+            # Some calls only clean up, or make what is not a checkpoint more durable.
             harmless = (call == "remove" or name == ".linnet-lock" or
                         (call == "fsync" and name == "."))
             if not harmless:
@@ -288,8 +288,7 @@ class Resume(command.CommandTest):
         data[len(data) // 3] ^= 16
         newest.write_bytes(data)
         _, err = self.run_linnet("train", "--resume", "run")
-        self.assertIn(f"linnet: cannot read 'run/checkpoints/{newest.name}': it is damaged: its "
-                      "bytes do not give its checksum\n", err)
+        self.assertIn(f"linnet: cannot read 'run/checkpoints/{newest.name}': it is damaged: its bytes do not match its checksum\n", err)
         self.assert_same("run", whole)
 
     def run_stopped(self, run):
@@ -328,7 +327,7 @@ class Resume(command.CommandTest):
         while not any(checkpoints.glob("*.safetensors")):
             self.assertIsNone(process.poll())
             time.sleep(0.01)
-        self.assert_error(f"the folder 'run' is in use by process {process.pid}, another training; "
+        self.assert_error(f"the folder 'run' is in use by process {process.pid}: another training writes to it; "
                           "wait until it has ended", "train", "--resume", "run")
         process.kill()
         process.communicate()
@@ -351,16 +350,15 @@ class Resume(command.CommandTest):
         self.assertEqual(after, before)
 
     def test_what_is_no_run(self):
-        self.assert_error("the folder 'none' holds no run to continue (no run.json)", "train",
+        self.assert_error("the folder 'none' has no run to continue (no run.json)", "train",
                           "--resume", "none")
         (self.folder / "run").mkdir()
         (self.folder / "run/run.json").write_text("{")
-        self.assert_error("'run/run.json' is no valid JSON (byte 2)", "train", "--resume", "run")
+        self.assert_error("'run/run.json' is not valid JSON (byte 2)", "train", "--resume", "run")
         (self.folder / "run/run.json").write_text('{"format": 7}')
         self.assert_error("'run/run.json' has format 7; this version reads format 1", "train",
                           "--resume", "run")
-        self.assert_error("--checkpoint-every: expected a time or a number of steps, such as "
-                          "10min, 30s, 2h or 500steps, or epoch; got '10'", "train", "--workload",
+        self.assert_error("--checkpoint-every: expected a time (30s, 10min, 2h), a number of steps (500steps) or epoch; got '10'", "train", "--workload",
                           "mnist-cnn", "--checkpoint-every", 10)
 
 

@@ -24,9 +24,9 @@ class RunFolder(command.CommandTest):
                 continue
             self.assertEqual(run.returncode, 2)
             self.assertRegex(errors[seed],
-                             r"^linnet: error: the folder 'run' (is in use( by process \d+)?, "
-                             r"another training|holds a run already \([a-z.]+\)); name another "
-                             r"with --out\n$")
+                             r"^linnet: error: the folder 'run' (is in use( by process \d+)?: another "
+                             r"training writes to it|already has a run \([a-z.]+\)); name another "
+                             r"folder with --out\n$")
         folder = self.folder / "run"
         self.assertEqual(json.loads((folder / "summary.json").read_text())["seed"], winners[0])
         epochs = [epoch["epoch"] for epoch in self.history(folder)]
@@ -65,8 +65,7 @@ class RunFolder(command.CommandTest):
     def test_metrics_are_not_overwritten(self):
         (self.folder / "run").mkdir()
         (self.folder / "run/metrics.json").write_text("mine")
-        self.assert_error("the folder 'run' holds a run already (metrics.json); name another with "
-                          "--out", "train", "points.toml", "--out", "run")
+        self.assert_error("the folder 'run' already has a run (metrics.json); name another folder with --out", "train", "points.toml", "--out", "run")
         self.assertEqual((self.folder / "run/metrics.json").read_text(), "mine")
 
     def test_a_folder_that_cannot_be_written_is_known_at_once(self):
@@ -83,7 +82,7 @@ class RunFolder(command.CommandTest):
         self.assertIn("linnet: nothing is kept between runs: there is no cache folder", err)
         _, err = self.run_linnet("train", "points.toml", "--data", "cifar10", status=2,
                                  env=environment)
-        self.assertIn("cifar10 is not here: name the folder of its binary batches\n", err)
+        self.assertIn("cifar10 was not found: name the folder of its binary batches\n", err)
 
 
 class Refusals(command.CommandTest):
@@ -119,8 +118,7 @@ class Refusals(command.CommandTest):
         bad = list(self.samples)
         bad[4 * 7 + 2] = float("nan")
         command.npy(self.folder / "points/x_train.npy", "<f4", (65, 4), bad)
-        self.assert_error("row 7, column 2 of './points/x_train.npy' (counted from 0) is nan; "
-                          "training needs finite numbers", "train", "points.toml", "--out", "run")
+        self.assert_error("row 7, column 2 of './points/x_train.npy' (counted from 0) is nan; expected finite numbers", "train", "points.toml", "--out", "run")
 
     def test_ids_outside_the_embedding_are_named(self):
         (self.folder / "ids.toml").write_text(
@@ -130,15 +128,14 @@ class Refusals(command.CommandTest):
             command.npy(self.folder / f"points/x_{part}.npy", "<i4", (count, 4),
                         [i % 10 for i in range(4 * count)])
         command.npy(self.folder / "points/x_test.npy", "<i4", (32, 4), [0] * 126 + [10, 0])
-        self.assert_error("row 31, column 2 of './points/x_test.npy' (counted from 0) is the id 10,"
-                          " but the embedding 'embedding_1' has rows 0 to 9", "train", "ids.toml",
+        self.assert_error("row 31, column 2 of './points/x_test.npy' (counted from 0) has the id 10;"
+                          " the embedding 'embedding_1' expects 0 to 9", "train", "ids.toml",
                           "--out", "run")
 
     def test_labels_that_are_all_ignored(self):
         self.configure(more="[loss]\nignore_index = -1\n")
         command.npy(self.folder / "points/y_train.npy", "<i4", (65,), [-1] * 65)
-        self.assert_error("all 65 labels of the training samples of 'points' are -1, which the "
-                          "loss ignores (ignore_index): nothing is left to learn or to measure",
+        self.assert_error("all 65 labels of the training samples of 'points' are -1, which the loss ignores (ignore_index); expected at least one other label",
                           "train", "points.toml", "--out", "run")
 
     def test_ruined_weights_are_not_saved(self):

@@ -73,7 +73,7 @@ class Runs(command.CommandTest):
         self.assertEqual((state["state"], state["progress"]), ("stopped", None))
 
     def test_what_is_wrong_is_said(self):
-        self.assert_error("'runs' is no folder", "runs")
+        self.assert_error("'runs' is not a folder", "runs")
         (self.folder / "runs").mkdir()
         self.assert_error("there is no run in 'runs'", "runs")
         (self.folder / "runs/x").mkdir()
@@ -109,10 +109,10 @@ class Runs(command.CommandTest):
         self.assertEqual(err.splitlines(), [f"linnet: {sentence}" for sentence in sentences])
         found = json.loads(self.run_linnet("runs", "--json")[0])
         self.assertEqual([problem for run in found for problem in run["problems"]], sentences)
-        self.assert_error("'runs/nothing' is a link to 'nowhere', which is no folder", "runs",
+        self.assert_error("'runs/nothing' is a link to 'nowhere', which is not a folder", "runs",
                           "runs/nothing")
-        self.assert_error("'runs/loop' is a link to 'loop', which is no folder", "runs", "runs/loop")
-        self.assert_error("'runs/file' is no folder", "runs", "runs/file")
+        self.assert_error("'runs/loop' is a link to 'loop', which is not a folder", "runs", "runs/loop")
+        self.assert_error("'runs/file' is not a folder", "runs", "runs/file")
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_what_may_not_be_read_is_named(self):

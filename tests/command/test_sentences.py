@@ -56,8 +56,7 @@ class Files(command.CommandTest):
         for name in ("model.safetensors", "summary.json"):
             run.mkdir()
             (run / name).symlink_to(name)  # to itself
-            self.assert_error(f"the folder 'run' holds a run already ({name}); name another with "
-                              "--out", *self.training, "patterns", "--out", "run")
+            self.assert_error(f"the folder 'run' already has a run ({name}); name another folder with --out", *self.training, "patterns", "--out", "run")
             (run / name).unlink()
             run.rmdir()
 
@@ -79,7 +78,7 @@ class Files(command.CommandTest):
                        if key not in ("HOME", "XDG_CACHE_HOME")}
         _, err = self.run_linnet(*self.training, "cifar10", status=2,
                                  env={**environment, "TMPDIR": "/nowhere"})
-        self.assertRegex(err, r"\nlinnet: error: cifar10 is not here: name the folder of its binary "
+        self.assertRegex(err, r"\nlinnet: error: cifar10 was not found: name the folder of its binary "
                          r"batches\n$")
 
 
@@ -105,8 +104,7 @@ class Options(command.CommandTest):
                           + NAMES, *self.training, "--data", "zzzzzzzz")
         cache = {**os.environ, "XDG_CACHE_HOME": "cache"}
         coarse = ("train", "--workload", "resnet50-cifar100", "--data", "cifar100-coarse")
-        self.assert_error("cifar100-coarse is not here: put the binary batches of CIFAR-100 into "
-                          "'cache/linnet/cifar100'", *coarse, env=cache)
+        self.assert_error("cifar100-coarse was not found: put the binary batches of CIFAR-100 into 'cache/linnet/cifar100'", *coarse, env=cache)
         # What the sentence asks for is enough.
         folder = self.folder / "cache/linnet/cifar100"
         folder.mkdir(parents=True)
@@ -158,7 +156,7 @@ class Configurations(command.CommandTest):
                             ('"flatten"', "tanh")):
             kind = layer.split('"')[1]
             self.assert_layer_error(
-                f"{kind} takes no 'activation'; put a layer {{ type = \"{name}\" }} after it",
+                f"{kind} has no key 'activation'; put a layer {{ type = \"{name}\" }} after it",
                 f'{{type = {layer}, activation = "{name}"}}')
         self.config('{type = "flatten"}, {type = "dense", units = 3}, {type = "relu"}')
         self.run_linnet("summary", "c.toml")
@@ -166,8 +164,8 @@ class Configurations(command.CommandTest):
     def test_a_key_as_in_cpp(self):
         self.config('{type = "flatten"}', 'training = {.epoch = 1}\n')
         _, err = self.run_linnet("train", "c.toml", status=2)
-        self.assertRegex(err, r"^linnet: error: c\.toml:8:13: .*saw '\.'; keys have no dot before "
-                              r"them: \{ epochs = 1 \}\n$")
+        self.assertRegex(err, r"^linnet: error: c\.toml:8:13: .*saw '\.'; expected keys without a leading "
+                              r"dot: \{ epochs = 1 \}\n$")
         self.config('{type = "flatten"}', '[training]\nepoch = 1\n')
         self.assert_error("c.toml:9:1: unknown key 'epoch' in [training]; did you mean 'epochs'?",
                           "train", "c.toml")
@@ -268,14 +266,14 @@ class Memory(command.CommandTest):
             '[data]\npath = "patterns"\n[network]\ninput = [28, 28, 1]\nlayers = [{type = '
             '"flatten"}, {type = "dense", units = 100000}, {type = "dense", units = 10}]\n')
         self.assertRegex(self.limited("train", "c.toml", "--threads", 1),
-                         r"^linnet: error: out of memory: \d+ bytes were asked for: the weights of "
+                         r"^linnet: error: out of memory: \d+ bytes were requested: the weights of "
                          r"a network of 79500010 parameters\n$")
 
     def test_batch(self):
         self.images("black", 20_000)
         err = self.limited("train", "--workload", "mnist-cnn", "--threads", 1, "--data", "black",
                            "--batch", 20_000)
-        self.assertRegex(err, r"^linnet: error: out of memory: \d+ bytes were asked for: a batch "
+        self.assertRegex(err, r"^linnet: error: out of memory: \d+ bytes were requested: a batch "
                               r"of 20000 needs [\d.]+ MiB ")
         free = float(err.split(" MiB are free")[0].rsplit(" ", 1)[1])
         self.assertLess(free * 2**20, self.limit)

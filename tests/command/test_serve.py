@@ -96,29 +96,27 @@ class Serve(command.CommandTest):
                 ({"inputs": [[1, 2]]}, "application/json",
                  "input 'input': expected 784 numbers for a sample of (28, 28, 1); got 2"),
                 ({"inputs": ["x"]}, "application/json", "input 'input': expected numbers; got string"),
-                ({"inputs": {"x": []}}, "application/json", "there is no input 'x'"),
+                ({"inputs": {"x": []}}, "application/json", "unknown input 'x'"),
                 ({"inputs": [[1e300] * 784]}, "application/json",
                  "input 'input': 1e+300 does not fit into 32 bits"),
                 ("[" * 100000, "application/json", None),
                 ('{"inputs": [' + "[" * 50 + "]" * 50 + "]}", "application/json",
-                 "input 'input': arrays are nested deeper than 8"),
+                 "input 'input': expected arrays nested at most 8 deep"),
                 (b"\x89PNG\r\n", "image/png", None),
                 ("a text", "text/plain", "the model takes no texts; its input is (28, 28, 1)"),
-                ("x", "text/html", "expected a Content-Type of application/json, image/* or "
-                                   "text/plain; got 'text/html'")):
+                ("x", "text/html", "expected the Content-Type application/json, image/* or text/plain; got 'text/html'")):
             status, error = self.predict(body, kind)
             self.assertEqual(status, 400, error)
             if sentence:
                 self.assertEqual(error, sentence)
         self.assertEqual(self.predict({"inputs": [list(images[0])] * 5}),
-                         (503, "0 samples are waiting already; the queue holds 4"))
-        self.assertEqual(self.predict(b"x" * (2 << 20), "image/png"), (413, "the body is too large"))
+                         (503, "0 samples are waiting; the queue holds at most 4"))
+        self.assertEqual(self.predict(b"x" * (2 << 20), "image/png"), (413, "the request's body is too large"))
         self.assertEqual(self.ask("GET", "/nowhere")[0], 404)
         self.assertEqual(self.predict({"inputs": []}), [])
         self.assertEqual(len(self.predict({"inputs": [list(images[0])] * 4})), 4)
         self.assertEqual(self.ask("GET", "/healthz"), (200, "ok\n"))
-        self.assert_error(f"cannot listen on 127.0.0.1:{self.port}: the port is taken, or not ours to "
-                          "take", "serve", folder, "--port", self.port)
+        self.assert_error(f"cannot listen on 127.0.0.1:{self.port}: the port is in use, or needs other rights", "serve", folder, "--port", self.port)
 
     def test_a_connection_is_kept(self):
         folder, images, _ = self.images_model()

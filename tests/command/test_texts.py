@@ -80,14 +80,11 @@ class Texts(command.CommandTest):
         (self.folder / "empty").mkdir()
         (self.folder / "binary.txt").write_bytes(b"\x89PNG\0\0")
         self.assert_error("the folder 'empty' holds no texts (*.txt)", "predict", "run", "empty")
-        self.assert_error("the folder 'empty' holds no model.safetensors, which a run folder of "
-                          "`linnet train` does", "predict", "empty", "review.txt")
-        self.assert_error("'binary.txt' is no text; the model takes texts, folders of *.txt, "
-                          "tables of texts (.tsv) and arrays of ids (.npy)", "predict", "run",
+        self.assert_error("the folder 'empty' has no model.safetensors; expected a run folder of `linnet train`", "predict", "empty", "review.txt")
+        self.assert_error("'binary.txt' is not a text; expected texts, folders of *.txt, tables of texts (.tsv) or arrays of ids (.npy)", "predict", "run",
                           "binary.txt")
         (self.folder / "run/vocabulary.txt").unlink()
-        self.assert_error("the model takes texts as ids, and its words are not beside it: cannot "
-                          "read 'run/vocabulary.txt'", "predict", "run", "review.txt")
+        self.assert_error("the model takes texts as ids, but the file of its words is missing: cannot read 'run/vocabulary.txt'", "predict", "run", "review.txt")
 
     def test_evaluation_reads_by_the_run_s_words(self):
         # The same reviews, but a training set that would rank other words first.

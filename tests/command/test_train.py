@@ -76,8 +76,7 @@ class Train(command.CommandTest):
     def test_never_overwrites_a_run(self):
         _, folder = self.train()
         before = (folder / "summary.json").read_bytes()
-        self.assert_error("the folder 'run' holds a run already (model.safetensors); name another "
-                          "with --out", "train", "--workload", "mnist-cnn", "--data", "patterns",
+        self.assert_error("the folder 'run' already has a run (model.safetensors); name another folder with --out", "train", "--workload", "mnist-cnn", "--data", "patterns",
                           "--out", "run")
         self.assertEqual((folder / "summary.json").read_bytes(), before)
 
@@ -113,7 +112,7 @@ class Train(command.CommandTest):
         self.assertAlmostEqual(metrics["accuracy"], plain["test_accuracy"])
         self.assertEqual(sum(map(sum, metrics["confusion"])), plain["test_samples"])
         _, err = self.run_linnet(*train, "c", "--loss", "mse", status=2)
-        self.assertIn("this loss wants values, but the data set", err)
+        self.assertIn("this loss expects values; the data set", err)
 
     def test_progress_is_plain_lines_without_a_terminal(self):
         command.write_mnist(self.folder / "patterns")

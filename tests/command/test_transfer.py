@@ -115,7 +115,7 @@ class Transfer(command.CommandTest):
 
     def test_mistakes_are_named(self):
         few = ("--data", "few", "--device", "cpu")
-        self.assert_error("--replace-head is for a model that --from names", "train", "--workload",
+        self.assert_error("--replace-head needs --from", "train", "--workload",
                           "mnist-cnn", "--replace-head", 3, *few)
         self.assert_error("--freeze: no parameter matches 'fc*'; the first is 'conv2d_1.weight', "
                           "the last 'dense_2.bias'", "train", "--from", "body", "--freeze", "fc*",

@@ -54,7 +54,7 @@ class Tune(command.CommandTest):
         (self.folder / "cache").write_text("a file, no folder")
         summary = json.loads(self.linnet("train", "net.toml", "--out", "run", "--json"))
         self.assertGreaterEqual(len(summary["engine_choices"]), 8)
-        self.assertRegex(summary["notes"][0], r"^measured choices could not be kept: cannot write '.*"
+        self.assertRegex(summary["notes"][0], r"^measured choices could not be saved: cannot write '.*"
                                               r"cpu-tuning\.json': Not a directory$")
 
     def test_a_run_keeps_its_choices(self):

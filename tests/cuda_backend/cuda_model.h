@@ -17,7 +17,7 @@
 
 namespace linnet::testing {
 
-/// What computes on the device: Linnet's own kernels alone, or NVIDIA's libraries before them.
+/// Says what computes on the device: Linnet's own kernels alone, or NVIDIA's libraries before them.
 enum class Engines : std::uint8_t { own, libraries };
 std::vector<Engines> tested_engines();
 

@@ -39,7 +39,7 @@ TEST(SimulatedDevice, IsFoundByIndexAndUuid) {
 TEST(SimulatedDevice, AnUnknownOneNamesThoseThatAreThere) {
   const MachineGuard machine;
   const std::string message = message_of([] { cuda::find_device("3"); });
-  EXPECT_NE(message.find("there is no device 'cuda:3'; there is cuda:0 (Simulated H200, GPU-"),
+  EXPECT_NE(message.find("there is no device 'cuda:3'; expected cuda:0 (Simulated H200, GPU-"),
             std::string::npos)
       << message;
 }

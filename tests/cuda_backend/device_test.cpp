@@ -25,7 +25,7 @@ TEST(CudaDevice, TheFirstIsFoundByIndexAndUuid) {
 TEST(CudaDevice, AnUnknownOneNamesThoseThatAreThere) {
   const MachineGuard machine;
   const std::string message = message_of([] { cuda::find_device("99"); });
-  EXPECT_TRUE(message.starts_with("there is no device 'cuda:99'; there is cuda:0 (")) << message;
+  EXPECT_TRUE(message.starts_with("there is no device 'cuda:99'; expected cuda:0 (")) << message;
 }
 
 TEST(CudaDevice, GivesBackTheBytesThatItWasGiven) {

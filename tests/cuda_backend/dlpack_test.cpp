@@ -138,23 +138,23 @@ TEST_P(DlpackOnBoth, WhatDoesNotFitStaysTheCallers) {
             }),
             "expected samples in f32 or u8; got f64");
   EXPECT_EQ(refusal([](Foreign& f) { f.shape[1] = 3; }),
-            "the network takes samples of (2), in batches (N, 2); got (2, 3)");
-  EXPECT_EQ(
-      refusal([](Foreign& f) { f.tensor.dl_tensor.ndim = 1; }),
-      "the network takes batches of samples (N, 2); got one sample (2), whose batch is (1, 2)");
+            "expected samples of (2), as a batch (N, 2); got (2, 3)");
+  EXPECT_EQ(refusal([](Foreign& f) { f.tensor.dl_tensor.ndim = 1; }),
+            "expected a batch of samples (N, 2); got one sample (2), whose batch is (1, 2)");
   EXPECT_EQ(refusal([](Foreign& f) { f.shape[0] = 0; }), "expected a batch of at least 1; got 0");
   const bool on_cpu = device() == kDLCPU;
-  EXPECT_EQ(refusal([&](Foreign& f) {
-              f.tensor.dl_tensor.device = {on_cpu ? kDLCUDA : kDLCPU, 0};
-            }),
-            fmt::format("expected samples in the memory of {}, where the model is; got a tensor in "
-                        "the memory of {}",
-                        on_cpu ? "cpu" : "cuda:0", on_cpu ? "cuda:0" : "cpu"));
+  EXPECT_EQ(
+      refusal([&](Foreign& f) {
+        f.tensor.dl_tensor.device = {on_cpu ? kDLCUDA : kDLCPU, 0};
+      }),
+      fmt::format(
+          "expected samples in the memory of {}, as the model; got a tensor in the memory of {}",
+          on_cpu ? "cpu" : "cuda:0", on_cpu ? "cuda:0" : "cpu"));
   EXPECT_EQ(refusal([&](Foreign& f) {
               f.tensor.dl_tensor.device = {kDLCUDA, 1};
             }),
-            fmt::format("expected samples in the memory of {}, where the model is; got a tensor in "
-                        "the memory of cuda:1",
+            fmt::format("expected samples in the memory of {}, as the model; got a tensor in the "
+                        "memory of cuda:1",
                         on_cpu ? "cpu" : "cuda:0"));
   // The input that was set stays.
   Foreign good(backend(), device());

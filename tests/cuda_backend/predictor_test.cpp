@@ -51,7 +51,7 @@ Floats values_of(const Tensor& tensor) {
   return {host.as<float>().begin(), host.as<float>().end()};
 }
 
-/// What affine() answers to such samples.
+/// Returns what affine() answers to such samples.
 Floats affine_of(const Floats& samples) {
   Floats outputs;
   for (std::size_t i = 0; i < samples.size(); i += 2) {
@@ -176,34 +176,30 @@ TEST_P(OnBoth, ErrorsNameTheShapes) {
   };
   const Tensor one(DType::f32, {1, 2});
   EXPECT_EQ(error(Tensor(DType::f32, {1, 3}), one),
-            "the network takes samples of (2), in batches (N, 2); got (1, 3)");
+            "expected samples of (2), as a batch (N, 2); got (1, 3)");
   EXPECT_EQ(error(Tensor(DType::f32, {3}), one),
-            "the network takes samples of (2), in batches (N, 2); got (3)");
-  EXPECT_EQ(
-      error(Tensor(DType::f32, {2}), one),
-      "the network takes batches of samples (N, 2); got one sample (2), whose batch is (1, 2)");
-  EXPECT_EQ(
-      message_of([&] { predictor_.predict(Tensor(DType::f32, {2})); }),
-      "the network takes batches of samples (N, 2); got one sample (2), whose batch is (1, 2)");
+            "expected samples of (2), as a batch (N, 2); got (3)");
+  EXPECT_EQ(error(Tensor(DType::f32, {2}), one),
+            "expected a batch of samples (N, 2); got one sample (2), whose batch is (1, 2)");
+  EXPECT_EQ(message_of([&] { predictor_.predict(Tensor(DType::f32, {2})); }),
+            "expected a batch of samples (N, 2); got one sample (2), whose batch is (1, 2)");
   EXPECT_EQ(error(Tensor(DType::f32, {2, 2}), one),
-            "2 samples of (2) have outputs of f32 (2, 2); got room for f32 (1, 2)");
+            "2 samples of (2) need memory for outputs of f32 (2, 2); got f32 (1, 2)");
   EXPECT_EQ(error(one, Tensor(DType::f64, {1, 2})),
-            "1 samples of (2) have outputs of f32 (1, 2); got room for f64 (1, 2)");
+            "1 samples of (2) need memory for outputs of f32 (1, 2); got f64 (1, 2)");
   EXPECT_EQ(error(Tensor(DType::i32, {1, 2}), one), "expected samples in f32 or u8; got i32");
   const Floats constant(2);
   EXPECT_EQ(error(one, Tensor::borrow(constant, {1, 2})),
-            "a tensor f32 (1, 2) is read-only: it borrows const memory; clone() it");
+            "a tensor f32 (1, 2) is read-only, since it borrows const memory; clone() it");
   EXPECT_EQ(message_of([&] { predictor_.input(0); }), "expected a batch of at least 1; got 0");
   EXPECT_EQ(message_of([&] { predictor_.run(1, DType::i32); }),
             "expected samples in f32 or u8; got i32");
-  EXPECT_EQ(
-      message_of([&] {
-        predictor_.set_input(Tensor(DType::i32, {1, 2}));
-      }),
-      std::string(GetParam()) == "cpu"
-          ? "expected samples in f32 or u8; got i32"
-          : "expected samples in the memory of cuda:0, where the model is; got a tensor in the "
-            "memory of cpu");
+  EXPECT_EQ(message_of([&] {
+              predictor_.set_input(Tensor(DType::i32, {1, 2}));
+            }),
+            std::string(GetParam()) == "cpu" ? "expected samples in f32 or u8; got i32"
+                                             : "expected samples in the memory of cuda:0, as the "
+                                               "model; got a tensor in the memory of cpu");
 }
 
 TEST_P(OnBoth, MemoryOfAGpuIsNotTheHosts) {
@@ -212,14 +208,12 @@ TEST_P(OnBoth, MemoryOfAGpuIsNotTheHosts) {
   const Tensor gpu =
       Tensor::borrow_writable(DType::f32, {1, 2}, std::as_writable_bytes(std::span(values)), {},
                               {Device::Kind::cuda, 1});
-  EXPECT_EQ(
-      message_of([&] { predictor_.predict(gpu, host); }),
-      "predict() takes samples in host memory; got (1, 2) in the memory of cuda:1, which run() "
-      "is for");
-  EXPECT_EQ(
-      message_of([&] { predictor_.predict(host, gpu); }),
-      "predict() takes outputs in host memory; got (1, 2) in the memory of cuda:1, which run() "
-      "is for");
+  EXPECT_EQ(message_of([&] { predictor_.predict(gpu, host); }),
+            "predict() expects samples in host memory; got (1, 2) in the memory of cuda:1, which "
+            "run() takes");
+  EXPECT_EQ(message_of([&] { predictor_.predict(host, gpu); }),
+            "predict() expects outputs in host memory; got (1, 2) in the memory of cuda:1, which "
+            "run() takes");
 }
 
 TEST_P(OnBoth, NoSamplesHaveNoOutputs) {

@@ -44,7 +44,7 @@ inline Splits with_validation(const Dataset& data, const Dataset& test = {}) {
   return {.train = std::move(training), .validation = std::move(validation), .test = test};
 }
 
-/// What a training leaves: its weights, and the losses of every epoch.
+/// Holds what a training leaves: its weights, and the losses of every epoch.
 struct Trained {
   std::vector<float> weights;
   std::vector<double> losses;

@@ -24,7 +24,7 @@ TEST(SimulatedTraining, ADeviceThatCannotLoopSaysSoAndGoesOn) {
   History history;
   EXPECT_EQ(trained_weights({}, &history), loop);
   ASSERT_EQ(history.notes.size(), 1U);
-  EXPECT_NE(history.notes[0].find("can't loop over steps by itself"), std::string::npos)
+  EXPECT_NE(history.notes[0].find("cannot loop over steps"), std::string::npos)
       << history.notes[0];
 }
 
@@ -38,9 +38,9 @@ TEST(SimulatedTraining, ADeviceThatCannotLoopIsAnErrorWhereALoopIsRequired) {
     FAIL() << "expected an error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "the device can't loop over steps by itself ([CUDA] creating a loop's condition: "
-                 "operation not supported (cudaErrorNotSupported)), which --graph "
-                 "(CudaOptions::graph_required) demands; without it: 16 steps a launch instead");
+                 "the device cannot loop over steps ([CUDA] creating a loop's condition: operation "
+                 "not supported (cudaErrorNotSupported)), but --graph "
+                 "(CudaOptions::graph_required) needs it; without it: 16 steps a launch instead");
   }
 }
 

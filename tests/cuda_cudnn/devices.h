@@ -11,7 +11,7 @@
 
 namespace linnet::cuda {
 
-/// What cuDNN is told of a device that is not here, from NVIDIA's tables.
+/// Holds what cuDNN is told of a device that is not here, from NVIDIA's tables.
 struct DescribedDevice {
   const char* name;
   int compute_capability;

@@ -10,7 +10,7 @@
 
 namespace linnet::cuda {
 
-/// How fake_cudnn_rnn.cpp behaves, and what it was asked; one for the program.
+/// Describes how fake_cudnn_rnn.cpp behaves, and what it was asked; one for the program.
 struct FakeRnn {
   std::vector<cudnnRNNAlgo_t> algorithms{CUDNN_RNN_ALGO_STANDARD};  ///< that it has
   bool in_order = false;    ///< the weights lie as Linnet's do, else backwards with gaps

@@ -6,7 +6,7 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kStubLibrary = 34;
 
-/// What a loaded module, library or function is.
+/// Returns what a loaded module, library or function is.
 int made(void** handle) {
   static int something;
   *handle = &something;

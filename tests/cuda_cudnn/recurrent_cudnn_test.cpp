@@ -85,7 +85,8 @@ ScratchMemory on_device(const std::vector<float>& values) {
   return memory;
 }
 
-/// What the kernel leaves on poisoned memory, its workspace standing where arenas may have one.
+/// Returns what the kernel leaves on poisoned memory, its workspace standing where arenas may have
+/// one.
 Numbers run(const Kernel& kernel, const Op& op, const Types& types, const Numbers& inputs) {
   constexpr std::size_t kStart = 64;
   constexpr std::size_t kGuard = 256;
@@ -159,7 +160,7 @@ class RecurrentCudnn : public testing::Test {
     const Types outputs = op.infer(types);
     return registry.prepare({op, types, outputs, {true, true, saved_read}}, context_);
   }
-  /// Which of a layer's kernels are cuDNN's: its forward's in inference, in training, its
+  /// Returns which of a layer's kernels are cuDNN's: its forward's in inference, in training, its
   /// gradient's.
   std::string taken(const RecurrentAttrs& attrs) const {
     const RecurrentOp op(attrs);

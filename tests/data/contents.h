@@ -11,7 +11,7 @@
 
 namespace linnet::test {
 
-/// What a data set of one input and one target holds; empty where that is of another type.
+/// Returns what a data set of one input and one target holds; empty where that is of another type.
 template <class T>
 std::vector<T> elements_of(const std::vector<Column>& columns) {
   if (columns.empty() || columns[0].dtype() != dtype_of<T>()) return {};

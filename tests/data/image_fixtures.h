@@ -17,7 +17,7 @@ inline std::string from_hex(const std::string& text) {
   return bytes;
 }
 
-/// What tests/fixtures/make_images.py wrote.
+/// Returns what tests/fixtures/make_images.py wrote.
 inline nlohmann::json image_fixtures() {
   return nlohmann::json::parse(read_file(LINNET_IMAGE_FIXTURES));
 }

@@ -8,7 +8,7 @@
 
 namespace linnet::test {
 
-/// What ends a tar archive: two blocks of zeros.
+/// Returns what ends a tar archive: two blocks of zeros.
 inline const std::string kTarEnd(1024, '\0');
 
 /// A header of a tar archive (ustar) for `size` bytes.

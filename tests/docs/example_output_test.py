@@ -35,7 +35,7 @@ def main():
     lines = promised(source)
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([program], cwd=folder, text=True, check=False, capture_output=True)
-    if "cannot get Fashion-MNIST" in run.stderr:
+    if "cannot find Fashion-MNIST" in run.stderr:
         print(run.stderr)
         return SKIPPED
     printed = [line.rstrip() for line in run.stdout.splitlines()]

@@ -36,7 +36,7 @@ std::vector<Batch> batches_of(const Trainer& trainer, const Dataset& data, std::
   return batches;
 }
 
-/// What one step over all of the data, in batches of this size, takes off the weights.
+/// Returns what one step over all of the data, in batches of this size, takes off the weights.
 std::vector<double> gradient(const Network& network, const Dataset& data, Objective objective,
                              std::int64_t size, int threads = 2) {
   objective.optimizer = SGD{.learning_rate = 1};
@@ -142,7 +142,8 @@ TEST(Accumulate, WeightsOfSamplesCountAsInTheLargeBatch) {
   }
 }
 
-/// What the first update's momentum is after fit() with so many batches of it: the gradient.
+/// Returns what the first update's momentum is after fit() with so many batches of it: the
+/// gradient.
 std::vector<double> fitted_gradient(const Network& network, Objective objective,
                                     const Augment& augment, std::int64_t batches) {
   objective.optimizer = SGD{.learning_rate = 0.1, .momentum = 0.9};

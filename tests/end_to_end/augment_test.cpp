@@ -141,12 +141,11 @@ TEST(AugmentedTraining, SaysWhatDoesNotGoTogether) {
   EXPECT_EQ(message_of(large, {.augment = {.flip = 0.5}}),
             "the network takes samples of (8, 8, 3) but the data set 'data' holds (11, 12, 3)");
   EXPECT_EQ(message_of(large, {.augment = {.padding = 1, .resized_crop = true}}),
-            "images are cropped in one way: a resized crop goes without crop and padding");
+            "expected either a resized crop, or crop and padding; got both");
   EXPECT_EQ(message_of(images(8, {4, 4, 3}), {.augment = {.crop = true}}),
-            "[augment 'samples'] a crop of 8 x 8 does not fit into images of 4 x 4 padded by 0");
-  EXPECT_EQ(
-      message_of(images(8, {8, 8, 3}), {.loss = Loss::hinge, .augment = {.mixup = 1}}),
-      "mixed labels are distributions: of the losses of labels only cross-entropy takes them");
+            "[augment 'samples'] a crop of 8 x 8 is larger than images of 4 x 4 padded by 0");
+  EXPECT_EQ(message_of(images(8, {8, 8, 3}), {.loss = Loss::hinge, .augment = {.mixup = 1}}),
+            "mixup and cutmix turn labels into distributions, which need the loss cross_entropy");
 }
 
 TEST(CentreCrop, TakesTheMiddle) {

@@ -90,7 +90,7 @@ TEST(Average, RefusesWhatIsNotThere) {
             "expected the decay of the average in (0, 1), or 0 for none; got 1");
   Trainer plain(line());
   EXPECT_EQ(message_of([&] { plain.averaged(); }),
-            "no average of the weights is kept; see Objective::average");
+            "no average of the weights is kept; set Objective::average");
   Trainer fresh(line(), averaging(0.9));
   EXPECT_EQ(message_of([&] { fresh.averaged(); }),
             "there is no average of the weights before the first step");

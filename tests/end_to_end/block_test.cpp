@@ -145,12 +145,12 @@ TEST(Block, ErrorsNameTheBlock) {
   const Block d = block("d", {Dense{.units = 3}});
   static_cast<void>(d(x));
   EXPECT_EQ(message_of([&] { d(wide); }),
-            "[block 'd'] all applications share the weight 'd.dense_1.weight' of (3, 2); this "
-            "input needs one of (3, 5)");
+            "[block 'd'] expected inputs for the shared weight 'd.dense_1.weight' of (3, 2); this "
+            "input needs (3, 5)");
   EXPECT_EQ(message_of([&] { block("d", {Dense{.units = 3}})(x); }),
-            "another block of this network is called 'd'");
-  EXPECT_EQ(message_of([&] { block("", {ReLU{}})(x); }), "a block needs a name");
-  EXPECT_EQ(message_of([&] { block("e", {})(x); }), "the block 'e' has no layers");
+            "expected different names of blocks; two are called 'd'");
+  EXPECT_EQ(message_of([&] { block("", {ReLU{}})(x); }), "expected a name for a block; got none");
+  EXPECT_EQ(message_of([&] { block("e", {})(x); }), "expected at least one layer in the block 'e'");
 }
 
 }  // namespace

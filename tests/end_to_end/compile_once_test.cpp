@@ -13,7 +13,7 @@ namespace {
 
 class CompileOnce : public ::testing::Test {
  protected:
-  /// What `call` prepares and allocates.
+  /// Returns what `call` prepares and allocates.
   template <class F>
   Counts counts_of(const F& call) {
     *counts_ = {};

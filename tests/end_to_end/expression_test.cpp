@@ -61,7 +61,7 @@ TEST(CustomLoss, HasNoLayers) {
   TrainingOptions options = short_training();
   options.custom_loss = [](const Expression& y, const Expression&) { return y | ReLU{}; };
   EXPECT_EQ(message_of([&] { trained(Network({2}, {Dense{.units = 2}}), sums_data(8), options); }),
-            "a loss has no layers: expected operators alone");
+            "expected operators alone in a loss; got a layer");
 }
 
 Layer scaled_swish() {
@@ -134,8 +134,7 @@ TEST(CustomLayer, ARoleIsGivenOnce) {
                                     return x * weights.add("w", {2}) + weights.add("w", {2});
                                   }};
   EXPECT_EQ(message_of([&] { Network({2}, {twice}); }),
-            "the layer 'twice_1' has a weight 'w' already; each of its weights needs a role of its "
-            "own");
+            "the layer 'twice_1' has two weights 'w'; expected a different role for each");
 }
 
 TEST(Expression, OperatorsComputeWhatTheyAreCalled) {
@@ -190,11 +189,11 @@ TEST(Expression, BelongsToOneNetwork) {
   const Expression a = one.input("a", {2});
   const Expression b = other.input("b", {2});
   EXPECT_EQ(message_of([&] { a + b; }),
-            "[arithmetic] expected operands of one network; got some of two");
+            "[arithmetic] expected operands of one network; got operands of two");
   EXPECT_EQ(message_of([&] {
               static_cast<void>(one.build({{"y", b}}));
             }),
-            "the output 'y' is no expression of this network's inputs");
+            "the output 'y' is not an expression of this network's inputs");
 }
 
 /// Two inputs, and three outputs of one hidden state.
@@ -298,15 +297,16 @@ TEST(FunctionalNetwork, DataMustFit) {
     change(two);
     return message_of([&] { trained(two_input_network(), two.data(), short_training()); });
   };
+  EXPECT_EQ(error([](TwoInputs& two) { two.inputs.pop_back(); }),
+            "the network's input 'b' has no column in the data set 'two'; the network takes 'a', "
+            "'b', and the data set's inputs are 'a'");
   EXPECT_EQ(
-      error([](TwoInputs& two) { two.inputs.pop_back(); }),
-      "the network's input 'b' has no data in the data set 'two'; the network takes 'a', 'b', "
-      "and the data set's inputs are 'a'");
-  EXPECT_EQ(error([](TwoInputs& two) { two.inputs[1].data = two.inputs[1].data.rows(0, 3); }),
-            "the column 'b' has 3 records, but 'a' has 4; expected one of each for a sample");
-  EXPECT_EQ(error([](TwoInputs& two) { two.targets[1].name = "other"; }),
-            "the data set 'two' has targets for 'other', which is no output of the network; its "
-            "outputs are 'sum', 'difference', 'hidden'");
+      error([](TwoInputs& two) { two.inputs[1].data = two.inputs[1].data.rows(0, 3); }),
+      "the column 'b' has 3 records, but 'a' has 4; expected one record of each for every sample");
+  EXPECT_EQ(
+      error([](TwoInputs& two) { two.targets[1].name = "other"; }),
+      "the data set 'two' has targets for 'other', which is not an output of the network; its "
+      "outputs are 'sum', 'difference', 'hidden'");
   EXPECT_EQ(error([](TwoInputs& two) { two.targets[1].name = "sum"; }),
             "two columns of a data set are called 'sum'");
   EXPECT_EQ(error([](TwoInputs& two) {
@@ -316,7 +316,7 @@ TEST(FunctionalNetwork, DataMustFit) {
   TrainingOptions options = short_training();
   options.output_losses = {{.output = "nothing"}};
   EXPECT_EQ(message_of([&] { trained(two_input_network(), TwoInputs(4).data(), options); }),
-            "a loss is given for 'nothing', which is no output of the network");
+            "a loss is given for 'nothing', which is not an output of the network");
 }
 
 }  // namespace

@@ -444,7 +444,7 @@ TEST(Functions, DropoutIsDrawnInTrainingAlone) {
       message_of([&] {
         train(other, data_of(records(Values{1, 2}, {2}), records(Values{1, 2}, {2})), options);
       }),
-      "[dropout] belongs in a network: losses and metrics are computed at inference too");
+      "[dropout] expected a network; got a loss or metric, which inference computes too");
 }
 
 TEST(Functions, UniformNoiseLiesWithinItsBounds) {
@@ -479,9 +479,9 @@ TEST(Functions, KeepStepsOrSayWhyNot) {
   EXPECT_EQ(with_lengths([](E x, E) { return cumsum(x, 0); }), "");
   EXPECT_EQ(with_lengths([](E x, E) { return flip(pad(x, 1, 1, 1), 1); }), "");
   EXPECT_EQ(with_lengths([](E x, E) { return matmul(x, x, {.transpose_b = true}); }),
-            "[matmul 'matmul_1'] would mix steps with padding, since it knows no lengths of "
-            "sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers take the "
-            "steps that count");
+            "[matmul 'matmul_1'] would mix steps with padding, since it does not use the lengths "
+            "of sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers leave "
+            "padding out");
   EXPECT_EQ(with_lengths([](E x, E y) { return einsum("btd,bd->btd", {x, y}); }), "");
   EXPECT_EQ(with_lengths([](E x, E) { return one_hot(argmax(x), 3); }), "");
   EXPECT_NE(with_lengths([](E x, E) { return flip(x, 0); }), "");

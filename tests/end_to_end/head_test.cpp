@@ -74,9 +74,9 @@ TEST(WithHead, RefusesALayerThatIsAppliedTwice) {
   const Expression b = functional.input("b", {2});
   const Model model(functional.build({{"on_a", d(a)}, {"on_b", d(b)}}), {.device = "cpu"});
   EXPECT_EQ(message_of([&] { model.with_head("d", Dense{.units = 2}); }),
-            "'d' can't be replaced: 'd_2.dense_1' has the same weights");
+            "'d' cannot be replaced: 'd_2.dense_1' has the same weights");
   EXPECT_EQ(message_of([&] { model.with_head("d.dense_2", Dense{.units = 2}); }),
-            "'d.dense_2' can't be replaced: 'd_2.dense_2' has the same weights");
+            "'d.dense_2' cannot be replaced: 'd_2.dense_2' has the same weights");
 }
 
 }  // namespace

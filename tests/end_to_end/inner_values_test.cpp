@@ -138,7 +138,7 @@ TEST(InputGradient, IsByTheNamedInputOfTheNamedOutput) {
   EXPECT_EQ(message_of([&] { model.input_gradient(data, {.by = "c"}); }),
             "the network has no input 'c'; it has 'a', 'b'");
   EXPECT_EQ(message_of([&] { model.input_gradient(data, {.index = 1}); }),
-            "the output 'y' has 1 elements a sample; got the index 1");
+            "expected an index below 1 for the output 'y'; got 1");
 }
 
 TEST(InnerValues, ASecondCallCompilesAndAllocatesNothing) {

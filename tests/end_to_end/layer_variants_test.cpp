@@ -105,7 +105,7 @@ TEST(LayerVariants, HandOnEverySetting) {
             (BinMean2dAttrs{.out_h = 4, .out_w = 4, .size_h = 3, .size_w = 2, .pad_top = 1}));
 }
 
-TEST(LayerVariants, TransposedConvolutionsHavePyTorchsExtents) {
+TEST(LayerVariants, TransposedConvolutionsHavePyTorchsDims) {
   EXPECT_EQ(
       output({4, 4, 1},
              ConvTranspose2d{.filters = 2, .kernel = 4, .stride = 2, .padding = Padding2d::all(1)}),
@@ -150,8 +150,8 @@ TEST(LayerVariants, ErrorsNameTheLayerAndTheShapes) {
             "(2, 2), and none with padding \"same\"; got (2, 2)");
   EXPECT_EQ(network_error({1, 4, 3}, {ConvTranspose2d{
                                          .filters = 2, .kernel = 2, .padding = Padding2d::all(1)}}),
-            "[conv_transpose2d 'conv_transpose2d_1'] padding leaves nothing of the output of (N, "
-            "1, 4, 3); got top 1, bottom 1, left 1, right 1");
+            "[conv_transpose2d 'conv_transpose2d_1'] expected padding smaller than the output of "
+            "(N, 1, 4, 3); got top 1, bottom 1, left 1, right 1");
   EXPECT_EQ(network_error({4, 4, 3}, {SeparableConv2d{.filters = 2, .multiplier = 0}}),
             "[separable_conv2d 'separable_conv2d_1'] expected multiplier to be at least 1; got 0");
   EXPECT_EQ(network_error({4, 4, 3}, {AdaptiveAvgPool2d{.output = 0}}),

@@ -100,8 +100,8 @@ std::string refused(const Body& body) {
 }
 
 const std::string kInstead =
-    ", since it knows no lengths of sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and "
-    "recurrent layers take the steps that count";
+    ", since it does not use the lengths of sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention "
+    "and recurrent layers leave padding out";
 
 TEST(Lengths, OperatorsThatWouldTakePaddingForDataAreRefused) {
   const std::string reduces = "[reduce 'reduce_1'] would count padding as steps" + kInstead;
@@ -110,8 +110,8 @@ TEST(Lengths, OperatorsThatWouldTakePaddingForDataAreRefused) {
   EXPECT_EQ(refused([](const auto& x) { return max(x, {0, 1}, true); }), reduces);
   EXPECT_EQ(refused([](const auto& x) { return slice(x, 0, 0, 2); }),
             "[slice 'slice_1'] would cut at steps that are padding in shorter sequences, since it "
-            "knows no lengths of sequences: a recurrent layer gives the state after the last step "
-            "that counts");
+            "does not use the lengths of sequences: a recurrent layer gives the state after the "
+            "last step that counts");
   EXPECT_EQ(refused([](const auto& x) {
               return transpose(x, {1, 0});
             }),
@@ -121,9 +121,9 @@ TEST(Lengths, OperatorsThatWouldTakePaddingForDataAreRefused) {
   EXPECT_EQ(refused([](const auto& x) {
               return concat({x, x}, 0);
             }),
-            "[concat 'concat_1'] would put steps after the padding of others, since it knows no "
-            "lengths of sequences: join features (the last axis), or what GlobalAvgPool1d or "
-            "GlobalMaxPool1d gives");
+            "[concat 'concat_1'] would put steps after the padding of others, since it does not "
+            "use the lengths of sequences: join features (the last axis), or the results of "
+            "GlobalAvgPool1d or GlobalMaxPool1d");
   const std::string mixes = "[reshape 'reshape_1'] would mix steps with padding" + kInstead;
   EXPECT_EQ(refused([](const auto& x) { return reshape(x, {kSteps * kFeatures}); }), mixes);
   EXPECT_EQ(refused([](const auto& x) { return reshape(x, {kFeatures, kSteps}); }), mixes);
@@ -136,8 +136,8 @@ TEST(Lengths, LayersThatWouldTakePaddingForDataAreRefused) {
     return refused([&](const auto& x) { return x | layer; });
   };
   const std::string normalizes =
-      " would take mean and variance over padding too, since it knows no lengths of sequences: "
-      "LayerNorm normalizes each step alone";
+      " would include padding in mean and variance, since it does not use the lengths of "
+      "sequences: LayerNorm normalizes each step alone";
   EXPECT_EQ(with(BatchNorm{}), "[batch_norm 'batch_norm_1']" + normalizes);
   EXPECT_EQ(with(GroupNorm{.groups = 2}), "[group_norm 'group_norm_1']" + normalizes);
   EXPECT_EQ(with(LayerNorm{.axes = 2}), "[group_norm 'layer_norm_1']" + normalizes);
@@ -162,8 +162,8 @@ TEST(Lengths, SequencesThatEndAtDifferentStepsAreNotCombined) {
   const Expression c = f.input("c", sample, DType::f32, true);
   const std::string wanted =
       "'] would combine sequences that end at different steps, by 'a.lengths' and 'c.lengths': "
-      "give one of the inputs lengths, or combine what GlobalAvgPool1d, GlobalMaxPool1d or a "
-      "recurrent layer makes of each";
+      "give one of the inputs lengths, or combine the results of GlobalAvgPool1d, GlobalMaxPool1d "
+      "or a recurrent layer";
   EXPECT_EQ(message_of([&] { a + c; }), "[arithmetic 'arithmetic_1" + wanted);
   EXPECT_EQ(message_of([&] { concat({a, c}, 1); }), "[concat 'concat_1" + wanted);
   const Expression pooled = (a | GlobalAvgPool1d{}) + (c | GlobalAvgPool1d{});
@@ -234,20 +234,20 @@ TEST(Lengths, TargetsWithoutAStepThatCountsAreRefused) {
   };
   EXPECT_EQ(message(with_targets({0, 0, 0})),
             "the lengths of the targets of the 3 training samples of 'data' leave no step that "
-            "counts: nothing is left to learn or to measure");
+            "counts; expected at least one");
   Dataset weighted = with_targets({0, 2, 0});
   EXPECT_EQ(message(weighted), "");  // a single 0 is a sample without a target
   weighted.set_weights(Tensor(std::vector<float>{1, 0, 1}));
   EXPECT_EQ(message(weighted),
             "the lengths and weights of the targets of the 3 training samples of 'data' leave no "
-            "step that counts: nothing is left to learn or to measure");
+            "step that counts; expected at least one");
 }
 
 TEST(Lengths, OutputsThatHaveThemNeedTargetsThatSayWhatCounts) {
   Model model(network_of([](const auto& x) { return x | Dense{.units = 1}; }), {.device = "cpu"});
   Dataset data = with_targets({});
   EXPECT_EQ(message_of([&] { train(model, data, {.epochs = 1}); }),
-            "the output 'y' is sequences of different length, but the target 'y' of 'data' has "
+            "the output 'y' has sequences of different lengths, but the target 'y' of 'data' has "
             "neither lengths nor weights (N, T): padding would count in the loss");
   data.set_weights(Tensor(std::vector<float>(3 * kSteps, 1), {3, kSteps}));
   EXPECT_EQ(message_of([&] { train(model, data, {.epochs = 1}); }), "");

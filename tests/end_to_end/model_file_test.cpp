@@ -87,13 +87,12 @@ TEST(ModelFile, WhatNoFileCouldHoldIsRefusedWithTheModel) {
   EXPECT_EQ(message_of([&] { Model(Network({3}, {power}), {.device = "cpu"}); }),
             "'power_1' has a setting that is NaN");
   EXPECT_EQ(message_of([] { Model(Network({3}, {Dense{.units = 2, .name = "caf\xE9"}})); }),
-            "the name 'caf\\xE9.weight' in a network is not UTF-8, which a model file could not "
-            "hold");
+            "the name 'caf\\xE9.weight' in a network is not UTF-8, which a model file needs");
   Model model(Network({3}, {Dense{.units = 2}}), {.device = "cpu"});
   EXPECT_EQ(message_of([&] {
               model.set_class_names({"cat", "caf\xE9"});
             }),
-            "the class name 'caf\\xE9' is not UTF-8, which a saved model could not hold");
+            "the class name 'caf\\xE9' is not UTF-8, which a model file needs");
 }
 
 TEST(ModelFile, RuinedWeightsDoNotReplaceGoodOnes) {
@@ -210,10 +209,10 @@ TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
   TensorView turned = weight;
   turned.shape = {3, 2};
   EXPECT_EQ(error({turned, bias}, {}),
-            "the weight 'd.weight' should be f32 (2, 3); got f32 (3, 2)");
+            "expected the weight 'd.weight' as f32 (2, 3); got f32 (3, 2)");
   TensorView integers = bias;
   integers.dtype = DType::i32;
-  EXPECT_EQ(error({weight, integers}, {}), "the weight 'd.bias' should be f32 (2); got i32 (2)");
+  EXPECT_EQ(error({weight, integers}, {}), "expected the weight 'd.bias' as f32 (2); got i32 (2)");
   EXPECT_EQ(error({weight, bias}, {{"linnet.classes", "[1, 2]"}}), "its class names are damaged");
 }
 

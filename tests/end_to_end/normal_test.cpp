@@ -90,7 +90,10 @@ TEST(Normal, NamesWhatIsWrong) {
   EXPECT_EQ(message_of([&] { functional.normal({0}); }),
             "[random_normal 'random_normal_1'] expected a sample of positive dimensions; got (0)");
   const Expression noise = functional.normal({2});
-  EXPECT_EQ(message_of([&] { functional.build({{"y", noise * 1}}); }), "a network needs an input");
+  EXPECT_EQ(message_of([&] {
+              functional.build({{"y", noise * 1}});
+            }),
+            "expected a network with an input; got none");
 }
 
 }  // namespace

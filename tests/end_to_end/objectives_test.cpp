@@ -95,7 +95,7 @@ TEST(Objectives, AStepRunsNothingThatItsLossesDontNeed) {
       "targets are 'left'), and OutputLoss::target is not set");
   const Dataset without_b({tower_data().inputs()[0]}, tower_data().targets());
   EXPECT_EQ(message_of([&] { trainer.evaluate("r", without_b); }),
-            "the network's input 'b' has no data in the data set 'data'; the network takes 'b', "
+            "the network's input 'b' has no column in the data set 'data'; the network takes 'b', "
             "and the data set's inputs are 'a'");
 }
 
@@ -162,25 +162,24 @@ TEST(Objectives, OneNumberMayBeTheTarget) {
   EXPECT_NE(Trainer(a.model(), constant).evaluate(untold).loss, a.evaluate(ones).loss);
   constant.output_losses[0].target = 2;
   EXPECT_EQ(message_of([&] { Trainer(a.model(), constant).evaluate(untold); }),
-            "the target of the output 'output' is a probability, in [0, 1]; got 2");
+            "expected a target in [0, 1], a probability, for the output 'output'; got 2");
 }
 
 TEST(Objectives, ErrorsNameThem) {
   Trainer trainer(towers_model(), both());
   const Dataset data = tower_data();
   EXPECT_EQ(message_of([&] { trainer.fit(data); }),
-            "the trainer has named objectives, 'l', 'r': fit() trains one alone; step(NAME, batch) "
-            "is for several");
+            "the trainer has named objectives, 'l', 'r': fit() needs a trainer with one; call "
+            "step(NAME, batch)");
   const Batch batch = *trainer.batches(data).begin();
   EXPECT_EQ(message_of([&] { trainer.step(batch); }),
-            "the trainer has named objectives, 'l', 'r': step(NAME, batch) is a step of one of "
-            "them");
+            "the trainer has named objectives, 'l', 'r': call step(NAME, batch) for one of them");
   EXPECT_EQ(message_of([&] { trainer.step("left", batch); }),
             "the trainer has no objective 'left'; it has 'l', 'r'");
   EXPECT_EQ(message_of([&] { Trainer(towers_model()).step("l", batch); }),
             "the trainer has no objective 'l'; it has one without a name");
   EXPECT_EQ(message_of([&] { Trainer(towers_model(), Objectives{}); }),
-            "a trainer needs an objective");
+            "expected an objective for a trainer; got none");
   EXPECT_EQ(message_of([&] {
               Trainer(towers_model(), Objectives{{"a/b", {}}});
             }),
@@ -188,7 +187,7 @@ TEST(Objectives, ErrorsNameThem) {
   EXPECT_EQ(message_of([&] {
               Trainer(towers_model(), Objectives{{"a", {}}, {"a", {}}});
             }),
-            "two objectives are called 'a'");
+            "expected different names of objectives; two are called 'a'");
 }
 
 TEST(Objectives, WhatNoLossDependsOnDoesNotTrain) {
@@ -201,8 +200,8 @@ TEST(Objectives, WhatNoLossDependsOnDoesNotTrain) {
   Trainer trainer = trainer_with(objective);
   const Batch batch = *trainer.batches(data, {.size = 16}).begin();
   const std::string expected =
-      "no loss of the objective 'one' depends on what 'right_1.*' matches: right_1.weight, "
-      "right_1.bias";
+      "no loss of the objective 'one' depends on the parameters that 'right_1.*' matches: "
+      "right_1.weight, right_1.bias";
   EXPECT_EQ(message_of([&] { trainer.step("one", batch); }), expected);
   EXPECT_EQ(message_of([&] { trainer.gradients("one", batch); }), expected);
   EXPECT_EQ(trainer.steps(), 0U);

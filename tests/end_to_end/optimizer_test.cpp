@@ -227,8 +227,8 @@ TEST(Optimizers, NameWhatIsOutOfRange) {
             "[adagrad] expected initial_accumulator_value to be at least 0 and finite; got -1");
   EXPECT_EQ(error({.optimizer = RMSprop{.learning_rate = INFINITY}}),
             "[rmsprop] expected learning_rate to be at least 0 and finite; got inf");
-  EXPECT_EQ(error({.warmup = {.epochs = -1}}), "the warm-up must not be negative; got -1");
-  EXPECT_EQ(error({.clip = {.value = -1}}), "the clipping value must not be negative; got -1");
+  EXPECT_EQ(error({.warmup = {.epochs = -1}}), "expected a warm-up of at least 0 epochs; got -1");
+  EXPECT_EQ(error({.clip = {.value = -1}}), "expected a clipping value of at least 0; got -1");
   EXPECT_EQ(error({.schedule = StepDecay{.every_epochs = 0}}),
             "[step] expected every_epochs to be in (0, 1e9]; got 0");
   EXPECT_EQ(error({.schedule = CosineDecay{.floor = -0.1}}),
@@ -279,9 +279,9 @@ TEST(Optimizers, GroupsBecomeRanges) {
             }),
             "no parameter matches 'c.*'; the parameters are a.weight, a.bias, b.weight, b.bias");
   EXPECT_EQ(message_of([&] { grouped({{.name = "*", .learning_rate_factor = -1}}); }),
-            "the learning-rate factor of '*' must not be negative; got -1");
+            "expected a learning-rate factor of '*' of at least 0; got -1");
   EXPECT_EQ(message_of([&] { grouped({{.name = "*", .weight_decay = -1}}); }),
-            "the weight decay of '*' must not be negative; got -1");
+            "expected a weight decay of '*' of at least 0; got -1");
 }
 
 /// What is frozen keeps its bits, its statistics too; and nothing is computed for it.
@@ -388,7 +388,7 @@ TEST(Optimizers, AFunctionIsAskedForEachStepAfterTheWarmUp) {
   EXPECT_DOUBLE_EQ(history.epochs[1].learning_rate, kRate / 2);
   options = with([](double, std::uint64_t) { return -1.0; });
   EXPECT_EQ(message_of([&] { train(model, pattern_data(), options); }),
-            "the schedule's function must give a finite factor of at least 0; it gave -1 at epoch "
+            "expected a finite factor of at least 0 from the schedule's function; got -1 at epoch "
             "0, step 0");
 }
 

@@ -281,7 +281,7 @@ TEST(Passes, AnUnknownNameIsAnError) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "there is no pass 'fuse_all'; the passes are fuse_gather_scale, "
+                 "unknown pass 'fuse_all'; expected one of fuse_gather_scale, "
                  "fuse_softmax_cross_entropy, fuse_epilogue, fuse_conv2d_pool, fuse_small_cnn, "
                  "fuse_batch_norm, fold_batch_norm, remove_dead");
   }

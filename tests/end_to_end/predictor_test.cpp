@@ -44,7 +44,7 @@ std::vector<float> outputs_of(const Predictor& predictor, const std::vector<floa
   return outputs;
 }
 
-/// What a predictor answers that has kept nothing.
+/// Returns what a predictor answers that has kept nothing.
 std::vector<float> fresh_outputs(Model& model, const std::vector<float>& samples) {
   return outputs_of(Predictor(model), samples);
 }
@@ -164,7 +164,7 @@ TEST(Predictor, NamesInputsAndOutputsThatDoNotFit) {
   EXPECT_EQ(error({{"a", two}, {"b", Tensor(DType::u8, {2, 2})}}, {}),
             "expected samples 'b' in f32; got u8");
   EXPECT_EQ(error({{"a", two}, {"b", two}}, {{"difference", two.rows(0, 1)}}),
-            "2 samples of (2) have outputs 'difference' of f32 (2, 2); got room for f32 (1, 2)");
+            "2 samples of (2) need memory for outputs 'difference' of f32 (2, 2); got f32 (1, 2)");
 }
 
 }  // namespace

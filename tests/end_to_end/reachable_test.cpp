@@ -17,7 +17,7 @@ void collect(std::set<std::string>& names, const Network& network) {
   for (const Node& node : network.definition().graph.nodes()) names.emplace(node.op->name());
 }
 
-/// What the library's layers come to.
+/// Returns what the library's layers come to.
 std::set<std::string> reached_by_layers() {
   std::set<std::string> names;
   collect(names, every_layer());
@@ -34,7 +34,7 @@ std::set<std::string> reached_by_layers() {
   return names;
 }
 
-/// What functions with operands of every kind come to.
+/// Returns what functions with operands of every kind come to.
 std::set<std::string> reached_by_functions() {
   std::set<std::string> names;
   FunctionalNetwork f;

@@ -109,10 +109,9 @@ TEST(Recurrent, LayersNameWhatTheyExpect) {
               Network({7, 3}, {LSTM{}});
             }),
             "[lstm 'lstm_1'] expected units to be at least 1; got 0");
-  EXPECT_EQ(
-      message_of([] { Network({7}, {Embedding{.vocabulary = 9, .features = 2}}); }),
-      "[embedding 'embedding_1'] expected ids (N, ...) of i32; got f32 (N, 7): it comes first "
-      "in a network whose input is i32");
+  EXPECT_EQ(message_of([] { Network({7}, {Embedding{.vocabulary = 9, .features = 2}}); }),
+            "[embedding 'embedding_1'] expected ids (N, ...) of i32; got f32 (N, 7): put it first "
+            "in a network whose input is i32");
   EXPECT_EQ(message_of([] {
               Network({7, 3}, {Bidirectional{GRU{.units = 5, .reverse = true}}});
             }),

@@ -68,11 +68,11 @@ TEST(Residual, NamesItsParametersByItsOwnNameAndTheLayers) {
 
 TEST(Residual, ErrorsNameTheLayerAndTheShapes) {
   EXPECT_EQ(network_error({Residual{.body = {Conv2d{.filters = 6}}, .name = "block"}}),
-            "[residual 'block'] expected a body and a shortcut that end in one shape; got "
-            "body=(N, 6, 6, 6), shortcut=(N, 8, 8, 4)");
+            "[residual 'block'] expected a body and a shortcut of one output shape; got body=(N, "
+            "6, 6, 6), shortcut=(N, 8, 8, 4)");
   // The shapes of one dimension less would fit an addition that repeats its second operand.
   EXPECT_EQ(network_error({Residual{.body = {ReLU{}}, .shortcut = {Flatten{}}}}),
-            "[residual 'residual_1'] expected a body and a shortcut that end in one shape; got "
+            "[residual 'residual_1'] expected a body and a shortcut of one output shape; got "
             "body=(N, 8, 8, 4), shortcut=(N, 256)");
   EXPECT_EQ(network_error({Residual{}}),
             "[residual 'residual_1'] expected a body of at least one layer");
@@ -80,7 +80,8 @@ TEST(Residual, ErrorsNameTheLayerAndTheShapes) {
             "[conv2d 'residual_1.c'] kernel (9, 9) is larger than the padded input (8, 8); got "
             "x=(N, 8, 8, 4), w=(6, 9, 9, 4)");
   EXPECT_EQ(network_error({Residual{.body = {ReLU{.name = "a"}, ReLU{.name = "a"}}}}),
-            "[relu 'residual_1.a'] another layer has this name");
+            "[relu 'residual_1.a'] expected a name of its own; expected a name of its own; another "
+            "layer has this name");
 }
 
 TEST(Residual, SurvivesJson) {

@@ -330,7 +330,7 @@ TEST(Resume, OtherOptionsAndDataAreNamed) {
               }).starts_with("network of 58 parameters, checksum "));
   EXPECT_EQ(message_of([&] { fitted(how, how.trainer(2), every_step(at)); }),
             "the folder '" + at.string() +
-                "' holds checkpoints of another fit; continue it (Checkpoints::resume) or name "
+                "' has checkpoints of another fit; continue that fit (Checkpoints::resume) or name "
                 "another folder");
 }
 
@@ -363,14 +363,14 @@ TEST(Resume, ADamagedCheckpointIsNamedAndTheOneBeforeTaken) {
   EXPECT_EQ(notes.resumed.epochs.size(), 1U);
   ASSERT_EQ(notes.resumed.notes.size(), 3U);
   EXPECT_EQ(notes.resumed.notes[0], "cannot read '" + files[0].string() +
-                                        "': it is damaged: its bytes do not give its checksum");
+                                        "': it is damaged: its bytes do not match its checksum");
   EXPECT_EQ(checkpoint_files(at).front(), files[0]) << "written again";
   EXPECT_EQ(std::ranges::count(checkpoint_files(at), files[1]), 1)
       << "damaged ones before the newest stay until it is their turn";
   for (const fs::path& file : checkpoint_files(at)) damage(file);
   EXPECT_EQ(message_of([&] { fitted(how, how.trainer(2), checkpoints); }),
             "no checkpoint in '" + at.string() + "' can be read; cannot read '" +
-                files[0].string() + "': it is damaged: its bytes do not give its checksum");
+                files[0].string() + "': it is damaged: its bytes do not match its checksum");
 }
 
 TEST(Resume, TheBestAndTheLastOnesStay) {
@@ -420,8 +420,9 @@ TEST(Resume, AFailedSaveIsReportedOrEndsTheFit) {
   with_full_disk(
       [&] { expect_same(fitted(how, how.trainer(2), checkpoints, &reports), whole, "full"); });
   ASSERT_EQ(reports.reports.size(), 2U);
-  EXPECT_EQ(reports.reports[0].error, "the checkpoint of step 5 is not saved: cannot write '" +
-                                          reports.reports[0].file.string() + "': File too large");
+  EXPECT_EQ(reports.reports[0].error,
+            "the checkpoint of step 5 could not be saved: cannot write '" +
+                reports.reports[0].file.string() + "': File too large");
   EXPECT_TRUE(fs::is_empty(folder / "c"));
   checkpoints.on_failed_save = OnFailedSave::stop;
   with_full_disk([&] {

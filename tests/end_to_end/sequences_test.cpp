@@ -202,7 +202,7 @@ TEST(Sequences, NanInAStepThatCountsIsRefused) {
   first_input(data).as_writable<float>()[(3 * kSteps + 2) * kFeatures + 1] = NAN;
   Model model = model_of("gru");
   EXPECT_EQ(message_of([&] { train(model, data); }),
-            "row 3, column (2, 1) of the samples of 'data' (counted from 0) is nan; training needs "
+            "row 3, column (2, 1) of the samples of 'data' (counted from 0) is nan; expected "
             "finite numbers");
 }
 
@@ -244,9 +244,9 @@ TEST(Sequences, LengthsAreAnInputOfTheNetwork) {
   // Saved, read and gone on with.
   Network read = Network::from_json(Network({kSteps, kFeatures}, {Lengths{}, ReLU{}}).to_json());
   EXPECT_EQ(message_of([&] { read.add(Flatten{}); }),
-            "[reshape 'flatten_1'] would mix steps with padding, since it knows no lengths of "
-            "sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers take the "
-            "steps that count");
+            "[reshape 'flatten_1'] would mix steps with padding, since it does not use the lengths "
+            "of sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers leave "
+            "padding out");
   EXPECT_EQ(read.add(GlobalMaxPool1d{}).output_shape(), Shape{kFeatures});
 }
 
@@ -288,18 +288,18 @@ TEST(Sequences, WhatDoesNotGoTogetherIsOneSentence) {
     return message_of([&] { Network({kSteps, kFeatures}, layers); });
   };
   EXPECT_EQ(network({ReLU{}, Lengths{}}),
-            "[lengths] belongs to an input: put it before all other layers");
+            "[lengths] expected an input of the network: put it before all other layers");
   EXPECT_EQ(network({Lengths{}, Conv1d{.filters = 2}}),
-            "[conv1d 'conv1d_1'] would read padding as data, since it knows no lengths of "
-            "sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers take the "
-            "steps that count");
+            "[conv1d 'conv1d_1'] would read padding as data, since it does not use the lengths of "
+            "sequences: GlobalAvgPool1d, GlobalMaxPool1d, attention and recurrent layers leave "
+            "padding out");
   EXPECT_EQ(message_of([] { Network({kSteps}, {Lengths{}}); }),
             "[lengths] expected ids (N, T) or sequences (N, T, features); got f32 (N, 6) for "
             "'input'");
   Model plain(Network({kSteps, kFeatures}, {GRU{.units = 3}}), {.device = "cpu"});
   EXPECT_EQ(message_of([&] { train(plain, data_of_model("gru")); }),
-            "the column 'x' of the data set 'data' has lengths, which the network does not read; "
-            "one that begins with Lengths does");
+            "the column 'x' of the data set 'data' has lengths, but the network does not begin "
+            "with a Lengths layer");
   Model model = model_of("gru");
   const Dataset bare({{"x", series().data}}, {{"y", Tensor(kLabels)}});
   EXPECT_EQ(message_of([&] { train(model, bare); }),
@@ -309,8 +309,8 @@ TEST(Sequences, WhatDoesNotGoTogetherIsOneSentence) {
                                     .data = Tensor(DType::f32, {kSamples, 3}),
                                     .lengths = Tensor(DType::i32, {kSamples})}});
   EXPECT_EQ(message_of([&] { train(model, steps, {.loss = Loss::cosine}); }),
-            "the lengths of the targets of 'data' are those of steps, but the loss cosine takes "
-            "the output 'output' of (3) for one");
+            "the lengths of the targets of 'data' are for steps, but the loss cosine has one value "
+            "for the whole output 'output' of (3)");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Network small_mlp(const TorchFixture&) {
   return zoo::mlp(30, hidden, ReLU{}, 7);
 }
 
-/// What no model of the zoo has: every recurrent layer, in both directions.
+/// Returns what no model of the zoo has: every recurrent layer, in both directions.
 Network all_recurrent(const TorchFixture&) {
   return Network({11},
                  {Embedding{.vocabulary = 60, .features = 12},

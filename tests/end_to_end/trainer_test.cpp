@@ -361,20 +361,20 @@ TEST(Trainer, BadInputIsOneClearSentence) {
   EXPECT_EQ(training_error(line(), data, {.optimizer = Adam{.learning_rate = -1}}),
             "[adam] expected learning_rate to be at least 0 and finite; got -1");
   EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 71),
-            "cross-entropy wants labels or values in [0, 1], but the data set 'data'");
+            "cross-entropy expects labels or values in [0, 1], but the data set 'data'");
   const Dataset empty = circle_data(0);
-  EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' holds no samples");
+  EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' has no samples");
   EXPECT_EQ(training_error(line(), data, {.patience = -1}),
-            "the patience must not be negative; got -1");
+            "expected a patience of at least 0 epochs; got -1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = SGD{.learning_rate = 0.1, .momentum = 1}}),
             "[sgd] expected momentum to be in [0, 1); got 1");
   EXPECT_EQ(training_error(line(), data,
                            {.optimizer = SGD{.learning_rate = 0.1, .nesterov = true}}),
             "[sgd] nesterov needs a momentum above 0; got 0");
   EXPECT_EQ(training_error(line(), circle_data(10), {.loss = Loss::mse}),
-            "this loss wants values, but the data set 'data' has labels");
+            "this loss expects values; the data set 'data' has labels");
   EXPECT_EQ(training_error(Network({2}, {Reshape{.sample = {2, 1}}}), circle_data(10), {}),
-            "cross-entropy wants outputs (N, classes); the network gives (10, 2, 1)");
+            "cross-entropy expects outputs (N, classes); the network gives (10, 2, 1)");
   try {
     Model(Network({3}, {Dense{.units = 2}})).predict(data);
     FAIL();

@@ -73,7 +73,7 @@ TEST(BatchNormOfOneRow, DropLastLeavesTheSampleOutAndOtherOnesInOtherEpochs) {
   for (const float variance : parameter(model, "norm.running_var")) EXPECT_GT(variance, 0);
   EXPECT_EQ(refusal(dense_norm(), {.train = sums_data(7)},
                     {.epochs = 1, .batch = 8, .drop_last = true}),
-            "drop_last leaves nothing of 7 training samples at batch 8");
+            "drop_last leaves out all of 7 training samples at batch 8");
 }
 
 TEST(DropLast, TrainsOnWhatTheWholeBatchesOfTheDataWouldGive) {
@@ -94,24 +94,23 @@ TEST(TrainingData, ValuesThatAreNotFiniteAreNamed) {
   const std::string end = " of 'data' (counted from 0) is ";
   first_input(parts.train).as_writable<float>()[7] = kNaN;
   EXPECT_EQ(refusal(network, parts, {}),
-            "row 3, column 1 of the samples" + end + "nan; training needs finite numbers");
+            "row 3, column 1 of the samples" + end + "nan; expected finite numbers");
   parts.train = sums_data(10);
   first_target(parts.train).as_writable<float>()[4] = -kInfinity;
   EXPECT_EQ(refusal(network, parts, {}),
-            "row 2, column 0 of the targets" + end + "-inf; training needs finite numbers");
+            "row 2, column 0 of the targets" + end + "-inf; expected finite numbers");
   parts.train = sums_data(10);
   // Would be known after the first epoch alone.
   first_input(parts.test).as_writable<float>()[11] = kInfinity;
   EXPECT_EQ(refusal(network, parts, {}),
-            "row 5, column 1 of the samples" + end + "inf; training needs finite numbers");
+            "row 5, column 1 of the samples" + end + "inf; expected finite numbers");
   parts.test = sums_data(6);
   parts.validation = sums_data(6);
   first_target(parts.validation).as_writable<float>()[0] = kNaN;
   parts.validation.set_info({.targets_file = "folder/y_valid.npy"});
   EXPECT_EQ(
       refusal(network, parts, {}),
-      "row 0, column 0 of 'folder/y_valid.npy' (counted from 0) is nan; training needs finite "
-      "numbers");
+      "row 0, column 0 of 'folder/y_valid.npy' (counted from 0) is nan; expected finite numbers");
 }
 
 TEST(TrainingData, PlacesInImagesHaveAllAxes) {
@@ -119,8 +118,8 @@ TEST(TrainingData, PlacesInImagesHaveAllAxes) {
   pixels[40 + (3 * 5 + 4) * 2 + 1] = kNaN;
   const Dataset data = data_of(records(pixels, {4, 5, 2}), records(Labels{0, 1, 0}));
   EXPECT_EQ(refusal(Network({4, 5, 2}, {Flatten{}, Dense{.units = 2}}), {.train = data}, {}),
-            "row 1, column (3, 4, 1) of the samples of 'data' (counted from 0) is nan; training "
-            "needs finite numbers");
+            "row 1, column (3, 4, 1) of the samples of 'data' (counted from 0) is nan; expected "
+            "finite numbers");
 }
 
 TEST(TrainingData, IdsOutsideTheEmbeddingAreNamed) {
@@ -131,8 +130,8 @@ TEST(TrainingData, IdsOutsideTheEmbeddingAreNamed) {
   for (const std::int32_t id : {5, -1}) {
     const Dataset data = data_of(records(Labels{0, 1, 2, 3, id, 4}, {3}), records(Labels{0, 1}));
     EXPECT_EQ(refusal(network, {.train = data}, {}),
-              fmt::format("row 1, column 1 of the samples of 'data' (counted from 0) is the id {}, "
-                          "but the embedding 'words' has rows 0 to 4",
+              fmt::format("row 1, column 1 of the samples of 'data' (counted from 0) has the id "
+                          "{}; the embedding 'words' expects 0 to 4",
                           id));
   }
 }
@@ -149,12 +148,12 @@ TEST(TrainingData, ColumnsAreCheckedAsTheFirstOnesAre) {
   const Dataset data({{"x", first_input(sums)}, {"word", records(Labels{0, 3, 9}, {1})}},
                      {{"y", first_target(sums)}, {"side", side}});
   EXPECT_EQ(refusal(network, {.train = data}, {}),
-            "row 2, column 0 of the column 'side' of 'data' (counted from 0) is nan; training "
-            "needs finite numbers");
+            "row 2, column 0 of the column 'side' of 'data' (counted from 0) is nan; expected "
+            "finite numbers");
   side.as_writable<float>()[2] = 3;
   const std::string message = refusal(network, {.train = data}, {});
-  EXPECT_EQ(message.find("row 2, column 0 of the column 'word' of 'data' (counted from 0) is the "
-                         "id 9, but the embedding 'embedding_1' has rows 0 to 3"),
+  EXPECT_EQ(message.find("row 2, column 0 of the column 'word' of 'data' (counted from 0) has the "
+                         "id 9; the embedding 'embedding_1' expects 0 to 3"),
             0U)
       << message;
 }
@@ -169,7 +168,7 @@ TEST(TrainingData, LabelsThatAreAllIgnoredLeaveNothingToLearn) {
   std::ranges::fill(labels(parts.train), 7);
   EXPECT_EQ(refusal(network, parts, options),
             "all 10 labels of the training samples of 'data' are 7, which the loss ignores "
-            "(ignore_index): nothing is left to learn or to measure");
+            "(ignore_index); expected at least one other label");
   labels(parts.train)[0] = 1;
   parts.validation = circle_data(5);
   std::ranges::fill(labels(parts.validation), 7);
@@ -180,8 +179,7 @@ TEST(TrainingData, LabelsThatAreAllIgnoredLeaveNothingToLearn) {
   parts.test = circle_data(6);
   std::ranges::fill(labels(parts.train), 1);
   options.loss_options.class_weights = {1, 0};
-  EXPECT_EQ(refusal(network, parts, options)
-                .find("the loss counts none of the 10 labels of the training samples"),
+  EXPECT_EQ(refusal(network, parts, options).find("all of the 10 labels of the training samples"),
             0U);
 }
 
@@ -190,8 +188,8 @@ TEST(TrainingData, ALabelWithoutAnOutputIsNamed) {
   data.set_info({.classes = {"a", "b", "c", "d"}, .targets_file = "y_train.npy"});
   first_target(data).as_writable<std::int32_t>()[6] = 3;
   EXPECT_EQ(refusal(Network({2}, {Dense{.units = 3}}), {.train = data}, {}),
-            "the network ends in 3 outputs but the data set 'data' has 4 "
-            "classes; row 6 of 'y_train.npy' (counted from 0) is the label 3");
+            "the network ends in 3 outputs but the data set 'data' has 4 classes; row 6 of "
+            "'y_train.npy' (counted from 0) has the label 3");
 }
 
 /// Counts what a callback hears, and asks for a stop where a test says so.

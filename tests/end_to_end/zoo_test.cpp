@@ -95,7 +95,7 @@ TEST(Zoo, ResNetsRefuseWhatIsNoImage) {
     zoo::resnet18({.sample = {32, 32}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "a ResNet takes images (H, W, C); got samples of (32, 32)");
+    EXPECT_STREQ(error.what(), "a ResNet expects images (H, W, C); got samples of (32, 32)");
   }
 }
 

@@ -22,8 +22,8 @@ const std::filesystem::path& folder();
 std::filesystem::path put(std::string_view name, std::span<const std::uint8_t> bytes);
 std::filesystem::path put(std::string_view name, std::string_view text);
 
-/// Whether `read` takes its input. Error is the right answer to a bad one; whatever else it throws
-/// ends the process, which is a finding.
+/// Returns whether `read` takes its input. Error is the right answer to a bad one; whatever else it
+/// throws ends the process, which is a finding.
 template <class Read>
 bool accepts(Read&& read) {
   try {

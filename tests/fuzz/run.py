@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/fuzz"
 BUILD = ROOT / "build/fuzz"
 
-# Bytes of the longest inputs, where libFuzzer's own limit is no good one: CIFAR's records have 3,073.
+# Bytes of the longest inputs, where libFuzzer's own limit is not a good one: CIFAR's records have 3,073.
 LENGTHS = {"cifar": 9300, "model": 16384, "network_json": 16384, "safetensors": 8192, "toml": 4096,
            "packed": 2048, "png": 2048, "jpeg": 2048, "bmp": 2048}
 # Seconds that one input may take and MiB that a target may hold before libFuzzer calls it a finding.
@@ -34,14 +34,14 @@ def names_of_targets():
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__)
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help="default: all")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="targets to run; default: all")
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--seconds", type=int, help="for each target (default: 30)")
-    length.add_argument("--inputs", type=int, help="for each target, however long that takes")
+    length.add_argument("--seconds", type=int, help="seconds for each target (default: 30)")
+    length.add_argument("--inputs", type=int, help="inputs for each target, without a time limit")
     parser.add_argument("--seed", type=int, default=0,
-                        help="of the random changes; the same ones each time (default: others each time)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time")
-    parser.add_argument("--list", action="store_true", help="names the targets")
+                        help="seed of the random changes (default: another one each time)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets that run at a time")
+    parser.add_argument("--list", action="store_true", help="print the targets")
     options = parser.parse_args(arguments)
     known = names_of_targets()
     for name in options.targets:

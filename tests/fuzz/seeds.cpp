@@ -50,7 +50,7 @@ void write_models(const fs::path& folder) {
     model.save(models.path(name));
     try {
       export_onnx(model, onnx.path(name));
-    } catch (const Error&) {  // noise and own operators have no form in ONNX
+    } catch (const Error&) {  // noise and custom operators have no form in ONNX
     }
     networks.add(name, network.to_json());
   }

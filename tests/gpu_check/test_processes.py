@@ -112,8 +112,8 @@ class Linnet(unittest.TestCase):
                          "the loss does not fall")
 
     def test_a_step_that_was_not_captured_is_a_failure(self):
-        for note in ("the device can't loop over steps by itself (why): 16 steps a launch instead",
-                     "steps can't be captured in a graph (why): kernels are launched one by one"):
+        for note in ("the device cannot loop over steps (why): 16 steps a launch instead",
+                     "steps cannot be captured in a graph (why): kernels are launched one by one"):
             self.assertEqual(self.bench({"notes": [note], "failed": None})[1], note)
 
     def test_a_command_without_a_row_is_a_failure(self):

@@ -5,7 +5,7 @@
 
 namespace linnet::testing {
 
-/// Whether this build counts: a sanitizer has operators `new` of its own.
+/// Returns whether this build counts: a sanitizer has operators `new` of its own.
 bool heap_is_counted();
 
 /// While it lives, operator new throws std::bad_alloc rather than let the heap grow by more than

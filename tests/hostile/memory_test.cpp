@@ -46,7 +46,7 @@ TEST_F(Memory, APackedFileThatIsTooLongTakesNone) {
   for (const auto& path : {by_gzip, by_xz}) {
     const HeapLimit limit(2 * kMiB);
     EXPECT_EQ(error_of([&] { read_unpacked(path, kMiB); }),
-              quoted(path) + " has more than 1048576 bytes unpacked");
+              quoted(path) + " unpacks to more than 1048576 bytes");
   }
 }
 
@@ -73,10 +73,10 @@ TEST_F(Memory, AnIdxHeaderTakesNoMoreThanItsFileCanHold) {
                              number(1U << 10, 4, true) + number(1U << 10, 4, true);
   for (const auto& path : {folder_.write("a", header), folder_.write("b", gzip(header))}) {
     const HeapLimit limit(kMiB);
-    EXPECT_EQ(error_of([&] { read_idx(path, 3); }),
-              quoted(path) +
-                  " claims 1048576 x 1024 x 1024 = 1099511627776 bytes after its header, but has "
-                  "only 0");
+    EXPECT_EQ(
+        error_of([&] { read_idx(path, 3); }),
+        quoted(path) +
+            " gives 1048576 x 1024 x 1024 = 1099511627776 bytes after its header, but has only 0");
   }
 }
 

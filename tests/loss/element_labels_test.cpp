@@ -45,7 +45,7 @@ std::vector<T> weights(std::int64_t count) {
   return values;
 }
 
-/// What a loss reads beside outputs and labels.
+/// Holds what a loss reads beside outputs and labels.
 struct Operands {
   Shape labels;
   LossOptions options = {};
@@ -161,7 +161,7 @@ TEST(ElementLabels, AreAnswersOfBinaryCrossEntropy) {
 constexpr std::int64_t kSamples = 6;
 constexpr std::int64_t kSteps = 5;
 
-/// Sequences (6, 5, 3) with a label a step; with lengths, what lies in the padding is no class.
+/// Sequences (6, 5, 3) with a label a step; with lengths, what lies in the padding is not a class.
 Dataset step_data(bool lengths = false) {
   std::vector<std::int32_t> ids = labels<std::int32_t>(kSamples * kSteps);
   Column x{"x", records(logits<float>(kSamples * kSteps * 3), {kSteps, 3})};
@@ -238,7 +238,7 @@ TEST(ElementLabels, AreEvaluatedStepByStep) {
   }
 }
 
-/// What one step over all of the data, in batches of this size, takes off the weights.
+/// Returns what one step over all of the data, in batches of this size, takes off the weights.
 std::vector<double> gradient(const Network& network, const Dataset& data, const Objective& given,
                              std::int64_t size) {
   Objective objective = given;
@@ -298,11 +298,11 @@ TEST(ElementLabels, OfPixelsAreLearned) {
   const std::vector<double> balanced = balanced_class_weights(data);
   EXPECT_EQ(balanced.size(), 2U);
   EXPECT_EQ(message_of([&] { Predictor(model).classify(data.inputs()[0].data); }),
-            "classify() is for models of one class a sample, with outputs (N, classes); this one's "
-            "are (4, 4, 2) a sample, all of which predict() gives");
+            "classify() needs outputs (N, classes); this model's are (4, 4, 2) a sample, which "
+            "predict() returns");
   // Several labels a sample stratify nothing.
   EXPECT_EQ(message_of([&] { static_cast<void>(data.split(0.5, {.stratify = true})); }),
-            "the data set 'pixels' has no labels by which a split could be stratified");
+            "the data set 'pixels' has no labels; a stratified split needs labels");
   const auto [rest, part] = data.split(0.25);
   EXPECT_EQ(part.targets()[0].record(), Shape({4, 4}));
 }
@@ -321,13 +321,13 @@ TEST(ElementLabels, ErrorsNameRowAndPlace) {
   };
   const Network network({2, 3, 2}, {Conv2d{.filters = 3, .kernel = 1}});
   EXPECT_EQ(error(network, with_label(-1)),
-            "row 1, column (1, 1) of the targets of 'pixels' (counted from 0) is the label -1; "
-            "labels are class indices from 0 on");
+            "row 1, column (1, 1) of the targets of 'pixels' (counted from 0) has the label -1; "
+            "expected class indices of at least 0");
   EXPECT_EQ(error(network, with_label(3)),
             "the network ends in 3 outputs but the data set 'pixels' has 4 classes; row 1, column "
-            "(1, 1) of the targets of 'pixels' (counted from 0) is the label 3");
+            "(1, 1) of the targets of 'pixels' (counted from 0) has the label 3");
   EXPECT_EQ(error(Network({2, 3, 2}, {Flatten{}, Dense{.units = 3}}), with_label(1)),
-            "cross-entropy wants an axis of classes after those of the labels; the data set "
+            "cross-entropy expects an axis of classes after those of the labels; the data set "
             "'pixels' has labels of (2, 3) a sample, the network gives (3)");
   TrainingOptions flipped{.epochs = 1, .batch = 2};
   flipped.augment.flip = 0.5;
@@ -337,8 +337,9 @@ TEST(ElementLabels, ErrorsNameRowAndPlace) {
             "3, 2)");
   TrainingOptions mixed{.epochs = 1, .batch = 2};
   mixed.augment.mixup = 1;
-  EXPECT_EQ(error(network, with_label(1), mixed),
-            "mix-up and CutMix take one label a sample; those of 'pixels' are (2, 3) a sample");
+  EXPECT_EQ(
+      error(network, with_label(1), mixed),
+      "mixup and cutmix need one label for each sample; those of 'pixels' are (2, 3) a sample");
   Dataset named = with_label(3);
   named.set_classes({"a", "b", "c"});
   EXPECT_EQ(message_of([&] { named.check_labels(); }),

@@ -23,30 +23,30 @@ TEST(LossOptions, NamesFollowTheEnumeration) {
 
 TEST(LossOptions, WhatALossHasNoUseForIsRefused) {
   EXPECT_EQ(refusal(Loss::mse, {.label_smoothing = 0.1}, false),
-            "the loss mse of values has no use for label smoothing");
+            "the loss mse of values takes no label smoothing");
   EXPECT_EQ(refusal(Loss::huber, {.class_weights = {1, 1, 1}}, false),
-            "the loss huber of values has no use for class weights");
+            "the loss huber of values takes no class weights");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.ignore_index = 1}, false),
-            "the loss cross_entropy of values has no use for an ignored label");
+            "the loss cross_entropy of values takes no an ignored label");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.positive_weights = {1, 1, 1}}),
-            "the loss cross_entropy of labels has no use for positive weights");
+            "the loss cross_entropy of labels takes no positive weights");
   EXPECT_EQ(refusal(Loss::hinge, {.class_weights = {1, 2, 3}, .ignore_index = 1}), "");
 }
 
 TEST(LossOptions, NumbersHaveRanges) {
   EXPECT_EQ(refusal(Loss::cross_entropy, {.label_smoothing = 1}),
-            "label smoothing must lie in [0, 1); got 1");
+            "expected label smoothing in [0, 1); got 1");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.class_weights = {1, 2}}),
             "expected 3 class weights, one for each output; got 2");
   EXPECT_EQ(refusal(Loss::cross_entropy, {.class_weights = {1, 2, -3}}),
             "class weights must be finite and not negative; got -3");
   EXPECT_EQ(refusal(Loss::focal, {.focal_gamma = -1}),
-            "focal gamma must be finite and not negative; got -1");
-  EXPECT_EQ(refusal(Loss::focal, {.focal_alpha = 2}), "focal alpha must be at most 1; got 2");
+            "expected a finite focal gamma of at least 0; got -1");
+  EXPECT_EQ(refusal(Loss::focal, {.focal_alpha = 2}), "expected a focal alpha of at most 1; got 2");
   EXPECT_EQ(refusal(Loss::huber, {.huber_delta = 0}, false),
-            "Huber's delta must be finite and above 0; got 0");
+            "expected a finite huber delta above 0; got 0");
   EXPECT_EQ(refusal(Loss::mse, {.l2 = -1}, false),
-            "l1 and l2 must be finite and not negative; got -1");
+            "expected finite l1 and l2 of at least 0; got -1");
 }
 
 TEST(LossOptions, BalancedWeightsLetEveryClassCountAlike) {
@@ -57,7 +57,7 @@ TEST(LossOptions, BalancedWeightsLetEveryClassCountAlike) {
   EXPECT_EQ(balanced_class_weights(data), (std::vector<double>{8.0 / 24, 2, 0, 2}));
   const Dataset unlabelled(data.inputs());
   EXPECT_EQ(message_of([&] { balanced_class_weights(unlabelled); }),
-            "the data set 'data' has no labels to weigh classes by");
+            "the data set 'data' has no labels; class weights need labels");
 }
 
 }  // namespace

@@ -189,10 +189,10 @@ TEST(LossTraining, BadTargetsAreOneClearSentence) {
   const Dataset data = data_of(records(xy, {2}), records(values, {2}));
   Model model(small_network(2));
   for (const auto& [loss, words] : std::vector<std::pair<Loss, std::string>>{
-           {Loss::cross_entropy, "cross-entropy wants labels or values"},
-           {Loss::binary_cross_entropy, "binary cross-entropy wants values"},
-           {Loss::kl_divergence, "the KL divergence wants values"},
-           {Loss::focal, "the focal loss wants labels or values"}}) {
+           {Loss::cross_entropy, "cross-entropy expects labels or values"},
+           {Loss::binary_cross_entropy, "binary cross-entropy expects values"},
+           {Loss::kl_divergence, "the KL divergence expects values"},
+           {Loss::focal, "the focal loss expects labels or values"}}) {
     EXPECT_EQ(message_of([&] { train(model, data, training(loss)); }),
               words +
                   " in [0, 1], but the data set 'data' has the value 1.5: row 1, column 1 of the "

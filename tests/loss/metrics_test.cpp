@@ -129,9 +129,9 @@ TEST(Metrics, BadInputIsOneClearSentence) {
   EXPECT_EQ(message_of([&] {
               accuracy(std::vector<float>{1, 2, 3}, two);
             }),
-            "expected as many scores for each of the samples; got 3 scores, 2 labels");
+            "expected equally many scores for each sample; got 3 scores, 2 labels");
   EXPECT_EQ(message_of([&] { accuracy({}, {}); }),
-            "expected as many scores for each of the samples; got 0 scores, 0 labels");
+            "expected equally many scores for each sample; got 0 scores, 0 labels");
   EXPECT_EQ(message_of([&] {
               accuracy(std::vector<float>{1, 2}, two);
             }),
@@ -145,7 +145,7 @@ TEST(Metrics, BadInputIsOneClearSentence) {
   EXPECT_EQ(message_of([&] {
               r_squared(std::vector<float>{1, 2}, std::vector<float>{0, 2, 3});
             }),
-            "expected as many outputs as targets, 1 a sample; got 2 and 3");
+            "expected one output for each target, 1 a sample; got 2 and 3");
   EXPECT_EQ(message_of([&] {
               class_scores(std::vector<std::int64_t>{1, 2, 3});
             }),

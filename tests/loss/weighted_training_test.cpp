@@ -160,22 +160,21 @@ TEST(WeightedTraining, WhatDoesNotFitIsOneSentence) {
   Model model = model_of();
   Dataset data = data_set(false);
   data.set_weights(Tensor(std::vector<float>(kSamples, 0.0F)));
-  EXPECT_EQ(message_of([&] { train(model, data); }),
-            "the weights of all 24 training samples of 'data' are 0: nothing is left to learn or "
-            "to measure");
+  EXPECT_EQ(
+      message_of([&] { train(model, data); }),
+      "the weights of all 24 training samples of 'data' are 0; expected at least one above 0");
   data.set_weights(Tensor(DType::f32, {kSamples, 3}));
   EXPECT_EQ(message_of([&] { train(model, data, {.loss = Loss::cosine}); }),
-            "the weights of 'data' are those of steps, but the loss cosine takes the output "
-            "'output' of (3) for one");
+            "the weights of 'data' are for steps, but the loss cosine has one value for the whole "
+            "output 'output' of (3)");
   data.set_weights(Tensor(DType::f32, {kSamples, 2}));
   EXPECT_EQ(message_of([&] { train(model, data); }),
-            "the weights of 'data' are those of 2 steps, but the output 'output' gives (3) a "
-            "sample");
+            "the weights of 'data' are for 2 steps, but the output 'output' gives (3) a sample");
   Dataset labelled = data_set(true);
   labelled.set_weights(Tensor(DType::f32, {kSamples, 2}));
   EXPECT_EQ(message_of([&] { train(model, labelled); }),
-            "the weights of 'data' are those of 2 steps, but the output 'output' gives (3) a "
-            "sample, which its labels are one of");
+            "the weights of 'data' are for 2 steps, but the output 'output' gives (3) a sample, "
+            "one label for each");
 }
 
 }  // namespace

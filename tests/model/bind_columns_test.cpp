@@ -92,22 +92,23 @@ TEST(BindColumns, NamesWhatIsWantedAndWhatIsThere) {
   EXPECT_EQ(message_of([] {
               inputs(Dataset({{"image", kOne}}));
             }),
-            "the network's input 'a' has no data in the data set 'data'; the network takes 'a', "
+            "the network's input 'a' has no column in the data set 'data'; the network takes 'a', "
             "'b', and the data set's inputs are 'image'");
   EXPECT_EQ(message_of([] {
               inputs(Dataset({{"a", kOne}, {"c", kOne}, {"d", kOne}}));
             }),
-            "the network's input 'b' has no data in the data set 'data'; the network takes 'a', "
+            "the network's input 'b' has no column in the data set 'data'; the network takes 'a', "
             "'b', and the data set's inputs are 'a', 'c', 'd'");
   EXPECT_EQ(message_of([] { inputs(Dataset()); }),
-            "the network's input 'a' has no data in the data set 'data'; the network takes 'a', "
+            "the network's input 'a' has no column in the data set 'data'; the network takes 'a', "
             "'b', and the data set's inputs are none");
   // Which of two outputs it is can't be told.
-  EXPECT_EQ(message_of([] {
-              targets(Dataset({{"a", kOne}}, {{"label", kTarget}}));
-            }),
-            "the data set 'data' has targets for 'label', which is no output of the network; its "
-            "outputs are 'y', 'z'");
+  EXPECT_EQ(
+      message_of([] {
+        targets(Dataset({{"a", kOne}}, {{"label", kTarget}}));
+      }),
+      "the data set 'data' has targets for 'label', which is not an output of the network; its "
+      "outputs are 'y', 'z'");
   EXPECT_EQ(message_of([] {
               targets(Dataset({{"a", kOne}, {"b", kOne}}));
             }),
@@ -204,11 +205,11 @@ TEST(BindColumns, LabelsOfUnknownClassesAreChecked) {
     return message_of([&] { train(model, data); });
   };
   EXPECT_EQ(refusal({0, -1}),
-            "row 1 of the targets of 'data' (counted from 0) is the label -1; labels are class "
-            "indices from 0 on");
+            "row 1 of the targets of 'data' (counted from 0) has the label -1; expected class "
+            "indices of at least 0");
   EXPECT_EQ(refusal({0, 3}),
             "the network ends in 3 outputs but the data set 'data' has 4 classes; row 1 of the "
-            "targets of 'data' (counted from 0) is the label 3");
+            "targets of 'data' (counted from 0) has the label 3");
   EXPECT_EQ(refusal({0, 2}), "");
 }
 

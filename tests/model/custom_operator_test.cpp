@@ -84,7 +84,7 @@ TEST(CustomOperators, ComeBackFromAModelFile) {
   EXPECT_TRUE(same_bits(own.predict(data), loaded.predict(data)));
   EXPECT_THROW(Model::load(folder.path() / "own.safetensors"), DataError);
   EXPECT_NE(message_of([&] { Model::load(folder.path() / "own.safetensors"); })
-                .find("it holds the own operator 'test.sum_and_difference', which "
+                .find("it needs the custom operator 'test.sum_and_difference', which "
                       "ModelOptions::operators does not name"),
             std::string::npos);
 }

@@ -32,7 +32,7 @@ TEST(SyntheticData, HaveTheShapeThatTheNetworkTakes) {
   EXPECT_EQ(datasets::synthetic(features, Loss::mse, 5, 1).inputs()[0].data.shape(), (Shape{5, 6}));
   EXPECT_EQ(message_of(
                 [] { datasets::synthetic(Network({6}, {Dense{.units = 2}}), Loss::mse, 5, 1); }),
-            "there are no synthetic data for a network from (6) to (2)");
+            "cannot make synthetic data for a network from (6) to (2)");
 }
 
 TEST(SyntheticData, AreAFunctionOfTheSeedThatCanBeLearned) {

@@ -126,7 +126,7 @@ TEST(LogCallback, WritesLinesWhereItIsTold) {
   EXPECT_EQ(lines[1].substr(0, std::string(expected).size()), expected);
   EXPECT_EQ(lines[2].substr(0, 17), "done; 1 epochs in");
   EXPECT_EQ(message_of([] { LogCallback({}, -1); }),
-            "a log has a line every 0 steps (none) or more; got -1");
+            "expected a log line every 0 (none) or more steps; got -1");
 }
 
 TEST(LogCallback, HearsNoBatchesUnlessItWritesOfThem) {

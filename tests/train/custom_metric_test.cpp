@@ -131,7 +131,7 @@ TEST(CustomMetric, IsOfTheOutputThatItNames) {
   EXPECT_EQ(message_of([&] {
               trainer.evaluate(Dataset({{"x", first_input(lines)}}, {{"a", first_target(lines)}}));
             }),
-            "the metric 'off' is of the output 'b', for which the data have no targets");
+            "the metric 'off' needs targets for the output 'b', which the data set does not have");
 }
 
 TEST(CustomMetric, FitMeasuresItOnHeldOutData) {
@@ -188,12 +188,11 @@ TEST(CustomMetric, WhatCannotBeWatchedIsRefused) {
     return message_of([&] { trainer.fit(data, how); });
   };
   EXPECT_EQ(refusal({.metric = "f1"}, data),
-            "'f1' is watched, which is neither the loss, the accuracy nor a metric of the trainer");
+            "the watched 'f1' is not the loss, the accuracy or a metric of the trainer");
   EXPECT_EQ(refusal({.metric = "mean"}, {}),
-            "the metric 'mean' is watched, but there is neither a validation nor a test set that "
-            "it is measured on");
+            "watching the metric 'mean' needs a validation or a test set; got neither");
   EXPECT_EQ(refusal({.metric = "accuracy", .better = Better::larger}, data),
-            "the accuracy is watched, but the targets are values");
+            "watching the accuracy needs labels; the targets are values");
   EXPECT_EQ(refusal({.metric = "mean"}, data), "");
 }
 
@@ -208,24 +207,25 @@ TEST(CustomMetric, BadOnesAreNamed) {
   };
   EXPECT_EQ(refusal({mean_metric("")}), "a metric has no name");
   EXPECT_EQ(refusal({mean_metric("loss")}),
-            "a metric is called 'loss', which every evaluation has; choose another name");
+            "the metric name 'loss' is reserved for every evaluation; choose another name");
   EXPECT_EQ(refusal({mean_metric("a"), mean_metric("a")}), "two metrics are called 'a'");
   CustomMetric metric;
   metric.name = "m";
-  EXPECT_EQ(refusal({metric}), "the metric 'm' has no function of its values");
+  EXPECT_EQ(refusal({metric}), "the metric 'm' has no function");
   metric.values = difference;
   metric.output = "other";
   EXPECT_EQ(refusal({metric}),
-            "the metric 'm' is of the output 'other', which the network does not have");
+            "the metric 'm' names the output 'other', which the network does not have");
   metric.output = "";
   metric.numbers = 33;
   EXPECT_EQ(refusal({metric}), "");  // the mean of all needs one place
   metric.result = [](std::span<const double> means) { return means[0]; };
-  EXPECT_EQ(refusal({metric}), "all metrics together take 33 numbers a sample; at most 32 fit");
+  EXPECT_EQ(refusal({metric}),
+            "all metrics together have 33 numbers a sample; expected at most 32");
   metric.numbers = 2;
   EXPECT_EQ(
       refusal({metric}),
-      "the metric 'm' expects 2 numbers a sample (CustomMetric::numbers); its values are (1)");
+      "the metric 'm' expected 2 numbers a sample (CustomMetric::numbers); its values are (1)");
 }
 
 }  // namespace

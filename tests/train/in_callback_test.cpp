@@ -126,8 +126,8 @@ TEST(InCallback, WhatTrainsIsRefused) {
   for (const auto& [name, call] : calls) {
     trainer.load_state(start);
     Everywhere callback([&, &name = name, &call = call] {
-      EXPECT_EQ(message_of(call), "a fit() of this trainer is running; " + name +
-                                      " can be called once that has returned");
+      EXPECT_EQ(message_of(call),
+                "a fit() of this trainer is running; call " + name + " after it has returned");
     });
     const Fitted heard = fitted(trainer, &callback);
     EXPECT_EQ(heard.numbers, quiet.numbers) << name;
@@ -173,8 +173,7 @@ TEST(InCallback, AScheduleIsAskedWithinAStep) {
   Trainer trainer(model_of(), objective);
   called = &trainer;
   trainer.step(*trainer.batches(data, {.size = 4}).begin());
-  EXPECT_EQ(message,
-            "a step() of this trainer is running; fit() can be called once that has returned");
+  EXPECT_EQ(message, "a step() of this trainer is running; call fit() after it has returned");
 }
 
 TEST(Handles, AMoveLeavesNoEmptyOne) {

@@ -110,15 +110,16 @@ TEST(Lbfgs, RefusesBadOptions) {
       minimize(rosenbrock, x, options);
     });
   };
-  EXPECT_EQ(refusal({.iterations = 0}), "L-BFGS needs at least 1 iteration; got 0");
-  EXPECT_EQ(refusal({.history = 0}), "L-BFGS needs a history of at least 1 step; got 0");
+  EXPECT_EQ(refusal({.iterations = 0}), "[lbfgs] expected at least 1 iteration; got 0");
+  EXPECT_EQ(refusal({.history = 0}), "[lbfgs] expected a history of at least 1 step; got 0");
   EXPECT_EQ(refusal({.curvature = 1}),
-            "the Wolfe conditions want 0 < sufficient decrease < curvature < 1; got 0.0001 and 1");
+            "[lbfgs] expected 0 < sufficient decrease < curvature < 1 (Wolfe conditions); got "
+            "0.0001 and 1");
   EXPECT_EQ(message_of([] {
               std::vector<double> x{NAN, 0};
               minimize(rosenbrock, x, {});
             }),
-            "L-BFGS cannot begin: the loss nan or its gradient is not finite");
+            "[lbfgs] expected a finite loss and gradient at the start; the loss is nan");
 }
 
 /// 24 points, 9 of them 1 and the others 0: not separable.
@@ -174,9 +175,9 @@ TEST(Minimize, RefusesLossesThatWeighSamplesInSeveralBatches) {
   std::vector<float> weights(24, 1);
   weights[0] = 3;
   data.set_weights(Tensor(std::move(weights)));
-  EXPECT_EQ(message_of([&] { logistic_regression().minimize(data, {.batch = 7}); }),
-            "L-BFGS computes losses that weigh samples or labels over all samples at once; set "
-            "LBFGS::batch to 0");
+  EXPECT_EQ(
+      message_of([&] { logistic_regression().minimize(data, {.batch = 7}); }),
+      "[lbfgs] expected LBFGS::batch = 0 (all samples) for a loss that weights samples or labels");
   EXPECT_EQ(message_of([&] { logistic_regression().minimize(data, {.iterations = 2}); }), "");
 }
 
@@ -185,8 +186,7 @@ TEST(Minimize, RefusesRunningStatistics) {
       Model(Network({2}, {Dense{.units = 4}, BatchNorm{.name = "n"}, Dense{.units = 1}}),
             {.device = "cpu"}));
   EXPECT_EQ(message_of([&] { trainer.minimize(line_data(24)); }),
-            "L-BFGS takes no network with running statistics, such as 'n.running_mean': its "
-            "gradients change none");
+            "[lbfgs] expected a network without running statistics; it has 'n.running_mean'");
 }
 
 TEST(Minimize, TenIterationsAndTenAreTwenty) {

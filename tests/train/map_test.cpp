@@ -183,8 +183,8 @@ TEST(Map, WhatATransformReadsStaysAsItIs) {
   Model model(Network({2}, {Dense{.units = 1}}), {.device = "cpu"});
   for (const Dataset& mapped : {once, twice}) {
     EXPECT_EQ(message_of([&] { model.predict(mapped); }),
-              "the transform of the column 'x' failed at row 0: a tensor f32 (2) is read-only: it "
-              "borrows const memory; clone() it");
+              "the transform of the column 'x' failed at row 0: a tensor f32 (2) is read-only, "
+              "since it borrows const memory; clone() it");
   }
   EXPECT_EQ(vector_of(first_input(data)), before);
 }

@@ -26,8 +26,7 @@ TEST(Step, WantsASchedulesOwnLength) {
     return message_of([&] { trainer.step(batch); });
   };
   EXPECT_EQ(message(CosineDecay{}),
-            "the cosine schedule is as long as the training, which step() does not know; set the "
-            "schedule's epochs");
+            "step() needs a cosine schedule with its number of epochs; set its epochs");
   EXPECT_EQ(message(OneCycle{}).substr(0, 22), "the one_cycle schedule");
   EXPECT_EQ(message(CosineDecay{.epochs = 3}), "");
   EXPECT_EQ(message(StepDecay{}), "");
@@ -70,7 +69,7 @@ TEST(Step, AResultIsNotThatOfALoadedState) {
   trainer.load_state(before);
   trainer.step(*trainer.batches(data, {.size = 4}).begin());
   EXPECT_EQ(message_of([&] { static_cast<void>(old.loss()); }),
-            "step 0 was one before load_state(), and its loss is gone");
+            "the loss of step 0 is no longer kept: load_state() was called since");
 }
 
 TEST(Step, TakesBatchesOfOneEpochInItsOrder) {
@@ -81,8 +80,7 @@ TEST(Step, TakesBatchesOfOneEpochInItsOrder) {
   const auto refusal = [&](std::initializer_list<Batch> step) {
     return message_of([&] { trainer.step(std::span(step.begin(), step.size())); });
   };
-  const std::string begin =
-      "the batches of one step must be of one epoch, in its order; got sample ";
+  const std::string begin = "expected batches of one epoch, in its order, in a step; got sample ";
   EXPECT_EQ(refusal({batches[1], batches[1]}), begin + "4 of epoch 1 after sample 4 of epoch 1");
   EXPECT_EQ(refusal({batches[2], batches[0]}), begin + "0 of epoch 1 after sample 8 of epoch 1");
   EXPECT_EQ(trainer.steps(), 0U);

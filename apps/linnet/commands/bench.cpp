@@ -45,7 +45,8 @@ struct BenchOptions {
   bool streamed() const { return data == "streamed"; }
 };
 
-/// The published size of the mode, or of the other one where others have published that alone.
+/// Returns the published size of the mode, or of the other one where others have published that
+/// alone.
 BenchSize published_size(const Job& job, const std::string& mode) {
   const auto found = job.published.find(mode);
   return found == job.published.end() ? job.published.begin()->second : found->second;
@@ -54,7 +55,7 @@ BenchSize published_size(const Job& job, const std::string& mode) {
 Job job_of(BenchOptions& options) {
   Job job = published_workload(options.workload);
   require(!job.forward_only || options.mode != "train",
-          "{} computes features and has nothing to train; use --mode infer", job.name);
+          "{} only computes features and cannot be trained; use --mode infer", job.name);
   if (options.mode.empty()) options.mode = job.forward_only ? "infer" : "train";
   const BenchSize size = published_size(job, options.mode);
   TrainingOptions& t = job.training;
@@ -161,14 +162,14 @@ void require_folder(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.parent_path();
   std::error_code none;
   require(folder.empty() || std::filesystem::is_directory(folder, none),
-          "cannot write '{}': '{}' is no folder", file.string(), folder.string());
+          "cannot write '{}': '{}' is not a folder", file.string(), folder.string());
 }
 
-/// The data, and a word to the user where they are not real.
+/// Returns the data, and a word to the user where they are not real.
 BenchData drawn_or_read(const Job& job, const BenchDataOptions& options) {
   BenchData data = bench_data(job, options);
   if (!data.synthetic.empty()) {
-    fmt::print(stderr, "linnet: synthetic data, drawn in the shape of the real ones: {}\n",
+    fmt::print(stderr, "linnet: using synthetic data in the shape of the real data: {}\n",
                data.synthetic);
   }
   return data;
@@ -184,7 +185,7 @@ int bench(BenchOptions options) {
     return kSuccess;
   }
   require(!options.infer() || !options.wanted.test,
-          "--test is about the epochs of a training; --mode infer has none");
+          "--test needs --mode train: --mode infer has no epochs to evaluate");
   Model model(job.network, job.model);  // before the data: a missing device costs no download
   const auto start = std::chrono::steady_clock::now();
   const BenchData data = drawn_or_read(job, options.wanted);
@@ -221,36 +222,44 @@ int bench(BenchOptions options) {
 
 void add_bench(CLI::App& app, Action& action) {
   auto o = std::make_shared<BenchOptions>();
-  CLI::App* command = app.add_subcommand("bench", "How fast a workload trains or predicts here");
+  CLI::App* command =
+      app.add_subcommand("bench",
+                         "Measures how fast a workload trains or predicts on this machine");
   command->add_option("WORKLOAD", o->workload, "A built-in training, e.g. mnist-cnn")->required();
-  command->add_option("--mode", o->mode, "Training, or prediction by the network as it starts")
+  command
+      ->add_option("--mode", o->mode,
+                   "What is timed: training, or inference with the initial weights")
       ->check(one_of({"train", "infer"}));
-  command->add_option("--batch", o->batch, "Samples in a step; the published number if not given")
+  command
+      ->add_option("--batch", o->batch,
+                   "Samples in a batch; the workload's published batch size if not given")
       ->check(at_least(1));
   command->add_option("--epochs", o->epochs, "Timed passes over the data")->check(at_least(1));
-  command->add_option("--warmup", o->warmup, "Passes before them that are not timed")
-      ->check(at_least(0));
-  command->add_option("--data", o->data, "Where the samples lie before the clock starts")
+  command->add_option("--warmup", o->warmup, "Passes before these, not timed")->check(at_least(0));
+  command->add_option("--data", o->data, "Where the samples are before the clock starts")
       ->check(one_of({"resident", "streamed"}));
   command->add_option("--dataset", o->wanted.dataset,
-                      "A folder of data or a name as of `linnet train --data`");
-  command->add_option("--samples", o->wanted.samples, "At most so many samples in an epoch")
+                      "A folder of data or a name, as for `linnet train --data`");
+  command->add_option("--samples", o->wanted.samples, "Maximum number of samples in an epoch")
       ->check(at_least(1));
   command->add_flag("--test", o->wanted.test,
-                    "Also loss and accuracy of the test set after each epoch, off the clock");
+                    "Measure loss and accuracy of the test set after each epoch, not timed");
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
-  command->add_option("--seed", o->seed, "Of weights, shuffle, dropout and synthetic data")
+  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
+  command
+      ->add_option("--seed", o->seed,
+                   "Random seed of weights, shuffling, dropout and synthetic data")
       ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
-  command->add_option("--data-seed", o->data_seed, "Of drawn data, instead of --seed")
+  command->add_option("--data-seed", o->data_seed, "Random seed of generated data, if not --seed")
       ->check(at_least(0, std::numeric_limits<long long>::max() - 2));
   command->add_option("--json", o->json, "File for the record as JSON; - prints it instead");
-  command->add_option("--export", o->export_folder,
-                      "Write the data of the run to a folder for benchmarks/peers; run nothing");
+  command->add_option(
+      "--export", o->export_folder,
+      "Write the data of the run to this folder for benchmarks/peers, without a run");
   command->footer(
-      "Timed are whole epochs over shuffled data, the last incomplete batch included. Exits with "
-      "3\n"
-      "if the loss does not fall: such a run is failed, not fast.\n"
+      "Times whole epochs over shuffled data, with the last, incomplete batch. Exits with 3\n"
+      "if the loss does not fall: such a run has failed.\n"
       "Example: linnet bench mnist-cnn --device cpu --batch 128 --json bench.json");
   command->callback([&action, o] { action = [o] { return bench(*o); }; });
 }

@@ -32,7 +32,7 @@ BenchData synthetic(const Job& job, const BenchDataOptions& options, const std::
 
 BenchData bench_data(const Job& job, const BenchDataOptions& options) {
   if (!options.dataset && job.forward_only) {
-    return synthetic(job, options, "no --dataset was given");
+    return synthetic(job, options, "no --dataset is given");
   }
   BenchData data;
   try {

@@ -23,10 +23,10 @@ struct BenchData {
   std::string synthetic;  ///< why they are not real ones, or empty
 };
 
-/// What `linnet bench` runs on: the workload's data, or, where they are unavailable and no others
-/// were asked for, synthetic ones in their shape, with a fifth as many for the test. Fewer samples
-/// than there are are spread evenly over them: files may hold one class after the other. Throws
-/// Error where `dataset` cannot be read.
+/// Returns what `linnet bench` runs on: the workload's data, or, where they are unavailable and no
+/// others were asked for, synthetic ones in their shape, with a fifth as many for the test. Fewer
+/// samples than there are are spread evenly over them: files may hold one class after the other.
+/// Throws Error where `dataset` cannot be read.
 BenchData bench_data(const Job& job, const BenchDataOptions& options);
 
 }  // namespace linnet::command

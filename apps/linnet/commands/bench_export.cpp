@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-static_assert(std::endian::native == std::endian::little, "the files are little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "--export writes little-endian files, which this machine cannot");
 
 void write(const fs::path& file, const Tensor& tensor) {
   const std::span<const std::byte> bytes = tensor.bytes();
@@ -26,7 +27,7 @@ void write(const fs::path& file, const Tensor& tensor) {
 void export_split(const Dataset& data, const fs::path& folder, const std::string& split) {
   require(data.inputs().size() == 1 && data.targets().size() == 1 &&
               data.inputs()[0].source == nullptr && data.targets()[0].source == nullptr,
-          "--export takes one input and one target of data in memory; '{}' is not that",
+          "--export needs data in memory with one input and one target; '{}' has others",
           data.info().name);
   write(folder / (split + "samples.bin"), data.inputs()[0].data);
   write(folder / (split + "targets.bin"), data.targets()[0].data);

@@ -13,7 +13,7 @@ inline constexpr int kUserError = 2;
 inline constexpr int kFailed = 3;  ///< a benchmark whose loss does not fall
 inline constexpr int kInterrupted = 130;
 
-/// What the chosen subcommand does once all arguments are read; returns the exit status.
+/// Runs the chosen subcommand after all arguments are read; returns the exit status.
 using Action = std::function<int()>;
 
 // Each declares one subcommand of `app`; choosing it sets `action`.

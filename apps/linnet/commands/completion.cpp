@@ -32,7 +32,7 @@ std::vector<std::string> long_options(const CLI::App& app) {
   return names;
 }
 
-/// The words of "{auto,cpu,cuda}" as an option's validator describes itself, else none.
+/// Returns the words of "{auto,cpu,cuda}" as an option's validator describes itself, else none.
 std::vector<std::string> choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const auto begin = type.find('{');
@@ -41,7 +41,7 @@ std::vector<std::string> choices(const CLI::Option& option) {
   return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
 }
 
-/// All options of all subcommands that have choices, each once.
+/// Returns all options of all subcommands that have choices, each once.
 std::vector<std::pair<std::string, std::vector<std::string>>> choosers(const CLI::App& app) {
   std::vector<std::pair<std::string, std::vector<std::string>>> found;
   for (const CLI::App* command : subcommands(app)) {
@@ -183,7 +183,8 @@ std::string fish(const CLI::App& app) {
 void add_completion(CLI::App& app, Action& action) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command =
-      app.add_subcommand("completion", "A script that completes linnet's arguments");
+      app.add_subcommand("completion",
+                         "Prints a script that completes linnet's arguments in a shell");
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(one_of({"bash", "zsh", "fish"}));

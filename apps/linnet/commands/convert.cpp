@@ -43,7 +43,7 @@ const std::vector<std::string>& dtype_names() {
 /// Weights of another library become a model.
 int import_file(const ConvertOptions& options) {
   require(options.out.ends_with(".safetensors"),
-          "cannot write the model '{}': a model file is .safetensors", options.out);
+          "cannot write the model '{}': expected a name that ends in .safetensors", options.out);
   ImportOptions import;
   import.network = options.network;
   if (!options.from.empty()) {
@@ -72,17 +72,18 @@ int import_file(const ConvertOptions& options) {
     print_json(json);
     return kSuccess;
   }
-  fmt::print(stderr,
-             "linnet: {} tensors by the names of {} became {} in '{}': samples {}, outputs {}\n",
-             imported.placed, names, options.network, options.out, to_string(network.input_shape()),
-             to_string(network.output_shape()));
+  fmt::print(
+      stderr,
+      "linnet: converted {} tensors by the names of {} to {} in '{}': samples {}, outputs {}\n",
+      imported.placed, names, options.network, options.out, to_string(network.input_shape()),
+      to_string(network.output_shape()));
   if (!imported.ignored.empty()) {
     fmt::print(stderr, "linnet: left out: {}\n", fmt::join(imported.ignored, ", "));
   }
   return kSuccess;
 }
 
-/// A model's weights for another library.
+/// Returns a model's weights for another library.
 int export_file(const ConvertOptions& options) {
   const Model model = Model::load(options.in, {.device = "cpu", .threads = 1});
   const auto names = static_cast<WeightNames>(index_of(weight_names(), options.to));
@@ -91,7 +92,7 @@ int export_file(const ConvertOptions& options) {
   for (const auto& [name, value] : export_weights(model, names)) {
     entries.push_back({name, value.to(dtype)});
   }
-  // By Linnet's names a model file keeps its network, its classes and its training.
+  // With Linnet's names a model file keeps its network, its classes and its training record.
   const bool model_file = names == WeightNames::linnet && options.out.ends_with(".safetensors");
   write_weights(options.out, State(entries),
                 model_file ? read_safetensors(options.in).metadata()
@@ -106,26 +107,26 @@ int export_file(const ConvertOptions& options) {
   fmt::print(stderr, "linnet: {} tensors by the names of {} written to '{}'{}\n", entries.size(),
              options.to, options.out,
              model_file ? std::string()
-                        : "; the scale of the pixels is not part of them: " + scale);
+                        : "; they do not include the scale of the pixels: " + scale);
   return kSuccess;
 }
 
 int convert(const ConvertOptions& options) {
   if (options.in.ends_with(".onnx")) {
     require(options.network.empty() && options.to.empty(),
-            "an ONNX file says itself which network it is: leave out --network and --to");
+            "an ONNX file describes its network: leave out --network and --to");
     return convert_onnx(options.in, options.out, options.classes, options.onnx, options.json);
   }
   require(options.classes.empty() || options.to.empty(),
-          "--classes is for the model that convert makes; --to writes weights alone");
-  require(
-      options.network.empty() != options.to.empty(),
-      "convert takes --network, to make a model of weights, or --to, to write a model's weights; "
-      "got {}",
-      options.network.empty() ? "neither" : "both");
+          "--classes needs --network or an ONNX file; --to writes only weights");
+  require(options.network.empty() != options.to.empty(),
+          "linnet convert needs --network, to make a model of weights, or --to, to write a model's "
+          "weights; "
+          "got {}",
+          options.network.empty() ? "neither" : "both");
   std::error_code none;
   require(!std::filesystem::equivalent(options.in, options.out, none),
-          "-o '{}' would overwrite the file that is read; name another one", options.out);
+          "-o '{}' would overwrite the input file; name another one", options.out);
   return options.to.empty() ? import_file(options) : export_file(options);
 }
 
@@ -146,37 +147,40 @@ void add_convert(CLI::App& app, Action& action) {
       ->add_option("-o,--output", o->out,
                    "The model file to write; with --to a .safetensors or .npz file")
       ->required();
-  command->add_option("--network", o->network, "The network that the weights belong to")
+  command->add_option("--network", o->network, "The network of the weights")
       ->check(one_of(network_names()));
   command
-      ->add_option("--from", o->from,
-                   "Whose names the weights have; else found by the names in the file")
+      ->add_option(
+          "--from", o->from,
+          "The library whose names the weights have; found by the names in the file if not given")
       ->check(one_of(weight_names()));
-  command->add_option("--to", o->to, "Whose names and layouts to write")
+  command->add_option("--to", o->to, "The library whose names and layouts to write")
       ->check(one_of(weight_names()));
   command
       ->add_option("--pixels", o->pixels,
-                   "Scale of the pixels in the network's first layer; else that of the published "
-                   "weights")
+                   "Scale of the pixels in the network's first layer; that of the published "
+                   "weights if not given")
       ->check(one_of(pixel_scale_names()));
   command
       ->add_option("--image-size", o->image_size,
-                   "Height and width of the images; else 224, and 32 of CIFAR networks")
+                   "Height and width of the images; 224 if not given, 32 for CIFAR networks")
       ->check(at_least(1, 1 << 14));
-  command->add_option("--steps", o->steps, "Ids of a sample of a text model; else 150")
+  command->add_option("--steps", o->steps, "Ids of a sample of a text model; 150 if not given")
       ->check(at_least(1));
   command->add_option("--ignore", o->ignore, "Leave out tensors of this name (* and ?); repeatable")
       ->allow_extra_args(false);
   command->add_option("--classes", o->classes,
-                      "A file with the name of a class a line, in the order of the outputs");
-  command->add_option("--dtype", o->dtype, "Element type that --to writes: f32, f16 or bf16")
+                      "Text file with one class name per line, in the order of the outputs");
+  command
+      ->add_option("--dtype", o->dtype,
+                   "Element type of the weights that --to writes: f32, f16 or bf16")
       ->check(one_of(dtype_names()))
       ->capture_default_str();
   add_onnx_options(*command, o->onnx);
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
-      "Every tensor must find its place: what is left over, missing or of another shape is listed, "
-      "and nothing is written.\n"
+      "Every tensor must belong to a parameter: tensors that are left over, missing or of another "
+      "shape are listed, and nothing is written.\n"
       "Example: linnet convert resnet50.safetensors --network resnet50 -o model.safetensors\n"
       "Example: linnet convert squeezenet.onnx -o squeezenet.safetensors\n"
       "Example: linnet convert model.safetensors --to keras -o resnet50.npz");

@@ -32,7 +32,8 @@ std::pair<std::string, Shape> named_shape(const std::string& text) {
     at = end + 1;
   }
   require(good && !dims.empty(),
-          "--shape takes an input's name and its dims, such as input=1,3,224,224; got '{}'", text);
+          "--shape: expected an input's name and its dims, such as input=1,3,224,224; got '{}'",
+          text);
   return {text.substr(0, equals), Shape(dims)};
 }
 
@@ -59,10 +60,10 @@ std::string ports_text(const std::vector<OnnxPort>& ports) {
 
 void add_onnx_options(CLI::App& command, OnnxConvertOptions& options) {
   command.add_option("--shape", options.shapes,
-                     "Dims of an ONNX file's input, where it leaves them open, as ONNX orders "
-                     "them and with the batch: input=1,3,224,224");
+                     "Dims of an ONNX file's input that the file leaves open, in ONNX's order and "
+                     "with the batch: input=1,3,224,224");
   command.add_flag("--one-sample", options.one_sample,
-                   "An ONNX file's inputs have no axis for the batch");
+                   "The inputs of the ONNX file have no batch axis");
 }
 
 void save_converted(Model& model, const std::string& classes, const std::string& out) {
@@ -86,8 +87,8 @@ int convert_onnx(const std::string& in, const std::string& out, const std::strin
                 {"parameters", parameters}});
     return kSuccess;
   }
-  fmt::print(stderr, "linnet: '{}' became '{}': {} parameters; samples of {} give {}\n", in, out,
-             parameters, ports_text(imported.inputs), ports_text(imported.outputs));
+  fmt::print(stderr, "linnet: converted '{}' to '{}': {} parameters, samples {}, outputs {}\n", in,
+             out, parameters, ports_text(imported.inputs), ports_text(imported.outputs));
   return kSuccess;
 }
 

@@ -4,7 +4,7 @@
 namespace linnet::command {
 
 void add_data(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("data", "Looks into data sets and converts them");
+  CLI::App* command = app.add_subcommand("data", "Describes and converts data sets");
   command->require_subcommand(1);
   command->footer("Example: linnet data info path/to/mnist");
   add_data_info(*command, action);

@@ -88,7 +88,7 @@ int convert(const ConvertOptions& options) {
   fmt::print(stderr, "linnet: {} training and {} test samples written to '{}' as {}\n",
              data.splits.train.size(), data.splits.test.size(), options.to, options.format);
   if (data.splits.validation.size() > 0) {
-    fmt::print(stderr, "linnet: {} samples that are held out for validation were left out\n",
+    fmt::print(stderr, "linnet: left out {} samples that are held out for validation\n",
                data.splits.validation.size());
   }
   return kSuccess;
@@ -100,10 +100,11 @@ void add_data_convert(CLI::App& data, Action& action) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = data.add_subcommand("convert", "Writes a data set in another format");
   command->add_option("FROM", options->from, "A folder of data, or a name")->required();
-  command->add_option("TO", options->to, "The folder to make; it must not be there")->required();
+  command->add_option("TO", options->to, "The folder to make; it must not exist")->required();
   command
-      ->add_option("--to", options->format,
-                   "idx (MNIST's files), cifar (binary batches), images (a folder a class) or npy")
+      ->add_option(
+          "--to", options->format,
+          "idx (MNIST's files), cifar (binary batches), images (one folder per class) or npy")
       ->required()
       ->check(one_of(format_names()));
   command->add_option("--image-format", options->image_format, "Format of image files: png or bmp")
@@ -112,7 +113,8 @@ void add_data_convert(CLI::App& data, Action& action) {
   command->add_option("--size", options->size, "Resize image files to SIZE x SIZE pixels")
       ->check(at_least(1, 1 << 14));
   add_channels_option(*command, options->channels);
-  command->add_option("--seed", options->seed, "Of drawn data, and of a split by patient");
+  command->add_option("--seed", options->seed,
+                      "Random seed of generated data and of a split by patient");
   command->footer("Example: linnet data convert path/to/mnist digits --to images");
   command->callback([&action, options] { action = [options] { return convert(*options); }; });
 }

@@ -101,7 +101,8 @@ std::string shapes_text(const PartSurvey& part) {
   return text + (part.shapes.size() > named ? ", ...)" : ")");
 }
 
-/// Each class with its share of the samples and a bar, the longest that of the largest class.
+/// Returns each class with its share of the samples and a bar, the longest that of the largest
+/// class.
 std::string classes_text(const PartSurvey& part, const std::vector<std::string>& names) {
   const std::vector<std::int64_t>& counts = part.samples_by_class;
   if (counts.empty()) return "";
@@ -139,7 +140,7 @@ std::string survey_text(const Survey& survey) {
   }
   if (survey.bad_files.size() > kMostBadFiles) {
     out +=
-        fmt::format("  and {} more; --json names all\n", survey.bad_files.size() - kMostBadFiles);
+        fmt::format("  and {} more; --json lists all\n", survey.bad_files.size() - kMostBadFiles);
   }
   return out;
 }
@@ -148,7 +149,7 @@ int info(const InfoOptions& options) {
   if (is_file(options.path)) {
     return table_info(options.path, options.target, options.reading, options.json);
   }
-  require(options.target.empty(), "--target is for a table; '{}' is no file", options.path);
+  require(options.target.empty(), "--target is for a table; '{}' is not a file", options.path);
   const Survey survey = survey_of(options.path);
   if (options.json) {
     print_json(survey_json(survey, options.path));
@@ -162,7 +163,8 @@ int info(const InfoOptions& options) {
 
 void add_data_info(CLI::App& data, Action& action) {
   auto options = std::make_shared<InfoOptions>();
-  CLI::App* command = data.add_subcommand("info", "What lies in a folder of data, and what is bad");
+  CLI::App* command =
+      data.add_subcommand("info", "Describes a folder of data and reports bad files");
   command
       ->add_option("PATH", options->path,
                    "A folder of IDX files, CIFAR batches, .npy arrays, reviews, X-rays or images, "
@@ -174,7 +176,7 @@ void add_data_info(CLI::App& data, Action& action) {
                       "from 1");
   add_table_reading(*command, options->reading);
   command->footer(
-      "Reads every file; ends with status 2 where one can't be used.\n"
+      "Reads every file; exits with 2 if one cannot be used.\n"
       "Example: linnet data info path/to/mnist --json");
   command->callback([&action, options] { action = [options] { return info(*options); }; });
 }

@@ -75,7 +75,7 @@ int devices(bool json) {
 
 void add_devices(CLI::App& app, Action& action) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("devices", "What this computer can train on");
+  CLI::App* command = app.add_subcommand("devices", "Lists the devices of this machine");
   command->add_flag("--json", *json, "Print one JSON object");
   command->footer("Example: linnet devices --json");
   command->callback([&action, json] { action = [json] { return devices(*json); }; });

@@ -56,7 +56,7 @@ Chosen choose(const Splits& splits, const EvaluateOptions& options) {
     require(all[i].size() > 0, "'{}' has no {} set", options.data, name);
     return {name, all[i]};
   }
-  fail("'{}' holds no samples", options.data);
+  fail("'{}' has no samples", options.data);
 }
 
 /// Loads the data as the training did: images of its size and channels, the same split, the same
@@ -137,20 +137,22 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->required();
   command
       ->add_option("--part", o->part,
-                   "The part to evaluate; else the first of these that holds samples")
+                   "The split to evaluate; the first of these that has samples if not given")
       ->check(one_of(part_names()));
   add_loading_options(*command, o->images);
-  command->add_option("--seed", o->seed,
-                      "Of drawn data and of a split by patient; else the training's");
+  command->add_option(
+      "--seed", o->seed,
+      "Random seed of generated data and of a split by patient; the training's if not given");
   command->add_option("--ignore-index", o->ignore_index,
-                      "Samples of this label are left out, as by the loss");
-  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+                      "Label whose samples are left out, as in the loss");
+  command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
-      "Image files are resized to the size of the training's; where that cropped them, the middle "
-      "is taken.\n"
+      "Image files are resized to the size of the training; if the training cropped them, the "
+      "centre is taken.\n"
       "Example: linnet evaluate runs/first --data fashion-mnist");
   command->callback([&action, o] { action = [o] { return evaluate_run(*o); }; });
 }

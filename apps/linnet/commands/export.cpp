@@ -24,7 +24,7 @@ struct ExportOptions {
 
 int export_model(const ExportOptions& options) {
   require(options.c_folder.empty() != options.onnx.empty(),
-          "linnet export wants to know what to write: --c FOLDER or --onnx FILE");
+          "linnet export needs --c FOLDER or --onnx FILE");
   ModelOptions on{.device = "cpu", .threads = 1};
   const Model model = load_model(find_run(options.model), on);
   if (!options.onnx.empty()) {
@@ -45,15 +45,19 @@ int export_model(const ExportOptions& options) {
 
 void add_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* command = app.add_subcommand("export", "Write a model for other programs");
-  command->add_option("MODEL", options->model, "A model file, or the folder of a training")
+  CLI::App* command =
+      app.add_subcommand("export", "Writes a model for other programs, as C or ONNX");
+  command->add_option("MODEL", options->model, "A run folder, or a trained model (.safetensors)")
       ->required();
   command->add_option("--c", options->c_folder,
-                      "Into this folder: one C99 file without dependencies, and its header");
+                      "Write one C99 file without dependencies, and its header, to this folder");
   command->add_option("--onnx", options->onnx, "As this ONNX file");
-  command->add_option("--name", options->name, "Of the C file and what it defines")
+  command
+      ->add_option("--name", options->name,
+                   "Name of the C file, and prefix of the names it defines")
       ->capture_default_str();
-  command->add_flag("--int8", options->int8, "C: weights as 8-bit integers with scales");
+  command->add_flag("--int8", options->int8,
+                    "Write the C file's weights as 8-bit integers with scales");
   command->footer("Example: linnet export runs/demo --c firmware --name digits --int8");
   command->callback([&action, options] { action = [options] { return export_model(*options); }; });
 }

@@ -43,9 +43,10 @@ int features(const FeaturesOptions& options) {
   const Shape input = model.network().input_shape();
   ReadOptions read{.threads = options.threads};
   if (model.network().definition().inputs[0].dtype == DType::i32) {
-    require(!options.resize, "--resize is for images; the model takes texts");
-    const bool arrays = std::ranges::all_of(
-        options.inputs, [](const std::string& path) { return path.ends_with(".npy"); });
+    require(!options.resize, "--resize needs a model of images; this one takes texts");
+    const bool arrays = std::ranges::all_of(options.inputs, [](const std::string& path) {
+      return path.ends_with(".npy");
+    });
     if (!arrays) read.vocabulary = run.words();
   } else if (input.rank() == 3) {
     read.shorter_side = options.resize.value_or(usual_resize(input));
@@ -75,8 +76,7 @@ int features(const FeaturesOptions& options) {
 void add_features(CLI::App& app, Action& action) {
   auto o = std::make_shared<FeaturesOptions>();
   CLI::App* command = app.add_subcommand(
-      "features",
-      "Writes what a layer gives for every input to a .npy file, and prints the inputs");
+      "features", "Writes a layer's outputs for every input to a .npy file, and prints the inputs");
   command->add_option("MODEL", o->model, "A run folder, or a trained model (.safetensors)")
       ->required();
   command
@@ -85,17 +85,18 @@ void add_features(CLI::App& app, Action& action) {
                    "folders of *.txt or .tsv tables")
       ->required();
   command->add_option("--layer", o->layer,
-                      "The layer, as `linnet summary` names it; else the network's output");
+                      "The layer, as `linnet summary` names it; the network's output if not given");
   command->add_option("-o,--output", o->out, "The file to write, f32 (N, ...)")->required();
   command
       ->add_option(
           "--resize", o->resize,
-          "Pixels of the shorter side of image files before the centre is taken; 0: all of "
-          "the image is resized to the size of the training's; else 256/224 of the input")
+          "Pixels of the shorter side of image files before the centre crop; 0: no crop, the whole "
+          "image is resized to the model's size; 256/224 of the model's size if not given")
       ->check(at_least(0, 1 << 14));
-  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
       "Image files are resized and cropped byte for byte as torchvision's Resize and CenterCrop "

@@ -21,11 +21,11 @@ volatile std::sig_atomic_t continues = 0;
 std::array<volatile std::sig_atomic_t, 3> caught{};  // the signals that come here
 
 constexpr std::string_view kNothing =
-    "\nlinnet: interrupted before anything was trained; nothing is saved\n";
+    "\nlinnet: interrupted before the first step; nothing is saved\n";
 constexpr std::string_view kUnchanged =
-    "\nlinnet: interrupted before anything was trained; the run is as it was\n";
+    "\nlinnet: interrupted before the first step; the run is unchanged\n";
 constexpr std::string_view kFinishing =
-    "\nlinnet: the model is saved; finishing the report (a second signal ends it at once)\n";
+    "\nlinnet: the model is saved; writing the report (a second signal ends it at once)\n";
 
 void say(std::string_view text) {
   // Nothing can be done about an error here.
@@ -68,7 +68,7 @@ InterruptGuard::InterruptGuard(const std::vector<std::filesystem::path>& removab
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     if (kSignals[i] == SIGPIPE) action.sa_handler = SIG_IGN;
     sigaction(kSignals[i], &action, &before_[i]);
-    // What the parent had ignored stays so: nohup, a job in the background.
+    // Signals that the parent ignored stay ignored: nohup, a job in the background.
     const bool ignored = before_[i].sa_handler == SIG_IGN;
     if (ignored) sigaction(kSignals[i], &before_[i], nullptr);
     if (i < caught.size()) caught[i] = ignored ? 0 : kSignals[i];

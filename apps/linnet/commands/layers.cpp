@@ -37,9 +37,10 @@ constexpr const char* kTitle =
 void add_layers(CLI::App& app, Action& action) {
   auto name = std::make_shared<std::string>();
   auto markdown = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("layers", "The layers of networks, and their fields");
+  CLI::App* command =
+      app.add_subcommand("layers", "Describes the layers of networks and their fields");
   command->add_option("NAME", *name, "A layer, e.g. conv2d");
-  command->add_flag("--markdown", *markdown, "Print all of them as docs/layers.md");
+  command->add_flag("--markdown", *markdown, "Print the page docs/layers.md");
   command->footer("Example: linnet layers conv2d");
   command->callback([&action, name, markdown] {
     action = [name, markdown] {
@@ -47,7 +48,7 @@ void add_layers(CLI::App& app, Action& action) {
       if (*markdown) {
         print_out(fmt::format("{}{}", kTitle, help_document(all)));
       } else if (name->empty()) {
-        print_out(help_list(all) + "\n`linnet layers NAME` shows the fields of one.\n");
+        print_out(help_list(all) + "\n`linnet layers NAME` describes one layer and its fields.\n");
       } else {
         print_out(help_text(find_page(all, *name, "layer")));
       }

@@ -13,7 +13,7 @@
 namespace linnet::command {
 namespace {
 
-/// The pages of one table of configuration files, "optimizer" or "schedule".
+/// Returns the pages of one table of configuration files, "optimizer" or "schedule".
 template <class V>
 std::vector<HelpPage> pages_of(const Kinds<V>& kinds, std::string_view table) {
   std::vector<HelpPage> pages;
@@ -38,7 +38,11 @@ constexpr char kDocument[] =
     "## Optimizers\n\n{}\n## Schedules\n\n{}";
 
 constexpr char kList[] =
-    "optimizers\n{}\nschedules\n{}\n`linnet optimizers NAME` shows the fields of one.\n";
+    "optimizers\n"
+    "{}\n"
+    "schedules\n"
+    "{}\n"
+    "`linnet optimizers NAME` describes one of them and its fields.\n";
 
 }  // namespace
 
@@ -47,9 +51,9 @@ void add_optimizers(CLI::App& app, Action& action) {
   auto markdown = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("optimizers",
-                         "The optimizers and learning-rate schedules, and their fields");
+                         "Describes optimizers, learning-rate schedules and their fields");
   command->add_option("NAME", *name, "An optimizer or a schedule, e.g. adam or cosine");
-  command->add_flag("--markdown", *markdown, "Print all of them as docs/optimizers.md");
+  command->add_flag("--markdown", *markdown, "Print the page docs/optimizers.md");
   command->footer("Example: linnet optimizers adam");
   command->callback([&action, name, markdown] {
     action = [name, markdown] {

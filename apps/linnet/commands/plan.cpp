@@ -35,11 +35,11 @@ int plan(const PlanOptions& options) {
 
 void add_plan(CLI::App& app, Action& action) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = app.add_subcommand("plan", "The compiled training step as text");
+  CLI::App* command = app.add_subcommand("plan", "Prints the compiled training step");
   command->add_option("CONFIG", options->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
-  command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
-  command->add_option("--dump", options->dump, "graph: operators; plan: memory too")
+  command->add_option("--batch", options->batch, "Samples in a batch")->check(at_least(1));
+  command->add_option("--dump", options->dump, "graph: the operators; plan: also their memory")
       ->check(one_of({"graph", "plan"}));
   add_device_options(*command, options->on);
   command->footer("Example: linnet plan --workload mnist-cnn --batch 128 --dump plan");

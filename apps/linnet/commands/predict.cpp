@@ -36,12 +36,12 @@ struct PredictOptions {
 std::string assumption(const Model& model) {
   switch (model.answers()) {
     case Answers::classes:
-      return "its outputs are taken for those of one class of several (softmax)";
-    case Answers::labels: return "its outputs are taken for probabilities of independent labels";
+      return "its outputs are read as logits of one class of several (softmax)";
+    case Answers::labels: return "its outputs are read as probabilities of independent labels";
     case Answers::scores:
     case Answers::values: break;
   }
-  return "its outputs are given as they are";
+  return "its outputs are printed unchanged";
 }
 
 /// `linnet predict model.safetensors x.npy --output x.npy` is a slip, and would cost the file.
@@ -51,11 +51,12 @@ void require_other_file(const PredictOptions& options, const SavedRun& run) {
   for (const std::string& path : read) {
     std::error_code none;
     require(!std::filesystem::equivalent(options.output, path, none),
-            "--output '{}' would overwrite a file that is read; name another one", options.output);
+            "--output '{}' would overwrite an input file; name another one", options.output);
   }
 }
 
-/// The words of a text model are read where something else than an array of ids is predicted.
+/// The words of a text model are read where something else than an array of ids is
+/// predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
   const bool ids =
       model.table().empty() && model.network().definition().inputs[0].dtype == DType::i32;
@@ -77,9 +78,9 @@ int predict(const PredictOptions& options) {
   Model model = load_model(run, on);
   const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
-  require(samples > 0, "'{}' holds no samples", options.inputs.front());
+  require(samples > 0, "'{}' has no samples", options.inputs.front());
   if (model.training_record().loss.empty()) {
-    fmt::print(stderr, "linnet: '{}' does not say what loss it was trained with: {}\n",
+    fmt::print(stderr, "linnet: '{}' does not name the loss of its training: {}\n",
                run.model.string(), assumption(model));
   }
   const Shown shown = shown_of(model);
@@ -125,8 +126,7 @@ void add_predict(CLI::App& app, Action& action) {
   auto o = std::make_shared<PredictOptions>();
   CLI::App* command =
       app.add_subcommand("predict",
-                         "Prints path, class and probability of every input, tab-separated: what "
-                         "the loss of the training means");
+                         "Prints path, class and probability of every input, tab-separated");
   command->add_option("MODEL", o->model, "A run folder, or a trained model (.safetensors)")
       ->required();
   command
@@ -134,22 +134,25 @@ void add_predict(CLI::App& app, Action& action) {
                    "Images, folders of them, IDX files or .npy arrays; for text models: "
                    "texts, folders of *.txt or .tsv tables; for models of a table: tables of rows")
       ->required();
-  command->add_option("--output", o->output,
-                      "Write all outputs (probabilities, where there are some) to this .npy file, "
-                      "(N, outputs)");
+  command->add_option(
+      "--output", o->output,
+      "Write all outputs (probabilities if the loss defines them) to this .npy file, (N, outputs)");
   command
       ->add_option("--resize", o->resize,
-                   "Pixels of the shorter side of image files before the centre is taken, such as "
-                   "256 for networks of ImageNet; else image files get the size of the training's")
+                   "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "
+                   "ImageNet; if not given, image files are resized to the model's size")
       ->check(at_least(1, 1 << 14));
-  command->add_option("--batch", o->batch, "Samples in a step")->check(at_least(1));
+  command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
-      "A model of independent labels (binary cross-entropy) prints a line a label, one of values "
-      "its numbers.\nImages get the size and the channels of the training's; EXIF orientation is "
-      "not applied.\nExample: linnet predict runs/first photo.png --output out.npy");
+      "A model of independent labels (binary cross-entropy) prints one line per label, a model of "
+      "values its numbers.\n"
+      "Images are converted to the size and channels of the training; EXIF orientation is not "
+      "applied.\n"
+      "Example: linnet predict runs/first photo.png --output out.npy");
   command->callback([&action, o] { action = [o] { return predict(*o); }; });
 }
 

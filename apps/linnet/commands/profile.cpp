@@ -81,8 +81,8 @@ Json profile_json(const Job& job, const Model& model, const Json& data, bool inf
   return json;
 }
 
-/// A step in the Trace Event Format of chrome://tracing and Perfetto: a complete event ("X", in
-/// microseconds) an operator, one after the other.
+/// Returns a step in the Trace Event Format of chrome://tracing and Perfetto: a complete event
+/// ("X", in microseconds) an operator, one after the other.
 Json trace_json(const Job& job, const Profile& profile) {
   Json events = Json::array();
   const auto name = [&](const char* what, const std::string& text) {
@@ -107,7 +107,7 @@ Json trace_json(const Job& job, const Profile& profile) {
                         {"percent", 100 * op.share},
                         {"GFLOP/s", 1e-9 * op.flops_per_second},
                         {"GB/s", 1e-9 * op.bytes_per_second},
-                        {"percent of the ceiling", 100 * op.of_ceiling}}}});
+                        {"percent of the roof", 100 * op.of_ceiling}}}});
   }
   Json trace;
   trace["displayTimeUnit"] = "ms";
@@ -141,8 +141,9 @@ std::string profile_text(const Profile& profile) {
   }
   if (profile.flops_ceiling > 0) {
     out += fmt::format(
-        "\nroof: {:.0f} GFLOP/s in f32 or {:.1f} GB/s from memory, whichever is nearer; measured "
-        "after the steps, and caches give more\n",
+        "\nroof: the lower of {:.0f} GFLOP/s in f32 and {:.1f} GB/s from memory, measured after "
+        "the "
+        "steps; data in caches can exceed it\n",
         1e-9 * profile.flops_ceiling, 1e-9 * profile.bytes_ceiling);
   }
   return out + fmt::format(
@@ -159,7 +160,7 @@ int profile(const ProfileOptions& options) {
   Json data;                            // none for predictions, which are timed on zeros
   Profile measured;
   if (inference) {
-    require(!options.data, "predictions are timed on zeros; leave --data away");
+    require(!options.data, "--inference times zeros; leave out --data");
     measured = profile_prediction(model, job.training.batch, options.steps);
   } else {
     const LoadedData loaded = load_data(job.data, job.training.seed);
@@ -187,21 +188,22 @@ int profile(const ProfileOptions& options) {
 
 void add_profile(CLI::App& app, Action& action) {
   auto options = std::make_shared<ProfileOptions>();
-  CLI::App* command = app.add_subcommand("profile", "Where the time of a step goes, by operator");
+  CLI::App* command =
+      app.add_subcommand("profile", "Prints the time of a step, operator by operator");
   command->add_option("CONFIG", options->config, "Configuration file (TOML), or a workload");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
   command->add_option("--data", options->data, "A folder of data, fashion-mnist or digits");
-  command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
-  command->add_option("--steps", options->steps, "Steps that are watched; 20 if not given")
+  command->add_option("--batch", options->batch, "Samples in a batch")->check(at_least(1));
+  command->add_option("--steps", options->steps, "Steps to measure; 20 if not given")
       ->check(at_least(1, 1'000'000));
   command->add_flag(
       "--inference", options->inference,
-      "Predictions instead of training; always of networks that only compute features");
+      "Measure predictions instead of training; always so for networks that only compute features");
   add_device_options(*command, options->on);
-  command->add_option("--threads", options->threads, "Processors to use; 0: all")
+  command->add_option("--threads", options->threads, "Number of processors to use; 0: all")
       ->check(at_least(0));
   command->add_option("--trace", options->trace,
-                      "File for a timeline that chrome://tracing and ui.perfetto.dev open");
+                      "File for a timeline, which chrome://tracing and ui.perfetto.dev show");
   command->add_flag("--json", options->json, "Print one JSON object instead of a table");
   command->footer("Example: linnet profile mnist-cnn --batch 128 --trace step.json");
   command->callback([&action, options] { action = [options] { return profile(*options); }; });

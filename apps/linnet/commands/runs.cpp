@@ -46,7 +46,7 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The page with the runs in it, for a file. In a script's text no "</script>" may stand.
+/// Returns the page with the runs in it, for a file. In a script's text no "</script>" may stand.
 std::string page_of(const std::vector<Json>& runs) {
   std::string data = text_of(runs);
   for (std::size_t at = 0; (at = data.find("</", at)) != std::string::npos; at += 3) {
@@ -90,11 +90,12 @@ int show(const RunsOptions& options) {
 
 void add_runs(CLI::App& app, Action& action) {
   auto o = std::make_shared<RunsOptions>();
-  CLI::App* command = app.add_subcommand("runs", "Compares trainings: a table, a page, or live");
-  command->add_option("DIR", o->folders, "Run folders, or folders of them; default: runs");
+  CLI::App* command =
+      app.add_subcommand("runs", "Compares trainings in a table, a page or a live page");
+  command->add_option("DIR", o->folders, "Run folders, or folders of run folders; default: runs");
   command->add_option("--html", o->page, "Write a page with all curves to this file");
   command->add_flag("--json", o->json, "Print one JSON array");
-  command->add_flag("--serve", o->serve, "Show them in a browser, live while they run");
+  command->add_flag("--serve", o->serve, "Serve a page that follows running trainings");
   command->add_option("--host", o->http.host, "Address to listen on")->capture_default_str();
   command->add_option("--port", o->http.port, "Port to listen on; 0: any that is free")
       ->capture_default_str()

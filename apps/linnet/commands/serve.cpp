@@ -54,28 +54,34 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--port", o->http.port, "Port to listen on; 0: any that is free")
       ->capture_default_str()
       ->check(CLI::Range(0, 65535));
-  command->add_option("--batch", o->batches.most, "Samples that are predicted at a time")
+  command->add_option("--batch", o->batches.most, "Maximum number of samples in a batch")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
-  command->add_option("--max-body", o->most_megabytes, "Megabytes of a request, at most")
+  command->add_option("--max-body", o->most_megabytes, "Maximum size of a request in megabytes")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  command->add_option("--max-queue", o->queue, "Samples that may wait; more get status 503")
-      ->capture_default_str()
-      ->check(at_least(1));
-  command->add_option("--timeout", o->timeout, "Milliseconds until a request gets status 503")
+  command
+      ->add_option("--max-queue", o->queue,
+                   "Maximum number of waiting samples; further requests get status 503")
       ->capture_default_str()
       ->check(at_least(1));
   command
-      ->add_option("--connections", o->http.connections, "Connections that are answered at a time")
+      ->add_option("--timeout", o->timeout,
+                   "Milliseconds after which a waiting request gets status 503")
+      ->capture_default_str()
+      ->check(at_least(1));
+  command
+      ->add_option("--connections", o->http.connections, "Maximum number of connections at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   add_device_options(*command, o->on);
-  command->add_option("--threads", o->threads, "Processors to use; 0: all")->check(at_least(0));
+  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
   command->footer(
-      "POST /predict takes an image, a text or JSON; GET /model, /healthz and /metrics tell about "
-      "it.\nExample: linnet serve runs/demo, then\n         curl --data-binary @photo.png -H "
-      "'Content-Type: image/png' localhost:8080/predict");
+      "POST /predict takes an image, a text or JSON; GET /model, /healthz and /metrics describe "
+      "model and server.\n"
+      "Example: linnet serve runs/demo, then\n"
+      "         curl --data-binary @photo.png -H 'Content-Type: image/png' localhost:8080/predict");
   command->callback([&action, o] { action = [o] { return serve(*o); }; });
 }
 

@@ -32,8 +32,7 @@ Job job_of(const SummaryOptions& options) {
     return job_from(options.file, options.workload, "linnet summary");
   }
   require(options.workload.empty(),
-          "linnet summary takes a file or --workload, not both; got '{}' "
-          "and '{}'",
+          "linnet summary: expected a file or --workload, not both; got '{}' and '{}'",
           options.file, options.workload);
   return {.name = file.stem().string(),
           .network = Model::load(file, {.device = "cpu", .threads = 1}).network()};
@@ -113,10 +112,11 @@ int summary(const SummaryOptions& options) {
 void add_summary(CLI::App& app, Action& action) {
   auto options = std::make_shared<SummaryOptions>();
   CLI::App* command =
-      app.add_subcommand("summary", "Layers, shapes, parameters, FLOPs and memory of a network");
+      app.add_subcommand("summary",
+                         "Prints layers, shapes, parameters, FLOPs and memory of a network");
   command->add_option("FILE", options->file, "A model (.safetensors) or a configuration (.toml)");
   command->add_option("--workload", options->workload, "A built-in training, e.g. mnist-cnn");
-  command->add_option("--batch", options->batch, "Samples in a step")->check(at_least(1));
+  command->add_option("--batch", options->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, options->on);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer("Example: linnet summary --workload mnist-cnn --batch 128");

@@ -26,7 +26,7 @@
 namespace linnet::command {
 namespace {
 
-/// The training; its errors say which weights are kept.
+/// Returns the training; its errors say which weights are kept.
 History train_watched(Model& model, const LoadedData& data, const TrainingOptions& training,
                       Watcher& watcher, const RunFolder& folder) {
   try {
@@ -42,8 +42,8 @@ void clean_cache() {
   const std::filesystem::path cache = cache_folder();
   if (!cache.empty()) return remove_leftovers(cache);
   fmt::print(stderr,
-             "linnet: nothing is kept between runs: there is no cache folder (neither "
-             "$XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder)\n");
+             "linnet: measured choices are not kept between runs: there is no cache folder "
+             "(neither $XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder)\n");
 }
 
 LoadedData data_of(const Job& job) {
@@ -117,7 +117,7 @@ int begin_run(const TrainOptions& options, const CLI::App& command,
   return train_in(folder, job, guard, options);
 }
 
-/// The summary of a run that is finished; null for another.
+/// Returns the summary of a run that is finished; null for another.
 Json finished(const RunFolder& folder) {
   if (!is_file(folder.summary())) return nullptr;
   Json summary = Json::parse(read_file(folder.summary()), nullptr, false);
@@ -138,8 +138,7 @@ int continue_run(const TrainOptions& given, const CLI::App& command) {
   }
   if (checkpoint_files(folder.checkpoints()).empty()) {
     fmt::print(stderr,
-               "linnet: no checkpoint was written before the run in '{}' ended; it begins "
-               "again\n",
+               "linnet: the run in '{}' ended before its first checkpoint; it starts again\n",
                folder.path().string());
     std::error_code none;
     std::filesystem::remove(folder.history(), none);
@@ -156,7 +155,7 @@ int train_job(const TrainOptions& options, const CLI::App& command) {
   const std::filesystem::path start = std::filesystem::path(options.resume) / kStartFile;
   if (is_file(start)) return continue_run(options, command);
   require(!options.config.empty() || !options.workload.empty(),
-          "the folder '{}' holds no run to continue (no {})", options.resume, kStartFile);
+          "the folder '{}' has no run to continue (no {})", options.resume, kStartFile);
   return begin_run(options, command, options.resume);
 }
 
@@ -164,7 +163,7 @@ int train_job(const TrainOptions& options, const CLI::App& command) {
 
 void add_train(CLI::App& app, Action& action) {
   auto o = std::make_shared<TrainOptions>();
-  CLI::App* command = app.add_subcommand("train", "Trains a network and leaves a run folder");
+  CLI::App* command = app.add_subcommand("train", "Trains a network and writes a run folder");
   add_train_options(*command, *o);
   command->callback(
       [&action, o, command] { action = [o, command] { return train_job(*o, *command); }; });

@@ -25,14 +25,14 @@ bool is_recorded(const std::string& name) {
   return name != "--out" && name != "--resume" && name != "--json" && name != "--help";
 }
 
-/// A file that is named like a table, or any file with a target.
+/// Returns whether the file is named like a table, or has a target.
 bool is_table(const TrainOptions& options) {
   const bool configuration = options.config.ends_with(".toml") || options.config == "-";
   return !options.config.empty() && !configuration &&
          (is_table_name(options.config) || !options.table.target.empty());
 }
 
-/// The training of a table, which brings its data.
+/// Returns the training of a table, which brings its data.
 Job described_table(const TrainOptions& options) {
   require(!options.data && options.workload.empty() && options.pretrained.from.empty(),
           "'{}' is a table, which brings its data and its network: leave out --data, --workload "
@@ -41,7 +41,7 @@ Job described_table(const TrainOptions& options) {
   return table_job(options.config, options.table, options.seed.value_or(0));
 }
 
-/// By configuration or workload; a model to start from needs neither.
+/// Returns the job of the configuration or workload; a model to start from needs neither.
 Job described_job(const TrainOptions& options) {
   const std::string& from = options.pretrained.from;
   if (is_table(options)) return described_table(options);
@@ -66,26 +66,28 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       "Configuration file (TOML), a workload, or a table (.csv, .tsv; also .gz, .xz)");
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
-  command.add_option("--batch", o.batch, "Samples in a step")->check(at_least(1));
+  command.add_option("--batch", o.batch, "Samples in a batch")->check(at_least(1));
   command.add_flag("--drop-last", o.drop_last,
-                   "Leave the samples beyond the last whole batch out of each epoch");
-  command.add_option("--epochs", o.epochs, "Passes over the data")->check(at_least(1));
+                   "Leave out the last, incomplete batch of each epoch");
+  command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));
   command.add_flag("--streamed", o.streamed,
-                   "Image files: decode them as batches need them; other data, on a GPU: keep "
-                   "them in host memory and copy batch by batch");
+                   "Image files: decode batch by batch; other data, on a GPU: keep the data in "
+                   "host memory and copy batch by batch");
   add_image_options(command, o.images);
-  command.add_option("--prefetch", o.prefetch, "Batches that a streamed training reads ahead")
+  command.add_option("--prefetch", o.prefetch, "Batches that a streamed training prefetches")
       ->check(at_least(1, 1024));
   add_device_options(command, o.on);
-  command.add_option("--threads", o.threads, "Processors to use; 0: all")->check(at_least(0));
-  command.add_option("--seed", o.seed, "Of weights, shuffle and dropout")
+  command.add_option("--threads", o.threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
+  command.add_option("--seed", o.seed, "Random seed of weights, shuffling and dropout")
       ->check(at_least(0, std::numeric_limits<long long>::max()));
-  command.add_option("--optimizer", o.optimizer, "Update rule; settings of the configuration stay")
+  command
+      .add_option("--optimizer", o.optimizer, "Optimizer; the configuration's other settings stay")
       ->check(one_of(optimizers().names()));
   command.add_option("--lr", o.learning_rate, "Learning rate");
   command
       .add_option("--schedule", o.schedule,
-                  "Learning-rate schedule; settings of the configuration stay")
+                  "Learning-rate schedule; the configuration's other settings stay")
       ->check(one_of(schedules().names()));
   add_loss_options(command, o.loss);
   command
@@ -97,16 +99,17 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   add_checkpoint_options(command, o.checkpoints);
   command
       .add_option("--log", o.logs,
-                  "More records in the run folder: csv (history.csv), tensorboard (event files)")
+                  "Further logs in the run folder: csv (history.csv), tensorboard (event files)")
       ->delimiter(',')
       ->check(one_of({"csv", "tensorboard"}));
   CLI::Option* out =
       command.add_option("--out", o.out, "Run folder; runs/<name>-<time> if not given");
   command
-      .add_option("--resume", o.resume,
-                  "Run folder of a training that was stopped, which goes on to the bits of one\n"
-                  "that never was; its own arguments need not be given again. With CONFIG or\n"
-                  "--workload a folder without a run begins one")
+      .add_option(
+          "--resume", o.resume,
+          "Continue the stopped training of this run folder, with the same result as a training\n"
+          "without a stop; its arguments need not be given again. With CONFIG or --workload,\n"
+          "a folder without a run starts one")
       ->excludes(out);
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
@@ -148,7 +151,8 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
   try {
     command.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    fail("the run was started with arguments that this version does not take: {}", error.what());
+    fail("this version does not know the arguments that the run was started with: {}",
+         error.what());
   }
   if (!described) options.configuration = started.configuration;
   options.resume = given.resume;
@@ -159,8 +163,8 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
 Job job_of(const TrainOptions& options) {
   Job job = described_job(options);
   require(!job.forward_only,
-          "{} computes features and has nothing to train: it is for `linnet bench {} --mode infer` "
-          "and `linnet predict`",
+          "{} only computes features and cannot be trained; use `linnet bench {} --mode infer` or "
+          "`linnet predict`",
           job.name, job.name);
   TrainingOptions& t = job.training;
   if (options.optimizer) t.optimizer = optimizer_of_kind(job, *options.optimizer);

@@ -46,21 +46,21 @@ struct TrainOptions {
   std::string resume;
   std::string out;
   bool json = false;
-  /// Not an argument: the text of the configuration with which a run was started; empty: read it.
+  /// Text of the configuration with which a run was started, no argument; empty: read the file.
   std::string configuration;
 };
 
 void add_train_options(CLI::App& command, TrainOptions& options);
 
-/// What was given to a parsed command, but for where it trains and what it prints.
+/// Returns what was given to a parsed command, but for where it trains and what it prints.
 RunStart start_of(const CLI::App& command, const std::string& configuration);
 
-/// The arguments of a run as it was started, replaced by those given now. Throws Error for a
-/// record whose arguments `linnet train` does not take.
+/// Returns the arguments of a run as it was started, replaced by those given now. Throws Error for
+/// a record whose arguments `linnet train` does not take.
 TrainOptions continued_options(const RunStart& started, const RunStart& now,
                                const TrainOptions& given);
 
-/// The training that the arguments describe.
+/// Returns the training that the arguments describe.
 Job job_of(const TrainOptions& options);
 
 }  // namespace linnet::command

@@ -107,7 +107,7 @@ void write_report(const Job& job, const Json& summary, const History& history, c
       {"samples per second", fmt::format("{:.0f}", summary["samples_per_second"].get<double>())},
       {"median epoch", fmt::format("{:.3f} s", summary["epoch_seconds"]["median"].get<double>())},
       {"start-up", fmt::format("{:.3f} s", history.startup_seconds)},
-      {"memory planned / held", bytes("planned_bytes") + " / " + bytes("peak_bytes")},
+      {"memory planned / allocated", bytes("planned_bytes") + " / " + bytes("peak_bytes")},
       {"parameters", text("parameters")},
       device_fact(model, summary),
       {"precision", text("precision")},

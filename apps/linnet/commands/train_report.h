@@ -29,10 +29,10 @@ void write_report(const Job& job, const Json& summary, const History& history, c
                   const LoadedData& data, std::span<const float> predictions,
                   const std::optional<Metrics>& metrics, const RunFolder& folder);
 
-/// The model's outputs for a data set; none for one without samples.
+/// Returns the model's outputs for a data set; none for one without samples.
 std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& data);
 
-/// What they are worth, if there are any.
+/// Returns what they are worth, if there are any.
 std::optional<Metrics> measured(const Job& job, std::span<const float> predictions,
                                 const Dataset& data);
 

@@ -57,7 +57,7 @@ void Watcher::on_resume(const ResumeReport& report) {
 }
 
 void Watcher::on_checkpoint(const CheckpointReport& report) {
-  if (!report.error.empty()) line(fmt::format("linnet: {}; training goes on", report.error));
+  if (!report.error.empty()) line(fmt::format("linnet: {}; the training continues", report.error));
 }
 
 void Watcher::finish() {
@@ -97,7 +97,7 @@ bool Watcher::attempt(const Save& act) {
     act();
     return true;
   } catch (const Error& error) {
-    line(fmt::format("linnet: {}; training goes on", error.what()));
+    line(fmt::format("linnet: {}; the training continues", error.what()));
     return false;
   }
 }

@@ -37,7 +37,7 @@ class Watcher : public Callback {
   /// Another record of the training; what it cannot write is treated as what cannot be saved.
   void add_log(std::unique_ptr<Callback> log) { logs_.push_back(std::move(log)); }
   void line(const std::string& text) { display_.line(text); }
-  /// The last epoch whose weights are in the folder; 0: none.
+  /// Returns the last epoch whose weights are in the folder; 0: none.
   std::int64_t saved_epoch() const { return saved_epoch_; }
 
  private:

@@ -34,7 +34,7 @@ constexpr std::string_view kEnd = ".tmp";
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// The process that a lock file names, as text; nothing yet where it was just made.
+/// Returns the process that a lock file names, as text; nothing yet where it was just made.
 std::string process_in(int descriptor) {
   std::string text(32, '\0');
   const ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
@@ -48,7 +48,7 @@ std::string owner(int descriptor) {
   return process.empty() ? process : " by process " + process;
 }
 
-/// Whether the file is still there under its name: its owner may just have removed it.
+/// Returns whether the file is still there under its name: its owner may just have removed it.
 bool is_named(int descriptor, const fs::path& file) {
   struct stat opened {};
   struct stat named {};
@@ -65,15 +65,14 @@ Claim claim(int descriptor, bool created, const fs::path& file) {
     return is_named(descriptor, file) ? Claim::ours : Claim::gone;
   }
   if (errno == EWOULDBLOCK) return Claim::held;
-  require(
-      created,
-      "'{}' says that the folder is in use{}, and its file system has no locks ({}); delete the "
-      "file if that process is gone",
-      file.string(), owner(descriptor), reason(errno));
+  require(created,
+          "'{}' says that the folder is in use{}, and the file system has no locks ({}); delete "
+          "the file if that process has ended",
+          file.string(), owner(descriptor), reason(errno));
   return Claim::ours;
 }
 
-/// An open lock file that is ours, or -1 and the owner where it is another's.
+/// Returns an open lock file that is ours, or -1 and the owner where it is another's.
 std::pair<int, std::string> open_lock(const fs::path& folder, const fs::path& file) {
   while (true) {
     int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -100,7 +99,7 @@ std::pair<int, std::string> open_lock(const fs::path& folder, const fs::path& fi
   }
 }
 
-/// The process whose temporary file has this name: ".linnet-1234-0.tmp".
+/// Returns the process whose temporary file has this name: ".linnet-1234-0.tmp".
 std::optional<pid_t> process_of(std::string_view name) {
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
   name.remove_prefix(kBegin.size());
@@ -111,7 +110,8 @@ std::optional<pid_t> process_of(std::string_view name) {
 
 bool lives(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
-/// The number after `key` at the beginning of a line of a file of the system's; 0 where it is not.
+/// Returns the number after `key` at the beginning of a line of a file of the system's; 0 where it
+/// is not.
 double number_in(const std::string& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -134,7 +134,8 @@ double begin_of(pid_t process) {
   return boot + std::strtod(field.c_str(), nullptr) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-/// Whether the process has begun after the file was written: it only has the id of the one before.
+/// Returns whether the process has begun after the file was written: it only has the id of the one
+/// before.
 bool began_later(pid_t process, const fs::path& file) {
   constexpr double kSlack = 2;  // seconds, for clocks that were set
   struct stat written {};
@@ -147,8 +148,8 @@ bool began_later(pid_t process, const fs::path& file) {
 FolderLock::FolderLock(const fs::path& folder, const std::string& advice)
     : file_(folder / kLockFile) {
   auto [descriptor, by] = open_lock(folder, file_);
-  require(descriptor >= 0, "the folder '{}' is in use{}, another training; {}", folder.string(), by,
-          advice);
+  require(descriptor >= 0, "the folder '{}' is in use{}: another training writes to it; {}",
+          folder.string(), by, advice);
   descriptor_ = descriptor;
   const std::string process = fmt::format("{}\n", ::getpid());
   const bool written = ::ftruncate(descriptor_, 0) == 0 &&

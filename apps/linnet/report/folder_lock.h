@@ -26,7 +26,7 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
-/// Whether a living process holds the folder.
+/// Returns whether a living process holds the folder.
 bool is_locked(const std::filesystem::path& folder);
 
 /// Removes what killed processes have left in a folder: temporary files

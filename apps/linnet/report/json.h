@@ -9,15 +9,15 @@
 
 namespace linnet::command {
 
-/// Keys in the order in which they are set.
+/// JSON whose keys keep the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-/// The dims as an array.
+/// Returns the dims as an array.
 Json to_json(const Shape& shape);
 
-/// Text on standard output. Throws Error where it cannot be written, e.g. on a full disk.
+/// Prints text on standard output. Throws Error if it cannot be written, e.g. on a full disk.
 void print_out(std::string_view text);
-/// One line on standard output.
+/// Prints one line on standard output.
 void print_json(const Json& json);
 
 }  // namespace linnet::command

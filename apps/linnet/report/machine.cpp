@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 16> kFlags{"sse4_2",      "avx",      "av
                                                   "amx_int8",    "asimd",    "sve",
                                                   "bf16"};
 
-/// The text after "key : " in a file of such lines, or "".
+/// Returns the text after "key : " in a file of such lines, or "".
 std::string field(const char* file, std::string_view key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

@@ -18,7 +18,7 @@ struct Machine {
 
 Machine this_machine();
 
-/// The most memory that this process has held (VmHWM); 0 where the system does not tell.
+/// Returns the most memory that this process has held (VmHWM); 0 where the system does not tell.
 std::size_t peak_bytes();
 
 /// "1.5 GiB"

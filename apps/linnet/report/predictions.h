@@ -11,12 +11,12 @@
 
 namespace linnet::command {
 
-/// What the outputs of a model are, and how lines show them.
+/// Holds what the outputs of a model are, and how lines show them.
 struct Shown {
   Answers answers = Answers::values;
   std::vector<std::string> names;  ///< of the classes or labels; may be empty
 
-  /// Whether the outputs are shown as probabilities.
+  /// Returns whether the outputs are shown as probabilities.
   bool probabilities() const { return answers == Answers::classes || answers == Answers::labels; }
 };
 

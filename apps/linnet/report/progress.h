@@ -32,7 +32,7 @@ class ProgressDisplay {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Whether the last text has been shown long enough.
+  /// Returns whether the last text has been shown long enough.
   bool is_due();
 
   TerminalLine line_;

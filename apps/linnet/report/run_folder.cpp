@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOtherFolder = "name another with --out";
+constexpr const char* kOtherFolder = "name another folder with --out";
 
 std::string time_now() {
   const std::time_t now = std::time(nullptr);
@@ -65,8 +65,8 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
        {model(), history(), summary(), metrics(), report(), vocabulary(), checkpoints()}) {
     std::error_code error;  // a link that leads nowhere is something too
     require(fs::symlink_status(file, error).type() == fs::file_type::not_found,
-            "the folder '{}' holds a run already ({}); name another with --out", path_.string(),
-            file.filename().string());
+            "the folder '{}' already has a run ({}); name another folder with --out",
+            path_.string(), file.filename().string());
   }
   remove_leftovers(path_);
 }
@@ -74,7 +74,7 @@ RunFolder::RunFolder(const fs::path& wanted, const std::string& name) {
 RunFolder::RunFolder(const fs::path& stopped)
     : path_(stopped.has_filename() ? stopped : stopped.parent_path()), continued_(true) {
   std::error_code error;
-  require(fs::is_directory(path_, error), "there is no folder '{}' with a run to continue",
+  require(fs::is_directory(path_, error), "there is no folder '{}' whose run could continue",
           stopped.string());
   lock_.emplace(path_, "wait until it has ended");
   remove_leftovers(path_);

@@ -40,7 +40,7 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path model() const { return path_ / kModelFile; }
   std::filesystem::path history() const { return path_ / kHistoryFile; }
-  /// There while the training runs.
+  /// Exists while the training runs.
   std::filesystem::path progress() const { return path_ / kProgressFile; }
   std::filesystem::path summary() const { return path_ / kSummaryFile; }
   std::filesystem::path metrics() const { return path_ / "metrics.json"; }
@@ -49,7 +49,8 @@ class RunFolder {
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   std::filesystem::path vocabulary() const { return path_ / kVocabularyFile; }
 
-  /// What the destructor removes while nothing was saved: the lock file, run.json, then folders.
+  /// Returns what the destructor removes while nothing was saved: the lock file, run.json, then
+  /// folders.
   std::vector<std::filesystem::path> removable() const;
 
  private:

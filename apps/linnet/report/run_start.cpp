@@ -26,7 +26,7 @@ void write_run_start(const std::filesystem::path& file, const RunStart& start) {
 RunStart read_run_start(const std::filesystem::path& file) {
   const std::string what = fmt::format("'{}'", file.string());
   const Json json = parse_json<Json>(read_text(file, kMostBytes), 3, what);
-  const auto damaged = [&] { fail<DataError>("{} does not say how a run was started", what); };
+  const auto damaged = [&] { fail<DataError>("{} does not hold the arguments of a run", what); };
   if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer()) {
     damaged();
   }

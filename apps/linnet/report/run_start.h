@@ -8,7 +8,7 @@
 
 namespace linnet::command {
 
-/// How a run was started, run.json: what `linnet train --resume` needs to start it again.
+/// Describes how a run was started, run.json: what `linnet train --resume` needs to start it again.
 struct RunStart {
   /// The arguments that were given, by option ("--batch", "CONFIG"), with their values; a flag has
   /// none.

@@ -40,8 +40,8 @@ bool is_run(const fs::path& folder, std::error_code& error) {
   return false;
 }
 
-/// The text of a run's file; nothing where it is missing, nor where it cannot be read, which is added
-/// to `problems`.
+/// The text of a run's file; nothing where it is missing, nor where it cannot be read, which is
+/// added to `problems`.
 std::string text_of(const fs::path& path, Json& problems) {
   std::error_code error;
   if (!is_there(path, error) && !error) return "";
@@ -75,7 +75,7 @@ std::optional<double> number(const Json& json, const std::string& key) {
   return found->get<double>();
 }
 
-/// The part that a run is judged by: validation, else test, else training.
+/// Returns the part that a run is judged by: validation, else test, else training.
 std::string judged_part(const Json& epochs) {
   for (const char* part : {"validation", "test"}) {
     for (const Json& epoch : epochs) {
@@ -94,9 +94,9 @@ std::vector<fs::path> find_runs(const std::vector<fs::path>& paths,
     std::error_code error;
     if (!fs::is_directory(path, error)) {
       std::error_code none;
-      require(!fs::is_symlink(path, none), "'{}' is a link to '{}', which is no folder",
+      require(!fs::is_symlink(path, none), "'{}' is a link to '{}', which is not a folder",
               path.string(), fs::read_symlink(path, none).string());
-      fail("'{}' is no folder", path.string());
+      fail("'{}' is not a folder", path.string());
     }
     if (is_run(path, error)) {
       found.insert(path);

@@ -39,7 +39,7 @@ void read_summary(const fs::path& path, SavedRun& run) {
 
 std::vector<std::string> SavedRun::words() const {
   require(is_file(vocabulary),
-          "the model takes texts as ids, and its words are not beside it: cannot read '{}'",
+          "the model takes texts as ids, but the file of its words is missing: cannot read '{}'",
           vocabulary.string());
   return read_vocabulary(vocabulary).words();
 }
@@ -59,7 +59,7 @@ SavedRun find_run(const fs::path& path) {
   std::error_code error;
   const bool folder = fs::is_directory(path, error);
   require(!folder || is_file(path / kModelFile),
-          "the folder '{}' holds no {}, which a run folder of `linnet train` does", path.string(),
+          "the folder '{}' has no {}; expected a run folder of `linnet train`", path.string(),
           kModelFile);
   const fs::path place = folder ? path : path.parent_path();
   SavedRun run{.model = folder ? path / kModelFile : path, .vocabulary = place / kVocabularyFile};

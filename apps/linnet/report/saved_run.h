@@ -11,17 +11,18 @@
 
 namespace linnet::command {
 
-/// What a training has left, as later commands name it: by its folder, or by the model file
+/// Holds what a training has left, as later commands name it: by its folder, or by the model file
 /// alone, beside which the folder's other files may lie.
 struct SavedRun {
   std::filesystem::path model;
   std::filesystem::path vocabulary;  ///< there for text models alone
   std::uint64_t seed = 0;            ///< of the training, 0 where summary.json does not tell
-  /// Of its engines where it was trained with --tune, for ModelOptions::cpu; else empty.
+  /// Engines that its training with --tune has chosen, for ModelOptions::cpu; else empty.
   std::map<std::string, std::string> engine_choices = {};
   Shape sample_shape = {};  ///< of its data, () where summary.json does not tell
 
-  /// The words that have the ids from 3 on. Throws Error where the file is missing or damaged.
+  /// Returns the words that have the ids from 3 on. Throws Error where the file is missing or
+  /// damaged.
   std::vector<std::string> words() const;
 };
 

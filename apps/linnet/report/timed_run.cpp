@@ -28,16 +28,17 @@ double mean(std::span<const float> values) {
 std::string not_learning(const std::vector<EpochReport>& epochs) {
   double first = epochs.front().train.loss;
   double last = epochs.back().train.loss;
-  std::string from = fmt::format("epoch 1 to {}", epochs.size());
+  std::string from = fmt::format("from epoch 1 to {}", epochs.size());
   if (epochs.size() == 1) {
     const std::span<const float> steps(epochs[0].step_losses);
-    if (steps.size() < 2) return "one step cannot show that the loss falls";
+    if (steps.size() < 2) return "one step cannot show whether the loss falls";
     first = mean(steps.first(steps.size() / 2));
     last = mean(steps.last(steps.size() / 2));
-    from = "one half of the epoch to the other";
+    from = "from the first half of the epoch to the second";
   }
   if (last < first) return "";
-  return fmt::format("the loss does not fall: {:.6g} to {:.6g} from {}", first, last, from);
+  return fmt::format("the loss does not fall: it goes from {:.6g} to {:.6g}, {}", first, last,
+                     from);
 }
 
 /// A pass over a data set by a predictor.
@@ -51,8 +52,7 @@ class Pass {
         on_host_(model.device() == "cpu"),
         outputs_(DType::f32, predictor_.output_shape().batched(batch)) {
     require(data.inputs().size() == 1 && data.inputs()[0].source == nullptr,
-            "inference is timed on one input of data in memory; '{}' is not that",
-            data.info().name);
+            "--mode infer needs data in memory with one input; '{}' has others", data.info().name);
   }
 
   /// Compiles and allocates, and puts a batch of each size where a GPU's run() reads it.
@@ -75,7 +75,7 @@ class Pass {
     predictor_.wait();
   }
 
-  /// Of the last batch of the data that prepare() or a streamed pass predicted.
+  /// Outputs of the last batch that prepare() or a streamed pass predicted.
   bool finite() const {
     return std::ranges::all_of(outputs_.as<float>(), [](float y) { return std::isfinite(y); });
   }

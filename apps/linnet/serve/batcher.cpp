@@ -62,7 +62,7 @@ std::vector<std::vector<float>> Batcher::predict(std::vector<Sample> samples) {
   {
     const std::lock_guard lock(mutex_);
     require<Overloaded>(!ending_ && queue_.size() + samples.size() <= options_.queue,
-                        "{} samples are waiting already; the queue holds {}", queue_.size(),
+                        "{} samples are waiting; the queue holds at most {}", queue_.size(),
                         options_.queue);
     for (Sample& sample : samples) {
       queue_.push_back({std::move(sample), {}, latest});
@@ -74,7 +74,7 @@ std::vector<std::vector<float>> Batcher::predict(std::vector<Sample> samples) {
   std::vector<std::vector<float>> rows;
   for (auto& answer : answers) {
     require<Overloaded>(answer.wait_until(latest) == std::future_status::ready,
-                        "there was no answer within {} ms", options_.limit.count());
+                        "no answer was ready within {} ms", options_.limit.count());
     rows.push_back(answer.get());
   }
   return rows;
@@ -97,7 +97,8 @@ void Batcher::work() {
     lock.lock();
   }
   for (Waiting& waiting : queue_) {
-    waiting.answer.set_exception(std::make_exception_ptr(Overloaded("the server is ending")));
+    waiting.answer.set_exception(
+        std::make_exception_ptr(Overloaded("the server is shutting down")));
   }
 }
 

@@ -22,7 +22,7 @@ namespace linnet::command {
 /// One sample: a Tensor (1, ...) of each input, by name.
 using Sample = State;
 
-/// There is no room, or no time: not the request's fault.
+/// Reports a full queue or a timeout, for which the request is not to blame.
 class Overloaded : public Error {
  public:
   using Error::Error;
@@ -49,8 +49,8 @@ class Batcher {
   /// Answers what waits with Overloaded.
   ~Batcher();
 
-  /// The first output's row for each sample, in their order. Throws Overloaded where they don't fit
-  /// into the queue or take longer than the limit, and what the prediction throws.
+  /// Returns the first output's row for each sample, in their order. Throws Overloaded where they
+  /// don't fit into the queue or take longer than the limit, and what the prediction throws.
   std::vector<std::vector<float>> predict(std::vector<Sample> samples);
 
  private:

@@ -70,7 +70,7 @@ HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {
   // The library's 5 makes busy clients connect again and again, which takes a second when its short
   // queue of connections is full.
   http.set_keep_alive_max_count(1000);
-  // Not the library's SO_REUSEPORT: two servers of one port would take turns.
+  // The library's SO_REUSEPORT would let two servers share a port.
   http.set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -78,14 +78,14 @@ HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {
   http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty()) return;  // a sentence of ours
     const int status = response.status;
-    put(http_error(status, status == 413 ? "the body is too large"
+    put(http_error(status, status == 413 ? "the request's body is too large"
                            : status == 404
-                               ? fmt::format("there is no {} {}", request.method, request.path)
+                               ? fmt::format("unknown path: {} {}", request.method, request.path)
                                : fmt::format("HTTP status {}", status)),
         response);
   });
   http.set_exception_handler([](const httplib::Request&, httplib::Response& response, auto&&...) {
-    put(http_error(500, "the server has failed"), response);
+    put(http_error(500, "the server failed"), response);
   });
 }
 
@@ -114,8 +114,8 @@ void HttpServer::run_until_signal() {
   const int port = options.port == 0 ? http.bind_to_any_port(options.host)
                    : http.bind_to_port(options.host, options.port) ? options.port
                                                                    : -1;
-  require(port > 0, "cannot listen on {}:{}: the port is taken, or not ours to take", options.host,
-          options.port);
+  require(port > 0, "cannot listen on {}:{}: the port is in use, or needs other rights",
+          options.host, options.port);
   std::thread answering([&] { http.listen_after_bind(); });
   print_out(fmt::format("http://{}:{}/\n", options.host, port));
   signals.wait();

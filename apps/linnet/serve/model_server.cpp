@@ -10,7 +10,7 @@
 namespace linnet::command {
 namespace {
 
-/// What is not UTF-8 in it is replaced.
+/// Returns what is not UTF-8 in it is replaced.
 HttpAnswer answer_of(const Json& json) {
   return {.body = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
 }

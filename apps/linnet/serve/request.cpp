@@ -20,7 +20,8 @@ constexpr int kDeepest = 8;  ///< of arrays in arrays: as many axes as a Shape h
 /// Adds the numbers of nested arrays in row-major order.
 void flatten(const Json& value, const std::string& input, int depth, std::vector<double>& to) {
   if (value.is_array()) {
-    require(depth < kDeepest, "input '{}': arrays are nested deeper than {}", input, kDeepest);
+    require(depth < kDeepest, "input '{}': expected arrays nested at most {} deep", input,
+            kDeepest);
     for (const Json& item : value) flatten(item, input, depth + 1, to);
     return;
   }
@@ -55,14 +56,14 @@ std::vector<Sample> RequestReader::read(std::string_view content_type,
   if (kind.starts_with("image/")) return {image(body)};
   if (kind == "text/plain") return {text(body)};
   require(kind == "application/json",
-          "expected a Content-Type of application/json, image/* or text/plain; got '{}'", kind);
+          "expected the Content-Type application/json, image/* or text/plain; got '{}'", kind);
   return from_json(body);
 }
 
 Sample RequestReader::image(const std::string& body) const {
   require(takes_images(), "the model takes no images; its input is {}",
           to_string(model_.network().input_shape()));
-  // As numbers in JSON are, so that both can be in one batch.
+  // f32, like numbers in JSON, so that both can be in one batch.
   const Tensor pixels = decode_image(std::as_bytes(std::span(body)), model_).to(DType::f32);
   return Sample({{model_.network().input_names()[0], pixels}});
 }
@@ -100,7 +101,7 @@ std::vector<Sample> RequestReader::from_json(const std::string& body) const {
   try {
     json = Json::parse(body);
   } catch (const nlohmann::json::exception& error) {
-    fail("the body is no JSON: {}", error.what());
+    fail("the body is not valid JSON: {}", error.what());
   }
   require(json.is_object(), "expected a JSON object; got {}", json.type_name());
   std::vector<Sample> samples;
@@ -123,7 +124,7 @@ std::vector<Sample> RequestReader::from_json(const std::string& body) const {
   require(columns.is_object(), "'inputs' must be an array of samples; got {}", columns.type_name());
   for (const auto& item : columns.items()) {
     require(std::ranges::find(inputs, item.key(), &NetworkInput::name) != inputs.end(),
-            "there is no input '{}'", item.key());
+            "unknown input '{}'", item.key());
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = inputs[i].name;

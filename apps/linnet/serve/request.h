@@ -18,7 +18,7 @@ class RequestReader {
   /// Keeps a reference to the model. `words`: of a text model's training, else empty.
   RequestReader(const Model& model, std::vector<std::string> words);
 
-  /// Of a body by its content type:
+  /// Reads a body by its content type:
   /// - image/*: one image, as the training's evaluations see it;
   /// - text/plain: one text;
   /// - application/json: {"inputs": [sample, ...]} with nested or flat arrays of numbers, for
@@ -26,12 +26,12 @@ class RequestReader {
   /// Throws Error saying what is wrong with it.
   std::vector<Sample> read(std::string_view content_type, const std::string& body) const;
 
-  /// The type of the first input's samples that read() makes.
+  /// Returns the type of the first input's samples that read() makes.
   DType type() const;
   bool takes_images() const;
   bool takes_texts() const { return !words_.empty(); }
 
-  /// What a page or a program must know to ask: inputs, their shapes, class names.
+  /// Returns what a page or a program must know to ask: inputs, their shapes, class names.
   Json description() const;
 
  private:

@@ -45,11 +45,11 @@ std::string ServerMetrics::text() const {
   }
   put(fmt::format("linnet_predict_seconds_sum {}\nlinnet_predict_seconds_count {}", seconds_,
                   so_far));
-  type("linnet_samples_total", "counter", "Samples that were predicted.");
+  type("linnet_samples_total", "counter", "Samples predicted.");
   put(fmt::format("linnet_samples_total {}", samples_));
-  type("linnet_batches_total", "counter", "Batches in which they were predicted.");
+  type("linnet_batches_total", "counter", "Batches predicted.");
   put(fmt::format("linnet_batches_total {}", batches_));
-  type("linnet_waiting_samples", "gauge", "Samples that wait for the next batch.");
+  type("linnet_waiting_samples", "gauge", "Samples waiting for the next batch.");
   put(fmt::format("linnet_waiting_samples {}", waiting.load()));
   return text;
 }

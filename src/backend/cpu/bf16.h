@@ -6,7 +6,7 @@
 
 namespace linnet::cpu {
 
-/// How the CPU's matrix products and convolutions are computed. Sums are f32 in all of them.
+/// Says how the CPU's matrix products and convolutions are computed. Sums are f32 in all of them.
 enum class Products : std::uint8_t {
   fp32,
   /// Operands rounded to bfloat16 and kept as f32, the kernels of fp32: on every processor.
@@ -19,7 +19,7 @@ enum class Products : std::uint8_t {
 enum class Bf16Unit : std::uint8_t { none, avx512_bf16, amx };
 Bf16Unit bf16_unit();
 
-/// What bf16 means on this processor: bf16_native where there is a unit for it.
+/// Returns what bf16 means on this processor: bf16_native where there is a unit for it.
 Products bf16_products();
 
 /// "operands rounded, fp32 arithmetic", "AVX512_BF16" or "AMX".

@@ -19,7 +19,7 @@ const hn::RebindToUnsigned<decltype(kFloats)> kBits;
 using Floats = hn::Vec<decltype(kFloats)>;
 using Bits = hn::Vec<decltype(kBits)>;
 
-/// The bits of x, rounded in the upper halves; the lower halves are left as they come out.
+/// Returns the bits of x, rounded in the upper halves; the lower halves are left as they come out.
 HWY_INLINE Bits rounded(Floats x) {
   const Bits bits = hn::BitCast(kBits, x);
   const Bits odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(kBits, 1));

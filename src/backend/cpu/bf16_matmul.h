@@ -18,7 +18,7 @@ struct Bf16Layout {
 /// b (k, n), c (m, n) in f32. Prepared once; one call at a time, since it keeps the addresses.
 class Bf16Matmul {
  public:
-  /// Nothing where the processor or oneDNN has no such arithmetic for these dimensions.
+  /// Returns nothing if the processor or oneDNN has no such arithmetic for these dims.
   static std::optional<Bf16Matmul> prepare(std::int64_t m, std::int64_t n, std::int64_t k,
                                            Bf16Layout a, Bf16Layout b, std::int64_t c_stride);
   Bf16Matmul(Bf16Matmul&&) noexcept;

@@ -6,9 +6,10 @@
 
 namespace linnet::cpu {
 
-/// What the team's processors reach together, the best of a few tries now: f32 multiply-adds on
-/// registers by the widest vectors, and a[i] = b[i] + s c[i] on arrays beyond the caches (bytes
-/// that it names: two reads and a write). About a tenth of a second. Throws OutOfMemory.
+/// Returns what the team's processors reach together, the best of a few tries now: f32
+/// multiply-adds on registers by the widest vectors, and a[i] = b[i] + s c[i] on arrays beyond the
+/// caches (bytes that it names: two reads and a write). About a tenth of a second. Throws
+/// OutOfMemory.
 Ceilings measure_ceilings(ThreadTeam& team);
 
 }  // namespace linnet::cpu

@@ -21,14 +21,14 @@ struct GemmShape {
   std::int64_t k = 0;
 };
 
-/// How sums over rows are multiplied, a transposed and b not, as in weight gradients: by own tiles
-/// that both operands are packed into, by oneDNN's sgemm, or by the one that was measured to be
-/// faster for so many rows (docs/cpu.md).
+/// Says how sums over rows are multiplied, a transposed and b not, as in weight gradients: by its
+/// own tiles that both operands are packed into, by oneDNN's sgemm, or by the one that was measured
+/// to be faster for so many rows (docs/cpu.md).
 enum class RowSums : std::uint8_t { faster, tiles, onednn };
-/// Which one is the faster.
+/// Returns which one is the faster.
 RowSums faster_sums(std::int64_t rows);
 
-/// Bytes of scratch that a gemm() of these or smaller dimensions takes.
+/// Returns bytes of scratch that a gemm() of these or smaller dimensions takes.
 std::size_t gemm_scratch_bytes(const GemmShape& shape);
 
 /// c = a b, or c += a b, on the calling thread alone, in f32, by oneDNN's sgemm; sums over rows as
@@ -48,7 +48,7 @@ class ProductTasks {
   };
   int count() const { return row_parts_ * column_parts_; }
   Block block(int index) const;
-  /// Of the largest block.
+  /// Returns the bytes of the largest block.
   std::size_t scratch_bytes() const;
 
  private:

@@ -37,7 +37,7 @@ class Product {
   static float at(const Matrix& m, std::int64_t row, std::int64_t column) {
     return m.transposed ? m.data[column * m.stride + row] : m.data[row * m.stride + column];
   }
-  /// Of c after two products.
+  /// Elements of c after two products.
   float expected(std::int64_t i, std::int64_t j) const {
     double sum = 0;
     for (std::int64_t t = 0; t < s_.k; ++t) sum += at(left_, i, t) * at(right_, t, j);

@@ -33,7 +33,7 @@ struct Args {
   const T* in(std::size_t i) const {
     return static_cast<const T*>(inputs[i]);
   }
-  /// An operand that the operator mutates.
+  /// Returns an operand that the operator mutates.
   template <class T = float>
   T* in_out(std::size_t i) const {
     return static_cast<T*>(inputs[i]);
@@ -52,7 +52,8 @@ struct Args {
   }
 };
 
-/// What one task knows of its run. `scratch` is the thread's own and holds nothing between tasks.
+/// Holds what one task knows of its run. `scratch` is the thread's own and holds nothing between
+/// tasks.
 struct Task {
   int index = 0;
   std::byte* scratch = nullptr;
@@ -72,8 +73,8 @@ constexpr Range split(std::int64_t total, int tasks, int index) {
 
 inline constexpr int kMaxTasks = 64;
 
-/// How many tasks `items` of `cost_each` (about one nanosecond of one core a unit) are worth: tasks
-/// shorter than some 20 microseconds cost more to hand out than they save.
+/// Returns how many tasks `items` of `cost_each` (about one nanosecond of one core a unit) are
+/// worth: tasks shorter than some 20 microseconds cost more to hand out than they save.
 inline int tasks_for(std::int64_t items, double cost_each) {
   const double tasks = static_cast<double>(items) * cost_each / 20000.0;
   return static_cast<int>(
@@ -88,7 +89,7 @@ struct Stage {
   std::function<void(const Args&, const Task&)> run;
 };
 
-/// A stage of `tasks` tasks, each f(args, task), or f(args) where it needs to know no more.
+/// Returns a stage of `tasks` tasks, each f(args, task), or f(args) where it needs to know no more.
 template <class F>
 Stage parallel(int tasks, F f) {
   if constexpr (std::is_invocable_v<F, const Args&>) {
@@ -98,7 +99,7 @@ Stage parallel(int tasks, F f) {
   }
 }
 
-/// A stage of `tasks` tasks that share `items` equally: each f(args, range), or
+/// Returns a stage of `tasks` tasks that share `items` equally: each f(args, range), or
 /// f(args, task, range).
 template <class F>
 Stage parallel(int tasks, std::int64_t items, F f) {
@@ -128,7 +129,7 @@ struct Kernel {
   std::vector<std::size_t> packed_operands = {};
 };
 
-/// A kernel of one parallel() stage, of as many tasks as `items` of `cost_each` are worth.
+/// Returns a kernel of one parallel() stage, of as many tasks as `items` of `cost_each` are worth.
 template <class F>
 Kernel one_stage(std::int64_t items, double cost_each, F f) {
   Kernel kernel;
@@ -136,7 +137,7 @@ Kernel one_stage(std::int64_t items, double cost_each, F f) {
   return kernel;
 }
 
-/// The kernel with its packing among its stages, and what that writes in its workspace: for
+/// Returns the kernel with its packing among its stages, and what that writes in its workspace: for
 /// operands that change from run to run, and where keeping it is not worth the memory.
 Kernel packed_in_each_run(Kernel kernel);
 

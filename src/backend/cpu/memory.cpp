@@ -15,7 +15,7 @@
 namespace linnet::cpu {
 namespace {
 
-/// What the limit of this process's addresses (ulimit -v) leaves.
+/// Returns what the limit of this process's addresses (ulimit -v) leaves.
 std::size_t bytes_below_limit(std::size_t page) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
@@ -24,7 +24,7 @@ std::size_t bytes_below_limit(std::size_t page) {
   return limit.rlim_cur - std::min<std::size_t>(limit.rlim_cur, pages * page);
 }
 
-/// Of the machine's memory; 0 where the system does not tell.
+/// Returns the machine's memory; 0 if the system does not say.
 std::size_t free_bytes() {
   const long pages = sysconf(_SC_AVPHYS_PAGES);
   const long size = sysconf(_SC_PAGE_SIZE);
@@ -47,7 +47,7 @@ class HostBuffer final : public Buffer {
     mapped_ =
         mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped_ == MAP_FAILED) {
-      throw OutOfMemory(fmt::format("out of memory: {} bytes were asked for", bytes), bytes,
+      throw OutOfMemory(fmt::format("out of memory: {} bytes were requested", bytes), bytes,
                         free_bytes());
     }
     data_ = static_cast<std::byte*>(mapped_);

@@ -18,7 +18,7 @@ inline void add_partials(const float* partials, int count, std::int64_t stride, 
   }
 }
 
-/// A stage that adds `count` partial results of `elements`, one after the other from the
+/// Returns a stage that adds `count` partial results of `elements`, one after the other from the
 /// workspace's byte 0 on, into output `output`.
 inline Stage add_partials_stage(int count, std::int64_t elements, std::size_t output) {
   const int tasks = tasks_for(elements, 0.2 * count);

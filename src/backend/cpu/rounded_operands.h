@@ -7,7 +7,7 @@
 
 namespace linnet::cpu {
 
-/// How rounded operands are kept: as f32 whose lower halves are zero, or as bfloat16s.
+/// Says how rounded operands are kept: as f32 whose lower halves are zero, or as bfloat16s.
 enum class KeptAs : std::uint8_t { f32, bf16 };
 
 /// `kernel` after a stage that rounds these operands (f32) of `node` to bfloat16 into the

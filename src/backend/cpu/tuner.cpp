@@ -46,7 +46,7 @@ std::string listed(std::vector<std::pair<std::string_view, double>> times, std::
   return text;
 }
 
-/// The kernel of the engine that a kept text names first.
+/// Returns the kernel of the engine that a kept text names first.
 std::optional<Kernel> kept_choice(const std::string& text,
                                   const std::vector<Candidate>& candidates) {
   const std::string_view engine = std::string_view(text).substr(0, text.find(' '));

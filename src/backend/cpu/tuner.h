@@ -25,7 +25,7 @@ class Tuner {
 
   /// Null if no candidate takes the node. The kernel's engine tells what was measured.
   std::optional<Kernel> choose(const NodeView& node, const std::vector<Candidate>& candidates);
-  /// All that were made, for CpuOptions::choices.
+  /// Returns all that were made, for CpuOptions::choices.
   const std::map<std::string, std::string>& choices() const { return choices_; }
   /// Writes what is new into this machine's cache: TuningCache::save().
   std::string save() { return kept_.save(); }

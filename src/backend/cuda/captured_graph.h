@@ -13,11 +13,11 @@ class CapturedGraph {
  public:
   CapturedGraph() = default;
 
-  /// What `enqueue` puts on `stream`. Throws Error where something in it can't be captured.
+  /// Returns what `enqueue` puts on `stream`. Throws Error where something in it can't be captured.
   static CapturedGraph capture(cudaStream_t stream, const std::function<void()>& enqueue);
 
-  /// A WHILE node around what `enqueue` puts on `stream`: it runs at least once, and again as long
-  /// as the body sets the handle to 1. Throws Error where driver or device can't.
+  /// Returns a WHILE node around what `enqueue` puts on `stream`: it runs at least once, and again
+  /// as long as the body sets the handle to 1. Throws Error where driver or device can't.
   static CapturedGraph loop(cudaStream_t stream,
                             const std::function<void(cudaGraphConditionalHandle)>& enqueue);
 

@@ -10,7 +10,7 @@
 
 namespace linnet::cuda {
 
-/// How a (rows, columns) matrix is cut for column_sum(): a block takes `tile` vectors of
+/// Describes how a (rows, columns) matrix is cut for column_sum(): a block takes `tile` vectors of
 /// neighbouring columns and one of `chunks` equal ranges of rows. All follows from the shape.
 struct ColumnSumShape {
   int vector = 1;  ///< floats that a thread loads at once: 4 or 1
@@ -88,7 +88,7 @@ __global__ void column_sum_kernel(const float* x, std::int64_t rows, std::int64_
   }
 }
 
-/// Bytes of workspace that column_sum() needs for this shape; 0 where one launch does it.
+/// Returns bytes of workspace that column_sum() needs for this shape; 0 where one launch does it.
 inline std::size_t column_sum_workspace(std::int64_t rows, std::int64_t columns) {
   const unsigned chunks = column_sum_shape(rows, columns).chunks;
   return chunks == 1 ? 0 : sizeof(float) * chunks * static_cast<std::size_t>(columns);
@@ -112,7 +112,7 @@ inline void column_sum(cudaStream_t stream, const char* name, const float* x, st
   if (chunks > 1) stage(partial, chunks, 1, out);
 }
 
-/// A node's kernel: y[c] = the sum over r of x[r, c].
+/// Returns a node's kernel: y[c] = the sum over r of x[r, c].
 inline Kernel column_sum_of_input(const char* name, std::int64_t rows, std::int64_t columns) {
   const auto enqueue = [=](const Args& args) {
     column_sum(args.stream, name, args.in(kFirst), rows, columns, args.out(kFirst), args.workspace);

@@ -164,7 +164,7 @@ std::string LtMatmul::to_text(const Algorithm& algorithm) {
   return text;
 }
 
-/// What to_text() gave, and fit for this product; null else.
+/// Returns what to_text() gave, and fit for this product; null else.
 std::optional<LtMatmul::Algorithm> LtMatmul::parse(const std::string& text) const {
   Algorithm algorithm;
   const char* at = text.data();
@@ -236,7 +236,7 @@ class LtMatmul::Trial {
     work_ = try_allocate(work_bytes);
   }
 
-  /// Whether there was memory for it.
+  /// Returns whether there was memory for it.
   explicit operator bool() const { return a_ && b_ && c_ && bias_ && work_; }
   cudaStream_t stream() const { return stream_.get(); }
   LtOperands operands() const {

@@ -29,7 +29,7 @@ class CublasLt {
   cublasLtHandle_t handle() const { return handle_.get(); }
   /// Device and version, which measured choices hold for: "NVIDIA H200, cuBLASLt 130100".
   const std::string& description() const { return description_; }
-  /// What `attempt` answered the first time that somebody asked about `what`.
+  /// Returns what `attempt` answered the first time that somebody asked about `what`.
   bool once(const std::string& what, const std::function<bool()>& attempt) const {
     const auto known = answers_.find(what);
     return known != answers_.end() ? known->second
@@ -42,8 +42,8 @@ class CublasLt {
   mutable std::map<std::string, bool> answers_;
 };
 
-/// What cuBLASLt is asked for: a product, the types of its operands, and its epilogue. C is f32,
-/// and so are sums.
+/// Holds what cuBLASLt is asked for: a product, the types of its operands, and its epilogue. C is
+/// f32, and so are sums.
 struct LtProduct {
   MatrixProduct product;
   bool bf16 = false;  ///< whether A and B are bf16

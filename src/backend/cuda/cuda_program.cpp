@@ -83,7 +83,7 @@ void CudaProgram::enqueue_step() const {
 
 void CudaProgram::fall_back(const std::string& problem, const std::string& instead) {
   require(!graph_required_,
-          "{}, which --graph (CudaOptions::graph_required) demands; without it: {}", problem,
+          "{}, but --graph (CudaOptions::graph_required) needs it; without it: {}", problem,
           instead);
   note(fmt::format("{}: {}", problem, instead));
 }
@@ -105,7 +105,7 @@ void CudaProgram::capture(std::uint64_t steps) {
       problem = error.what();
     }
     if (!loop_graph_) {
-      fall_back(fmt::format("the device can't loop over steps by itself ({})", problem),
+      fall_back(fmt::format("the device cannot loop over steps ({})", problem),
                 fmt::format("{} steps a launch instead", kStepsWithoutLoop));
       graph_steps_ = kStepsWithoutLoop;
     }
@@ -118,7 +118,7 @@ void CudaProgram::capture(std::uint64_t steps) {
     }
     if (graph_steps_ > 0 && !single_graph_) single_graph_ = CapturedGraph::capture(stream, one);
   } catch (const Error& error) {
-    fall_back(fmt::format("steps can't be captured in a graph ({})", error.what()),
+    fall_back(fmt::format("steps cannot be captured in a graph ({})", error.what()),
               "kernels are launched one by one");
     graph_steps_ = 0;
     forget_graphs();
@@ -233,7 +233,7 @@ std::vector<NodeTime> CudaProgram::profile(const StepInfo& first, std::uint64_t 
         enqueue_timed_step(nodes, events, cudaEventRecordExternal);
       });
     } catch (const Error& error) {
-      fall_back(fmt::format("a step with events can't be captured in a graph ({})", error.what()),
+      fall_back(fmt::format("a step with events cannot be captured in a graph ({})", error.what()),
                 "kernels are timed one by one");
     }
   }

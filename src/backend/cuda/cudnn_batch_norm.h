@@ -29,7 +29,7 @@ struct CudnnBatchNorm {
   bool operator==(const CudnnBatchNorm&) const = default;
 
   std::int64_t rows() const { return n * h * w; }
-  /// Bytes of every operand, in the order of execution.
+  /// Returns bytes of every operand, in the order of execution.
   std::vector<std::size_t> operand_bytes() const;
   /// For errors: "batch_norm x=(128, 8, 8, 64) + residual + relu, epsilon 1e-05, momentum 0.1".
   std::string describe() const;

@@ -12,7 +12,7 @@
 
 namespace linnet::cuda {
 
-/// What cuDNN may compute with.
+/// Says what cuDNN may compute with.
 enum class CudnnMath : std::uint8_t {
   fp32,  ///< f32 operands, no tensor cores, no Winograd or Fourier transforms
   tf32,  ///< f32 operands, tensor cores with 10-bit mantissas, sums in fp32
@@ -48,7 +48,7 @@ struct CudnnConvolution {
   std::int64_t image_in() const { return n * h * w * c; }      ///< elements of x and dx
   std::int64_t image_out() const { return n * oh * ow * co; }  ///< of y and dz
   std::int64_t weights() const { return co * kh * kw * (c / groups); }
-  /// Bytes of every operand, in the order of execution.
+  /// Returns bytes of every operand, in the order of execution.
   std::vector<std::size_t> operand_bytes() const;
   /// For errors: "conv2d x=(128, 32, 32, 3), w=(64, 7, 7, 3), stride (2, 2), ..., tf32".
   std::string describe() const;

@@ -45,7 +45,7 @@ bool has(const std::vector<fe::NumericalNote_t>& notes, fe::NumericalNote_t note
   return std::find(notes.begin(), notes.end(), note) != notes.end();
 }
 
-/// Whether an engine computes as `math` says. None may give other bits from run to run.
+/// Returns whether an engine computes as `math` says. None may give other bits from run to run.
 bool allowed(CudnnMath math, const std::vector<fe::NumericalNote_t>& notes) {
   using Note = fe::NumericalNote_t;
   for (const Note note : {Note::NONDETERMINISTIC, Note::REDUCED_PRECISION_REDUCTION,
@@ -69,7 +69,7 @@ Attributes image(std::int64_t uid, std::int64_t n, std::int64_t c, std::int64_t 
   return attributes;
 }
 
-/// The same for a value that an operation made.
+/// Does the same for a value that an operation made.
 void make_output(const Tensor& tensor, const Attributes& as) {
   tensor->set_output(true).set_uid(as.get_uid()).set_dim(as.get_dim()).set_stride(as.get_stride());
   tensor->set_data_type(as.get_data_type());
@@ -240,8 +240,8 @@ cudnnContext* CudnnTarget::handle() const { return state_->handle.get(); }
 std::shared_ptr<CudnnTarget> CudnnTarget::current_device() {
   cudnnHandle_t handle = nullptr;
   const cudnnStatus_t status = cudnnCreate(&handle);
-  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "cuDNN {} can't be started: {}",
-                       cudnn_version(), cudnnGetErrorString(status));
+  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "cuDNN {} cannot start: {}", cudnn_version(),
+                       cudnnGetErrorString(status));
   std::shared_ptr<CudnnTarget> target(new CudnnTarget);
   target->state_->handle = Handle(handle);
   return target;
@@ -256,7 +256,7 @@ std::shared_ptr<CudnnTarget> CudnnTarget::described(const std::string& propertie
   std::vector<std::uint8_t> bytes(properties.begin(), properties.end());
   bytes.push_back(0);
   const std::string error = attempt([&] { return state.properties->deserialize(bytes); });
-  require<DeviceError>(error.empty(), "cuDNN does not take the device's description: {}", error);
+  require<DeviceError>(error.empty(), "cuDNN refuses the device's description: {}", error);
   return target;
 }
 
@@ -356,7 +356,7 @@ void CudnnGraph::execute(int engine, cudaStream_t stream, std::span<void* const>
     addresses.emplace(static_cast<std::int64_t>(i) + 1, operands[i]);
   }
   const cudnnStatus_t status = cudnnSetStream(device.handle.get(), stream);
-  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "[{}] cuDNN does not take the stream: {}",
+  require<DeviceError>(status == CUDNN_STATUS_SUCCESS, "[{}] cuDNN refuses the stream: {}",
                        describe(state_->problem), cudnnGetErrorString(status));
   const std::string error = attempt([&] {
     return state_->graph.execute_plan_at_index(device.handle.get(), addresses, workspace, e.index);

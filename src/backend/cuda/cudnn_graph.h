@@ -14,8 +14,8 @@ struct cudnnContext;  // what cuDNN's handles point to
 
 namespace linnet::cuda {
 
-/// Where graphs are built for: the calling thread's device by a cuDNN handle, or a device that is
-/// only described, for which plans can be built but not run.
+/// Describes where graphs are built for: the calling thread's device by a cuDNN handle, or a device
+/// that is only described, for which plans can be built but not run.
 class CudnnTarget {
  public:
   /// Throws Error, one sentence, where cuDNN can't be started: no device, not enough memory.
@@ -51,11 +51,11 @@ class CudnnGraph {
   CudnnGraph& operator=(const CudnnGraph&) = delete;
 
   int engines() const;
-  /// The engine with its settings, the same from run to run: "ConvFwd_eng46_k2=9_k3=0".
+  /// Returns the engine with its settings, the same from run to run: "ConvFwd_eng46_k2=9_k3=0".
   const std::string& name(int engine) const;
   /// Makes an engine ready to run; false where it does not take the graph after all.
   bool prepare(int engine);
-  /// Of a prepared engine.
+  /// Returns the workspace of a prepared engine.
   std::size_t workspace_bytes(int engine) const;
   bool tensor_cores(int engine) const;
   /// Enqueues a prepared engine. Operands stand in the problem's order, 16-byte aligned;

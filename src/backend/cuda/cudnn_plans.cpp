@@ -45,7 +45,7 @@ void CudnnPlan::execute(cudaStream_t stream, std::span<void* const> operands,
                         std::byte* workspace) const {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     require<DeviceError>(reinterpret_cast<std::uintptr_t>(operands[i]) % kOperandAlignment == 0,
-                         "{}: operand {} stands at {}, which is no multiple of {} bytes",
+                         "{}: operand {} stands at {}, which is not a multiple of {} bytes",
                          engine_name_, i, operands[i], kOperandAlignment);
   }
   graph_->execute(engine_, stream, operands,

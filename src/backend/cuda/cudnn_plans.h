@@ -58,18 +58,19 @@ class Cudnn {
   std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem, TuningCache* cache) const;
 
   using Wrap = std::function<Kernel(std::shared_ptr<const CudnnPlan>)>;
-  /// The result of `wrap` for the problem's plan, where that may replace `own`, Linnet's kernel for
-  /// the node (see may_replace()): measured, unless the cache knows. Else, and without a cache,
-  /// null.
+  /// Returns the result of `wrap` for the problem's plan, where that may replace `own`, Linnet's
+  /// kernel for the node (see may_replace()): measured, unless the cache knows. Else, and without a
+  /// cache, null.
   std::optional<Kernel> kernel_if_faster(const CudnnProblem& problem, const NodeView& node,
                                          const Kernel& own, const Wrap& wrap,
                                          TuningCache* cache) const;
 
   using WrapRnn = std::function<Kernel(std::shared_ptr<const CudnnRnn>)>;
-  /// The layer by that of cuDNN's algorithms with which the result of `wrap` for it is fastest and
-  /// may replace `own`, a kernel for the node (see may_replace()): measured, unless the cache
-  /// knows. Null where none may, where cuDNN fails, and without a cache. `use` ("training") tells
-  /// questions on one layer apart; equal questions have one answer as long as this object lives.
+  /// Returns the layer by that of cuDNN's algorithms with which the result of `wrap` for it is
+  /// fastest and may replace `own`, a kernel for the node (see may_replace()): measured, unless the
+  /// cache knows. Null where none may, where cuDNN fails, and without a cache. `use` ("training")
+  /// tells questions on one layer apart; equal questions have one answer as long as this object
+  /// lives.
   std::shared_ptr<const CudnnRnn> rnn_if_faster(const CudnnRecurrent& layer, std::string_view use,
                                                 const NodeView& node, const Kernel& own,
                                                 const WrapRnn& wrap, TuningCache* cache) const;
@@ -91,8 +92,8 @@ class Cudnn {
   mutable std::map<std::string, std::shared_ptr<const CudnnRnn>> rnns_;  ///< by question
 };
 
-/// The engine that runs fastest on the current device, among the heuristics' first of every kind
-/// that can be captured in a CUDA graph; null where none runs or memory for the operands is
+/// Returns the engine that runs fastest on the current device, among the heuristics' first of every
+/// kind that can be captured in a CUDA graph; null where none runs or memory for the operands is
 /// missing. The graph's engines are left prepared. `stream` may not be the legacy default one.
 std::optional<int> fastest_engine(CudnnGraph& graph, const CudnnProblem& problem,
                                   cudaStream_t stream);

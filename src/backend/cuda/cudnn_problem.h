@@ -16,7 +16,7 @@ inline CudnnMath math_of(const CudnnProblem& problem) {
   const auto* convolution = std::get_if<CudnnConvolution>(&problem);
   return convolution != nullptr ? convolution->math : CudnnMath::fp32;
 }
-/// Bytes of every operand, in the order of execution.
+/// Returns bytes of every operand, in the order of execution.
 inline std::vector<std::size_t> operand_bytes(const CudnnProblem& problem) {
   return std::visit([](const auto& p) { return p.operand_bytes(); }, problem);
 }

@@ -18,7 +18,7 @@ class Descriptor {
  public:
   Descriptor() {
     T made = nullptr;
-    require<DeviceError>(create(&made) == CUDNN_STATUS_SUCCESS, "cuDNN makes no descriptor");
+    require<DeviceError>(create(&made) == CUDNN_STATUS_SUCCESS, "cuDNN cannot make a descriptor");
     handle_ = UniqueHandle<T, destroy>(made);
   }
   T get() const { return handle_.get(); }
@@ -46,7 +46,7 @@ cudnnRNNMode_t mode(CudnnRecurrent::Cell cell) {
   return CUDNN_GRU;
 }
 
-/// Where a part of Linnet's weights stands among cuDNN's.
+/// Describes where a part of Linnet's weights stands among cuDNN's.
 struct Piece {
   std::size_t operand = 0;    ///< of CudnnRnn::Weights
   std::size_t at = 0;         ///< bytes from the operand's start
@@ -154,7 +154,7 @@ void CudnnRnn::State::find_pieces() {
   cudnnHandle_t handle = target->handle();
   check(cudnnGetRNNWeightSpaceSize(handle, rnn.get(), &weight_bytes), "cudnnGetRNNWeightSpaceSize");
   const ScratchMemory memory = try_allocate(weight_bytes);
-  require<OutOfMemory>(static_cast<bool>(memory), "there is no memory for the weights of {}",
+  require<OutOfMemory>(static_cast<bool>(memory), "out of memory for the weights of {}",
                        layer.describe());
   const auto* start = static_cast<const std::byte*>(memory.get());
   const Tensor matrix;
@@ -175,7 +175,7 @@ void CudnnRnn::State::find_pieces() {
                              dims[0] == 1 && dims[1] == layer.units && dims[2] == columns &&
                              strides[1] == columns && strides[2] == 1 &&
                              piece.packed_at + piece.bytes <= weight_bytes,
-                         "[{}] cuDNN lays weights out otherwise than its manual says",
+                         "[{}] cuDNN's layout of weights differs from its manual",
                          layer.describe());
     add(pieces, piece);
   };

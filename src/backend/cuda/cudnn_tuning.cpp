@@ -63,7 +63,7 @@ class Trial {
     if (workspace > 0) workspace_ = base + end;
   }
 
-  /// Whether there was memory for it.
+  /// Returns whether there was memory for it.
   explicit operator bool() const { return static_cast<bool>(memory_); }
 
   /// Milliseconds of one run.
@@ -96,7 +96,7 @@ struct Timed {
   float best_ms = 0;
 };
 
-/// The engines that run and can be captured, warm.
+/// Returns the engines that run and can be captured, warm.
 std::vector<Timed> usable(const Trial& trial, const std::vector<int>& engines) {
   std::vector<Timed> timed;
   for (const int engine : engines) {

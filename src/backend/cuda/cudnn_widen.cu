@@ -5,7 +5,7 @@
 namespace linnet::cuda {
 namespace {
 
-/// The two halves of a word.
+/// Returns the two halves of a word.
 __device__ float2 widened(std::uint32_t pair) {
   return make_float2(from_bf16(static_cast<std::uint16_t>(pair & 0xFFFFU)),
                      from_bf16(static_cast<std::uint16_t>(pair >> 16)));

@@ -40,7 +40,7 @@ class DeviceBuffer final : public Buffer {
       std::size_t total = 0;
       check(cudaMemGetInfo(&free, &total), "asking for the free memory");
       throw OutOfMemory(
-          fmt::format("out of memory on {}: {} bytes were asked for, {} of {} are free",
+          fmt::format("out of memory on {}: {} bytes were requested, {} of {} are free",
                       device_->info().name, bytes, free, total),
           bytes, free);
     }
@@ -129,7 +129,7 @@ CudaDevice find_device(const std::string& which) {
     if (which.size() > 4 && device.uuid.starts_with(which)) return device;
     names.push_back(fmt::format("cuda:{} ({}, {})", device.index, device.name, device.uuid));
   }
-  fail<DeviceError>("there is no device 'cuda:{}'; there is {}", which, fmt::join(names, ", "));
+  fail<DeviceError>("there is no device 'cuda:{}'; expected {}", which, fmt::join(names, ", "));
 }
 
 Device::Device(CudaDevice info) : info_(std::move(info)) {

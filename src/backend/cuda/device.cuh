@@ -17,7 +17,7 @@ __device__ inline std::int64_t grid_stride() {
 }
 
 #ifndef LINNET_CUDA_SIM
-/// The launch's dynamic shared memory (LaunchShape::shared_bytes), 16-byte aligned.
+/// Returns the launch's dynamic shared memory (LaunchShape::shared_bytes), 16-byte aligned.
 template <class T>
 __device__ inline T* shared_memory() {
   extern __shared__ __align__(16) unsigned char linnet_dynamic_shared[];
@@ -33,7 +33,7 @@ T* shared_memory() {
 inline constexpr unsigned kWarp = 32;
 inline constexpr unsigned kFullWarp = 0xFFFFFFFFU;
 
-/// The sum over a full warp, in every lane; the order of additions is fixed.
+/// Returns the sum over a full warp, in every lane; the order of additions is fixed.
 template <class T>
 __device__ inline T warp_sum(T value) {
   for (int lane = kWarp / 2; lane > 0; lane /= 2) value += __shfl_xor_sync(kFullWarp, value, lane);
@@ -49,8 +49,8 @@ __device__ inline T warp_max(T value) {
   return value;
 }
 
-/// The sum over a block of up to 1024 threads (a whole number of warps, one-dimensional), in every
-/// thread. Every thread must call it.
+/// Returns the sum over a block of up to 1024 threads (a whole number of warps, one-dimensional),
+/// in every thread. Every thread must call it.
 template <class T>
 __device__ inline T block_sum(T value) {
   __shared__ T sums[32];

@@ -47,8 +47,8 @@ class Stopwatch {
   Event stop_ = make_event();
 };
 
-/// The devices of this machine. Throws Error with one sentence where CUDA is not usable: no driver,
-/// one that is too old, no device.
+/// Returns the devices of this machine. Throws Error with one sentence where CUDA is not usable: no
+/// driver, one that is too old, no device.
 std::vector<CudaDevice> list_devices();
 
 /// Finds a device by what stands after "cuda:": nothing (the first one), an index, or a UUID or
@@ -80,7 +80,7 @@ std::unique_ptr<Buffer> allocate(std::shared_ptr<const Device> device, std::size
 void upload(const Device& device, std::byte* to, std::span<const std::byte> from);
 void download(const Device& device, const std::byte* from, std::span<std::byte> to);
 
-/// The driver's and the runtime's versions: "CUDA driver 13.0", "CUDA runtime 13.0".
+/// Returns the driver's and the runtime's versions: "CUDA driver 13.0", "CUDA runtime 13.0".
 std::vector<std::string> cuda_versions();
 
 }  // namespace linnet::cuda

@@ -38,7 +38,7 @@ struct Args {
   const T* in(std::size_t i) const {
     return static_cast<const T*>(inputs[i]);
   }
-  /// An operand that the operator mutates.
+  /// Returns an operand that the operator mutates.
   template <class T = float>
   T* in_out(std::size_t i) const {
     return static_cast<T*>(inputs[i]);
@@ -73,7 +73,7 @@ struct Libraries {
   std::shared_ptr<TuningCache> tuning = nullptr;
 };
 
-/// What kernels are chosen by, beside the node itself.
+/// Holds what kernels are chosen by, beside the node itself.
 struct Context {
   int compute_capability = 90;  ///< 75, 80, 86, 89, 90, ...
   int multiprocessors = 132;

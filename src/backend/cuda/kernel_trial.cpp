@@ -33,7 +33,7 @@ class Operands {
       }
     }
     memory_ = try_allocate(end + workspace_bytes);
-    require<OutOfMemory>(static_cast<bool>(memory_), "there is no memory to try {} with",
+    require<OutOfMemory>(static_cast<bool>(memory_), "out of memory for a trial of {}",
                          node.op.name());
     auto* base = static_cast<std::byte*>(memory_.get());
     for (const std::size_t start : starts_) addresses_.push_back(base + start);
@@ -87,7 +87,7 @@ bool close(const std::vector<float>& expected, const std::vector<float>& found) 
   return true;
 }
 
-/// All that a kernel wrote: outputs, and inputs that the operator mutates.
+/// Returns all that a kernel wrote: outputs, and inputs that the operator mutates.
 std::vector<std::vector<float>> results(const Kernel& kernel, const NodeView& node,
                                         Operands& operands, int upon) {
   operands.fill(upon);

@@ -5,21 +5,21 @@
 
 namespace linnet::cuda {
 
-/// What the pseudo-random operands of a trial lie between. (Variances may be below 0.)
+/// Holds what the pseudo-random operands of a trial lie between. (Variances may be below 0.)
 struct TrialRange {
   float least = -0.5F;
   float most = 1.5F;
 };
 
-/// Whether `candidate` leaves the numbers of `own` (differences up to 1e-3 of an operand's largest)
-/// on f32 operands of the node, also where the first output lies upon an input that the operator
-/// allows, and the same bits when it runs again. Compared is all that is written: outputs, and
-/// inputs that are mutated. Throws Error where one of them fails.
+/// Returns whether `candidate` leaves the numbers of `own` (differences up to 1e-3 of an operand's
+/// largest) on f32 operands of the node, also where the first output lies upon an input that the
+/// operator allows, and the same bits when it runs again. Compared is all that is written: outputs,
+/// and inputs that are mutated. Throws Error where one of them fails.
 bool same_results(const Kernel& candidate, const Kernel& own, const NodeView& node,
                   cudaStream_t stream, TrialRange range = {});
 
-/// Whether `candidate` takes less than nine tenths of `own`'s time, both captured in CUDA graphs.
-/// Throws Error where one of them fails.
+/// Returns whether `candidate` takes less than nine tenths of `own`'s time, both captured in CUDA
+/// graphs. Throws Error where one of them fails.
 bool is_faster(const Kernel& candidate, const Kernel& own, const NodeView& node,
                cudaStream_t stream, TrialRange range = {});
 

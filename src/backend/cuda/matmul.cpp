@@ -35,7 +35,7 @@ std::int64_t tiles_of(const MatrixProduct& p, std::int64_t tile) {
   return parts(p.m, tile) * parts(p.n, tile);
 }
 
-/// The largest tile of which there are enough, counting also parts of k of 256 terms.
+/// Returns the largest tile of which there are enough, counting also parts of k of 256 terms.
 int choose_tile(const MatrixProduct& p) {
   const std::int64_t k_parts = std::clamp<std::int64_t>(p.k / 256, 1, 64);
   for (const int tile : {128, 64}) {

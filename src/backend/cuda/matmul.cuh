@@ -98,9 +98,9 @@ __device__ void read_share(const float* row, int lane, float (&values)[kTile / 1
   }
 }
 
-/// The calling block's tile of C, begun at (row0, column0), over the terms [begin, end): each
-/// thread gets the sums of its share. The next tiles are read from memory while those in shared
-/// memory are multiplied. Blocks of 256.
+/// The calling block's tile of C, begun at (row0, column0), over the terms [begin, end):
+/// each thread gets the sums of its share. The next tiles are read from memory while those in
+/// shared memory are multiplied. Blocks of 256.
 template <int kTile>
 __device__ void sum_tile(const TileSource& a_source, const TileSource& b_source, std::int64_t row0,
                          std::int64_t column0, std::int64_t begin, std::int64_t end,

@@ -68,8 +68,8 @@ struct ProductCase {
     }
   }
 
-  /// The largest error of `c`, which has the product's stride; infinity where a gap was touched or
-  /// a value is NaN.
+  /// Returns the largest error of `c`, which has the product's stride; infinity where a gap was
+  /// touched or a value is NaN.
   double error(const std::vector<float>& c, float gap) const {
     double largest = 0;
     for (std::int64_t row = 0; row < p.m; ++row) {

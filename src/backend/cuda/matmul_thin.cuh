@@ -15,8 +15,8 @@ struct PlainSum {
   __device__ float operator()(float sum, std::int64_t, std::int64_t) const { return sum; }
 };
 
-/// Where sums go: to C through the epilogue or, while k is split, to this part's place in the
-/// workspace (splits, m, n).
+/// Describes where sums go: to C through the epilogue or, while k is split, to this part's place in
+/// the workspace (splits, m, n).
 struct MatmulOutput {
   MatmulOutput(const MatmulPlan& plan, const MatmulOperands& operands)
       : c(operands.c),

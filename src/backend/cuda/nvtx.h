@@ -13,7 +13,7 @@
 
 namespace linnet::cuda {
 
-/// What the calling thread enqueues while it lives carries `name` in Nsight's timelines.
+/// Holds what the calling thread enqueues while it lives carries `name` in Nsight's timelines.
 class NvtxRange {
  public:
 #if LINNET_HAVE_NVTX

@@ -26,8 +26,8 @@ struct PartialTotal {
   __device__ double operator()(std::int64_t i) const { return sums[i]; }
 };
 
-/// The scalar output 0 = `factor` * the sum of f(i) over i in [0, items), added up in double
-/// precision in an order that follows from `items` alone. make(args) gives f, a struct with
+/// Returns the scalar output 0 = `factor` * the sum of f(i) over i in [0, items), added up in
+/// double precision in an order that follows from `items` alone. make(args) gives f, a struct with
 /// `__device__ double operator()(std::int64_t) const`. One launch for few items, else two. Uses the
 /// workspace from byte 0 on.
 template <class Make>

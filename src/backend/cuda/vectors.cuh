@@ -16,7 +16,7 @@ struct FloatVector {
   __device__ float operator[](int i) const { return values[i]; }
 };
 
-/// Whether 16-byte loads and stores may be used at these addresses.
+/// Returns whether 16-byte loads and stores may be used at these addresses.
 template <class... T>
 bool vector_aligned(const T*... pointers) {
   return ((reinterpret_cast<std::uintptr_t>(pointers) % 16 == 0) && ...);

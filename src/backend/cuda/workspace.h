@@ -9,17 +9,19 @@ namespace linnet::cuda {
 /// What cuBLASLt and cuDNN want their workspaces to begin at a multiple of; arenas give less.
 inline constexpr std::size_t kLibraryAlignment = 256;
 
-/// Bytes up to the next multiple of it: what lies after them in a workspace begins so, too.
+/// Returns bytes up to the next multiple of it: what lies after them in a workspace begins so, too.
 constexpr std::size_t library_padded(std::size_t bytes) {
   return (bytes + kLibraryAlignment - 1) / kLibraryAlignment * kLibraryAlignment;
 }
 
-/// Bytes to plan for a workspace of `bytes`, so that library_aligned() finds room: 0 stays 0.
+/// Returns bytes to plan for a workspace of `bytes`, so that library_aligned() finds room: 0 stays
+/// 0.
 constexpr std::size_t library_workspace(std::size_t bytes) {
   return bytes > 0 ? bytes + kLibraryAlignment : 0;
 }
 
-/// The first address from `workspace` on that begins so: less than kLibraryAlignment after it.
+/// Returns the first address from `workspace` on that begins so: less than kLibraryAlignment after
+/// it.
 inline std::byte* library_aligned(std::byte* workspace) {
   const std::size_t above = reinterpret_cast<std::uintptr_t>(workspace) % kLibraryAlignment;
   return workspace + (above == 0 ? 0 : kLibraryAlignment - above);

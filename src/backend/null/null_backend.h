@@ -22,7 +22,7 @@ class NullBackend final : public Backend {
   int threads() const override { return 0; }
   bool supports(const Op& op, std::span<const ValueType> inputs,
                 std::span<const ValueType> outputs) const override;
-  /// A buffer of that size whose data() is null.
+  /// Returns a buffer of that size whose data() is null.
   std::unique_ptr<Buffer> allocate(std::size_t bytes) const override;
   std::shared_ptr<Buffer> view(std::span<const std::byte> host) const override;
   /// Checks the bounds.
@@ -31,7 +31,7 @@ class NullBackend final : public Backend {
   void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const override;
   std::unique_ptr<Program> prepare(Graph graph, const PlanOptions& options) override;
 
-  /// The operators of every step run so far, by name and layer: "conv2d_pool 'conv2d_1'".
+  /// Returns the operators of every step run so far, by name and layer: "conv2d_pool 'conv2d_1'".
   const std::vector<std::string>& launches() const { return *launches_; }
 
  private:

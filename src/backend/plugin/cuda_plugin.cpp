@@ -50,8 +50,8 @@ void require_whole(const std::string& file) {
   const std::uint64_t end =  // the section headers stand last
       header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
   const std::uint64_t bytes = in.bytes();
-  require<DeviceError>(end <= bytes, "CUDA is not usable: {} is cut: it has {} bytes of {}", file,
-                       bytes, end);
+  require<DeviceError>(end <= bytes, "CUDA is not usable: {} is incomplete: it has {} of {} bytes",
+                       file, bytes, end);
 }
 
 }  // namespace
@@ -63,10 +63,10 @@ const CudaPlugin& cuda_plugin(const std::string& library) {
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fail<DeviceError>("CUDA is not usable: {}", dlerror());
   const auto entry = reinterpret_cast<CudaPluginEntry>(dlsym(handle, kEntry));
-  require<DeviceError>(entry != nullptr, "CUDA is not usable: {} is no plug-in of Linnet", file);
+  require<DeviceError>(entry != nullptr, "CUDA is not usable: {} is not a plug-in of Linnet", file);
   const CudaPlugin& plugin = *entry();
   require<DeviceError>(std::string(plugin.version) == kVersionText,
-                       "CUDA is not usable: {} is of Linnet {}, and this is Linnet {}", file,
+                       "CUDA is not usable: {} belongs to Linnet {}; expected Linnet {}", file,
                        plugin.version, kVersionText);
   return plugin;
 }

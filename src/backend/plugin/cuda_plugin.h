@@ -11,8 +11,8 @@
 
 namespace linnet {
 
-/// What liblinnet_cuda.so gives under the C symbol `linnet_cuda_plugin`. The core links no CUDA
-/// library: it opens this one when it is asked for.
+/// Holds what liblinnet_cuda.so gives under the C symbol `linnet_cuda_plugin`. The core links no
+/// CUDA library: it opens this one when it is asked for.
 struct CudaPlugin {
   const char* version;  ///< kVersionText of the build; must equal the core's
   /// which: what stands after "cuda:", or nothing. Throws Error where there is no such device.
@@ -27,9 +27,9 @@ using CudaPluginEntry = const CudaPlugin* (*)();
 /// that it needs.
 const CudaPlugin& cuda_plugin(const std::string& library);
 
-/// Whether the device "auto" is CUDA. Linnet's own plug-in is not even opened where there is no
-/// driver: with the libraries of NVIDIA that it loads, that would cost a quarter of a second and
-/// 160 MB.
+/// Returns whether the device "auto" is CUDA. Linnet's own plug-in is not even opened where there
+/// is no driver: with the libraries of NVIDIA that it loads, that would cost a quarter of a second
+/// and 160 MB.
 bool prefers_cuda(const std::string& library);
 
 }  // namespace linnet

@@ -18,7 +18,7 @@ bool contains(std::string_view letters, char letter) {
   return letters.find(letter) != std::string_view::npos;
 }
 
-/// The letters of `from` for which `keep` holds, in their order.
+/// Returns the letters of `from` for which `keep` holds, in their order.
 template <class F>
 std::string filtered(std::string_view from, F keep) {
   std::string kept;
@@ -116,7 +116,7 @@ class Einsum {
     }
   }
 
-  /// The term without the axes that are not in `kept`.
+  /// Returns the term without the axes that are not in `kept`.
   static Term summed(const Term& term, std::string_view kept) {
     Axes axes;
     for (std::size_t i = 0; i < term.letters.size(); ++i) {
@@ -126,7 +126,7 @@ class Einsum {
     return {sum(term.x, axes), filtered(term.letters, [&](char c) { return contains(kept, c); })};
   }
 
-  /// The term's axes in the order of `letters`.
+  /// Returns the term's axes in the order of `letters`.
   static Expression arranged(const Term& term, std::string_view letters) {
     if (term.letters == letters) return term.x;
     Axes axes;
@@ -163,7 +163,7 @@ class Einsum {
     return {reshaped(x, shape), swapped};
   }
 
-  /// The term with the axes of the result, of dimension 1 where it has none.
+  /// Returns the term with the axes of the result, of dimension 1 where it has none.
   Expression beside(const Term& term) const {
     std::vector<std::int64_t> dims;
     for (const char c : result_) dims.push_back(contains(term.letters, c) ? dims_.at(c) : 1);

@@ -10,7 +10,7 @@
 namespace linnet {
 namespace {
 
-/// Whether a is the operand that is repeated.
+/// Returns whether a is the operand that is repeated.
 bool is_smaller(const Expression& a, const Expression& b) {
   const Shape& left = whole_shape(a);
   const Shape& right = whole_shape(b);
@@ -18,7 +18,7 @@ bool is_smaller(const Expression& a, const Expression& b) {
                                      : left.elements() < right.elements();
 }
 
-/// Whether an ArithmeticOp takes both as they are, the larger one first.
+/// Returns whether an ArithmeticOp takes both as they are, the larger one first.
 bool fit(const Expression& larger, const Expression& smaller) {
   return broadcast(whole_shape(larger), whole_shape(smaller)).has_value();
 }
@@ -49,7 +49,7 @@ Expression arithmetic(Arithmetic kind, const Expression& a, const Expression& b,
   return apply(kind, both[0], both[1]);
 }
 
-/// Of operands that may change places.
+/// Applies an operator whose operands may be swapped.
 Expression commutative(Arithmetic kind, const Expression& a, const Expression& b) {
   return arithmetic(kind, a, b, [&](const Expression& larger, const Expression& smaller) {
     return apply(kind, larger, smaller);
@@ -70,7 +70,7 @@ Expression compare(Comparison kind, const Expression& a, double b) {
   return emit(CompareOp({.kind = kind, .value = b}), {a});
 }
 
-/// Where the condition is `when`, a, else the number.
+/// Returns a where the condition is `when`, else the number.
 Expression select(const Expression& condition, bool when, const Expression& a, double value) {
   const std::vector<Expression> both = expanded_to_common("where", {condition, a});
   return emit(SelectOp({.when = when, .value = value}), {both[0], both[1]});

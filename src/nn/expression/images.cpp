@@ -104,7 +104,7 @@ Expression causal_mask(const Expression& scores, double fill) {
 
 Expression dropout(const Expression& x, double rate) {
   require(x.scope()->builder != nullptr,
-          "[dropout] belongs in a network: losses and metrics are computed at inference too");
+          "[dropout] expected a network; got a loss or metric, which inference computes too");
   const auto stream = static_cast<std::int64_t>(x.scope()->graph.nodes().size());
   return emit(DropoutOp({.rate = rate, .stream = stream}), {x});
 }

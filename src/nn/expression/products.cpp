@@ -7,7 +7,7 @@
 namespace linnet {
 namespace {
 
-/// The matrices of each sample transposed.
+/// Returns the matrices of each sample transposed.
 Expression swapped_matrices(const Expression& x) {
   Axes axes;
   for (std::int64_t i = 0; i < rank_of(x); ++i) axes.push_back(i);
@@ -15,7 +15,7 @@ Expression swapped_matrices(const Expression& x) {
   return transpose(x, axes);
 }
 
-/// The rows of x, along its last axis, times a weight (units, features).
+/// Returns the rows of x, along its last axis, times a weight (units, features).
 Expression times_weight(const Expression& x, const Expression& weight) {
   const auto multiply = [&] {
     const Shape shape = x.shape();
@@ -46,7 +46,7 @@ Shape with_leading(const Shape& leading, const Shape& x) {
   return Shape(dims);
 }
 
-/// Of samples of two axes or more.
+/// Multiplies samples of two axes or more.
 Expression product(const Expression& a, const Expression& b, const MatmulOptions& options) {
   if (is_matrix_weight(b)) {
     return times_weight(options.transpose_a ? swapped_matrices(a) : a,

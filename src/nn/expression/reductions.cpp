@@ -22,7 +22,7 @@ Expression reduce(Reduction kind, const Expression& x, const Axes& axes, bool ke
   });
 }
 
-/// The shape that a reduction leaves.
+/// Returns the shape that a reduction leaves.
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keep_dims) {
   std::vector<std::int64_t> dims;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
@@ -32,7 +32,7 @@ Shape reduced_shape(const Shape& shape, const Axes& axes, bool keep_dims) {
   return Shape(dims);
 }
 
-/// The product along one axis, of which one element is left.
+/// Returns the product along one axis, of which one element is left.
 Expression product_along(Expression x, std::int64_t axis) {
   for (std::int64_t dim = x.shape()[static_cast<int>(axis)]; dim > 1;) {
     const std::int64_t half = dim / 2;

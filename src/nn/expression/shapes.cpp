@@ -18,7 +18,7 @@
 namespace linnet {
 namespace {
 
-/// An axis that counts the batch.
+/// Returns an axis that counts the batch.
 int whole_axis(std::string_view function, const Expression& x, std::int64_t axis) {
   return static_cast<int>(checked_axis(function, x, axis) + 1);
 }
@@ -166,7 +166,7 @@ Expression take_along_axis(const Expression& x, const Expression& ids, std::int6
   require_ids("take_along_axis", ids);
   const int whole = whole_axis("take_along_axis", x, axis);
   require(x.batched() && ids.batched() && x.shape().rank() == ids.shape().rank() &&
-              with_extent(x.shape(), whole - 1, 0) == with_extent(ids.shape(), whole - 1, 0),
+              with_dim(x.shape(), whole - 1, 0) == with_dim(ids.shape(), whole - 1, 0),
           "[take_along_axis] expected ids of the dimensions of {} but along axis {}; got {}",
           to_string(x.shape()), whole - 1, to_string(ids.shape()));
   return emit(GatherAxisOp({.axis = whole, .along = true}), {x, ids});

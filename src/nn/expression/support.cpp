@@ -10,7 +10,7 @@
 namespace linnet {
 namespace {
 
-/// The shape with `rank` axes, the missing ones before its own.
+/// Returns the shape with `rank` axes, the missing ones before its own.
 Shape with_rank(const Shape& shape, std::size_t rank) {
   std::vector<std::int64_t> dims(rank - shape.rank(), 1);
   dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());

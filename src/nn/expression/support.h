@@ -18,11 +18,11 @@ namespace linnet {
 // What functions on expressions share. Inside the library an axis counts the batch, so that axis 0
 // of a sample is 1; weights are taken as the one sample of a batch.
 
-/// How errors call a function: "add", in a layer of your own "add 'swish_1'".
+/// Returns how errors call a function: "add", in a layer of your own "add 'swish_1'".
 std::string called(std::string_view function, const Expression& x);
 /// With the batch, where there is one.
 const Shape& whole_shape(const Expression& x);
-/// The axes of a sample.
+/// Returns the axes of a sample.
 std::int64_t rank_of(const Expression& x);
 
 /// From 0 on; `rank`: how many there are. Throws Error naming the function and the shape.
@@ -47,15 +47,16 @@ Expression per_sample(const Expression& x, F f) {
   return emit(ReshapeOp({.shape = dims_of(whole_shape(y).sample())}), {y});
 }
 
-/// The shape that samples of these shapes are repeated to; throws Error naming the function.
+/// Returns the shape that samples of these shapes are repeated to; throws Error naming the
+/// function.
 Shape common_shape(std::string_view function, const std::vector<Expression>& operands);
 /// x repeated to samples of `shape`, for each sample of `rows` where that has a batch.
 Expression expanded(const Expression& x, const Shape& shape, const Expression& rows);
-/// The operands repeated to their common shape, all with a batch if one has.
+/// Returns the operands repeated to their common shape, all with a batch if one has.
 std::vector<Expression> expanded_to_common(std::string_view function,
                                            std::vector<Expression> operands);
 
-/// What `add` adds, whose operators together keep each step of x apart: it has x's lengths.
+/// Returns what `add` adds, whose operators together keep each step of x apart: it has x's lengths.
 template <class F>
 Expression keeping_steps(const Expression& x, F add) {
   NetworkBuilder* builder = x.scope()->builder;

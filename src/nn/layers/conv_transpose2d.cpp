@@ -15,7 +15,7 @@
 namespace linnet {
 namespace {
 
-/// How a transposed convolution's output lies along one axis.
+/// Describes how a transposed convolution's output lies along one axis.
 struct Stretch {
   std::int64_t dim = 0;     ///< of the output
   std::int64_t before = 0;  ///< padding of the convolution that leads back
@@ -49,8 +49,8 @@ Conv2dGradInputAttrs conv_transpose_attributes(std::string_view owner, const Sha
   const Stretch columns = stretch(x[2], (kernel.width - 1) * dilation.width + 1, stride.width,
                                   more.width, padding.mode, padding.left, padding.right);
   require(rows.dim > 0 && columns.dim > 0,
-          "[{}] padding leaves nothing of the output of {}; got top {}, bottom {}, left {}, right "
-          "{}",
+          "[{}] expected padding smaller than the output of {}; got top {}, bottom {}, left {}, "
+          "right {}",
           owner, to_string(x), rows.before, rows.after, columns.before, columns.after);
   const Conv2dAttrs back{.stride_h = stride.height,
                          .stride_w = stride.width,

@@ -12,10 +12,10 @@
 
 namespace linnet {
 
-/// A convolution's attributes for images x (N, H, W, C) under a kernel (height, width).
+/// Returns a convolution's attributes for images x (N, H, W, C) under a kernel (height, width).
 Conv2dAttrs conv_attributes(const Shape& x, Size2d kernel, const Conv2dOptions& options);
 
-/// A transposed convolution's, for images x (N, H, W, C). Throws Error naming `owner`,
+/// Returns a transposed convolution's, for images x (N, H, W, C). Throws Error naming `owner`,
 /// "conv_transpose2d 'up'", for an output padding that doesn't fit and padding that leaves nothing.
 Conv2dGradInputAttrs conv_transpose_attributes(std::string_view owner, const Shape& x,
                                                Size2d kernel,

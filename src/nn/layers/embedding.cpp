@@ -12,7 +12,7 @@ void Embedding::build(NetworkBuilder& builder) const {
   const std::string layer = builder.begin(*this);
   const ValueType& ids = builder.graph().type(builder.current());
   require(ids.dtype == DType::i32,
-          "[embedding '{}'] expected ids (N, ...) of i32; got {} {}: it comes first in a network "
+          "[embedding '{}'] expected ids (N, ...) of i32; got {} {}: put it first in a network "
           "whose input is i32",
           layer, to_string(ids.dtype), to_string(ids.shape));
   const Value table =

@@ -13,7 +13,7 @@
 namespace linnet {
 namespace {
 
-/// The steps (N, T, C) in which those that don't count have no part in a reduction.
+/// Returns the steps (N, T, C) in which those that don't count have no part in a reduction.
 Value counted_steps(NetworkBuilder& builder, std::string_view kind, const std::string& layer,
                     const SequenceMaskAttrs& mask) {
   require_sequences(kind, layer, builder.shape());

@@ -22,7 +22,8 @@
 namespace linnet {
 namespace {
 
-/// One of query, key and value as (N, heads, T, size), out of all three (N, 3, heads, T, size).
+/// Returns one of query, key and value as (N, heads, T, size), out of all three (N, 3, heads, T,
+/// size).
 Value part_of(Graph& graph, Value all, std::int64_t index, const std::string& layer) {
   const Shape shape = graph.shape(all);
   const Value part =

@@ -14,7 +14,7 @@
 
 namespace linnet {
 
-/// Of a padding of sequences, which are images of one row, what lies left and right.
+/// Returns the left and right padding of sequences, which are images of one row.
 inline Padding2d along_sequence(Padding2d padding) {
   padding.top = padding.bottom = 0;
   return padding;

@@ -12,7 +12,7 @@
 
 namespace linnet {
 
-/// A pool's attributes for images x (N, H, W, C).
+/// Returns a pool's attributes for images x (N, H, W, C).
 inline Pool2dAttrs pool_attributes(const Shape& x, Size2d size, Size2d stride,
                                    const Padding2d& padding) {
   const Sides sides = resolve(padding, x, size, stride);
@@ -26,7 +26,7 @@ inline Pool2dAttrs pool_attributes(const Shape& x, Size2d size, Size2d stride,
           .pad_right = sides.right};
 }
 
-/// The same of a layer. Throws Error unless x is images; a stride of 0 is the size.
+/// Does the same for a layer. Throws Error unless x is images; a stride of 0 is the size.
 inline Pool2dAttrs layer_windows(std::string_view kind, const std::string& layer, const Shape& x,
                                  Size2d size, Size2d stride, const Padding2d& padding) {
   require_images(kind, layer, x);

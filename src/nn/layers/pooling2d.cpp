@@ -9,8 +9,8 @@
 namespace linnet {
 namespace {
 
-/// The output's dimension along one axis. Throws Error where the window doesn't fit the padded
-/// input.
+/// Returns the output's dimension along one axis. Throws Error where the window doesn't fit the
+/// padded input.
 std::int64_t windows(const std::string& layer, std::int64_t in, std::int64_t size,
                      std::int64_t stride, std::int64_t before, std::int64_t after) {
   require(before >= 0 && after >= 0 && before < size && after < size && size <= in + before + after,

@@ -29,7 +29,7 @@ constexpr std::string_view enum_type(Bidirectional::Merge) { return "Bidirection
 
 namespace {
 
-/// What the three layers have in common.
+/// Holds what the three layers have in common.
 struct Direction {
   Cell cell = Cell::tanh;
   std::int64_t units = 0;

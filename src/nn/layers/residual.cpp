@@ -21,7 +21,7 @@ void Residual::build(NetworkBuilder& builder) const {
   const Value beside = builder.current();
   const Graph& graph = builder.graph();
   require(graph.shape(y) == graph.shape(beside),
-          "[residual '{}'] expected a body and a shortcut that end in one shape; got body={}, "
+          "[residual '{}'] expected a body and a shortcut of one output shape; got body={}, "
           "shortcut={}",
           layer, to_string(graph.shape(y)), to_string(graph.shape(beside)));
   builder.set_current(builder.graph().emit(ArithmeticOp({Arithmetic::add}), {y, beside}, layer));
@@ -31,7 +31,7 @@ void register_residual(LayerTypes& types) {
   types.add({.kind = "residual",
              .name = "Residual",
              .in = "any",
-             .out = "what body and shortcut give",
+             .out = "the output of body and shortcut",
              .fields = {field<&Residual::body>("body").required(),
                         field<&Residual::shortcut>("shortcut")}},
             Residual{.body = {Conv2d{.filters = 16, .padding = Padding2d::same()}, ReLU{}}});

@@ -21,7 +21,7 @@ void register_sequential(LayerTypes& types) {
   types.add({.kind = "sequential",
              .name = "Sequential",
              .in = "any",
-             .out = "what its last layer gives",
+             .out = "the output of its last layer",
              .fields = {field<&Sequential::layers>("layers").required(),
                         field<&Sequential::kind>("kind")}},
             Sequential{.layers = {Conv2d{.filters = 16, .bias = false}, BatchNorm{}, ReLU{}},

@@ -12,7 +12,7 @@
 namespace linnet::zoo {
 namespace {
 
-/// Every second row and column, and as many channels of zeros as make twice the channels.
+/// Returns every second row and column, and as many channels of zeros as make twice the channels.
 CustomLayer subsampled_shortcut() {
   const auto function = [](const Expression& x, LayerWeights& /*weights*/) {
     const std::int64_t zeros = x.shape()[2] / 2;
@@ -27,7 +27,8 @@ CustomLayer subsampled_shortcut() {
 Network cifar_resnet(std::int64_t depth, const ImageOptions& options) {
   check_options("a CIFAR ResNet", options.sample, options.classes);
   require(depth >= 8 && depth % 6 == 2,
-          "a CIFAR ResNet has a depth of 6n + 2, such as 20, 32, 44, 56 or 110; got {}", depth);
+          "expected a depth of 6n + 2 for a CIFAR ResNet, such as 20, 32, 44, 56 or 110; got {}",
+          depth);
   const double epsilon = options.epsilon;
   Network network(options.sample,
                   {options.pixels, conv(16, 3, 1, "conv1"), norm(epsilon, "bn1"), relu("relu1")});

@@ -11,7 +11,7 @@ namespace linnet::zoo {
 
 // The named parts of residual and dense networks.
 
-/// Of the input's size at stride 1, without a bias: a batch norm follows, or went before.
+/// Returns a convolution that keeps the size at stride 1, without bias, for a batch norm.
 inline Conv2d conv(std::int64_t filters, std::int64_t kernel, std::int64_t stride,
                    std::string name) {
   return {.filters = filters,
@@ -26,7 +26,7 @@ inline Conv2d conv(std::int64_t filters, std::int64_t kernel, std::int64_t strid
 inline BatchNorm norm(double epsilon, std::string name) {
   return {.epsilon = epsilon, .name = std::move(name)};
 }
-/// The last of a residual body: the block starts as its shortcut alone.
+/// Returns the last of a residual body: the block starts as its shortcut alone.
 inline BatchNorm silent_norm(double epsilon, std::string name) {
   return {.epsilon = epsilon, .weight_init = kZeros, .name = std::move(name)};
 }

@@ -12,9 +12,9 @@ namespace linnet::zoo {
 
 /// Throws Error, naming the model, unless samples are images and the number of classes makes sense.
 inline void check_options(std::string_view model, const Shape& sample, std::int64_t classes) {
-  require(sample.rank() == 3, "{} takes images (H, W, C); got samples of {}", model,
+  require(sample.rank() == 3, "{} expects images (H, W, C); got samples of {}", model,
           to_string(sample));
-  require(classes >= 0, "{} takes a number of classes, or 0 for none; got {}", model, classes);
+  require(classes >= 0, "{} expects a number of classes, or 0 for none; got {}", model, classes);
 }
 
 }  // namespace linnet::zoo

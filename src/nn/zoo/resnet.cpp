@@ -12,8 +12,8 @@ namespace {
 // First weights as in Goyal et al., 2017: residual bodies start silent, the last layer small.
 // Without it the loss falls much more slowly (docs/results.md).
 
-/// How a depth is made: blocks of each stage, and whether they are bottlenecks (1x1, 3x3, 1x1, the
-/// last four times as wide) or pairs of 3x3.
+/// Describes how a depth is made: blocks of each stage, and whether they are bottlenecks (1x1, 3x3,
+/// 1x1, the last four times as wide) or pairs of 3x3.
 struct Design {
   std::array<std::int64_t, 4> blocks;
   bool bottleneck = true;

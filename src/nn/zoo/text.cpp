@@ -11,8 +11,8 @@ namespace {
 
 Network text(std::string_view model, const Layer& recurrent, const TextOptions& options) {
   require(options.steps > 0 && options.classes >= 0,
-          "{} takes at least one word, and a number of classes or 0 for none; got {} and {}", model,
-          options.steps, options.classes);
+          "{} expects at least one word, and a number of classes or 0 for none; got {} and {}",
+          model, options.steps, options.classes);
   Network network({options.steps},
                   {Embedding{.vocabulary = options.vocabulary, .features = options.features},
                    recurrent},

@@ -20,7 +20,7 @@ double activate(Activation kind, double x);
 double activation_slope(Activation kind, double x);
 /// f'(x) from y = f(x), for all kinds but gelu.
 double activation_slope_from_output(Activation kind, double y);
-/// Whether the slope follows from the output, so that the input need not be kept.
+/// Returns whether the slope follows from the output, so that the input need not be kept.
 constexpr bool slope_from_output(Activation kind) { return kind != Activation::gelu; }
 
 struct ActivationAttrs {
@@ -58,8 +58,8 @@ class ActivationGradOp final : public OpBase<ActivationGradOp, ActivationAttrs> 
   std::vector<int> in_place() const override { return {In::dy, In::saved}; }
 };
 
-/// The gradient by an activation's input where `y` = f(·) (for kinds whose slope follows from the
-/// output; Activation::none returns dy).
+/// Returns the gradient by an activation's input where `y` = f(·) (for kinds whose slope follows
+/// from the output; Activation::none returns dy).
 Value activation_gradient_from_output(Graph& graph, Activation kind, Value dy, Value y,
                                       const std::string& name);
 

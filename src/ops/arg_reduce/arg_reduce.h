@@ -23,7 +23,7 @@ struct ArgReduceAttrs {
   bool operator==(const ArgReduceAttrs&) const = default;
 };
 
-/// Whether x takes the place of the best so far: a NaN does of any number.
+/// Returns whether x takes the place of the best so far: a NaN does of any number.
 template <class T>
 LINNET_HOST_DEVICE bool beats(ArgReduction kind, T x, T best) {
   if (x != x) return best == best;

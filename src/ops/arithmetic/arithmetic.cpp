@@ -49,12 +49,11 @@ Value sum_to(Graph& graph, Value d, Shape b, const std::string& name) {  // addi
 }
 
 std::vector<ValueType> ArithmeticOp::infer(std::span<const ValueType> inputs) const {
-  require(
-      inputs.size() == 2 && inputs[In::a].dtype == DType::f32 &&
-          inputs[In::b].dtype == DType::f32 &&
-          broadcast(inputs[In::a].shape, inputs[In::b].shape).has_value(),
-      "expected b of a's shape, or with dimensions of 1 or fewer axes where it is repeated; got {}",
-      to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
+  require(inputs.size() == 2 && inputs[In::a].dtype == DType::f32 &&
+              inputs[In::b].dtype == DType::f32 &&
+              broadcast(inputs[In::a].shape, inputs[In::b].shape).has_value(),
+          "expected b of a shape that broadcasts to a's; got {}",
+          to_string({"a", "b"}, {inputs.begin(), inputs.end()}));
   return {inputs[In::a]};
 }
 

@@ -92,7 +92,7 @@ class ScaleOp final : public OpBase<ScaleOp, ScaleAttrs> {
   std::vector<int> in_place() const override { return {In::x}; }
 };
 
-/// The sum of `d`, the gradient of a value that `b` was repeated to, over the axes of the
+/// Returns the sum of `d`, the gradient of a value that `b` was repeated to, over the axes of the
 /// repetition: of b's shape.
 Value sum_to(Graph& graph, Value d, Shape b, const std::string& name);
 

@@ -47,8 +47,7 @@ TEST(Arithmetic, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(
       inference_error(make_op(ArithmeticOp({Arithmetic::multiply})), {f32({8, 5}), f32({8})},
                       "gate"),
-      "[arithmetic 'gate'] expected b of a's shape, or with dimensions of 1 or fewer axes where it "
-      "is repeated; got a=(8, 5), b=(8)");
+      "[arithmetic 'gate'] expected b of a shape that broadcasts to a's; got a=(8, 5), b=(8)");
   const OpPtr add = make_op(ArithmeticOp());
   EXPECT_NE(inference_error(add, {f32({2, 3, 4, 5}), f32({2, 1, 4, 1})}), "");
   EXPECT_NE(inference_error(add, {f32({3, 1}), f32({3, 5})}), "");

@@ -9,8 +9,8 @@
 
 namespace linnet {
 
-/// How the second operand is repeated along the first: a is (outer, own, repeat, inner), b is
-/// (own, inner).
+/// Describes how the second operand is repeated along the first: a is (outer, own, repeat, inner),
+/// b is (own, inner).
 struct Broadcast {
   std::int64_t outer = 1;
   std::int64_t own = 1;
@@ -18,7 +18,7 @@ struct Broadcast {
   std::int64_t inner = 1;
 };
 
-/// Whether b has an axis that lies under a's axis `axis`, of the same dimension.
+/// Returns whether b has an axis that lies under a's axis `axis`, of the same dimension.
 inline bool has_axis(const Shape& a, const Shape& b, std::size_t axis) {
   const std::size_t missing = a.rank() - b.rank();
   return axis >= missing && b.dims()[axis - missing] == a.dims()[axis];

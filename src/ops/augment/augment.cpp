@@ -10,7 +10,8 @@ namespace {
 
 void check_rule(const AugmentRule& r, std::int64_t h, std::int64_t w) {
   require(r.height >= 1 && r.width >= 1 && r.padding >= 0 && r.cutout >= 0,
-          "expected a size of at least 1 x 1, padding and cutout not negative; got {} x {}, {}, {}",
+          "expected a size of at least 1 x 1, and padding and cutout of at least 0; got {} x {}, "
+          "{}, {}",
           r.height, r.width, r.padding, r.cutout);
   require(r.flip >= 0 && r.flip <= 1, "expected a probability of flips in [0, 1]; got {}", r.flip);
   require(r.brightness >= 0 && r.contrast >= 0 && r.saturation >= 0,
@@ -22,10 +23,10 @@ void check_rule(const AugmentRule& r, std::int64_t h, std::int64_t w) {
           "expected ratios 0 < least <= most; got {} and {}", r.ratio_min, r.ratio_max);
   if (!r.training || r.resized_crop) return;
   require(h + 2 * r.padding >= r.height && w + 2 * r.padding >= r.width,
-          "a crop of {} x {} does not fit into images of {} x {} padded by {}", r.height, r.width,
-          h, w, r.padding);
+          "a crop of {} x {} is larger than images of {} x {} padded by {}", r.height, r.width, h,
+          w, r.padding);
   require(!r.reflect || (r.padding < h && r.padding < w),
-          "images of {} x {} can't be mirrored {} pixels deep", h, w, r.padding);
+          "images of {} x {} cannot be padded by reflection of {} pixels", h, w, r.padding);
 }
 
 }  // namespace
@@ -44,8 +45,8 @@ std::vector<ValueType> AugmentOp::infer(std::span<const ValueType> inputs) const
     return values.size() == 1 || static_cast<std::int64_t>(values.size()) == record[2];
   };
   require(fits(attrs().scale) && fits(attrs().shift),
-          "expected one scale and shift, or one a channel of {}; got {} and {}", to_string(record),
-          attrs().scale.size(), attrs().shift.size());
+          "expected one scale and shift, or one for each of {} channels; got {} and {}",
+          to_string(record), attrs().scale.size(), attrs().shift.size());
   check_rule(attrs().rule, record[0], record[1]);
   return {{DType::f32, Shape{attrs().batch, attrs().rule.height, attrs().rule.width, record[2]}}};
 }

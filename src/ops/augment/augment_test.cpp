@@ -109,7 +109,7 @@ AugmentSample draw(const AugmentRule& rule, std::int64_t sample, const StepInfo&
   return draw_augment(rule, 32, 32, step, sample);
 }
 
-/// What of a draw is a number: to compare two.
+/// Returns what of a draw is a number: to compare two.
 std::vector<double> numbers(const AugmentSample& s) {
   return {double(s.top),     double(s.left),     double(s.height),   double(s.width),
           double(s.cut_top), double(s.cut_left), double(s.flip),     s.factor[0],
@@ -198,9 +198,9 @@ TEST(Augment, NamesTheLayerAndWhatIsWrong) {
   EXPECT_EQ(error({}, f32({1, 4})),
             "[augment 'samples'] expected images (1, H, W, C) in u8 or f32; got data=(1, 4)");
   EXPECT_EQ(error({.height = 9, .width = 8, .padding = 2}, u8({1, 4, 4, 3})),
-            "[augment 'samples'] a crop of 9 x 8 does not fit into images of 4 x 4 padded by 2");
+            "[augment 'samples'] a crop of 9 x 8 is larger than images of 4 x 4 padded by 2");
   EXPECT_EQ(error({.height = 4, .width = 4, .padding = 4, .reflect = true}, u8({1, 4, 4, 3})),
-            "[augment 'samples'] images of 4 x 4 can't be mirrored 4 pixels deep");
+            "[augment 'samples'] images of 4 x 4 cannot be padded by reflection of 4 pixels");
   EXPECT_EQ(error({.height = 4, .width = 4, .flip = 2}, u8({1, 4, 4, 3})),
             "[augment 'samples'] expected a probability of flips in [0, 1]; got 2");
 }

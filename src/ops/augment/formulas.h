@@ -46,8 +46,8 @@ inline constexpr int kContrast = 1;
 inline constexpr int kSaturation = 2;
 inline constexpr int kJitters = 3;
 
-/// What was drawn for one sample. The crop [top, top + height) x [left, left + width) may reach
-/// over the edges; the cut is one of the result.
+/// Holds what was drawn for one sample. The crop [top, top + height) x [left, left + width) may
+/// reach over the edges; the cut is one of the result.
 struct AugmentSample {
   std::int64_t top;
   std::int64_t left;
@@ -101,7 +101,7 @@ LINNET_HOST_DEVICE inline void draw_resized_crop(AugmentSample& s, const Augment
   centre_crop(s, h, w, crop_h < 1 ? 1 : crop_h, crop_w < 1 ? 1 : crop_w);
 }
 
-/// Of a record of h x w pixels.
+/// Draws the numbers of a record of h x w pixels.
 LINNET_HOST_DEVICE inline AugmentSample draw_augment(const AugmentRule& rule, std::int64_t h,
                                                      std::int64_t w, const StepInfo& step,
                                                      std::int64_t sample) {
@@ -143,7 +143,7 @@ LINNET_HOST_DEVICE inline AugmentSample draw_augment(const AugmentRule& rule, st
   return s;
 }
 
-/// Whether a stage changes anything.
+/// Returns whether a stage changes anything.
 LINNET_HOST_DEVICE inline bool jitters(const AugmentRule& rule, int stage) {
   if (!rule.training) return false;
   return (stage == kBrightness ? rule.brightness
@@ -174,7 +174,7 @@ struct AugmentPixels {
   }
 };
 
-/// Where a result's row or column lies in the crop: between first and second.
+/// Describes where a result's row or column lies in the crop: between first and second.
 template <class T>
 struct AugmentPlace {
   std::int64_t first;
@@ -193,7 +193,7 @@ struct AugmentPlace {
   }
 };
 
-/// A pixel of the result before jitter: channel c at (y, x), by linear interpolation.
+/// Returns a pixel of the result before jitter: channel c at (y, x), by linear interpolation.
 template <class T, class From>
 LINNET_HOST_DEVICE T augment_pixel(const AugmentPixels<T, From>& from, const AugmentSample& s,
                                    const AugmentPlace<T>& y, const AugmentPlace<T>& x,
@@ -207,7 +207,8 @@ LINNET_HOST_DEVICE T augment_pixel(const AugmentPixels<T, From>& from, const Aug
   return above + y.share * (row(y.second) - above);
 }
 
-/// The luminance of torchvision's rgb_to_grayscale; the first channel of images not in colour.
+/// Returns the luminance of torchvision's rgb_to_grayscale; the first channel of images not in
+/// colour.
 template <class T>
 LINNET_HOST_DEVICE T luminance(const T* pixel, std::int64_t channels) {
   if (channels != 3) return pixel[0];

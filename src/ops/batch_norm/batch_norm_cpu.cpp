@@ -31,8 +31,8 @@ Rows rows_of(const Shape& x) {
   return {channels > 0 ? x.elements() / channels : 0, channels};
 }
 
-/// A stage of f(args, rows), the last rows first: what was read or written last is still in a
-/// cache, and whoever reads the result begins with its first rows.
+/// Returns a stage of f(args, rows), the last rows first: what was read or written last is still in
+/// a cache, and whoever reads the result begins with its first rows.
 template <class F>
 Stage by_rows_reversed(const Rows& s, double cost_each, F f) {
   const int tasks = s.tasks(cost_each);
@@ -140,7 +140,7 @@ std::optional<Kernel> prepare_inference(const NodeView& node) {
   return kernel;
 }
 
-/// A range of rows of the gradient; y is null without an activation.
+/// Returns a range of rows of the gradient; y is null without an activation.
 GradientRows gradient_rows(const Args& args, std::int64_t channels, Range range) {
   using In = BatchNormGradOp::In;
   const std::int64_t begin = range.begin * channels;

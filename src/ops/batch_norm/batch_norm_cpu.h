@@ -31,7 +31,7 @@ struct Normalization {
 void normalize_rows(const Normalization& by, const float* x, const float* residual,
                     std::int64_t rows, std::int64_t channels, float* y);
 
-/// What the gradient's loops read. dz is dy where y > 0; all of it where y is null.
+/// Holds what the gradient's loops read. dz is dy where y > 0; all of it where y is null.
 struct GradientRows {
   const float* dy = nullptr;
   const float* x = nullptr;

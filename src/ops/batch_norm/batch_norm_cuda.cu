@@ -21,7 +21,8 @@ NormTiles tiles_of_map(const Shape& x, std::int64_t rows) {
 }
 std::int64_t rows_of(const Shape& x) { return x[-1] > 0 ? x.elements() / x[-1] : 0; }
 
-/// Where two numbers of each channel lie by chunks of rows: first[chunk * stride + channel].
+/// Describes where two numbers of each channel lie by chunks of rows: first[chunk * stride +
+/// channel].
 struct Partials {
   float* first = nullptr;
   float* second = nullptr;

@@ -21,7 +21,7 @@ bool asked(const Context& context, const CudnnBatchNorm& norm) {
          (norm.rows() * norm.c >= kLeastElements || context.cudnn->preferred());
 }
 
-/// The image as it is, where x is one: cuDNN's heuristics go by its height and width.
+/// Returns the image as it is, where x is one: cuDNN's heuristics go by its height and width.
 CudnnBatchNorm norm_of(const Shape& x) {
   CudnnBatchNorm norm;
   norm.c = x[-1];
@@ -31,8 +31,8 @@ CudnnBatchNorm norm_of(const Shape& x) {
   return norm;
 }
 
-/// A channel's statistics in the workspace, the plan's own workspace after them: cuDNN does not
-/// promise that running statistics may be updated in place.
+/// Returns a channel's statistics in the workspace, the plan's own workspace after them: cuDNN does
+/// not promise that running statistics may be updated in place.
 Kernel forward(const PlanPtr& plan, std::int64_t channels) {
   const std::size_t bytes = library_padded(static_cast<std::size_t>(channels) * sizeof(float));
   const auto enqueue = [=](const Args& args) {

@@ -57,7 +57,7 @@ struct NormCell {
     step = blockDim.x / t.lanes;
     if (!inside) first = end;
   }
-  /// Whether this thread stands for its channels: the first of those that share them.
+  /// Returns whether this thread stands for its channels: the first of those that share them.
   __device__ bool leads(const NormTiles& t) const { return inside && threadIdx.x < t.lanes; }
 };
 

@@ -11,7 +11,7 @@ float part_of(const BinRange& rows, const BinRange& columns) {
   return 1.0F / static_cast<float>(rows.size() * columns.size());
 }
 
-/// One stage over the rows (n, i) of images of `rows` rows each.
+/// Returns one stage over the rows (n, i) of images of `rows` rows each.
 template <class F>
 Kernel over_rows(const BinShape& s, std::int64_t rows, F f) {
   const double row_cost = 0.5 * static_cast<double>(std::max(s.inputs(), s.outputs())) /

@@ -25,13 +25,13 @@ struct Bins {
   std::int64_t stride = 1;
   std::int64_t pad = 0;
 
-  /// The pixels of bin i.
+  /// Returns the pixels of bin i.
   constexpr BinRange pixels(std::int64_t i) const {
     if (size == 0) return {i * dim / count, ((i + 1) * dim + count - 1) / count};
     const std::int64_t start = i * stride - pad;
     return {std::max<std::int64_t>(start, 0), std::min<std::int64_t>(start + size, dim)};
   }
-  /// The bins that hold the pixel.
+  /// Returns the bins that hold the pixel.
   constexpr BinRange over(std::int64_t pixel) const {
     if (size == 0) {
       return {pixel * count / dim, ((pixel + 1) * count + dim - 1) / dim};
@@ -56,7 +56,7 @@ struct BinShape {
 
 /// Throws Error where the bins don't fit images x (N, H, W, C).
 BinShape bin_shape(const BinMean2dAttrs& attrs, const Shape& x);
-/// The dimensions of a gradient operator from its dy.
+/// Returns the dimensions of a gradient operator from its dy.
 BinShape bin_shape(const BinMean2dGradAttrs& attrs, const Shape& dy);
 
 }  // namespace linnet

@@ -19,7 +19,7 @@ std::vector<ValueType> BlendOp::infer(std::span<const ValueType> inputs) const {
   }
   require(attrs().bounds.size() == 2 * attrs().weights.size() &&
               (attrs().kind == Blend::mix || attrs().weights.empty()),
-          "expected a weight for each range, and ranges in a mix alone; got {} and {} bounds",
+          "expected a weight for each range, and ranges only in a mix; got {} and {} bounds",
           attrs().weights.size(), attrs().bounds.size());
   std::int64_t last = 0;
   for (std::size_t i = 0; i < attrs().bounds.size(); i += 2) {

@@ -11,7 +11,7 @@
 
 namespace linnet {
 
-/// What a flat array becomes with another one of its length.
+/// Says what a flat array becomes with another one of its length.
 enum class Blend : std::uint8_t {
   add,  ///< t + s
   mix,  ///< (1 - w) t + w s, a weight w by range: running statistics
@@ -71,7 +71,7 @@ struct BlendRange {
 
 std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length);
 
-/// What kernels are told of the attributes.
+/// Holds what kernels are told of the attributes.
 struct BlendRule {
   Blend kind;
   double decay;

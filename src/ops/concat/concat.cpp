@@ -18,12 +18,12 @@ std::vector<ValueType> ConcatOp::infer(std::span<const ValueType> inputs) const 
     names.push_back(fmt::format("x{}", names.size()));
     fits = fits && type.dtype == DType::f32 &&
            type.shape.rank() == inputs[In::first].shape.rank() &&
-           with_extent(type.shape, axis, 0) == with_extent(inputs[In::first].shape, axis, 0);
+           with_dim(type.shape, axis, 0) == with_dim(inputs[In::first].shape, axis, 0);
     if (fits) dim += type.shape[axis];
   }
   require(fits, "expected f32 operands that differ in axis {} (after the batch) alone; got {}",
           axis, to_string(names, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::first].shape, axis, dim)}};
+  return {{DType::f32, with_dim(inputs[In::first].shape, axis, dim)}};
 }
 
 std::vector<Value> ConcatOp::gradient(const GradientArgs& args) const {

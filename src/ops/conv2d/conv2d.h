@@ -41,7 +41,7 @@ struct Conv2dAttrs {
   }
   bool operator==(const Conv2dAttrs&) const = default;
 
-  /// The same windows without bias and activation.
+  /// Returns the same windows without bias and activation.
   Conv2dAttrs plain() const;
 };
 
@@ -118,7 +118,7 @@ class Conv2dGradInputOp final : public OpBase<Conv2dGradInputOp, Conv2dGradInput
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// The convolution's dimensions from the types of dz and w.
+  /// Returns the convolution's dimensions from the types of dz and w.
   ConvShape shape(const Shape& dz, const Shape& w) const;
 };
 
@@ -146,7 +146,7 @@ class Conv2dGradWeightOp final : public OpBase<Conv2dGradWeightOp, Conv2dGradWei
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// The convolution's dimensions from the types of x and dz.
+  /// Returns the convolution's dimensions from the types of x and dz.
   ConvShape shape(const Shape& x, const Shape& dz) const;
 };
 

@@ -32,8 +32,8 @@ Engines thin_first() {
           &im2col_engine()};
 }
 
-/// Every engine as a candidate, those of `first` before the others in their usual order; those
-/// after im2col, which takes everything, are there to be measured alone. `prepare` gives an
+/// Returns every engine as a candidate, those of `first` before the others in their usual order;
+/// those after im2col, which takes everything, are there to be measured alone. `prepare` gives an
 /// engine's kernel.
 template <class Prepare>
 std::vector<Candidate> candidates(Engines first, Prepare prepare) {

@@ -16,14 +16,14 @@ constexpr std::int64_t kMostPartials = std::int64_t{16} << 20;  ///< floats: 64 
 
 bool depthwise(const ConvShape& s) { return s.attrs.groups == s.c && s.co == s.c; }
 
-/// A plain matrix product on the images as they are.
+/// Returns a plain matrix product on the images as they are.
 bool pointwise(const ConvShape& s) {
   const Conv2dAttrs& a = s.attrs;
   return s.kh * s.kw == 1 && a.groups == 1 && a.stride_h == 1 && a.stride_w == 1 &&
          a.pad_top + a.pad_bottom + a.pad_left + a.pad_right == 0;
 }
 
-/// What the kernels here can index; whatever fits a device's memory does.
+/// Returns what the kernels here can index; whatever fits a device's memory does.
 bool takes(const ConvShape& s) {
   return fits_geometry(s) && s.attrs.groups < 65536 && std::max(s.c, s.co) < 16 * 65536;
 }
@@ -52,7 +52,8 @@ bool direct_forward(const ConvShape& s) {
   return depthwise(s) || (s.taps() <= 32 && s.group_out() <= 32);
 }
 
-/// Whether neighbouring output channels come in fours of one group (depthwise: of the image).
+/// Returns whether neighbouring output channels come in fours of one group (depthwise: of the
+/// image).
 bool in_fours(const ConvShape& s) { return (depthwise(s) ? s.co : s.group_out()) % 4 == 0; }
 
 LaunchShape direct_launch(const ConvShape& s, std::int64_t pixels, int tile, bool vectors) {

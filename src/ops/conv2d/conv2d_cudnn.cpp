@@ -70,7 +70,7 @@ CudnnConvolution convolution(Direction direction, const ConvShape& s, CudnnMath 
           .groups = a.groups};
 }
 
-/// Where cuDNN is asked at all.
+/// Returns where cuDNN is asked at all.
 bool asked(const ConvShape& s, const Context& context) {
   return context.options.cudnn && context.cudnn != nullptr && s.n > 0 && !for_own_kernels(s);
 }
@@ -81,7 +81,7 @@ void enqueue_tail(const Args& args, const ConvShape& s, const Conv2dAttrs& attrs
                           attrs.bias ? args.in(Conv2dOp::In::b) : nullptr, attrs.activation);
 }
 
-/// A plan on the first `inputs` operands as they are; `tail` is what the plan leaves out.
+/// Returns a plan on the first `inputs` operands as they are; `tail` is what the plan leaves out.
 template <class F>
 Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
   return {.enqueue =
@@ -96,8 +96,8 @@ Kernel direct(const PlanPtr& plan, std::size_t inputs, F tail) {
           .engine = plan->engine()};
 }
 
-/// What the bfloat16 copies of two operands and the result take in the workspace, the plan's own
-/// workspace after them.
+/// Holds what the bfloat16 copies of two operands and the result take in the workspace, the plan's
+/// own workspace after them.
 struct Bf16Layout {
   explicit Bf16Layout(const CudnnConvolution& conv) {
     const std::vector<std::size_t> bytes = conv.operand_bytes();

@@ -39,8 +39,8 @@ struct CorrelationAxis {
   bool leaves_input() const { return pad > 0 || (out - 1) * stride - pad + kernel > in; }
 };
 
-/// What convolutions and their gradients by the input have in common: sums over patches of images
-/// (N, H, W, C) for every pixel of a grid. Groups and dilation are not among them.
+/// Holds what convolutions and their gradients by the input have in common: sums over patches of
+/// images (N, H, W, C) for every pixel of a grid. Groups and dilation are not among them.
 struct Correlation {
   std::int64_t n = 0;
   std::int64_t c = 0;  ///< channels of the images
@@ -53,7 +53,7 @@ struct Correlation {
   std::int64_t segment() const { return columns.kernel * c; }
 };
 
-/// A convolution as it is, without groups and dilation.
+/// Returns a convolution as it is, without groups and dilation.
 Correlation forward_correlation(const ConvShape& shape);
 
 /// Images as rows of patches, line after line of the grid: where they leave the images, in padded
@@ -66,8 +66,8 @@ class PatchBlocks {
   /// Lines that a block has: enough pixels for a product.
   std::int64_t block_lines() const { return block_lines_; }
   std::size_t scratch_bytes() const;
-  /// The patches of lines [begin, end), at most block_lines(); valid until the next call with the
-  /// same scratch. `rows` of them are as many as pixels.
+  /// Returns the patches of lines [begin, end), at most block_lines(); valid until the next call
+  /// with the same scratch. `rows` of them are as many as pixels.
   SegmentedRows patches(const float* images, std::int64_t begin, std::int64_t end,
                         std::byte* scratch) const;
   /// Addresses of the pixels of lines [begin, end) of an image of `channels`, in placed order.

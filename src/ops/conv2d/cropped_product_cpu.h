@@ -15,7 +15,7 @@ class CroppedProduct {
   CroppedProduct() = default;
   CroppedProduct(const Correlation& correlation, std::int64_t columns);
 
-  /// Whether zeros are so many of the products that this is faster.
+  /// Returns whether zeros are so many of the products that this is faster.
   bool pays() const;
   /// Blocks of images, which tasks share out.
   std::int64_t blocks() const;

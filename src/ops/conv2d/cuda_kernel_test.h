@@ -32,7 +32,7 @@ class CudaKernelRun {
 
   std::vector<double>& operand(std::size_t i) { return operands_[i].data; }
 
-  /// The outputs, or none where the engines of `registry` refuse.
+  /// Returns the outputs, or none where the engines of `registry` refuse.
   std::vector<std::vector<double>> run(const cuda::Registry& registry) {
     cuda::sim::device().host_pointers = true;
     const NodeView node{*op_, types_, outputs_, std::vector<bool>(outputs_.size(), true)};
@@ -103,8 +103,8 @@ class CudaKernelRun {
   std::size_t skew_;
 };
 
-/// The kernel agrees with the reference, and is the same to the bit when threads and blocks run in
-/// another order. Returns the engine.
+/// The kernel agrees with the reference, and is the same to the bit when threads and blocks
+/// run in another order. Returns the engine.
 inline std::string expect_cuda_agrees(const std::string& name, const OpPtr& op,
                                       const std::vector<ValueType>& inputs,
                                       const cuda::Registry& registry, std::size_t skew = 0) {

@@ -34,7 +34,8 @@ inline void multiply_add(const float* a, const float* b, float* sums, std::int64
   for (std::int64_t c = 0; c < channels; ++c) sums[c] += a[c] * b[c];
 }
 
-/// A stage that puts w (C, taps) as (taps, C) into the workspace, where channels are vectors.
+/// Returns a stage that puts w (C, taps) as (taps, C) into the workspace, where channels are
+/// vectors.
 Stage transpose_weights(const ConvShape& s) {
   const std::int64_t taps = s.kh * s.kw;
   return parallel(1, [=](const Args& args) {

@@ -11,8 +11,8 @@ bool takes(const ConvShape& s) {
   return s.attrs.groups == 1 && s.attrs.dilation_h == 1 && s.attrs.dilation_w == 1 && s.n > 0;
 }
 
-/// The inputs x = first + i stride of an axis get gradients of outputs by every stride-th tap, in
-/// reverse: a correlation of its own.
+/// The inputs x = first + i stride of an axis get gradients of outputs by every stride-th
+/// tap, in reverse: a correlation of its own.
 CorrelationAxis phase(std::int64_t first, std::int64_t in, std::int64_t out, std::int64_t kernel,
                       std::int64_t stride, std::int64_t pad) {
   const std::int64_t tap = (first + pad) % stride;  // the smallest that reaches them
@@ -129,7 +129,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   return kernel;
 }
 
-/// Whether taps meet padding alone, whose gradients are zeros that nothing else writes.
+/// Returns whether taps meet padding alone, whose gradients are zeros that nothing else writes.
 bool cropped(const ConvShape& s, const Correlation& all) { return all.taps() < s.taps(); }
 
 /// Few sums of many pixels: tasks take lines, and their sums are added. Otherwise tasks take

@@ -14,7 +14,7 @@ namespace linnet::cuda {
 /// Taps that a thread of the weight gradient sums in registers.
 inline constexpr int kTapsOfThread = 9;
 
-/// The input's channels that output channels o ... read.
+/// Returns the input's channels that output channels o ... read.
 template <int kVector, bool kDepthwise>
 __device__ inline FloatVector<kVector> read_input(const float* from) {
   if constexpr (kDepthwise) {

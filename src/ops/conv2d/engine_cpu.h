@@ -46,21 +46,23 @@ const ConvEngine& direct_engine();
 const ConvEngine& depthwise_engine();
 /// oneDNN's convolutions, one sequential primitive a block of samples.
 const ConvEngine& onednn_engine();
-/// The same on operands 0 and 1 in bfloat16; none where the processor has no such arithmetic.
+/// Returns the same on operands 0 and 1 in bfloat16; none where the processor has no such
+/// arithmetic.
 const ConvEngine& onednn_bf16_engine();
 
 /// Gives an engine's kernel of a forward convolution, for ConvTail::keeps_weights.
 using PrepareForward =
     std::function<std::optional<Kernel>(const ConvEngine& engine, bool keeps_weights)>;
-/// Every engine as a candidate for a forward convolution, the one that is fastest as a rule first.
-/// Packed weights are kept where they are fixed and packing counts.
+/// Returns every engine as a candidate for a forward convolution, the one that is fastest as a rule
+/// first. Packed weights are kept where they are fixed and packing counts.
 std::vector<Candidate> forward_candidates(const ConvShape& shape, bool fixed_weights,
                                           const PrepareForward& prepare);
 
 /// Nanoseconds of one core for `flops` at a cautious 40 GFLOP/s.
 inline double conv_cost(double flops) { return flops / 40; }
 
-/// How many partial weight gradients are worth it: bounded by the work and by 64 MiB of them.
+/// Returns how many partial weight gradients are worth it: bounded by the work and by 64 MiB of
+/// them.
 inline int partial_gradients(const ConvShape& shape, std::int64_t items, double cost_each) {
   const std::int64_t fit = (std::int64_t{16} << 20) / std::max<std::int64_t>(shape.weights(), 1);
   return std::min(tasks_for(items, cost_each),

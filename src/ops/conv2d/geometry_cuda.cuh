@@ -78,7 +78,7 @@ struct ConvGeometry {
   }
 };
 
-/// Whether the dimensions of one sample fit 31 bits.
+/// Returns whether the dimensions of one sample fit 31 bits.
 inline bool fits_geometry(const ConvShape& s) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   const Conv2dAttrs& a = s.attrs;

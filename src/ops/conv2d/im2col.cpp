@@ -7,7 +7,8 @@
 namespace linnet::cpu {
 namespace {
 
-/// The smallest and one past the largest k in [0, count) with 0 <= start + k * step < limit.
+/// The smallest and one past the largest k in [0, count) with 0 <= start + k * step <
+/// limit.
 std::pair<std::int64_t, std::int64_t> inside(std::int64_t start, std::int64_t step,
                                              std::int64_t count, std::int64_t limit) {
   const std::int64_t first = start < 0 ? (-start + step - 1) / step : 0;

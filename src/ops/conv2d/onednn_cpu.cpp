@@ -84,8 +84,8 @@ struct State {
   memory own;
 };
 
-/// A primitive for every block, or null if oneDNN does not take the shape. The layout of the
-/// weights must be the same for the last, smaller block: Tag::any could choose another.
+/// Returns a primitive for every block, or null if oneDNN does not take the shape. The layout of
+/// the weights must be the same for the last, smaller block: Tag::any could choose another.
 std::shared_ptr<State> make_state(ConvShape s, ConvDirection direction, const Blocks& blocks,
                                   bool bias, memory::data_type operands) {
   const SequentialOpenMp sequential;
@@ -129,7 +129,7 @@ Stage reorder_weights(const std::shared_ptr<State>& state) {
   });
 }
 
-/// The beginning of forward's and grad_input's kernel.
+/// Returns the beginning of forward's and grad_input's kernel.
 Kernel with_packed_weights(const std::shared_ptr<State>& state) {
   Kernel kernel;
   kernel.packed_bytes = state->weights.get_size();
@@ -201,8 +201,8 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   return kernel;
 }
 
-/// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the workspace
-/// in Linnet's; a second stage adds them.
+/// Every block's gradient in oneDNN's layout in the thread's scratch, then put into the
+/// workspace in Linnet's; a second stage adds them.
 template <class T>
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;

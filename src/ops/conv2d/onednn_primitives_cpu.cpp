@@ -23,7 +23,7 @@ memory::dims weight_dims(const ConvShape& s) {
   return {s.attrs.groups, s.group_out(), s.group_in(), s.kh, s.kw};
 }
 
-/// What `direction` reads is of type `operands`, what it writes f32.
+/// Returns what `direction` reads is of type `operands`, what it writes f32.
 Problem describe(const ConvShape& s, ConvDirection direction, memory::data_type operands) {
   const Conv2dAttrs& a = s.attrs;
   const auto type = [&](ConvDirection writer) { return direction == writer ? kF32 : operands; };

@@ -23,12 +23,12 @@ struct OneDnnConvolution {
   dnnl::memory::desc scratchpad;  ///< the caller's, see execute
 };
 
-/// Where oneDNN has nothing better than a naive loop: null. Call within SequentialOpenMp.
+/// Returns where oneDNN has nothing better than a naive loop: null. Call within SequentialOpenMp.
 std::optional<OneDnnConvolution> make_convolution(const dnnl::engine& engine,
                                                   ConvDirection direction, const ConvShape& shape,
                                                   bool bias, dnnl::memory::data_type operands);
 
-/// The weights as Linnet keeps them: (C_out, KH, KW, C/groups).
+/// Returns the weights as Linnet keeps them: (C_out, KH, KW, C/groups).
 dnnl::memory::desc plain_weights(const ConvShape& shape, dnnl::memory::data_type type);
 
 }  // namespace linnet::cpu

@@ -7,7 +7,7 @@
 
 namespace linnet::cuda {
 
-/// Where sums go: the first `first_count` to `first`, the others to `second`.
+/// Describes where sums go: the first `first_count` to `first`, the others to `second`.
 struct SumTargets {
   float* first = nullptr;
   std::int64_t first_count = 0;

@@ -13,7 +13,7 @@ bool takes(const ConvShape& s) {
          a.pad_top == 0 && a.pad_bottom == 0 && a.pad_left == 0 && a.pad_right == 0;
 }
 
-/// Of x (pixels, C), w (C_out, C) and y (pixels, C_out).
+/// Multiplies x (pixels, C) and w (C_out, C) to y (pixels, C_out).
 double cost(std::int64_t a, std::int64_t b) {
   return conv_cost(2.0 * static_cast<double>(a) * static_cast<double>(b));
 }

@@ -16,7 +16,7 @@ struct Spread {
   explicit Spread(const ConvShape& s)
       : s(s), outputs(s.out_pixels() * s.co), inputs(s.in_pixels() * s.c) {}
 
-  /// The tap that output pixel p multiplies input pixel q with; -1: none.
+  /// Returns the tap that output pixel p multiplies input pixel q with; -1: none.
   std::int64_t tap(std::int64_t p, std::int64_t q) const {
     const Conv2dAttrs& a = s.attrs;
     const std::int64_t k = along(q / s.w, p / s.ow * a.stride_h - a.pad_top, a.dilation_h, s.kh);
@@ -128,7 +128,7 @@ std::optional<Kernel> grad_input(const ConvShape& s) {
   return kernel;
 }
 
-/// The gradient of the spread weights, then of every tap the sum of its places.
+/// Returns the gradient of the spread weights, then of every tap the sum of its places.
 std::optional<Kernel> grad_weight(const ConvShape& s) {
   using In = Conv2dGradWeightOp::In;
   using Out = Conv2dGradWeightOp::Out;

@@ -42,7 +42,7 @@ struct Tiling {
                                       const float* zeros) const {
     return window<4>(images, channels, tile, in_h, in_w, pad_top, pad_left, zeros);
   }
-  /// Of the 2x2 outputs, null outside.
+  /// Addresses of the 2x2 outputs, null outside.
   template <class T>
   std::array<T*, 4> outputs(T* images, std::int64_t channels, std::int64_t tile,
                             T* outside = nullptr) const {
@@ -92,7 +92,7 @@ Tiling backward_tiling(const ConvShape& s) {
   return {s.n, s.oh, s.ow, s.h, s.w, 2 - s.attrs.pad_top, 2 - s.attrs.pad_left};
 }
 
-/// Of transformed weights: (C_out, 16, point_stride(C)).
+/// Returns the dims of transformed weights: (C_out, 16, point_stride(C)).
 std::int64_t channel_points(const ConvShape& s) { return kPoints * point_stride(s.c); }
 
 /// The weights' points at `to`, of output channels [begin, end).

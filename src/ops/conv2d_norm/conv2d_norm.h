@@ -32,9 +32,9 @@ class Conv2dNormOp final : public OpBase<Conv2dNormOp, Conv2dNormAttrs> {
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// Of the convolution: x, w, [b]; the norm's follow.
+  /// Counts the convolution's operands: x, w, [b]; the norm's follow.
   std::size_t conv_operands() const { return attrs().conv.bias ? In::b + 1 : In::w + 1; }
-  /// The place of an operand of the norm, other than its x.
+  /// Returns the place of an operand of the norm, other than its x.
   std::size_t norm_input(BatchNormInferenceOp::In of_norm) const {
     return conv_operands() + of_norm - BatchNormInferenceOp::In::gamma;
   }

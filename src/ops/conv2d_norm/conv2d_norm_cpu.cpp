@@ -56,7 +56,7 @@ struct Folding {
     }
   }
 
-  /// A stage of a convolution's kernel on the folded operands.
+  /// Returns a stage of a convolution's kernel on the folded operands.
   Stage on_folded(Stage stage) const {
     return parallel(stage.tasks, [run = std::move(stage.run), folding = *this](const Args& args,
                                                                                const Task& task) {
@@ -67,7 +67,7 @@ struct Folding {
   }
 };
 
-/// Where an engine adds no residual: over all of its result.
+/// Returns where an engine adds no residual: over all of its result.
 Stage add_residual(const ConvShape& s, Activation activation) {
   const std::int64_t pixels = s.n * s.out_pixels();
   const int tasks = tasks_for(pixels, 0.3 * static_cast<double>(s.co));

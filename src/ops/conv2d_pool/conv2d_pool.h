@@ -59,7 +59,7 @@ class Conv2dPoolGradOp final : public OpBase<Conv2dPoolGradOp, Conv2dPoolGradAtt
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
   Cost cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const override;
-  /// The convolution's dimensions from those of x and dy.
+  /// Returns the convolution's dimensions from those of x and dy.
   ConvShape shape(const Shape& x, const Shape& dy) const;
 };
 

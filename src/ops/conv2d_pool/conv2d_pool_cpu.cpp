@@ -8,7 +8,7 @@
 namespace linnet::cpu {
 namespace {
 
-/// What of a convolution the loops take, and the shape of a sample with its padding.
+/// Returns what of a convolution the loops take, and the shape of a sample with its padding.
 bool takes(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
   const Conv2dAttrs& c = attrs.conv;
   return c.stride_h == 1 && c.stride_w == 1 && c.dilation_h == 1 && c.dilation_w == 1 &&

@@ -20,7 +20,7 @@ struct ConvPoolSample {
   std::int64_t taps() const { return kernel_h * kernel_row; }
 };
 
-/// Whether the loops exist for this kernel.
+/// Returns whether the loops exist for this kernel.
 bool conv_pool_has(std::int64_t kernel_h, std::int64_t kernel_row);
 
 /// w (taps, C_out), b (C_out): y and winner (PH, PW, C_out).

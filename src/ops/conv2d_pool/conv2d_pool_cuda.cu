@@ -12,8 +12,8 @@ constexpr std::int64_t kItems = 512;            ///< bands that fill a large dev
 constexpr std::int64_t kImageFloats = 8 << 10;  ///< of a band: 32 KiB
 constexpr std::int64_t kWeightFloats = 8 << 10;
 
-/// What the kernels take, cut into bands; nothing where convolution and pooling by themselves are
-/// better (many channels) or needed (strides, other windows).
+/// Returns what the kernels take, cut into bands; nothing where convolution and pooling by
+/// themselves are better (many channels) or needed (strides, other windows).
 std::optional<ConvPoolBands> bands_of(const Conv2dPoolAttrs& attrs, const ConvShape& s) {
   const Conv2dAttrs& a = attrs.conv;
   const std::int64_t pitch = (s.w + a.pad_left + a.pad_right) * s.c;

@@ -35,7 +35,7 @@ struct ConvPoolBands {
 /// Rows of a kernel that are worth unrolling together: more would leave the registers.
 constexpr int unrolled_rows(int rows, int row) { return rows * row <= 27 ? rows : 1; }
 
-/// What of the pooled image a band is.
+/// Holds what of the pooled image a band is.
 struct Band {
   std::int64_t sample;
   int first_row;
@@ -210,9 +210,9 @@ __device__ inline void store_filter_sums(const float (&dw)[kTaps], float db, int
   }
 }
 
-/// The block's part of dw (C_out, taps) and db (C_out), at sums + blockIdx.x * (taps + 1) * C_out.
-/// A thread has one filter and up to kTaps sums. Shared memory: offsets of the taps (kTaps ints),
-/// then the band's image, or at the end kPoolExchange floats.
+/// The block's part of dw (C_out, taps) and db (C_out), at sums + blockIdx.x * (taps + 1) *
+/// C_out. A thread has one filter and up to kTaps sums. Shared memory: offsets of the taps (kTaps
+/// ints), then the band's image, or at the end kPoolExchange floats.
 template <int kRows, int kRow, int kTaps>
 __global__ void __launch_bounds__(kBlock, kRows > 0 ? 2 : 1)
     conv_pool_gradient(ConvPoolBands s, const float* x, const float* dy, const float* y,

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// What the scores of a cross-entropy are. (Logits go through log_softmax first.)
+/// Says what the scores of a cross-entropy are. (Logits go through log_softmax first.)
 enum class CrossEntropyInput : std::uint8_t { log_probabilities, probabilities };
 constexpr std::array<std::string_view, 2> enum_names(CrossEntropyInput) {
   return {"log_probabilities", "probabilities"};
@@ -72,7 +72,7 @@ class SoftmaxCrossEntropyGradOp final : public OpBase<SoftmaxCrossEntropyGradOp,
   std::vector<int> in_place() const override { return {In::probabilities}; }
 };
 
-/// Whether a label is one of the classes; no other may be used as an index.
+/// Returns whether a label is one of the classes; no other may be used as an index.
 constexpr bool is_class(std::int64_t label, std::int64_t classes) {
   return label >= 0 && label < classes;
 }

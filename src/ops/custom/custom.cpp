@@ -28,11 +28,11 @@ std::vector<Shape> shapes_of(std::span<const ValueType> types) {
 CustomOp::CustomOp(std::shared_ptr<const CustomOperator> own, std::vector<std::int64_t> batched,
                    Gradient gradient)
     : own_(std::move(own)), batched_(std::move(batched)), gradient_(gradient) {
-  require(own_ != nullptr, "an own operator is a null pointer");
+  require(own_ != nullptr, "expected a custom operator; got a null pointer");
   name_ = own_->name();
   settings_ = own_->settings();
   require(std::ranges::count(name_, '.') == 1 && !name_.starts_with('.') && !name_.ends_with('.'),
-          "expected the name of an own operator as 'project.operator'; got '{}'", name_);
+          "expected the name of a custom operator as 'project.operator'; got '{}'", name_);
 }
 
 Attributes CustomOp::attributes() const { return {{"settings", settings_}, {"batched", batched_}}; }
@@ -52,7 +52,7 @@ std::vector<ValueType> CustomOp::infer(std::span<const ValueType> inputs) const 
     outputs.push_back({DType::f32, std::move(shape)});
     require_possible(outputs.back());
   }
-  require(!outputs.empty(), "it has no outputs");
+  require(!outputs.empty(), "expected at least one output; got none");
   return outputs;
 }
 

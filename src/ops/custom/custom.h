@@ -42,7 +42,7 @@ class CustomOp final : public Op {
   Gradient gradient_;
 };
 
-/// The shapes of a node's operands, for the user's functions.
+/// Returns the shapes of a node's operands, for the user's functions.
 std::vector<Shape> shapes_of(std::span<const ValueType> types);
 
 }  // namespace linnet

@@ -13,7 +13,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   kernel.workspace_bytes = own.workspace_bytes;
   for (CpuStage& stage : own.stages) {
     require(stage.tasks >= 1 && stage.run != nullptr,
-            "[{}] a stage of its kernel has {} tasks{}; expected at least one and a function",
+            "[{}] a stage of the kernel has {} tasks{}; expected at least one and a function",
             op.name(), stage.tasks, stage.run == nullptr ? " and no function" : "");
     kernel.stages.push_back(
         parallel(stage.tasks, [run = std::move(stage.run)](const Args& args, const Task& task) {

@@ -10,7 +10,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const auto& op = static_cast<const CustomOp&>(node.op);
   std::optional<CudaKernel> own = op.own().cuda(shapes_of(node.inputs), shapes_of(node.outputs));
   if (!own) return std::nullopt;
-  require(own->enqueue != nullptr, "[{}] its CUDA kernel has no function", op.name());
+  require(own->enqueue != nullptr, "[{}] the CUDA kernel has no function", op.name());
   return Kernel{.enqueue =
                     [enqueue = std::move(own->enqueue)](const Args& args) {
                       enqueue(KernelArrays(args.inputs, args.outputs, args.workspace), args.stream);

@@ -105,7 +105,8 @@ Kernel grad_weight_kernel(const Dims& e, RowSums sums) {
   return kernel;
 }
 
-/// The thin loops first where they were measured to win; they are tried up to twice as many units.
+/// Returns the thin loops first where they were measured to win; they are tried up to twice as many
+/// units.
 std::vector<Candidate> thin_or(const Dims& e, const std::function<Kernel()>& thin,
                                std::vector<Candidate> others) {
   if (e.units > 2 * kThinUnits) return others;

@@ -8,7 +8,7 @@
 namespace linnet::cuda {
 namespace {
 
-/// The product of operands 0 and 1.
+/// Returns the product of operands 0 and 1.
 Kernel plain_product(const MatrixProduct& product) {
   const MatmulPlan plan = plan_matmul(product);
   return {.enqueue =

@@ -97,7 +97,8 @@ HWY_INLINE void combine(const Combination& c, const float* coefficient, const fl
   }
 }
 
-/// All rows of kVectors vectors of features: these columns of m stay in the first cache meanwhile.
+/// All rows of kVectors vectors of features: these columns of m stay in the first cache
+/// meanwhile.
 template <int kRows, int kVectors>
 HWY_INLINE void combine_columns(const Combination& c, const float* coefficient, const float* m,
                                 float* out) {

@@ -37,10 +37,10 @@ class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 
-/// What one step multiplies with: 0 or 1 / (1 - rate). Made by dropout_mask(); all of it constexpr,
-/// so that CUDA kernels call it as well.
+/// Holds what one step multiplies with: 0 or 1 / (1 - rate). Made by dropout_mask(); all of it
+/// constexpr, so that CUDA kernels call it as well.
 struct DropoutMask {
-  /// The factors of elements 4 * block to 4 * block + 3.
+  /// Returns the factors of elements 4 * block to 4 * block + 3.
   constexpr std::array<float, 4> operator()(std::uint64_t block) const {
     const std::array<std::uint32_t, 4> words = philox(key, block, 0);
     std::array<float, 4> factors{};
@@ -59,7 +59,8 @@ constexpr DropoutMask dropout_mask(const DropoutAttrs& attrs, const StepInfo& st
           static_cast<float>(attrs.rate), static_cast<float>(1 / (1 - attrs.rate))};
 }
 
-/// The mask's element at which a program's x begins: rows of the whole batch come before it.
+/// Returns the mask's element at which a program's x begins: rows of the whole batch come before
+/// it.
 inline std::uint64_t first_element(const StepInfo& step, const Shape& x) {
   return step.first_row * static_cast<std::uint64_t>(x.rank() > 0 ? x.sample().elements() : 0);
 }

@@ -7,8 +7,8 @@
 namespace linnet::cuda {
 namespace {
 
-/// A thread takes the four elements of one call of the generator, or those of them that lie in x:
-/// x may begin within a block of the mask. `row`: elements of a sample.
+/// A thread takes the four elements of one call of the generator, or those of them that lie
+/// in x: x may begin within a block of the mask. `row`: elements of a sample.
 __global__ void dropout_kernel(DropoutAttrs attrs, const StepInfo* step, std::int64_t elements,
                                std::int64_t row, bool aligned, const float* x, float* y) {
   __shared__ DropoutMask mask;

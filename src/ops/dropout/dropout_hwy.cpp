@@ -47,7 +47,8 @@ HWY_INLINE void turn(Counters& c, Blocks k0, Blocks k1) {
   c.c3 = p0;
 }
 
-/// The words of 2 * lanes elements, each from the lower halves of `even` and `odd` by turns.
+/// Returns the words of 2 * lanes elements, each from the lower halves of `even` and `odd` by
+/// turns.
 HWY_INLINE Words paired(Blocks even, Blocks odd) {
   return hn::OddEven(hn::BitCast(kWords, hn::ShiftLeft<32>(odd)), hn::BitCast(kWords, even));
 }

@@ -38,7 +38,7 @@ std::vector<Value> ElementLossOp::gradient(const GradientArgs& args) const {
   std::vector<Value> operands{args.output_gradients[Out::loss]};
   operands.insert(operands.end(), args.node.inputs.begin(), args.node.inputs.end());
   require(operands.size() == 2 || !args.needed[In::target],
-          "[{} '{}'] is not differentiable by its targets", kName, args.node.name);
+          "[{} '{}'] is not differentiable by the targets", kName, args.node.name);
   std::vector<Value> gradients(args.node.inputs.size());
   gradients[In::y] =
       args.graph.emit(ElementLossGradOp(attrs()), std::move(operands), args.node.name);

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// What is added up over the elements of y and of targets t:
+/// Says what is added up over the elements of y and of targets t:
 enum class ElementLoss : std::uint8_t {
   squared_error,   ///< (y - t)^2
   absolute_error,  ///< |y - t|
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 11> enum_names(ElementLoss) {
           "absolute",      "square"};
 }
 
-/// What the sum is divided by: the elements, those of all but the last axis, or nothing.
+/// Says what the sum is divided by: the elements, those of all but the last axis, or nothing.
 enum class LossMean : std::uint8_t { elements, rows, none };
 constexpr std::array<std::string_view, 3> enum_names(LossMean) {
   return {"elements", "rows", "none"};

@@ -106,7 +106,7 @@ TEST(ElementLoss, IsNotDifferentiableByItsTargets) {
     differentiate(graph, loss, std::span(&t, 1));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "[element_loss 'loss'] is not differentiable by its targets");
+    EXPECT_STREQ(error.what(), "[element_loss 'loss'] is not differentiable by the targets");
   }
 }
 

@@ -11,7 +11,7 @@ namespace linnet {
 
 // The formulas that the reference and all kernels share. NaN goes in and comes out.
 
-/// e^x for x <= 0 by the C library; kernels hand in an own one for floats.
+/// e^x for x <= 0 by the C library; kernels pass their own for floats.
 struct LibraryExp {
   static double exp_nonpositive(double x) { return ::exp(x); }
 };

@@ -13,7 +13,7 @@ std::vector<ValueType> FiniteCheckOp::infer(std::span<const ValueType> inputs) c
               inputs[In::stopped] == ValueType{DType::f64, Shape{}} &&
               inputs[In::x].dtype == DType::f32 &&
               (inputs.size() == 2 || inputs[In::loss] == ValueType{DType::f32, Shape{}}),
-          "expected f64 (), an f32 array and perhaps a loss f32 (); got {}",
+          "expected f64 (), an f32 array and optionally a loss f32 (); got {}",
           to_string({"stopped", "x", "loss"}, {inputs.begin(), inputs.end()}));
   return {};
 }

@@ -22,7 +22,7 @@ class FiniteCheckOp final : public OpBase<FiniteCheckOp, NoAttributes> {
   bool mutates(std::size_t input) const override { return input == In::stopped; }
 };
 
-/// What `stopped` becomes in a step that is not finite.
+/// Returns what `stopped` becomes in a step that is not finite.
 constexpr double stop_at(double stopped, const StepInfo& step) {
   return stopped != 0 ? stopped : 1 + static_cast<double>(step.step);
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFF;
 constexpr std::uint32_t kInfinity = 0x7F800000;
 
-/// The largest magnitude's bits of each task, which vector instructions find, then of all.
+/// Returns the largest magnitude's bits of each task, which vector instructions find, then of all.
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = FiniteCheckOp::In;
   const std::int64_t elements = node.in(In::x).elements();

@@ -43,7 +43,7 @@ void GatherOp::reference(const ReferenceArgs& args) const {
 }
 
 Cost GatherOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
-  // Of the table only the rows that are asked for.
+  // Only the rows that ids name are read.
   return {.flops = 0,
           .bytes = static_cast<double>(inputs[In::indices].bytes() + 2 * outputs[Out::y].bytes())};
 }

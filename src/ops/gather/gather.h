@@ -8,7 +8,7 @@
 namespace linnet {
 
 /// Rows of a table by their indices: table (V, ...) f32, indices (N, ...) i32 give y, f32, of the
-/// indices' shape followed by a row's. The table is no batch: its dimensions don't change with N.
+/// indices' shape followed by a row's. The table is not a batch: its dimensions don't change with N.
 /// An index outside [0, V) gives a row of NaN; nothing outside the table is read.
 class GatherOp final : public OpBase<GatherOp, NoAttributes> {
  public:

@@ -28,8 +28,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
                   });
 }
 
-/// A task owns a range of the table's rows and of their columns, and looks at all indices: each row
-/// is added up in the order of the indices, whatever the tasks.
+/// A task owns a range of the table's rows and of their columns, and looks at all indices:
+/// each row is added up in the order of the indices, whatever the tasks.
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   using In = GatherGradOp::In;
   using Out = GatherGradOp::Out;

@@ -20,7 +20,7 @@ Shape with_axes(const Shape& x, int axis, std::size_t replaced, std::span<const 
   return Shape(all);
 }
 
-/// Whether ids can gather from x.
+/// Returns whether ids can gather from x.
 bool ids_fit(const GatherAxisAttrs& attrs, std::span<const ValueType> types) {
   if (types.size() != 2 || types[0].dtype != DType::f32 || types[1].dtype != DType::i32) {
     return false;
@@ -28,8 +28,8 @@ bool ids_fit(const GatherAxisAttrs& attrs, std::span<const ValueType> types) {
   const Shape& x = types[0].shape;
   const Shape& ids = types[1].shape;
   if (!is_sample_axis(x, attrs.axis) || ids.rank() == 0 || ids[0] != x[0]) return false;
-  return !attrs.along || (ids.rank() == x.rank() &&
-                          with_extent(ids, attrs.axis, 0) == with_extent(x, attrs.axis, 0));
+  return !attrs.along ||
+         (ids.rank() == x.rank() && with_dim(ids, attrs.axis, 0) == with_dim(x, attrs.axis, 0));
 }
 
 }  // namespace

@@ -19,11 +19,12 @@ struct GatherAxisAttrs {
   bool operator==(const GatherAxisAttrs&) const = default;
 };
 
-/// How x, ids and y lie around the axis: x (rows, dimension, inner), y (rows, ids, inner).
+/// Describes how x, ids and y lie around the axis: x (rows, dimension, inner), y (rows, ids,
+/// inner).
 struct GatherAxisLayout {
   GatherAxisLayout(const GatherAxisAttrs& attrs, const Shape& x, const Shape& ids);
 
-  /// The place of the id of y[row, j, i].
+  /// Returns the place of the id of y[row, j, i].
   LINNET_HOST_DEVICE std::int64_t id(std::int64_t row, std::int64_t j, std::int64_t i) const {
     return along ? (row * ids + j) * inner + i : row / outer * ids + j;
   }

@@ -39,8 +39,8 @@ std::optional<Kernel> prepare_forward(const NodeView& node) {
   });
 }
 
-/// A task owns rows of x, or some of their columns: each element is added up in the order of the
-/// ids, whatever the tasks.
+/// A task owns rows of x, or some of their columns: each element is added up in the order
+/// of the ids, whatever the tasks.
 std::optional<Kernel> prepare_gradient(const NodeView& node) {
   const GatherAxisLayout s(node.attrs<GatherAxisGradOp>().gather,
                            node.out(GatherAxisGradOp::Out::dx), node.in(GatherAxisGradOp::In::ids));

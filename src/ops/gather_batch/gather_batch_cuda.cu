@@ -58,7 +58,7 @@ void launch_gather(const Args& args, const GatherBatchAttrs& attrs, std::int64_t
   const auto down = static_cast<unsigned>(std::clamp<std::int64_t>(attrs.batch / 128,
                                                                    (kWarp + across - 1) / across,
                                                                    std::max(1U, kBlock / across)));
-  // Of long records each thread takes four packs.
+  // Each thread takes four packs of long records.
   const std::int64_t parts = (packs + 4 * across - 1) / (4 * across);
   const LaunchShape shape{.grid = dim3(static_cast<unsigned>((attrs.batch + down - 1) / down),
                                        static_cast<unsigned>(std::min<std::int64_t>(parts, 65535))),

@@ -19,7 +19,7 @@ class RecordIndex {
         order_(random_key(step.seed, RandomStream::shuffle, step.epoch),
                std::max<std::uint64_t>(step.samples, 1)) {}
 
-  /// The record of the batch's sample i.
+  /// Returns the record of the batch's sample i.
   constexpr std::uint64_t operator()(std::int64_t i) const {
     const std::uint64_t position = first_ + static_cast<std::uint64_t>(i);
     return shuffle_ ? order_(position) : position;

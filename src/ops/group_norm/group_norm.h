@@ -27,7 +27,7 @@ struct GroupNormAttrs {
   bool operator==(const GroupNormAttrs&) const = default;
 };
 
-/// What kernels ask for: x is (rows, pixels, channels).
+/// Holds what kernels ask for: x is (rows, pixels, channels).
 struct GroupNormShape {
   std::int64_t rows = 0;
   std::int64_t pixels = 1;  ///< the axes between rows and channels
@@ -35,7 +35,7 @@ struct GroupNormShape {
   std::int64_t groups = 1;
 
   std::int64_t group_channels() const { return channels / groups; }
-  /// Elements that share a mean.
+  /// Returns elements that share a mean.
   std::int64_t count() const { return pixels * group_channels(); }
 };
 

@@ -16,7 +16,7 @@ double row_cost(const GroupNormShape& s, double cost) {
   return cost * static_cast<double>(s.pixels * s.channels);
 }
 
-/// The sum of n floats in a fixed order that vector instructions can follow.
+/// Returns the sum of n floats in a fixed order that vector instructions can follow.
 double sum_of(const float* values, std::int64_t n) {
   constexpr std::int64_t kLanes = 16;
   float lanes[kLanes] = {};

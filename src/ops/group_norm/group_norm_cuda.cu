@@ -6,7 +6,7 @@
 namespace linnet::cuda {
 namespace {
 
-/// Where a group of a row lies: element j is pixel j / group_channels.
+/// Describes where a group of a row lies: element j is pixel j / group_channels.
 template <bool kOnePixel>
 struct Place {
   std::int64_t first;    ///< of its elements in x

@@ -15,7 +15,7 @@ struct LabelTargets {
   bool ignores = false;
   std::int64_t ignore_index = 0;
 
-  /// Whether the label is one of the classes and counts.
+  /// Returns whether the label is one of the classes and counts.
   LINNET_HOST_DEVICE bool counts(std::int64_t label) const {
     return label >= 0 && label < classes && !ignored(label);
   }

@@ -21,7 +21,7 @@ std::vector<ValueType> LabelTargetsOp::infer(std::span<const ValueType> inputs) 
 }
 
 std::vector<Value> LabelTargetsOp::gradient(const GradientArgs& args) const {
-  require(!args.needed[In::weights], "[{} '{}'] is not differentiable by its weights", kName,
+  require(!args.needed[In::weights], "[{} '{}'] is not differentiable by the weights", kName,
           args.node.name);
   return {Value{}, Value{}};
 }

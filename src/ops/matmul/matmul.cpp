@@ -24,7 +24,7 @@ std::vector<ValueType> MatmulOp::infer(std::span<const ValueType> inputs) const 
           "expected f32 matrices a (N, ..., m, k) and b (N, ..., k, n) with the same leading axes; "
           "got {}",
           to_string({"a", "b"}, types));
-  const MatmulExtents sizes(attrs(), inputs[In::a].shape, inputs[In::b].shape);
+  const MatmulDims sizes(attrs(), inputs[In::a].shape, inputs[In::b].shape);
   require(inputs[In::b].shape[attrs().transpose_b ? -1 : -2] == sizes.k,
           "expected b with {} terms for each sum; got {}", sizes.k, to_string({"a", "b"}, types));
   std::vector<std::int64_t> dims = dims_of(inputs[In::a].shape);
@@ -53,7 +53,7 @@ std::vector<Value> MatmulOp::gradient(const GradientArgs& args) const {
 }
 
 void MatmulOp::reference(const ReferenceArgs& args) const {
-  const MatmulExtents e(attrs(), args.in(In::a).shape, args.in(In::b).shape);
+  const MatmulDims e(attrs(), args.in(In::a).shape, args.in(In::b).shape);
   for (std::int64_t p = 0; p < e.products; ++p) {
     for (std::int64_t i = 0; i < e.m; ++i) {
       for (std::int64_t j = 0; j < e.n; ++j) {
@@ -70,7 +70,7 @@ void MatmulOp::reference(const ReferenceArgs& args) const {
 }
 
 Cost MatmulOp::cost(std::span<const ValueType> inputs, std::span<const ValueType> outputs) const {
-  const MatmulExtents e(attrs(), inputs[In::a].shape, inputs[In::b].shape);
+  const MatmulDims e(attrs(), inputs[In::a].shape, inputs[In::b].shape);
   Cost cost = Op::cost(inputs, outputs);
   cost.flops = 2.0 * static_cast<double>(e.products) * static_cast<double>(e.m) *
                static_cast<double>(e.n) * static_cast<double>(e.k);

@@ -35,8 +35,8 @@ class MatmulOp final : public OpBase<MatmulOp, MatmulAttrs> {
 };
 
 /// The dimensions of a product of operands of these shapes.
-struct MatmulExtents {
-  MatmulExtents(const MatmulAttrs& attrs, const Shape& a, const Shape& b)
+struct MatmulDims {
+  MatmulDims(const MatmulAttrs& attrs, const Shape& a, const Shape& b)
       : m(a[attrs.transpose_a ? -1 : -2]),
         n(b[attrs.transpose_b ? -2 : -1]),
         k(a[attrs.transpose_a ? -2 : -1]) {

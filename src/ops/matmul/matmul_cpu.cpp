@@ -15,7 +15,7 @@ std::optional<Kernel> prepare_matmul(const NodeView& node) {
   using In = MatmulOp::In;
   using Out = MatmulOp::Out;
   const MatmulAttrs attrs = node.attrs<MatmulOp>();
-  const MatmulExtents e(attrs, node.in(In::a), node.in(In::b));
+  const MatmulDims e(attrs, node.in(In::a), node.in(In::b));
   const std::int64_t band = e.products < kManyProducts ? kBandRows : std::max<std::int64_t>(e.m, 1);
   const std::int64_t bands = (e.m + band - 1) / band;
   const std::int64_t items = e.products * bands;

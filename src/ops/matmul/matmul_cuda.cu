@@ -17,8 +17,8 @@ struct BatchArgs {
   std::int64_t tiles = 0;  ///< of one product
 };
 
-/// A block: one tile of one product. As tile_kernel() of matmul.cuh, but k is never split, since
-/// there are products enough; every product sums its terms in the same order.
+/// A block: one tile of one product. As tile_kernel() of matmul.cuh, but k is never split,
+/// since there are products enough; every product sums its terms in the same order.
 template <int kTile>
 __global__ void __launch_bounds__(256) batch_tile_kernel(BatchArgs args) {
   const std::int64_t product = blockIdx.x / args.tiles;
@@ -47,7 +47,7 @@ TileSource source(const float* data, std::int64_t lines, std::int64_t terms, boo
 }
 
 template <int kTile>
-Kernel tiles(const MatmulAttrs& attrs, const MatmulExtents& e) {
+Kernel tiles(const MatmulAttrs& attrs, const MatmulDims& e) {
   using In = MatmulOp::In;
   using Out = MatmulOp::Out;
   const std::int64_t column_tiles = (e.n + kTile - 1) / kTile;
@@ -73,7 +73,7 @@ Kernel tiles(const MatmulAttrs& attrs, const MatmulExtents& e) {
 std::optional<Kernel> prepare_matmul(const NodeView& node, const Context& /*context*/) {
   using In = MatmulOp::In;
   const MatmulAttrs attrs = node.attrs<MatmulOp>();
-  const MatmulExtents e(attrs, node.in(In::a), node.in(In::b));
+  const MatmulDims e(attrs, node.in(In::a), node.in(In::b));
   if (std::min(e.m, e.n) > 32) return tiles<64>(attrs, e);
   return tiles<32>(attrs, e);
 }

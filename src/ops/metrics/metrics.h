@@ -49,7 +49,7 @@ class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
   void reference(const ReferenceArgs& args) const override;
   bool mutates(std::size_t input) const override { return input == In::counters; }
 
-  /// The place of the weights among so many operands; 0: there are none.
+  /// Returns the place of the weights among so many operands; 0: there are none.
   std::size_t weights_input(std::size_t operands) const {
     const std::size_t last = attrs().classification ? In::labels + 1 : In::loss + 1;
     return operands > last ? last : 0;

@@ -8,7 +8,7 @@
 namespace linnet::cuda {
 namespace {
 
-/// What a batch adds, besides its correct samples.
+/// Holds what a batch adds, besides its correct samples.
 struct Batch {
   double* counters;
   const StepInfo* step;

@@ -19,8 +19,9 @@ LINNET_HOST_DEVICE inline double mix_uniform(std::uint64_t key, std::uint64_t at
   return (static_cast<double>(word) + 0.5) * (1.0 / 4294967296.0);
 }
 
-/// The logarithm of a Gamma(alpha, 1) number: Marsaglia and Tsang, "A Simple Method for Generating
-/// Gamma Variables", 2000; below alpha 1 by their boost, in logarithms since it may underflow.
+/// Returns the logarithm of a Gamma(alpha, 1) number: Marsaglia and Tsang, "A Simple Method for
+/// Generating Gamma Variables", 2000; below alpha 1 by their boost, in logarithms since it may
+/// underflow.
 LINNET_HOST_DEVICE inline double log_gamma_number(double alpha, std::uint64_t key) {
   const double boost = alpha < 1 ? log(mix_uniform(key, 0)) / alpha : 0;
   const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3;
@@ -37,7 +38,7 @@ LINNET_HOST_DEVICE inline double log_gamma_number(double alpha, std::uint64_t ke
   return boost + log(d);
 }
 
-/// What was drawn for one batch. The box is empty but for cut-mix.
+/// Holds what was drawn for one batch. The box is empty but for cut-mix.
 struct MixDraw {
   double share;  ///< l
   bool cut;
@@ -51,7 +52,7 @@ struct MixDraw {
     return static_cast<std::int64_t>(
         Permutation(order, static_cast<std::uint64_t>(batch))(static_cast<std::uint64_t>(i)));
   }
-  /// Whether the pixel comes from the partner.
+  /// Returns whether the pixel comes from the partner.
   LINNET_HOST_DEVICE bool in_box(std::int64_t y, std::int64_t x) const {
     return y >= top && y < bottom && x >= left && x < right;
   }

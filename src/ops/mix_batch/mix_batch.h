@@ -7,10 +7,11 @@
 
 namespace linnet {
 
-/// How a training batch is mixed with itself: sample i and its partner, i under a permutation of
-/// the batch, with one share `l` for the batch. What is drawn is a function of (seed, step) and,
-/// for the partners, of the rows: in a part of a batch (StepInfo::first_row) they lie in that part.
-/// At least one alpha is above 0; if both are, a fair coin chooses for each batch.
+/// Describes how a training batch is mixed with itself: sample i and its partner, i under a
+/// permutation of the batch, with one share `l` for the batch. What is drawn is a function of
+/// (seed, step) and, for the partners, of the rows: in a part of a batch (StepInfo::first_row) they
+/// lie in that part. At least one alpha is above 0; if both are, a fair coin chooses for each
+/// batch.
 struct MixRule {
   /// Mix-up (Zhang et al., 2018): l x + (1 - l) x', l from Beta(alpha, alpha). 0: never.
   double mixup = 0;

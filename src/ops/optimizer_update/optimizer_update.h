@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// What one element goes through; see optimizer.h for the formulas.
+/// Says what one element goes through; see optimizer.h for the formulas.
 enum class UpdateRule : std::uint8_t {
   sgd,
   momentum,
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 9> enum_names(UpdateRule) {
           "rmsprop", "rmsprop_momentum", "adagrad",  "lion"};
 }
 
-/// How the learning rate's factor follows from StepInfo::schedule_step(); see schedule.h.
+/// Says how the learning rate's factor follows from StepInfo::schedule_step(); see schedule.h.
 enum class Decay : std::uint8_t { constant, step, cosine, linear, polynomial, one_cycle };
 constexpr std::array<std::string_view, 6> enum_names(Decay) {
   return {"constant", "step", "cosine", "linear", "polynomial", "one_cycle"};
@@ -113,13 +113,14 @@ struct OptimizerAttrs {
   bool operator==(const OptimizerAttrs&) const = default;
 };
 
-/// The ranges of arrays of `length` elements that train: one at least, unless the length is 0.
+/// Returns the ranges of arrays of `length` elements that train: one at least, unless the length is
+/// 0.
 std::vector<UpdateRange> ranges_of(const OptimizerAttrs& attrs, std::int64_t length);
 
-/// The learning rate at a StepInfo::schedule_step(), warm-up and schedule applied.
+/// Returns the learning rate at a StepInfo::schedule_step(), warm-up and schedule applied.
 double learning_rate_at(const UpdateSettings& settings, std::uint64_t step);
 
-/// How many flat arrays of moments the rule keeps: 0 to 2. All begin with zeros.
+/// Returns how many flat arrays of moments the rule keeps: 0 to 2. All begin with zeros.
 constexpr int moments(UpdateRule rule) {
   switch (rule) {
     case UpdateRule::sgd: return 0;
@@ -151,7 +152,8 @@ struct UpdateFactors {
   float clip;        ///< on the gradient
   float clip_value;  ///< the gradient's largest magnitude; infinite: any
 };
-/// The factors of a range. `norm`: the gradients' L2 norm where clip_norm is set, else anything.
+/// Returns the factors of a range. `norm`: the gradients' L2 norm where clip_norm is set, else
+/// anything.
 UpdateFactors update_factors(const UpdateSettings& settings, const UpdateRange& range,
                              const StepInfo& step, double norm);
 
@@ -166,7 +168,7 @@ class OptimizerUpdateOp final : public OpBase<OptimizerUpdateOp, OptimizerAttrs>
   using OpBase::OpBase;
   std::vector<ValueType> infer(std::span<const ValueType> inputs) const override;
   void reference(const ReferenceArgs& args) const override;
-  /// The place of the gradients' norm, if there is one: after the moments.
+  /// Returns the place of the gradients' norm, if there is one: after the moments.
   static constexpr std::size_t norm_input(UpdateRule rule) {
     return In::first_moment + static_cast<std::size_t>(moments(rule));
   }

@@ -61,7 +61,7 @@ void for_tables(std::span<const UpdateRange> ranges, F run) {
 template <int kMost>
 struct Walk {
   int range = 0;
-  /// The element of an item. kRangeUnit items from a multiple of it on lie in one range.
+  /// Returns the element of an item. kRangeUnit items from a multiple of it on lie in one range.
   __device__ std::int64_t element(const RangeTable<kMost>& table, std::int64_t item) {
     if constexpr (kMost > 1) {
       while (item >= table.end[range]) ++range;

@@ -96,7 +96,7 @@ OptimizerAttrs in_ranges(const UpdateSettings& settings, int count) {
     attrs.weight_decays.push_back(0.01 * (r % 4));
     length += size + 4 * (r % 3);
   }
-  attrs.bounds.back() += 3;  // which is no whole unit
+  attrs.bounds.back() += 3;  // which is not a whole unit
   return attrs;
 }
 

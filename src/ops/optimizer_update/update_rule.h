@@ -36,7 +36,7 @@ LINNET_HOST_DEVICE inline double along_cosine(double begin, double end, double t
   return end + (begin - end) * (0.5 * (1 + std::cos(std::numbers::pi * t)));
 }
 
-/// The factor on the learning rate after the warm-up. `s`: updates done since.
+/// Returns the factor on the learning rate after the warm-up. `s`: updates done since.
 template <class Power>
 LINNET_HOST_DEVICE inline double decay_at(const UpdateSettings& settings, double s, Power power) {
   const auto length = static_cast<double>(settings.total_steps - settings.warmup_steps);

@@ -18,7 +18,7 @@ std::vector<ValueType> PadOp::infer(std::span<const ValueType> inputs) const {
           "expected one f32 operand to pad by {} and {} along an axis {} after the batch; got {}",
           before, after, axis, to_string({"x"}, {inputs.begin(), inputs.end()}));
   const Shape& x = inputs[In::x].shape;
-  return {{DType::f32, with_extent(x, axis, before + x[axis] + after)}};
+  return {{DType::f32, with_dim(x, axis, before + x[axis] + after)}};
 }
 
 std::vector<Value> PadOp::gradient(const GradientArgs& args) const {

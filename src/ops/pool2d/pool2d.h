@@ -51,7 +51,7 @@ struct PoolShape {
 /// Throws Error where windows don't fit images x (N, H, W, C).
 PoolShape pool_shape(const Pool2dAttrs& attrs, const Shape& x);
 
-/// The type of a position in a window: u8 where it holds it.
+/// Returns the type of a position in a window: u8 where it holds it.
 constexpr DType winner_type(const Pool2dAttrs& attrs) {
   return attrs.size_h * attrs.size_w <= 256 ? DType::u8 : DType::i32;
 }
@@ -119,7 +119,7 @@ class AvgPool2dGradOp final : public OpBase<AvgPool2dGradOp, Pool2dGradAttrs> {
   void reference(const ReferenceArgs& args) const override;
 };
 
-/// The dimensions of a gradient operator from its dy.
+/// Returns the dimensions of a gradient operator from its dy.
 PoolShape pool_shape(const Pool2dGradAttrs& attrs, const Shape& dy);
 
 }  // namespace linnet

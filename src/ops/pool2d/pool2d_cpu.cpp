@@ -8,7 +8,7 @@
 namespace linnet::cpu {
 namespace {
 
-/// What vectors of channels cost: few of them as much as a whole one.
+/// Returns what vectors of channels cost: few of them as much as a whole one.
 double channel_cost(const PoolShape& s) {
   return 0.2 * static_cast<double>(std::max<std::int64_t>(s.c, 8));
 }

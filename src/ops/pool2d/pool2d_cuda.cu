@@ -129,7 +129,8 @@ __device__ inline void for_windows_over(const Dims<Int>& s, const Place<Int>& at
   }
 }
 
-/// Every pixel gathers from the windows over it, in order: no two threads write one element.
+/// Every pixel gathers from the windows over it, in order: no two threads write one
+/// element.
 template <class Winner, int kWidth, class Int>
 __global__ void max_grad_kernel(const float* dy, const Winner* winner, float* dx, Dims<Int> s) {
   for (std::int64_t i = first_item(); i < s.items; i += grid_stride()) {
@@ -183,7 +184,7 @@ using Constant = std::integral_constant<int, kValue>;
 /// Calls f(pack width, dimensions) for the `pixels` of one side of a pooling with the types that
 /// fit.
 template <class F>
-void with_extents(const PoolShape& s, std::int64_t pixels, bool aligned, F f) {
+void with_index_type(const PoolShape& s, std::int64_t pixels, bool aligned, F f) {
   const std::int64_t elements = s.n * pixels * s.c;
   if (elements == 0) return;
   const std::int64_t largest = std::max({elements, s.h, s.w, s.attrs.stride_h, s.attrs.stride_w});
@@ -215,7 +216,7 @@ Kernel max_pool(const PoolShape& s, bool winner_read) {
     const float* x = args.in(In::x);
     float* y = args.out(Out::y);
     Winner* winner = winner_read ? args.out<Winner>(Out::winner) : nullptr;
-    with_extents(s, s.out_pixels(), aligned_for_packs(x, y, winner), [&](auto width, auto e) {
+    with_index_type(s, s.out_pixels(), aligned_for_packs(x, y, winner), [&](auto width, auto e) {
       with_size<Winner>(s.attrs, [&](auto size) {
         launch(args.stream, "max_pool2d", for_items(e.items),
                max_kernel<Winner, size(), width(), decltype(e.items)>, x, y, winner, e);
@@ -241,7 +242,7 @@ std::optional<Kernel> prepare_average(const NodeView& node, const Context& /*con
   return Kernel{.enqueue = [=](const Args& args) {
     const float* x = args.in(In::x);
     float* y = args.out(Out::y);
-    with_extents(s, s.out_pixels(), aligned_for_packs(x, y), [&](auto width, auto e) {
+    with_index_type(s, s.out_pixels(), aligned_for_packs(x, y), [&](auto width, auto e) {
       with_size<std::uint8_t>(s.attrs, [&](auto size) {
         launch(args.stream, "avg_pool2d", for_items(e.items),
                average_kernel<size(), width(), decltype(e.items)>, x, y, factor, e);
@@ -258,7 +259,7 @@ Kernel max_grad(const PoolShape& s) {
     const float* dy = args.in(In::dy);
     const Winner* winner = args.in<Winner>(In::winner);
     float* dx = args.out(Out::dx);
-    with_extents(s, s.in_pixels(), aligned_for_packs(dy, winner, dx), [&](auto width, auto e) {
+    with_index_type(s, s.in_pixels(), aligned_for_packs(dy, winner, dx), [&](auto width, auto e) {
       launch(args.stream, "max_pool2d_grad", for_items(e.items),
              max_grad_kernel<Winner, width(), decltype(e.items)>, dy, winner, dx, e);
     });
@@ -278,7 +279,7 @@ std::optional<Kernel> prepare_average_grad(const NodeView& node, const Context& 
   return Kernel{.enqueue = [=](const Args& args) {
     const float* dy = args.in(In::dy);
     float* dx = args.out(Out::dx);
-    with_extents(s, s.in_pixels(), aligned_for_packs(dy, dx), [&](auto width, auto e) {
+    with_index_type(s, s.in_pixels(), aligned_for_packs(dy, dx), [&](auto width, auto e) {
       launch(args.stream, "avg_pool2d_grad", for_items(e.items),
              average_grad_kernel<width(), decltype(e.items)>, dy, dx, factor, e);
     });

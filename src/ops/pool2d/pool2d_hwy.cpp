@@ -115,8 +115,8 @@ void Average(const PoolShape& s, Range range, float factor, const float* x, floa
   });
 }
 
-/// Where no pixel belongs to two windows: every window's part of a row of the images is written
-/// once, then 0 between windows. The arguments are gather()'s.
+/// Where no pixel belongs to two windows: every window's part of a row of the images is
+/// written once, then 0 between windows. The arguments are gather()'s.
 template <class D, class Load, class Part>
 HWY_INLINE void write_row(D d, const PoolShape& s, std::int64_t r, float* dx, Load load,
                           Part part) {

@@ -119,14 +119,14 @@ TEST(Pool2d, EveryWindowOverAPixelIsKnown) {
   for (std::int64_t size = 1; size <= 4; ++size) {
     for (std::int64_t stride = 1; stride <= 5; ++stride) {
       for (std::int64_t pad = 0; pad < size; ++pad) {
-        constexpr std::int64_t kExtent = 9;
-        const std::int64_t windows = (kExtent + pad - size) / stride + 1;
+        constexpr std::int64_t kPixels = 9;
+        const std::int64_t windows = (kPixels + pad - size) / stride + 1;
         WindowRange<std::int64_t> walked;
-        for (std::int64_t pixel = 0; pixel < kExtent; ++pixel) {
+        for (std::int64_t pixel = 0; pixel < kPixels; ++pixel) {
           const auto range = windows_over(pixel, windows, size, stride, pad);
           advance(walked, pixel, windows, size, stride, pad);
           for (std::int64_t i = 0; i < windows; ++i) {
-            const Window w = window(i, kExtent, size, stride, pad);
+            const Window w = window(i, kPixels, size, stride, pad);
             const bool holds = w.begin <= pixel && pixel < w.begin + w.size;
             EXPECT_EQ(range.begin <= i && i < range.end, holds)
                 << size << " " << stride << " " << pad << ": window " << i << ", pixel " << pixel;

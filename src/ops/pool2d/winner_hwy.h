@@ -58,7 +58,7 @@ HWY_INLINE Won<D> load_won(D d, const float* gradient, const std::int32_t* winne
   return {hn::LoadU(d, gradient), hn::LoadU(integers, winner)};
 }
 
-/// The gradients of the windows that `position` won, 0 in the other lanes.
+/// Returns the gradients of the windows that `position` won, 0 in the other lanes.
 template <class D>
 HWY_INLINE hn::Vec<D> won_by(D d, const Won<D>& won, std::int32_t position) {
   const hn::RebindToSigned<D> integers;

@@ -39,9 +39,9 @@ class RandomNormalOp final : public OpBase<RandomNormalOp, RandomNormalAttrs> {
   void reference(const ReferenceArgs& args) const override;
 };
 
-/// What one step draws. Made by normal_noise(); CUDA kernels call it as well.
+/// Holds what one step draws. Made by normal_noise(); CUDA kernels call it as well.
 struct NormalNoise {
-  /// Elements 2 * pair and 2 * pair + 1 of a row: Box and Muller's transform, in T.
+  /// Returns elements 2 * pair and 2 * pair + 1 of a row: Box and Muller's transform, in T.
   template <class T>
   LINNET_HOST_DEVICE std::array<T, 2> operator()(std::uint64_t row, std::uint64_t pair) const {
     const std::array<std::uint32_t, 4> words = philox(key, pair / 2, row);

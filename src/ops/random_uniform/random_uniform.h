@@ -35,7 +35,7 @@ class RandomUniformOp final : public OpBase<RandomUniformOp, RandomUniformAttrs>
   void reference(const ReferenceArgs& args) const override;
 };
 
-/// Elements 4 * block to 4 * block + 3 of a row; CUDA kernels call it as well.
+/// Returns elements 4 * block to 4 * block + 3 of a row; CUDA kernels call it as well.
 constexpr std::array<float, 4> uniform_block(std::uint64_t key, std::uint64_t row,
                                              std::uint64_t block) {
   const std::array<std::uint32_t, 4> words = philox(key, block, row);

@@ -31,8 +31,8 @@ constexpr std::int64_t cell_gates(Cell cell) {
   }
 }
 
-/// What a step saves for the gradient, in parts of U: the gates, c_n or r h (GRU) or m' (LSTM),
-/// and last the h that the step began with.
+/// Returns what a step saves for the gradient, in parts of U: the gates, c_n or r h (GRU) or m'
+/// (LSTM), and last the h that the step began with.
 constexpr std::int64_t cell_saved(Cell cell) {
   const std::int64_t gates = cell_gates(cell);
   return gates == 1 ? 2 : gates + 2;
@@ -115,13 +115,13 @@ struct RecurrentShape {
 
   constexpr std::int64_t columns() const { return cell_gates(cell) * units; }  ///< of the gates
   constexpr std::int64_t saved() const { return cell_saved(cell) * units; }
-  /// Where in `saved` the state before the step begins.
+  /// Returns where in `saved` the state before the step begins.
   constexpr std::int64_t state() const { return saved() - units; }
   /// Width of a step's gradients by all that the cell adds up. GRU's c_n has another one than a_n:
   /// they are laid out c_n, r, z, n, so that those by a and those by c each lie together.
   constexpr std::int64_t slopes() const { return columns() + (cell == Cell::gru ? units : 0); }
   constexpr std::int64_t input_slopes() const { return cell == Cell::gru ? units : 0; }
-  /// The step in x's order that is taken as the `index`th.
+  /// Returns the step in x's order that is taken as the `index`th.
   constexpr std::int64_t step(std::int64_t index) const {
     return reverse ? steps - 1 - index : index;
   }

@@ -60,7 +60,7 @@ std::size_t input_product_bytes(const RecurrentShape& s) {
   return gemm_scratch_bytes({block_rows(s) * s.steps, s.columns(), s.features});
 }
 
-/// What every task of the forward kernel reads.
+/// Holds what every task of the forward kernel reads.
 struct ForwardShared {
   ForwardShared(const RecurrentShape& s, Floats& memory) {
     const bool original = s.cell == Cell::gru_original;
@@ -180,7 +180,7 @@ std::int64_t gradient_floats(const RecurrentShape& s) {
   return padded(s.columns() * s.features) + padded(s.columns() * s.units) + padded(s.slopes());
 }
 
-/// What every task of the backward kernel reads, and what it writes.
+/// Holds what every task of the backward kernel reads, and what it writes.
 struct BackwardShared {
   BackwardShared(const RecurrentShape& s, int tasks, Floats& memory) {
     const bool original = s.cell == Cell::gru_original;

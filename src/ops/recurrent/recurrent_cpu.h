@@ -27,8 +27,8 @@ void pack_panels(const float* w, std::int64_t along, std::int64_t across, const 
 void multiply_panels(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
                      float* out, std::int64_t out_stride, bool add);
 
-/// What a cell does with the sums of one step of some samples. Every pointer stands at the first
-/// sample; rows of padded(units) where no stride is named.
+/// Holds what a cell does with the sums of one step of some samples. Every pointer stands at the
+/// first sample; rows of padded(units) where no stride is named.
 struct ForwardStep {
   Cell cell = Cell::gru;
   std::int64_t rows = 0;

@@ -13,7 +13,7 @@ std::size_t float_bytes(std::int64_t floats) {
   return align256(sizeof(float) * static_cast<std::size_t>(floats));
 }
 
-/// How the recurrence is cut, from the shape alone.
+/// Describes how the recurrence is cut, from the shape alone.
 struct RecurrentLaunch {
   RecurrentLaunch(const RecurrentShape& s, std::int64_t floats_of_one) {
     // As many blocks as fill a device, then fewer reads of w_hh, as long as there is room.

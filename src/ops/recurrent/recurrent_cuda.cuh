@@ -56,7 +56,7 @@ struct ForwardArgs {
   float* saved = nullptr;  ///< begins with w_ih x in each step's columns
 };
 
-/// The results of the cell for unit j's sums; returns the new state. `m` is lstm's memory.
+/// Returns the results of the cell for unit j's sums; returns the new state. `m` is lstm's memory.
 __device__ inline float cell_forward(const ForwardArgs& a, const float* sums, float* saved,
                                      std::int64_t j, float before, float rh, float* m) {
   const std::int64_t u = a.blocks.s.units;

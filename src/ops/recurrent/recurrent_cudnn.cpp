@@ -65,8 +65,8 @@ Kernel gradient(const RnnPtr& rnn, const RecurrentGradOp& op) {
   return {.enqueue = enqueue, .workspace_bytes = bytes, .engine = engine_of(*rnn, bytes)};
 }
 
-/// What is measured: a layer's forward operator, in training with its gradient by both results
-/// after it, as one node that has `saved` in its workspace.
+/// Holds what is measured: a layer's forward operator, in training with its gradient by both
+/// results after it, as one node that has `saved` in its workspace.
 class Whole {
  public:
   Whole(const RecurrentAttrs& attrs, std::span<const ValueType> operands, bool training)

@@ -14,8 +14,8 @@ struct GroupAxes {
   std::int64_t stride[kMaxGroups] = {};
   int count = 0;
 
-  void add(std::int64_t axis_extent, std::int64_t axis_stride) {
-    dim[count] = axis_extent;
+  void add(std::int64_t axis_dim, std::int64_t axis_stride) {
+    dim[count] = axis_dim;
     stride[count++] = axis_stride;
   }
   constexpr std::int64_t product() const {
@@ -23,7 +23,7 @@ struct GroupAxes {
     for (int k = 0; k < count; ++k) total *= dim[k];
     return total;
   }
-  /// Where index i stands; divides in the type of i.
+  /// Returns where index i stands; divides in the type of i.
   template <class Int>
   constexpr std::int64_t place(Int i) const {
     std::int64_t at = 0;

@@ -24,7 +24,7 @@ struct Min {
   }
 };
 
-/// Whether an element is the maximum or minimum `y` of its output; NaN is NaN.
+/// Returns whether an element is the maximum or minimum `y` of its output; NaN is NaN.
 constexpr bool attains(float x, float y) { return (x == y) | ((x != x) & (y != y)); }
 
 }  // namespace linnet::fold

@@ -14,9 +14,9 @@
 
 namespace linnet::cuda {
 
-/// How a reduction's outputs and their elements fall to threads. All of it follows from the shape.
-/// Where the fastest axis is reduced (in_rows), a pack is of elements of one output, else it is of
-/// neighbouring outputs.
+/// Describes how a reduction's outputs and their elements fall to threads. All of it follows from
+/// the shape. Where the fastest axis is reduced (in_rows), a pack is of elements of one output,
+/// else it is of neighbouring outputs.
 struct FoldLayout {
   GroupAxes kept;     ///< of outputs (of packs of them unless in_rows)
   GroupAxes reduced;  ///< of an output's elements (of packs of them if in_rows), met in this order
@@ -74,7 +74,8 @@ inline std::optional<FoldLayout> fold_layout(const std::vector<ReduceGroup>& gro
   return layout;
 }
 
-/// Every output from its elements, in an order that follows from the layout alone. F is plain data:
+/// Every output from its elements, in an order that follows from the layout alone. F is
+/// plain data:
 ///   State: plain data                          what is known of some of an output's elements
 ///   start(output) -> State                     of none
 ///   take(State&, float x, std::int64_t at)     one more, which is element `at` of the array
@@ -178,7 +179,7 @@ struct FoldTo {
   }
 };
 
-/// A node's kernel: y = scale * the fold of x. One launch, or two with parts in the
+/// Returns a node's kernel: y = scale * the fold of x. One launch, or two with parts in the
 /// workspace where outputs are few.
 template <class Op>
 std::optional<Kernel> fold_of_input(const char* name, const std::vector<ReduceGroup>& groups,

@@ -17,7 +17,7 @@ struct ReduceGroup {
   bool reduced = false;
 };
 
-/// The groups of `shape`, the fastest first; axes of dimension 1 belong to none. `axes` are
+/// Returns the groups of `shape`, the fastest first; axes of dimension 1 belong to none. `axes` are
 /// ascending axes of it.
 inline std::vector<ReduceGroup> reduce_groups(const Shape& shape,
                                               std::span<const std::int64_t> axes) {

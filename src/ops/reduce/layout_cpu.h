@@ -9,8 +9,9 @@
 
 namespace linnet::cpu {
 
-/// How the elements of a reduction lie in memory. An output's elements are, for each of `offsets`,
-/// a run of `run` elements, `step` apart; outputs come in rows of `columns` that lie side by side.
+/// Describes how the elements of a reduction lie in memory. An output's elements are, for each of
+/// `offsets`, a run of `run` elements, `step` apart; outputs come in rows of `columns` that lie
+/// side by side.
 struct ReduceLayout {
   struct Axis {
     std::int64_t dim;
@@ -28,7 +29,7 @@ struct ReduceLayout {
     for (const Axis& axis : kept) count *= axis.dim;
     return count;
   }
-  /// Where the elements of an output row begin.
+  /// Returns where the elements of an output row begin.
   std::int64_t base(std::int64_t row) const {
     if (kept.size() == 1) return row * kept[0].stride;
     std::int64_t at = 0;

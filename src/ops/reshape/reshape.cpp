@@ -26,8 +26,8 @@ std::vector<ValueType> ReshapeOp::infer(std::span<const ValueType> inputs) const
   require(std::count(dims.begin(), dims.end(), -1) <= 1,
           "expected at most one dimension of -1; got {}", to_string(Shape(dims)));
   const bool fits = open == dims.end() ? known == elements : known > 0 && elements % known == 0;
-  require(fits, "{} elements don't fit into the shape {}; got {}", elements, to_string(Shape(dims)),
-          got);
+  require(fits, "{} elements do not fit into the shape {}; got {}", elements,
+          to_string(Shape(dims)), got);
   if (open != dims.end()) *open = elements / known;
   const Shape shape(dims);
   return {{inputs[In::x].dtype, shape}};

@@ -19,7 +19,7 @@ TEST(Reshape, AgreesWithTheReference) {
 
 TEST(Reshape, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{-1, 7}})), {f32({5, 12})}, "r"),
-            "[reshape 'r'] 60 elements don't fit into the shape (-1, 7); got x=(5, 12)");
+            "[reshape 'r'] 60 elements do not fit into the shape (-1, 7); got x=(5, 12)");
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{-1, -1}})), {f32({5, 12})}, "r"),
             "[reshape 'r'] expected at most one dimension of -1; got (-1, -1)");
   EXPECT_EQ(inference_error(make_op(ReshapeOp({{1LL << 62, 4}})), {f32({5, 12})}, "r"),

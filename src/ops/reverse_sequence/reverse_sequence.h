@@ -8,8 +8,8 @@
 
 namespace linnet {
 
-/// The step that comes to place t of a sequence of this length: within it from the end to the
-/// beginning, after it as it is. Lengths outside [0, steps] are cut to it.
+/// Returns the step that comes to place t of a sequence of this length: within it from the end to
+/// the beginning, after it as it is. Lengths outside [0, steps] are cut to it.
 LINNET_HOST_DEVICE constexpr std::int64_t reversed_step(std::int64_t t, std::int64_t length,
                                                         std::int64_t steps) {
   const std::int64_t end = length < steps ? length : steps;

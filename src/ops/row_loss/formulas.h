@@ -15,7 +15,7 @@ namespace linnet {
 namespace detail {
 inline constexpr double kCosineEpsilon = 1e-12;
 
-/// The first place where t is not 0 (NaN is not), or n.
+/// Returns the first place where t is not 0 (NaN is not), or n.
 template <class T>
 LINNET_HOST_DEVICE inline std::int64_t first_target(const T* t, std::int64_t n) {
   std::int64_t k = 0;

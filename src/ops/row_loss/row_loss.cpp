@@ -28,7 +28,7 @@ std::vector<ValueType> RowLossOp::infer(std::span<const ValueType> inputs) const
 }
 
 std::vector<Value> RowLossOp::gradient(const GradientArgs& args) const {
-  require(!args.needed[In::target], "[{} '{}'] is not differentiable by its targets", kName,
+  require(!args.needed[In::target], "[{} '{}'] is not differentiable by the targets", kName,
           args.node.name);
   return {args.graph.emit(RowLossGradOp(attrs()),
                           {args.output_gradients[Out::loss], args.node.inputs[In::y],

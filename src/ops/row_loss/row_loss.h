@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// What is added up over the rows (along the last axis, of C) of scores y and targets t:
+/// Says what is added up over the rows (along the last axis, of C) of scores y and targets t:
 enum class RowLoss : std::uint8_t {
   /// With k the first place where t is not 0: t[k] * sum over c != k of max(0, 1 - y[k] + y[c]) /
   /// C;

@@ -12,7 +12,7 @@ std::vector<ValueType> SelectOp::infer(std::span<const ValueType> inputs) const 
     return type.dtype == DType::f32 && type == inputs[In::condition];
   };
   require((inputs.size() == 2 || inputs.size() == 3) && std::ranges::all_of(inputs, fits),
-          "expected a condition, a and perhaps b, f32 of one shape; got {}",
+          "expected a condition, a and optionally b, f32 of one shape; got {}",
           to_string({"condition", "a", "b"}, {inputs.begin(), inputs.end()}));
   return {inputs[In::condition]};
 }

@@ -59,8 +59,7 @@ TEST(Select, WhatIsNotSelectedHasNoPartInTheGradient) {
 
 TEST(Select, NamesTheLayerAndTheShapes) {
   EXPECT_EQ(inference_error(make_op(SelectOp()), {f32({3}), f32({4})}, "mask"),
-            "[select 'mask'] expected a condition, a and perhaps b, f32 of one shape; got "
-            "condition=(3), a=(4)");
+            "[select 'mask'] expected a condition, a and optionally b, f32 of one shape; got condition=(3), a=(4)");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// How many of `steps` steps count: a length outside [0, steps] is cut to it.
+/// Returns how many of `steps` steps count: a length outside [0, steps] is cut to it.
 LINNET_HOST_DEVICE constexpr std::int64_t steps_within(std::int64_t length, std::int64_t steps) {
   return length < 0 ? 0 : length < steps ? length : steps;
 }

@@ -31,14 +31,14 @@ inline AxisView axis_view(const Shape& shape, int axis) {
   return {product(dims.first(at)), dims[at], product(dims.subspan(at + 1))};
 }
 
-/// The same shape with the dimension of `axis` replaced.
-inline Shape with_extent(const Shape& shape, int axis, std::int64_t dim) {
+/// Returns the same shape with the dimension of `axis` replaced.
+inline Shape with_dim(const Shape& shape, int axis, std::int64_t dim) {
   std::vector<std::int64_t> dims = dims_of(shape);
   dims[static_cast<std::size_t>(axis)] = dim;
   return Shape(dims);
 }
 
-/// Whether `axis` is one of the shape's and not the batch.
+/// Returns whether `axis` is one of the shape's and not the batch.
 inline bool is_sample_axis(const Shape& shape, std::int64_t axis) {
   return axis >= 1 && axis < static_cast<std::int64_t>(shape.rank());
 }

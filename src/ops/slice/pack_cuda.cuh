@@ -19,7 +19,7 @@ template <int kWidth, class T>
 __device__ inline Pack<T, kWidth> load_pack(const T* from) {
   return *reinterpret_cast<const Pack<T, kWidth>*>(from);
 }
-/// The same, one by one where `aligned` is false.
+/// Returns the same, one by one where `aligned` is false.
 template <int kWidth, class T>
 __device__ inline Pack<T, kWidth> load_pack(const T* from, bool aligned) {
   if (aligned) return load_pack<kWidth>(from);
@@ -32,7 +32,7 @@ __device__ inline void store_pack(T* to, const Pack<T, kWidth>& pack) {
   *reinterpret_cast<Pack<T, kWidth>*>(to) = pack;
 }
 
-/// Whether all addresses take packs of four floats; a null pointer does.
+/// Returns whether all addresses take packs of four floats; a null pointer does.
 template <class... Pointer>
 bool aligned_for_packs(Pointer... at) {
   return ((reinterpret_cast<std::uintptr_t>(at) % 16 == 0) && ...);

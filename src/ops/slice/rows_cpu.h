@@ -29,7 +29,7 @@ void for_row_pieces(Range range, std::int64_t size, Piece piece) {
   }
 }
 
-/// A kernel over `rows` rows of `size` elements of output 0, cut anywhere into equal tasks:
+/// Returns a kernel over `rows` rows of `size` elements of output 0, cut anywhere into equal tasks:
 /// piece(args, row, begin, end) writes [begin, end) of one row.
 template <class Piece>
 Kernel for_rows(std::int64_t rows, std::int64_t size, double cost_each, Piece piece) {

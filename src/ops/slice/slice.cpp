@@ -20,9 +20,9 @@ std::vector<ValueType> SliceOp::infer(std::span<const ValueType> inputs) const {
   const auto& [axis, begin, end] = attrs();
   require_sample_axis(inputs, axis, "x");
   require(0 <= begin && begin <= end && end <= inputs[In::x].shape[axis],
-          "expected axis {} to hold [{}, {}); got {}", axis, begin, end,
+          "expected [{1}, {2}) within axis {0}; got {3}", axis, begin, end,
           to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::x].shape, axis, end - begin)}};
+  return {{DType::f32, with_dim(inputs[In::x].shape, axis, end - begin)}};
 }
 
 std::vector<Value> SliceOp::gradient(const GradientArgs& args) const {
@@ -53,7 +53,7 @@ std::vector<ValueType> SliceGradOp::infer(std::span<const ValueType> inputs) con
   require(0 <= begin && begin <= dim - inputs[In::dy].shape[axis],
           "expected axis {} to fit from {} on into a dimension of {}; got {}", axis, begin, dim,
           to_string({"dy"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::dy].shape, axis, dim)}};
+  return {{DType::f32, with_dim(inputs[In::dy].shape, axis, dim)}};
 }
 
 std::vector<Value> SliceGradOp::gradient(const GradientArgs& args) const {

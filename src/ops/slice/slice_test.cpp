@@ -72,7 +72,7 @@ TEST(Slice, MayLieAnywhere) {
 
 TEST(Slice, NamesTheAxisAndTheShape) {
   EXPECT_EQ(inference_error(slice(1, 3, 8), {f32({2, 7})}, "head"),
-            "[slice 'head'] expected axis 1 to hold [3, 8); got x=(2, 7)");
+            "[slice 'head'] expected [3, 8) within axis 1; got x=(2, 7)");
   EXPECT_EQ(inference_error(slice(0, 0, 1), {f32({2, 7})}, "head"),
             "[slice 'head'] expected one f32 operand with an axis 0 after the batch; got "
             "x=(2, 7)");

@@ -22,7 +22,7 @@ struct SmallCnnAttrs {
   bool operator==(const SmallCnnAttrs&) const = default;
 };
 
-/// What a fused operator saves in a step.
+/// Holds what a fused operator saves in a step.
 struct Saving {
   double kernels = 0;
   double bytes = 0;

@@ -155,8 +155,8 @@ __device__ inline void add_logits(const SmallCnnShape& s, int stride, const floa
   }
 }
 
-/// The first warp's: scores, label, loss of a sample, and the slopes of its logits (zeros beyond
-/// the classes) in shared memory and at out.logits_slopes.
+/// The first warp's: scores, label, loss of a sample, and the slopes of its logits (zeros
+/// beyond the classes) in shared memory and at out.logits_slopes.
 template <int kClasses>
 __device__ inline void sample_loss(const SmallCnnShape& s, const SmallCnnOperands& in,
                                    const SmallCnnResults& out, std::int64_t sample,
@@ -219,8 +219,8 @@ __device__ inline void add_conv_gradient(const SmallCnnShape& s, int stride, con
   }
 }
 
-/// The first launch. Template arguments: the kernel's dimensions (KH, KW * C, C), or zeros for any;
-/// how many products and classes there are room for.
+/// The first launch. Template arguments: the kernel's dimensions (KH, KW * C, C), or zeros
+/// for any; how many products and classes there are room for.
 template <int kRows, int kRow, int kChannels, int kTaps, int kClasses>
 __global__ void __launch_bounds__(kCnnBlock, kTaps <= 9 ? 2 : 1)
     small_cnn_samples(SmallCnnShape s, SmallCnnOperands in, SmallCnnResults out) {

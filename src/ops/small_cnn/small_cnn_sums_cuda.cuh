@@ -21,7 +21,8 @@ struct SmallCnnGradients {
   float* bias;
 };
 
-/// The block's columns of slopesᵀ (pooled, 1): the dense layer's weights, after them its bias.
+/// The block's columns of slopesᵀ (pooled, 1): the dense layer's weights, after them its
+/// bias.
 template <int kClasses>
 __device__ inline void add_dense_gradient(const SmallCnnShape& s, const SmallCnnResults& from,
                                           const SmallCnnGradients& to, int block, float* stage) {

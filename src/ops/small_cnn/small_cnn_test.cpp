@@ -140,7 +140,7 @@ TEST(SmallCnn, GradientsThatNobodyReadsAreNotComputed) {
                          {.samples = kRecords}, {"CUDA"});
 }
 
-/// Where the loss is the end, its gradient is 1 and the saved gradients are the answer.
+/// The gradient of the loss itself is 1, so the saved gradients are the result.
 TEST(SmallCnn, TheGradientOfALossAddsNoNode) {
   OneStep step({});
   const std::size_t nodes = step.graph.nodes().size();

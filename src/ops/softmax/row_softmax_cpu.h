@@ -8,7 +8,7 @@
 
 namespace linnet::cpu {
 
-/// The largest of n >= 1 elements; a NaN among them is found by exp_shifted.
+/// Returns the largest of n >= 1 elements; a NaN among them is found by exp_shifted.
 inline float row_max(const float* x, std::int64_t n) {
   float top = x[0];
   for (std::int64_t i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;

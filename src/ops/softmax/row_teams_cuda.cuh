@@ -70,7 +70,7 @@ __device__ inline void for_columns(std::int64_t columns, F f) {
   for (std::int64_t c = Team::lane(); c < columns; c += Team::kThreads) f(c);
 }
 
-/// The largest of a row, from its lanes' elements; a NaN among them is found by exp_sum.
+/// Returns the largest of a row, from its lanes' elements; a NaN among them is found by exp_sum.
 template <class Team>
 __device__ inline float row_max(const float* x, std::int64_t columns) {
   float top = -std::numeric_limits<float>::infinity();

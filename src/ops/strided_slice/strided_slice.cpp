@@ -7,7 +7,7 @@
 namespace linnet {
 namespace {
 
-/// Whether an axis of `dimension` has the elements.
+/// Returns whether an axis of `dimension` has the elements.
 bool holds(const StridedSliceAttrs& a, std::int64_t dim) {
   if (a.step == 0 || a.count < 0 || a.count > dim || a.begin < 0) return false;
   if (a.count == 0) return a.begin <= dim;
@@ -25,7 +25,7 @@ std::vector<ValueType> StridedSliceOp::infer(std::span<const ValueType> inputs) 
           "expected one f32 operand whose axis {} holds {} elements from {} on in steps of {}; got "
           "{}",
           a.axis, a.count, a.begin, a.step, to_string({"x"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::x].shape, a.axis, a.count)}};
+  return {{DType::f32, with_dim(inputs[In::x].shape, a.axis, a.count)}};
 }
 
 std::vector<Value> StridedSliceOp::gradient(const GradientArgs& args) const {
@@ -57,7 +57,7 @@ std::vector<ValueType> StridedSliceGradOp::infer(std::span<const ValueType> inpu
           "expected dy with {} elements along axis {}, from {} on in steps of {} of {}; got {}",
           slice.count, slice.axis, slice.begin, slice.step, dim,
           to_string({"dy"}, {inputs.begin(), inputs.end()}));
-  return {{DType::f32, with_extent(inputs[In::dy].shape, slice.axis, dim)}};
+  return {{DType::f32, with_dim(inputs[In::dy].shape, slice.axis, dim)}};
 }
 
 void StridedSliceGradOp::reference(const ReferenceArgs& args) const {

@@ -17,8 +17,8 @@ struct TransposeAxis {
   std::int64_t to_stride = 1;
 };
 
-/// The axes in the result's order: neighbours that stay neighbours count as one, those of dimension
-/// 1 as none. At least one.
+/// Returns the axes in the result's order: neighbours that stay neighbours count as one, those of
+/// dimension 1 as none. At least one.
 inline std::vector<TransposeAxis> merged_axes(const Shape& from,
                                               const std::vector<std::int64_t>& permutation) {
   std::vector<std::int64_t> strides(from.rank(), 1);
@@ -42,7 +42,7 @@ inline std::vector<TransposeAxis> merged_axes(const Shape& from,
   return axes;
 }
 
-/// How many indices the axes have together.
+/// Returns how many indices the axes have together.
 inline std::int64_t indices(std::span<const TransposeAxis> axes) {
   std::int64_t count = 1;
   for (const TransposeAxis& axis : axes) count *= axis.dim;
@@ -65,13 +65,13 @@ inline TransposePlane take_plane(std::vector<TransposeAxis>& axes) {
   return {row, column};
 }
 
-/// Where an index stands in the operand and in the result.
+/// Describes where an index stands in the operand and in the result.
 struct TransposePlace {
   std::int64_t from = 0;
   std::int64_t to = 0;
 };
 
-/// The place of index `i` over `axes`, the last the fastest; divides in the type of `i`.
+/// Returns the place of index `i` over `axes`, the last the fastest; divides in the type of `i`.
 template <class Axes, class Int>
 constexpr TransposePlace transpose_place(const Axes& axes, Int i) {
   TransposePlace at;

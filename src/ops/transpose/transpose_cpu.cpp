@@ -22,7 +22,7 @@ void transpose_block(const float* from, std::int64_t from_stride, float* to,
   }
 }
 
-/// The same for a < rows, b < columns.
+/// Does the same for a < rows, b < columns.
 void transpose_tile(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
                     std::int64_t rows, std::int64_t columns) {
   std::int64_t a = 0;

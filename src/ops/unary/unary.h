@@ -60,13 +60,13 @@ struct UnaryAttrs {
   bool operator==(const UnaryAttrs&) const = default;
 };
 
-/// Whether f'(x) is computed from f(x), so that x need not be kept.
+/// Returns whether f'(x) is computed from f(x), so that x need not be kept.
 constexpr bool slope_from_output(Unary kind) {
   return kind == Unary::exp || kind == Unary::sqrt || kind == Unary::rsqrt ||
          kind == Unary::reciprocal;
 }
 
-/// Whether f'(x) is 0 wherever it is defined, so that no gradient goes on.
+/// Returns whether f'(x) is 0 wherever it is defined, so that no gradient goes on.
 constexpr bool is_flat(Unary kind) {
   return kind == Unary::sign || kind == Unary::floor || kind == Unary::ceil || kind == Unary::round;
 }

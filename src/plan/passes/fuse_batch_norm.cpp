@@ -7,7 +7,7 @@
 namespace linnet {
 namespace {
 
-/// Whether something reads the batch's statistics, which must then be made where they are.
+/// Returns whether something reads the batch's statistics, which must then be made where they are.
 bool statistics_read(const Graph& graph, const Node& norm) {
   for (std::size_t i = BatchNormOp::Out::mean; i < norm.outputs.size(); ++i) {
     const Value v = norm.outputs[i];

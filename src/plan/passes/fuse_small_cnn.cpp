@@ -13,7 +13,8 @@
 namespace linnet {
 namespace {
 
-/// Whether `value` stays in the arena and nothing but node `loss`, and metrics after it, read it.
+/// Returns whether `value` stays in the arena and nothing but node `loss`, and metrics after it,
+/// read it.
 bool read_by_metrics_alone(const Graph& graph, Value value, std::size_t loss) {
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
@@ -29,7 +30,7 @@ struct Match {
   Value scores;  ///< what metrics read: the logits or the probabilities
 };
 
-/// The network in front of the loss, node n.
+/// Returns the network in front of the loss, node n.
 std::optional<Match> match(const Graph& graph, std::size_t n) {
   using Loss = SoftmaxCrossEntropyOp;
   const Node& loss = graph.nodes()[n];

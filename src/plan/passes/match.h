@@ -10,8 +10,8 @@ const O* op_as(const Node* node) {
   return node == nullptr ? nullptr : dynamic_cast<const O*>(node->op.get());
 }
 
-/// The node that writes `value`, if it is an O, `value` is its first output, stays in the arena,
-/// and has no reader but one: so that it can fuse into that reader.
+/// Returns the node that writes `value`, if it is an O, `value` is its first output, stays in the
+/// arena, and has no reader but one: so that it can fuse into that reader.
 template <class O>
 const Node* sole_producer(const Graph& graph, Value value) {
   const Node* node = graph.producer(value);

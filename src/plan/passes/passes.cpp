@@ -45,7 +45,7 @@ std::span<const Pass> final_passes() {
 void run_passes(Graph& graph, std::span<const Pass> passes, const Supports& supports,
                 std::span<const std::string> disabled) {
   for (const std::string& name : disabled) {
-    require(is_pass(name), "there is no pass '{}'; the passes are {}", name, pass_names());
+    require(is_pass(name), "unknown pass '{}'; expected one of {}", name, pass_names());
   }
   for (const Pass& pass : passes) {
     if (std::find(disabled.begin(), disabled.end(), pass.name) != disabled.end()) continue;

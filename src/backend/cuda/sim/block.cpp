@@ -44,7 +44,7 @@ void BlockRunner::run_grid(const char* name, dim3 grid, dim3 block, std::size_t 
   size_ = block.x * block.y * block.z;
   shuffling_ = shuffle_seed != 0;
   if (shuffling_) random_.seed(shuffle_seed);
-  // Of the exact size, so that AddressSanitizer sees overruns.
+  // Memory of the exact size lets AddressSanitizer see overruns.
   const std::unique_ptr<void, FreeDeleter> shared(
       shared_bytes > 0 ? std::aligned_alloc(16, (shared_bytes + 15) / 16 * 16) : nullptr);
   if (shared_bytes > 0 && shared == nullptr) throw std::bad_alloc();
@@ -165,7 +165,7 @@ bool BlockRunner::prefer_new_lane() {
   return shuffling_ && random_() % 2 == 0;
 }
 
-/// Where to go when this fiber's lane can't go on and no new one starts on it.
+/// Returns where to go when this fiber's lane can't go on and no new one starts on it.
 Fiber& BlockRunner::next_fiber() {
   if (error_ || cancelling_) return main_;
   if (runnable_count_ > 0 && !(started_ < size_ && prefer_new_lane())) {

@@ -11,7 +11,7 @@ using sim::machine;
 
 namespace {
 
-/// Whether `node` is in `tail` or before something that is.
+/// Returns whether `node` is in `tail` or before something that is.
 bool reaches(const std::vector<CUgraphNode_st*>& tail, const CUgraphNode_st* node) {
   std::vector<CUgraphNode_st*> open = tail;
   std::set<CUgraphNode_st*> seen;

@@ -127,7 +127,8 @@ inline int __all_sync(unsigned mask, int predicate,
   return linnet::cuda::sim::warp_exchange(linnet::cuda::sim::WarpOp::kAll, mask, predicate == 0, 0,
                                           where) == 0;
 }
-/// Every live lane: code that needs to know which lanes run together is wrong on hardware too.
+/// Returns every live lane: code that needs to know which lanes run together is wrong on hardware
+/// too.
 inline unsigned __activemask() { return linnet::cuda::sim::live_lanes(); }
 
 // ---- atomics: one simulated thread runs at a time, and nothing interrupts it here

@@ -17,7 +17,8 @@ bool conditional_nodes_exist() {
   return machine().device.conditional_nodes && machine().device.driver_version >= 12040;
 }
 
-/// A copy for a child-graph node; null where it holds a conditional node, which CUDA refuses.
+/// Returns a copy for a child-graph node; null where it holds a conditional node, which CUDA
+/// refuses.
 std::unique_ptr<CUgraph_st> clone(const CUgraph_st& graph) {
   auto copy = std::make_unique<CUgraph_st>();
   copy->is_body = true;

@@ -68,7 +68,8 @@ cudaError_t instantiate(const CUgraph_st& graph, bool in_body, CUgraphExec_st& e
   return cudaSuccess;
 }
 
-/// An order that the edges allow: as captured, or drawn from `random` where threads are shuffled.
+/// Returns an order that the edges allow: as captured, or drawn from `random` where threads are
+/// shuffled.
 std::vector<std::size_t> order_of(const Instance& instance, std::mt19937_64& random) {
   const std::size_t count = instance.nodes.size();
   std::vector<std::size_t> order;
@@ -95,7 +96,7 @@ std::vector<std::size_t> order_of(const Instance& instance, std::mt19937_64& ran
   return order;
 }
 
-/// The value that decides; throws where neither the launch nor a kernel has given one.
+/// Returns the value that decides; throws where neither the launch nor a kernel has given one.
 unsigned condition(cudaGraphConditionalHandle handle) {
   const std::lock_guard lock(machine().mutex);
   const sim::Conditional& conditional = machine().conditionals.at(handle);

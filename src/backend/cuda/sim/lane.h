@@ -34,10 +34,10 @@ int block_barrier(BlockBarrier kind, bool predicate, const std::source_location&
 std::uint64_t warp_exchange(WarpOp op, unsigned mask, std::uint64_t bits, unsigned source,
                             const std::source_location& where);
 
-/// The calling thread's place in its warp.
+/// Returns the calling thread's place in its warp.
 unsigned lane_index();
 
-/// The lanes of the calling thread's warp that exist and have not exited.
+/// Returns the lanes of the calling thread's warp that exist and have not exited.
 unsigned live_lanes();
 
 }  // namespace linnet::cuda::sim

@@ -17,7 +17,7 @@ namespace linnet::cuda::sim {
 /// Threads of a block where a kernel declares none: what 255 registers a thread leave room for.
 inline constexpr unsigned kUndeclaredThreads = 256;
 
-/// The threads of a block that `kernel` was declared with, rounded up to whole warps;
+/// Returns the threads of a block that `kernel` was declared with, rounded up to whole warps;
 /// kUndeclaredThreads for one without __launch_bounds__.
 unsigned launch_bounds(const void* kernel);
 

@@ -110,7 +110,7 @@ struct Machine {
   unsigned long long next_capture = 1;
 };
 
-/// The one machine: what it stands for is no part of the program.
+/// Returns the one machine: what it stands for is not part of the program.
 Machine& machine();
 
 /// Remembers `status` for cudaGetLastError and returns it.
@@ -119,14 +119,14 @@ cudaError_t answer(cudaError_t status);
 /// cudaSuccess where a device can be used.
 cudaError_t device_status();
 
-/// The error of a call that no capture may see (allocation, waiting); it invalidates captures that
-/// watch the calling thread.
+/// Returns the error of a call that no capture may see (allocation, waiting); it invalidates
+/// captures that watch the calling thread.
 cudaError_t refuse_in_capture();
 
-/// Whether the handle can be used: null is the default stream.
+/// Returns whether the handle can be used: null is the default stream.
 bool is_stream(cudaStream_t stream);
 
-/// The capture that `stream` takes part in; null if none.
+/// Returns the capture that `stream` takes part in; null if none.
 std::shared_ptr<Capture> capture_of(cudaStream_t stream);
 
 /// Runs `work` now (Device::lazy: when somebody waits for it), or makes it a node where `stream`
@@ -171,7 +171,7 @@ inline constexpr std::size_t kStaticShared = std::size_t{16} << 10;
 /// static arrays may leave of 48 KiB.
 std::size_t most_dynamic_shared(const void* kernel);
 
-/// Whether [pointer, pointer + bytes) lies in one live allocation of the device.
+/// Returns whether [pointer, pointer + bytes) lies in one live allocation of the device.
 bool in_device_memory(const void* pointer, std::size_t bytes);
 
 }  // namespace linnet::cuda::sim

@@ -66,7 +66,7 @@ bool contains(const std::map<const void*, sim::Allocation>& memory, const void* 
   return offset <= allocation.size && bytes <= allocation.size - offset;
 }
 
-/// Whether the pointer is anywhere in device memory, fitting or not.
+/// Returns whether the pointer is anywhere in device memory, fitting or not.
 bool touches_device(const void* pointer) { return contains(machine().device_memory, pointer, 0); }
 
 cudaError_t allocate_device(void** pointer, std::size_t size) {
@@ -102,8 +102,8 @@ cudaError_t free_device(void* pointer) {
   return whole ? cudaSuccess : cudaErrorIllegalAddress;
 }
 
-/// What kind of copy this is by its pointers; an error where that contradicts `kind`, or where a
-/// device range isn't allocated.
+/// Returns what kind of copy this is by its pointers; an error where that contradicts `kind`, or
+/// where a device range isn't allocated.
 cudaError_t resolve(const void* to, const void* from, std::size_t bytes, cudaMemcpyKind& kind) {
   const bool to_device = touches_device(to);
   const bool from_device = touches_device(from);
@@ -134,8 +134,8 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   std::memmove(to, from, bytes);
 }
 
-/// Whether the host has its part of such a copy on the default stream after it when the call
-/// returns; else the call may be back before the device's memory has changed.
+/// Returns whether the host has its part of such a copy on the default stream after it when the
+/// call returns; else the call may be back before the device's memory has changed.
 bool is_done_at_return(cudaMemcpyKind kind, bool pageable) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost ||
          (kind == cudaMemcpyHostToDevice && !pageable);

@@ -77,7 +77,7 @@ struct Copies {
   std::size_t bytes = 0;
 };
 
-/// What ran since clear(); what was only captured doesn't count.
+/// Holds what ran since clear(); what was only captured doesn't count.
 struct Counters {
   std::size_t launches = 0;  ///< kernels, those in graphs included
   std::size_t synchronizations =

@@ -41,7 +41,7 @@ class SimTest : public ::testing::Test {
     return pointer;
   }
 
-  /// What launching throws; empty where it throws nothing.
+  /// Returns what launching throws; empty where it throws nothing.
   template <class Launch>
   static std::string error_of(const Launch& launch) {
     try {

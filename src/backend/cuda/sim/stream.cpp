@@ -206,7 +206,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   const bool in_capture = event->capture != nullptr && std::find(captures.begin(), captures.end(),
                                                                  event->capture) != captures.end();
   if (!in_capture) {
-    // A graph can't wait for what is outside of it; an event never recorded is no work.
+    // A graph can't wait for what is outside of it; an event that was never recorded is no work.
     if (capture == nullptr) sim::wait_for(stream, *event);
     if (capture == nullptr || !event->recorded) return answer(cudaSuccess);
     return answer(spoil(*capture, cudaErrorStreamCaptureIsolation));
