@@ -363,9 +363,9 @@ TEST_F(ConfigTest, MistakesInBlocksNameThePlace) {
   EXPECT_EQ(with("to = \"a\"", "to = \"a\"\nlayers = []"),
             "config.toml:8:9: [network.paths 1] expected 'layers' or 'block'; got both");
   EXPECT_EQ(with("second = [4]", "second = [5]").substr(0, 70),
-            "config.toml:12:9: [block 'encoder'] expected inputs for the shared weig");
+            "config.toml:12:9: [block 'encoder'] expected inputs for the shared wei");
   EXPECT_EQ(with("{ type = \"relu\" }", "{ type = \"rel\" }"),
-            "config.toml:5:53: unknown layer type 'rel' in [network.blocks] encoder layer 2; did "
+            "config.toml:5:52: unknown layer type 'rel' in [network.blocks] encoder layer 2; did "
             "you mean 'relu'?");
   EXPECT_EQ(with("encoder = [", "encoder = 3 #["),
             "config.toml:5:11: 'encoder' in [network.blocks] must be an array of tables; got an "

@@ -233,7 +233,7 @@ TEST_F(ModelFile, NumbersOutOfRangeAreRefused) {
   EXPECT_EQ(refusal(network), "expected a shape of at most 8 axes; got 33");
   EXPECT_EQ(refusal(
                 ending(dense(), node("concat", {"#0.0"}, {{"axis", (std::int64_t{1} << 32) + 1}}))),
-            "[concat] the the the attribute 'axis' is out of range: 4294967297");
+            "[concat] the attribute 'axis' is out of range: 4294967297");
   EXPECT_EQ(refusal(
                 ending(dense(), node("slice", {"#0.0"}, {{"axis", 1}, {"begin", 1}, {"end", 1}}))),
             "[slice 'n'] expected a result with elements; got f32 (N, 0)");

@@ -174,7 +174,7 @@ TEST(WeightedTraining, WhatDoesNotFitIsOneSentence) {
   labelled.set_weights(Tensor(DType::f32, {kSamples, 2}));
   EXPECT_EQ(message_of([&] { train(model, labelled); }),
             "the weights of 'data' are for 2 steps, but the output 'output' gives (3) a sample, "
-            "one label for each");
+            "with one label for each sample");
 }
 
 }  // namespace

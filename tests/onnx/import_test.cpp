@@ -147,9 +147,9 @@ TEST(OnnxImport, keeps_the_samples_of_a_batch_apart) {
     EXPECT_NE(refusal(model).find(what), std::string::npos) << refusal(model);
   };
   model.nodes = {OnnxBytes::node("ReduceSum", {"x"}, {"y"}, "n")};
-  says("holds the batch");
+  says("the batch");
   model.nodes = {OnnxBytes::node("Softmax", {"x"}, {"y"}, "n", {OnnxBytes::integer("axis", 0)})};
-  says("holds the batch");
+  says("the batch");
   model.nodes = {OnnxBytes::node("Transpose", {"x"}, {"t"}, "t"),
                  OnnxBytes::node("Add", {"x", "t"}, {"y"}, "n")};
   says("[Add 'n']");

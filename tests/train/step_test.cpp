@@ -27,7 +27,7 @@ TEST(Step, WantsASchedulesOwnLength) {
   };
   EXPECT_EQ(message(CosineDecay{}),
             "step() needs a cosine schedule with its number of epochs; set its epochs");
-  EXPECT_EQ(message(OneCycle{}).substr(0, 22), "the one_cycle schedule");
+  EXPECT_EQ(message(OneCycle{}).substr(0, 34), "step() needs a one_cycle schedule ");
   EXPECT_EQ(message(CosineDecay{.epochs = 3}), "");
   EXPECT_EQ(message(StepDecay{}), "");
   EXPECT_EQ(message(Constant{}), "");
