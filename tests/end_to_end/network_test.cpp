@@ -89,8 +89,7 @@ TEST(Network, ErrorsNameTheLayerAndTheShapes) {
             "[reshape 'reshape_1'] expected a shape of 48 elements for samples of (4, 4, 3); got "
             "(7)");
   EXPECT_EQ(network_error({4}, {Dense{.units = 2, .name = "a"}, Dense{.units = 2, .name = "a"}}),
-            "[dense 'a'] expected a name of its own; expected a name of its own; another layer has "
-            "this name");
+            "[dense 'a'] expected a name of its own; another layer has this name");
   EXPECT_EQ(network_error({}, {}),
             "expected a network input of at least one element; got () for 'input'");
 }

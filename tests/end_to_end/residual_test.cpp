@@ -80,8 +80,7 @@ TEST(Residual, ErrorsNameTheLayerAndTheShapes) {
             "[conv2d 'residual_1.c'] kernel (9, 9) is larger than the padded input (8, 8); got "
             "x=(N, 8, 8, 4), w=(6, 9, 9, 4)");
   EXPECT_EQ(network_error({Residual{.body = {ReLU{.name = "a"}, ReLU{.name = "a"}}}}),
-            "[relu 'residual_1.a'] expected a name of its own; expected a name of its own; another "
-            "layer has this name");
+            "[relu 'residual_1.a'] expected a name of its own; another layer has this name");
 }
 
 TEST(Residual, SurvivesJson) {

@@ -360,10 +360,10 @@ TEST(Trainer, BadInputIsOneClearSentence) {
   EXPECT_EQ(training_error(line(), data, {.batch = 0}), "expected a batch of at least 1; got 0");
   EXPECT_EQ(training_error(line(), data, {.optimizer = Adam{.learning_rate = -1}}),
             "[adam] expected learning_rate to be at least 0 and finite; got -1");
-  EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 71),
+  EXPECT_EQ(training_error(line(), data, {.loss = Loss::cross_entropy}).substr(0, 73),
             "cross-entropy expects labels or values in [0, 1], but the data set 'data'");
   const Dataset empty = circle_data(0);
-  EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' has no samples");
+  EXPECT_EQ(training_error(line(), empty, {}), "the data set 'data' holds no samples");
   EXPECT_EQ(training_error(line(), data, {.patience = -1}),
             "expected a patience of at least 0 epochs; got -1");
   EXPECT_EQ(training_error(line(), data, {.optimizer = SGD{.learning_rate = 0.1, .momentum = 1}}),
