@@ -155,7 +155,7 @@ class Interrupt(command.CommandTest):
         process, terminal = self.start_slow(train=8, test=6000)
         self.wait_for("epoch 1/1: loss", terminal)
         process.send_signal(signal.SIGTERM)
-        self.wait_for("the model is saved; finishing the report", terminal)
+        self.wait_for("the model is saved; writing the report", terminal)
         self.assertTrue((self.folder / "run/model.safetensors").exists())
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)

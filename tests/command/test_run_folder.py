@@ -79,7 +79,7 @@ class RunFolder(command.CommandTest):
         environment["TMPDIR"] = str(self.folder / "none")
         _, err = self.run_linnet("train", "points.toml", "--epochs", 1, "--tune", "--out", "run",
                                  env=environment)
-        self.assertIn("linnet: nothing is kept between runs: there is no cache folder", err)
+        self.assertIn("linnet: measured choices are not kept between runs: there is no cache folder", err)
         _, err = self.run_linnet("train", "points.toml", "--data", "cifar10", status=2,
                                  env=environment)
         self.assertIn("cifar10 was not found: name the folder of its binary batches\n", err)

@@ -238,7 +238,7 @@ class Commands(unittest.TestCase):
         for arguments, sentence in [
                 ((self.folder / "det.onnx", "-o", model), "[Det 'the_node'] this operator"),
                 ((self.folder / "det.onnx", "-o", model, "--network", "resnet50"), "leave out"),
-                ((self.folder / "det.onnx", "-o", model, "--shape", "x=3,a"), "--shape takes"),
+                ((self.folder / "det.onnx", "-o", model, "--shape", "x=3,a"), "--shape: expected"),
                 ((self.folder / "det.onnx", "-o", self.folder / "m.onnx"), "is .safetensors"),
                 ((self.folder / "none.onnx", "-o", model), "No such file")]:
             done = self.linnet("convert", *arguments)
