@@ -117,7 +117,7 @@ class Cuda(command.CommandTest):
         for device in ("cuda:0", f"cuda:{uuid}"):
             self.assertEqual(self.train_tiny("--device", device, "--epochs", 1)["device_name"],
                              "Simulated H200")
-        there = f"there is cuda:0 (Simulated H200, {uuid})"
+        there = f"expected cuda:0 (Simulated H200, {uuid})"
         for device in ("cuda:7", "cuda:-1", "cuda:GPU-0"):
             self.assert_cuda_error(f"there is no device '{device}'; {there}", "train", "tiny.toml",
                                    "--device", device)

@@ -90,7 +90,7 @@ class Check:
         if row is None:
             return None, ended.reason()
         self.log.write(f"{ended.out.strip()}\n".encode())
-        lost = [note for note in row.get("notes") or [] if "can't" in note]
+        lost = [note for note in row.get("notes") or [] if "cannot" in note]
         return row, "; ".join(lost) or row.get("failed")
 
     def keep_tuning(self):

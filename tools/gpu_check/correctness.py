@@ -120,7 +120,7 @@ def numerics(check):
             row, failed = check.bench([check.programs.linnet, *bench_words(workload, *size),
                                        "--device", "cuda", "--graph", "epoch", "--precision",
                                        precision])
-            if row is None or "can't" in (failed or ""):
+            if row is None or "cannot" in (failed or ""):
                 check.problem(f"{workload} {precision}: {failed}")
                 continue
             rows.append(row)
@@ -139,7 +139,7 @@ def graph_modes(check):
         for graph in ("epoch", "off", "1", "8"):
             row, failed = check.bench([check.programs.linnet, *bench_words(*size), "--device",
                                        "cuda", "--graph", graph, "--precision", "tf32"])
-            if row is None or "can't" in (failed or ""):
+            if row is None or "cannot" in (failed or ""):
                 check.problem(f"{size[0]} --graph {graph}: {failed}")
                 continue
             check.row(NUMERICS, {**row, "about": "graph modes"})

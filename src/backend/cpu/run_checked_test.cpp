@@ -36,19 +36,18 @@ TEST(RunChecked, AcceptsAKernelThatWritesAll) {
 }
 
 TEST(RunChecked, NamesTheElementThatWasLeftUnwritten) {
-  EXPECT_EQ(
-      fault_found({.fault = "last element"}),
-      "[fake 'second'] has has has has left element 15 of output 0 f32 (16) unwritten or NaN");
+  EXPECT_EQ(fault_found({.fault = "last element"}),
+            "[fake 'second'] has left element 15 of output 0 f32 (16) unwritten or NaN");
 }
 
 TEST(RunChecked, FindsAKernelThatReadsWorkspaceItDidNotWrite) {
   EXPECT_EQ(fault_found({.workspace = 4, .fault = "workspace"}),
-            "[fake 'second'] has has has has left element 0 of output 0 f32 (16) unwritten or NaN");
+            "[fake 'second'] has left element 0 of output 0 f32 (16) unwritten or NaN");
 }
 
 TEST(RunChecked, FindsAKernelThatReadsScratchItDidNotWrite) {
   EXPECT_EQ(fault_found({.fault = "scratch"}),
-            "[fake 'second'] has has has has left element 0 of output 0 f32 (16) unwritten or NaN");
+            "[fake 'second'] has left element 0 of output 0 f32 (16) unwritten or NaN");
 }
 
 // A value in the arena: its memory is full of what another value left there.
