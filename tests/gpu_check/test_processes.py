@@ -115,6 +115,8 @@ class Linnet(unittest.TestCase):
         for note in ("the device cannot loop over steps (why): 16 steps a launch instead",
                      "steps cannot be captured in a graph (why): kernels are launched one by one"):
             self.assertEqual(self.bench({"notes": [note], "failed": None})[1], note)
+            backend = Path(__file__).parents[2] / "src/backend/cuda/cuda_program.cpp"
+            self.assertIn(note[:note.index(" (why)")], backend.read_text())
 
     def test_a_command_without_a_row_is_a_failure(self):
         self.assertEqual(self.check.bench(["sh", "-c", "echo no device >&2; exit 1"]),

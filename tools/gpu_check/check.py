@@ -19,6 +19,11 @@ FILES = (LOG, PHASES, REPORT, TESTS, NUMERICS, BENCHMARKS, PROFILE, TUNING)
 KEPT_TUNING = ROOT / "benchmarks/results/gpu" / TUNING
 
 
+def lost_graph(note):
+    """Whether a note of a run says that its steps were not captured as asked."""
+    return "cannot loop over steps" in note or "cannot be captured in a graph" in note
+
+
 class Failed(Exception):
     """A phase that did not succeed, in a sentence."""
 
@@ -90,7 +95,7 @@ class Check:
         if row is None:
             return None, ended.reason()
         self.log.write(f"{ended.out.strip()}\n".encode())
-        lost = [note for note in row.get("notes") or [] if "cannot" in note]
+        lost = [note for note in row.get("notes") or [] if lost_graph(note)]
         return row, "; ".join(lost) or row.get("failed")
 
     def keep_tuning(self):

@@ -8,7 +8,7 @@ import subprocess
 import engines
 import processes
 import workloads
-from check import NUMERICS, TESTS, Failed, NoDevice
+from check import NUMERICS, TESTS, Failed, NoDevice, lost_graph
 
 SHARDS = 8  # processes of a test program at once
 NO_GPU = 77  # a test program's exit status
@@ -120,7 +120,7 @@ def numerics(check):
             row, failed = check.bench([check.programs.linnet, *bench_words(workload, *size),
                                        "--device", "cuda", "--graph", "epoch", "--precision",
                                        precision])
-            if row is None or "cannot" in (failed or ""):
+            if row is None or lost_graph(failed or ""):
                 check.problem(f"{workload} {precision}: {failed}")
                 continue
             rows.append(row)
@@ -139,7 +139,7 @@ def graph_modes(check):
         for graph in ("epoch", "off", "1", "8"):
             row, failed = check.bench([check.programs.linnet, *bench_words(*size), "--device",
                                        "cuda", "--graph", graph, "--precision", "tf32"])
-            if row is None or "cannot" in (failed or ""):
+            if row is None or lost_graph(failed or ""):
                 check.problem(f"{size[0]} --graph {graph}: {failed}")
                 continue
             check.row(NUMERICS, {**row, "about": "graph modes"})
