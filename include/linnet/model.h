@@ -6,7 +6,6 @@
 #include <linnet/export.h>
 #include <linnet/network.h>
 #include <linnet/state.h>
-#include <linnet/table_transform.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +20,8 @@ struct ModelState;
 
 LINNET_API_BEGIN
 namespace linnet {
+
+class TableTransform;
 
 /// Holds facts about the training of a model's weights; model files save it.
 struct TrainingRecord {
