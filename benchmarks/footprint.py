@@ -31,7 +31,7 @@ def libraries(program):
 
 
 def stripped_bytes(path, folder):
-    """Of a copy without symbols; of the file itself where there is no strip or it is not a program."""
+    """Returns the size of a copy without symbols; that of the file where strip does not take it."""
     copy = Path(folder, path.name)
     if shutil.which("strip") and not subprocess.run(["strip", "-o", copy, path],
                                                     capture_output=True).returncode:

@@ -237,7 +237,7 @@ class Page:
 
 
 def tables_page(result):
-    """Of another script than run.py: its sentences and tables."""
+    """Returns the page of a result that another script than run.py wrote."""
     title = other_results.title(result).replace("`", "")
     parts = [f"<h1>{escape(title)}</h1>", *(f'<p class="muted">{escape(each)}</p>'
                                             for each in other_results.about(result))]

@@ -112,7 +112,7 @@ class FunctionalNetwork {
   /// Error for a name that is empty or taken, and for a dim below 1.
   Expression input(const std::string& name, const Shape& sample, DType dtype = DType::f32,
                    bool lengths = false);
-  /// Returns noise of mean 0 and standard deviation 1, f32, sampled anew for each sample in each
+  /// Returns noise of mean 0 and std 1, f32, sampled anew for each sample in each
   /// step: equal for equal TrainerOptions::seed and steps, on any device and in any batch. At
   /// inference it depends only on the sample's place in the data set, so a second prediction gives
   /// the same noise. Throws Error for a dim below 1.

@@ -62,7 +62,7 @@ constexpr float unit_float(std::uint32_t word) {
   return static_cast<float>(word >> 8) * (1.0F / 16777216.0F);
 }
 
-/// Two independent standard normal numbers from two words (Box and Muller, 1958).
+/// Returns two independent standard normal numbers from two words (Box and Muller, 1958).
 std::array<float, 2> normal_pair(std::uint32_t first, std::uint32_t second);
 
 /// A keyed bijection of [0, size): a permutation that is computed, not stored (four Feistel rounds

@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// Holds what a network's weights and options say of its sizes.
+/// Sizes of a network, from its weights and options.
 struct NetworkSizes {
   WeightNames names = WeightNames::linnet;  ///< Keras's networks differ in details
   PixelScale pixels = PixelScale::imagenet;

@@ -20,7 +20,7 @@ struct TheirTensor {
   std::vector<std::string> ours;  ///< roles
   /// Our weights, f32, of a tensor of this shape, f32.
   std::function<std::vector<Tensor>(const Tensor& theirs)> to_ours;
-  /// The inverse.
+  /// Does the inverse.
   std::function<Tensor(std::span<const Tensor> ours)> to_theirs;
 };
 

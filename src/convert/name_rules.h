@@ -11,7 +11,7 @@
 
 namespace linnet {
 
-/// Holds what a layer of a family of networks is called. Names are patterns: {s} stands for a
+/// Names of a layer in a family of networks. Names are patterns: {s} stands for a
 /// number, and {s+1} for the number that is 1 larger. Alternatives are separated by |: all of them
 /// are read, the first is written. Empty: the layer has no name there.
 struct NameRule {

@@ -21,8 +21,8 @@ class TensorMemory {
   virtual void wait() const {}
 };
 
-/// Host memory of a Tensor's own whose contents are still to be written. Throws Error where memory
-/// is short.
+/// Returns host memory of a Tensor's own whose contents are still to be written. Throws Error where
+/// memory is short.
 Tensor uninitialized_tensor(DType dtype, const Shape& shape);
 
 }  // namespace linnet

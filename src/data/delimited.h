@@ -29,9 +29,9 @@ struct DelimitedFormat {
 /// Holds the records of a delimited text (RFC 4180): fields between separators, which may stand in
 /// double quotes; records end in LF, CRLF or CR. Empty lines and a byte order mark are left out.
 ///
-/// A reader of its own, since no library that Debian 12, Debian 13 and Ubuntu 24.04 all package serves:
-/// libcsv names no line of an error, libfccp-dev (fast-cpp-csv-parser) wants the columns when it is
-/// compiled, and rapidcsv is not in Debian 12.
+/// A reader of its own, since no library serves that Debian 12, Debian 13 and Ubuntu 24.04 all
+/// package: libcsv names no line of an error, libfccp-dev (fast-cpp-csv-parser) wants the columns
+/// when it is compiled, and rapidcsv is not in Debian 12.
 class Records {
  public:
   /// Takes the text over and parts it. Throws DataError naming `path` and the line: a quote without
@@ -42,11 +42,11 @@ class Records {
   std::span<const FieldText> operator[](std::size_t record) const {
     return std::span(fields_).subspan(starts_[record], starts_[record + 1] - starts_[record]);
   }
-  /// The field's text, two quotes within quotes as one.
+  /// Returns the field's text, two quotes within quotes as one.
   std::string_view text(const FieldText& field) const {
     return std::string_view(text_).substr(field.begin, field.size);
   }
-  /// The line of the file on which a record begins, from 1.
+  /// Returns the line of the file on which a record begins, from 1.
   std::size_t line(std::size_t record) const { return lines_[record]; }
 
  private:

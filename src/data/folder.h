@@ -33,7 +33,7 @@ bool is_file(const std::filesystem::path& path);
 /// Returns the last name of a path, also of "a/b/" and ".": what a data set is called.
 std::string folder_name(const std::filesystem::path& folder);
 
-/// One name a line, spaces at both ends and empty lines dropped. Throws Error where the
+/// Returns one name a line, spaces at both ends and empty lines dropped. Throws Error where the
 /// file can't be read.
 std::vector<std::string> read_names(const std::filesystem::path& path);
 
@@ -41,7 +41,7 @@ std::vector<std::string> read_names(const std::filesystem::path& path);
 /// which a model file could not hold, or that stood there before.
 std::vector<std::string> read_class_names(const std::filesystem::path& path);
 
-/// "0", "1", ... for classes that have no names.
+/// Returns "0", "1", ... for classes that have no names.
 std::vector<std::string> numbered_names(std::int64_t classes);
 
 }  // namespace linnet

@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// One decoder a format, each in its own file; decode_image() picks by the first bytes.
+/// Decode one format, each in its own file; decode_image() picks by the first bytes.
 Image decode_png(std::string_view bytes, const std::filesystem::path& path);
 Image decode_jpeg(std::string_view bytes, const std::filesystem::path& path);
 Image decode_bmp(std::string_view bytes, const std::filesystem::path& path);

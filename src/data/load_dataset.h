@@ -12,7 +12,7 @@ namespace linnet {
 /// Says what load_dataset() knows, in the order in which it looks.
 enum class DataKind : std::uint8_t { idx, cifar, npy, imdb, chest_xray, images };
 
-/// "idx", "cifar", "npy", "imdb", "chest-xray", "images"
+/// Returns text such as "idx", "cifar", "npy", "imdb", "chest-xray", "images"
 std::string_view to_string(DataKind kind);
 
 struct FoundData {

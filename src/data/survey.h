@@ -22,7 +22,7 @@ struct ValueRange {
   double std_dev = 0;  ///< of the population
 };
 
-/// Holds what one part of a data set holds.
+/// Describes one part of a data set.
 struct PartSurvey {
   std::string name;  ///< "train", "validation" or "test"
   std::int64_t samples = 0;

@@ -53,7 +53,7 @@ class Vocabulary {
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
 };
 
-/// One word a line, in the order of the ids from 3. Throw Error naming the file.
+/// Read and write one word a line, in the order of the ids from 3. Throw Error naming the file.
 Vocabulary read_vocabulary(const std::filesystem::path& path);
 void write_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabulary);
 

@@ -8,13 +8,13 @@
 
 namespace linnet {
 
-/// Holds what a public header says of a member of a struct.
+/// Docstring of a struct's member in a public header.
 struct MemberDocs {
   std::string name;
   std::string text;  ///< on one line
 };
 
-/// Holds what a public header says of a struct.
+/// Docstring of a struct in a public header.
 struct StructDocs {
   std::string name;
   std::string text;

@@ -15,7 +15,7 @@
 
 namespace linnet {
 
-/// Holds what the numbers of a field may be.
+/// Range of a field's numbers.
 struct Range {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
@@ -23,7 +23,7 @@ struct Range {
   bool below_most = false;
   bool finite = false;
 
-  /// "at least 1", "above 0 and finite", "in [0, 1)"; "" for any number.
+  /// Returns text such as "at least 1", "above 0 and finite", "in [0, 1)"; "" for any number.
   std::string text() const;
   bool contains(double number) const;
 };

@@ -10,7 +10,7 @@
 
 namespace linnet {
 
-/// Holds what help pages say of a described struct.
+/// Text of a described struct's help page.
 struct HelpPage {
   const Description& fields;
   StructDocs docs;
@@ -33,9 +33,10 @@ std::string help_document(std::span<const HelpPage> pages);
 const HelpPage& find_page(std::span<const HelpPage> pages, std::string_view name,
                           std::string_view what);
 
-/// "integer", without the article.
+/// Returns text such as "integer", without the article.
 std::string type_text(const Field& field);
-/// "required", or the default as TOML writes it; empty where that is an empty text.
+/// Returns text such as "required", or the default as TOML writes it; empty where that is an empty
+/// text.
 std::string default_text(const Description& description, const Field& field);
 
 }  // namespace linnet

@@ -45,7 +45,7 @@ class Kinds {
     return names;
   }
 
-  /// Null for a kind that nobody described.
+  /// Returns null for a kind that nobody described.
   const Kind<V>* find(std::string_view name) const {
     return find_if([&](const Kind<V>& kind) { return kind.fields.kind == name; });
   }

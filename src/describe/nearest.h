@@ -11,10 +11,10 @@ namespace linnet {
 /// `given`, or "" where every name is too far to be what was meant.
 std::string nearest(std::string_view given, const std::vector<std::string>& names);
 
-/// "; did you mean 'kernel'?", or "".
+/// Returns text such as "; did you mean 'kernel'?", or "".
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& names);
 
-/// "a, b or c"
+/// Returns text such as "a, b or c"
 std::string listed(const std::vector<std::string>& names);
 
 }  // namespace linnet

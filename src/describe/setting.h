@@ -69,7 +69,7 @@ const Setting* find(const SettingTable& table, std::string_view key);
 /// Returns the text of a key; "" where it has none.
 std::string_view text_of(const SettingTable& table, std::string_view key);
 
-/// "a string", "an integer", ...
+/// Returns text such as "a string", "an integer", ...
 std::string_view article_and_type(const Setting& setting);
 
 /// As TOML: 0.5, "same", [3, 3], { type = "relu" }.

@@ -16,7 +16,7 @@ using AttributeValue = std::variant<bool, std::int64_t, double, std::string,
                                     std::vector<std::int64_t>, std::vector<double>>;
 using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
-/// "stride=(2, 2) padding=same"
+/// Returns text such as "stride=(2, 2) padding=same"
 std::string to_string(const Attributes& attributes);
 
 /// Collects the fields of an attribute struct; see fields() of any operator's attributes.

@@ -18,7 +18,7 @@ std::vector<Value> differentiate(Graph& graph, std::span<const Value> outputs,
                                  std::span<const Value> output_gradients,
                                  std::span<const Value> wrt);
 
-/// By the ids of the graph's values: whether they depend on one of `wrt`.
+/// Returns by the ids of the graph's values: whether they depend on one of `wrt`.
 std::vector<bool> dependents(const Graph& graph, std::span<const Value> wrt);
 
 }  // namespace linnet

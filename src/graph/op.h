@@ -48,7 +48,7 @@ struct ReferenceArgs {
   ReferenceTensor& out(std::size_t i) const { return *outputs[i]; }
 };
 
-/// Holds what Op::gradient gets: the node, and the gradient of the loss by each of its outputs
+/// Arguments of Op::gradient: the node, and the gradient of the loss by each of its outputs
 /// (empty where the loss does not depend on that output). `needed[i]` tells whether input i's is
 /// read.
 struct GradientArgs {

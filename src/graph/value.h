@@ -43,9 +43,9 @@ void require_possible(const ValueType& type);
 /// Throws Error "expected f32 operands; got f32 (8, 3), i32 (5, 3)" unless all are f32.
 void require_f32(std::span<const ValueType> types);
 
-/// "f32 (128, 28, 28, 1)"
+/// Returns text such as "f32 (128, 28, 28, 1)"
 std::string to_string(const ValueType& type);
-/// "x=(128, 28, 28, 1), w=(16, 3, 3, 1)", for errors.
+/// Returns text such as "x=(128, 28, 28, 1), w=(16, 3, 3, 1)", for errors.
 std::string to_string(const std::vector<std::string>& names, const std::vector<ValueType>& types);
 
 /// A handle of a value in one Graph; empty by default.

@@ -29,7 +29,7 @@ struct ReportImage {
   double probability = 0;  ///< given to `predicted`, in [0, 1]
 };
 
-/// Holds what a training has to show. Every part may be empty; its section is left out then.
+/// Describes a training for its report. Every part may be empty; its section is left out then.
 struct Report {
   std::string title = {};
   std::string subtitle = {};

@@ -31,9 +31,9 @@ Tensor to_tensor(const TensorView& view);
 /// length, a JSON header, the data). Copies share the bytes; views live as long as any of them.
 class SafetensorsFile {
  public:
-  /// In the order of their data in the file.
+  /// Returns them in the order of their data in the file.
   const std::vector<TensorView>& tensors() const { return tensors_; }
-  /// Null if there is none of that name.
+  /// Returns null if there is none of that name.
   const TensorView* find(std::string_view name) const;
   /// Throws Error naming the file.
   const TensorView& at(std::string_view name) const;

@@ -33,7 +33,7 @@ class ZipFile {
   /// reader takes.
   explicit ZipFile(const std::filesystem::path& path);
 
-  /// In the order of the archive's directory.
+  /// Returns them in the order of the archive's directory.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   /// Gives the bytes of an entry one after the other. Reading throws DataError where they are
   /// damaged, the last bytes where their CRC-32 is wrong. Valid as long as the archive lives.

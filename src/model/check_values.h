@@ -12,8 +12,9 @@
 
 namespace linnet {
 
-/// "row 7, column (0, 3) of 'x_train.npy' (counted from 0)": element `index` of the samples, or the
-/// targets, of a data set, whose records have the shape `record`. Without a file `what` names them.
+/// Returns text such as "row 7, column (0, 3) of 'x_train.npy' (counted from 0)": element `index`
+/// of the samples, or the targets, of a data set, whose records have the shape `record`. Without a
+/// file `what` names them.
 std::string place_of(std::size_t index, const Shape& record, const std::filesystem::path& file,
                      std::string_view what, const Dataset& data);
 

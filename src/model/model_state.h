@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/model.h>
+#include <linnet/table_transform.h>
 
 #include <cstdint>
 #include <functional>
@@ -24,7 +25,7 @@ struct PredictorState;
 /// Model's predictions in each form of the output.
 inline constexpr std::size_t kKeptProgramBytes = std::size_t{1} << 30;
 
-/// Holds what a Model owns: the network, the device, and the weights that lie there.
+/// State of a Model: the network, the device, and the weights that lie there.
 struct ModelState {
   Network network;
   std::unique_ptr<Backend> backend;

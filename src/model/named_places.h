@@ -9,7 +9,7 @@
 
 namespace linnet {
 
-/// "'a', 'b'": the names of a network's inputs or outputs.
+/// Returns text such as "'a', 'b'": the names of a network's inputs or outputs.
 std::string names_of(const auto& named) {
   std::string names;
   for (const auto& one : named) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", one.name);

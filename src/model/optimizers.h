@@ -19,9 +19,9 @@ const Kinds<Optimizer>& optimizers();
 /// Returns all but functions, which no file can hold.
 const Kinds<Schedule>& schedules();
 
-/// "adam"
+/// Returns text such as "adam"
 std::string_view name_of(const Optimizer& optimizer);
-/// "cosine"; "function" of a ScheduleFunction.
+/// Returns text such as "cosine"; "function" of a ScheduleFunction.
 std::string_view name_of(const Schedule& schedule);
 
 double& learning_rate_of(Optimizer& optimizer);

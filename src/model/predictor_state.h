@@ -24,7 +24,7 @@ class PreparedBatch {
   PreparedBatch(const PreparedBatch&) = delete;
   PreparedBatch& operator=(const PreparedBatch&) = delete;
 
-  /// Memory of the device for an input or an output, made when it is first asked for.
+  /// Returns memory of the device for an input or an output, made when it is first asked for.
   const std::shared_ptr<Buffer>& input(std::size_t index = 0) { return memory_of(index); }
   const std::shared_ptr<Buffer>& output(std::size_t index = 0) {
     return memory_of(inputs_ + index);

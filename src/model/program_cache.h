@@ -14,7 +14,7 @@
 
 namespace linnet {
 
-/// Holds what the objectives of one training share: its counters, and the moments of all
+/// State that the objectives of one training share: its counters, and the moments of all
 /// (finish.h).
 struct OptimizerMemory {
   std::size_t bytes = 0;  ///< at least, so that it never grows
@@ -28,11 +28,11 @@ struct TrainingMemory {
   std::shared_ptr<OptimizerMemory> optimizer = std::make_shared<OptimizerMemory>();
 };
 
-/// Holds what a program is made from.
+/// Recipe of a program.
 struct ProgramRecipe {
   /// Equal keys have equal graphs at equal batches.
   std::string key;
-  /// The graph at a batch; owns all that it needs.
+  /// Makes the graph at a batch; owns all that it needs.
   std::function<Graph(std::int64_t batch)> graph_of;
   /// Memory of programs that compute gradients.
   std::shared_ptr<TrainingMemory> training = nullptr;

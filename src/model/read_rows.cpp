@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/read_rows.h"
 
+#include <linnet/table_transform.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>

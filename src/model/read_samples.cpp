@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linnet/samples.h>
+#include <linnet/table_transform.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -110,7 +110,7 @@ class Session {
   /// without shuffling.
   void feed(DataPass& pass, const StepData& data, BatchStream& stream, bool shuffle);
 
-  /// Memory of weights, arena, gradients, moments, statistics, what programs hold
+  /// Returns memory of weights, arena, gradients, moments, statistics, what programs hold
   /// themselves, and copies of data sets, or rings of batches, on a device.
   std::size_t planned_bytes() const;
   Supports supports() const;

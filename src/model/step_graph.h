@@ -31,7 +31,7 @@ struct TargetLoss {
 /// Says which outputs have a loss: all that have targets, or those alone that are named.
 enum class LossesOf : std::uint8_t { targets, names };
 
-/// Holds what happens to the batch of the first input; see Augment.
+/// Augmentation of the batch of the first input; see Augment.
 struct StepAugment {
   std::optional<AugmentRule> crop = {};  ///< also where images and network differ in size
   std::optional<MixRule> mix = {};       ///< in training

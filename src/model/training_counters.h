@@ -21,8 +21,7 @@ struct TrainingCounters {
 };
 TrainingCounters counters_of(const ModelState& model, const OptimizerMemory& memory);
 void reset_counters(const ModelState& model, const OptimizerMemory& memory);
-/// The counters themselves, and putting them back with the losses of the newest steps
-/// before `steps`. Wait.
+/// Save the counters, and restore them with the losses of the newest steps before `steps`. Wait.
 std::vector<double> saved_counters(const ModelState& model, const OptimizerMemory& memory);
 void restore_counters(const ModelState& model, const OptimizerMemory& memory,
                       std::span<const double> counters, std::span<const float> losses,

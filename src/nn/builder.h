@@ -18,7 +18,7 @@
 
 namespace linnet {
 
-/// Holds what a layer's build() works on: the network so far.
+/// The network so far, to which a layer's build() adds.
 class NetworkBuilder {
  public:
   /// Builds onto a network of one output, or of none yet.
@@ -63,7 +63,7 @@ class NetworkBuilder {
   /// Adds a node of another network; the caller knows the lengths of its outputs.
   std::vector<Value> copy(const Node& node, std::vector<Value> inputs);
 
-  /// A further input. Throws Error for a name that is taken.
+  /// Adds a further input. Throws Error for a name that is taken.
   Value add_input(const std::string& name, const Shape& sample, DType dtype);
 
   /// `wanted`, or the kind with its next number; after the names of the layers that it is part of:
@@ -116,7 +116,7 @@ class NetworkBuilder {
   /// Keeps the record of a layer that has been built, as part of the one around it.
   void add_record(Setting record);
   void settle_lengths(const Node& node);
-  /// "x.lengths"
+  /// Returns text such as "x.lengths"
   const std::string& name_of_lengths(int lengths) const;
   Value add(const std::string& layer, std::string_view role, ParameterSpec spec);
   /// Returns the weight of the block's first application that has this name.

@@ -207,7 +207,7 @@ void initialize(const ParameterSpec& spec, std::size_t index, std::uint64_t seed
   const Kind kind = spec.initializer.kind;
   const auto fan_in = static_cast<double>(spec.fan_in);
   const double fan_sum = fan_in + static_cast<double>(spec.fan_out);
-  double bound = spec.initializer.value;  // or the standard deviation
+  double bound = spec.initializer.value;  // or the std
   if (kind == Kind::glorot_uniform) bound = std::sqrt(6 / fan_sum);
   if (kind == Kind::glorot_normal) bound = std::sqrt(2 / fan_sum);
   if (kind == Kind::he_uniform) bound = std::sqrt(6 / fan_in);

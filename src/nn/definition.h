@@ -48,7 +48,7 @@ auto with_batch_named(F&& build) {
 /// After the name of an input of sequences: the input that is their lengths.
 inline constexpr const char* kLengths = ".lengths";
 
-/// Holds what a network reads, and what it gives, by name.
+/// Inputs and outputs of a network, by name.
 struct NetworkInput {
   std::string name;
   Shape sample;              ///< without the batch

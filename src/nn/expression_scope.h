@@ -16,7 +16,7 @@
 
 namespace linnet {
 
-/// Holds what expressions are written into.
+/// The graph that expressions are written into.
 struct ExpressionScope {
   Graph& graph;
   NetworkBuilder* builder = nullptr;  ///< null in a loss, which has neither layers nor weights

@@ -27,7 +27,7 @@ struct LayerType {
 
   std::string_view kind() const { return fields.kind; }
   std::type_index type() const { return example.type(); }
-  /// A default layer with the fields that a table gives; see Description::read().
+  /// Makes a default layer with the fields that a table gives; see Description::read().
   Layer (*read)(const LayerType& type, const Setting& table, const std::string& where) = nullptr;
 };
 
@@ -35,7 +35,8 @@ struct LayerType {
 /// for records in model files alone and are not in all(): "custom" and "block".
 class LayerTypes {
  public:
-  /// Holds what is given of a type; `fields` lists all variables of L, in order, but its name.
+  /// Description of a type, as its file gives it; `fields` lists all variables of L, in order, but
+  /// its name.
   struct Given {
     std::string_view kind;
     std::string_view name;
@@ -54,7 +55,7 @@ class LayerTypes {
   }
 
   const std::vector<LayerType>& all() const { return all_; }
-  /// Null for a kind that nobody described.
+  /// Returns null for a kind that nobody described.
   const LayerType* find(std::string_view kind) const;
   const LayerType* find(std::type_index type) const;
   /// Reads a layer in a record.
@@ -105,7 +106,7 @@ std::span<const std::string_view> layer_headers();
 /// Returns what the headers say of a layer's struct.
 StructDocs docs_of(const LayerType& type);
 
-/// Holds what a model file knows of a layer that nobody described, or of a block: the layers in it.
+/// Layers in a layer that nobody described, or in a block, as a model file records them.
 struct RecordedLayers {
   std::vector<Layer> layers = {};
   std::string name = {};

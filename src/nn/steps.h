@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// Holds what an operator does with the steps, axis 1, of an operand that is sequences of different
+/// Says what an operator does with the steps, axis 1, of an operand that is sequences of different
 /// length (N, T, ...).
 struct StepsRule {
   /// Whether it works on each step alone, so that its first output has the operand's steps along

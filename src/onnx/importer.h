@@ -84,7 +84,7 @@ class Importer {
   /// Ids of [0, below) as numbers. Throws DataError where `below` is 0: unknown.
   Expression as_numbers(const Expression& ids, std::int64_t below, const std::string& name);
 
-  /// Null: nothing of this name is known.
+  /// Returns null where nothing of this name is known.
   const Value* find(std::string_view name) const;
   void define(std::string_view name, Value value);
   /// Returns how many nodes and outputs read a value.

@@ -40,7 +40,7 @@ constexpr bool is_float(Type t) {
 
 using Dims = std::vector<std::int64_t>;
 
-/// "(2, 3)"
+/// Returns text such as "(2, 3)"
 std::string text_of(const Dims& dims);
 /// Returns the product. Throws DataError for a negative dim and for 2^40 elements or more.
 std::int64_t elements_of(const Dims& dims);

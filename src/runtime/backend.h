@@ -55,7 +55,7 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual const Plan& plan() const = 0;
-  /// Memory besides the storages that it shares: constants, and scratch by thread.
+  /// Returns memory besides the storages that it shares: constants, and scratch by thread.
   virtual std::size_t private_bytes() const = 0;
   /// Gives the program its memory, perhaps other than before; every buffer must hold at least
   /// plan().bytes of its storage. What is bound stays bound.
@@ -106,7 +106,7 @@ class Backend {
   /// Returns the device's view of host memory, which must outlive it and not change: that memory
   /// itself where the device reads it, else a copy. Throws OutOfMemory.
   virtual std::shared_ptr<Buffer> view(std::span<const std::byte> host) const = 0;
-  /// Zero-filled memory of the device. Throws OutOfMemory.
+  /// Returns zero-filled memory of the device. Throws OutOfMemory.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) const = 0;
   virtual void upload(Buffer& to, std::size_t offset, std::span<const std::byte> from) const = 0;
   virtual void download(const Buffer& from, std::size_t offset, std::span<std::byte> to) const = 0;

@@ -29,14 +29,14 @@ class BatchStream {
 
   virtual ~BatchStream() = default;
   virtual const BatchLayout& layout() const = 0;
-  /// Device memory of a part: slots * batch records, slot after slot.
+  /// Returns device memory of a part: slots * batch records, slot after slot.
   virtual const std::byte* data(std::size_t part) const = 0;
-  /// Device memory of all parts.
+  /// Returns device memory of all parts.
   virtual std::size_t bytes() const = 0;
 
   /// Begins a pass of `samples` records; one that was not finished is given up.
   virtual void start(std::uint64_t samples, Fill fill) = 0;
-  /// The slot of the pass's next batch: what is enqueued on the device from here on finds
+  /// Returns the slot of the pass's next batch: what is enqueued on the device from here on finds
   /// it there. Throws what `fill` threw.
   virtual std::size_t acquire() = 0;
   /// What was enqueued since acquire() is all that reads the slot.

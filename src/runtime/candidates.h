@@ -17,9 +17,9 @@ struct Candidate {
   std::function<std::optional<Kernel>()> prepare;  ///< null where it does not take the node
 };
 
-/// The rule of every backend: a node's candidates stand in one list, in the order of a
-/// fixed rule that knows the node alone, and the first one that takes the node computes it. Only a
-/// measurement that the user asked for (cpu::Tuner) chooses otherwise.
+/// Returns the kernel of the first candidate that takes the node. Candidates stand in the order of
+/// a fixed rule that knows the node alone; only a measurement that the user asked for (cpu::Tuner)
+/// chooses otherwise.
 template <class Kernel>
 std::optional<Kernel> first_candidate(const NodeView& /*node*/,
                                       const std::vector<Candidate<Kernel>>& candidates) {

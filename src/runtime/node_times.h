@@ -11,7 +11,7 @@ namespace linnet {
 class NodeTimes {
  public:
   void add(std::size_t node, double start, double seconds);
-  /// One entry a node, in that order.
+  /// Returns one entry a node, in that order.
   std::vector<NodeTime> medians() const;
 
  private:

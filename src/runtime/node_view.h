@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// Holds what a backend prepares a kernel from: a node's operator and the types of its operands.
+/// A node as a backend prepares its kernel: the operator and the types of its operands.
 struct NodeView {
   const Op& op;
   std::span<const ValueType> inputs;

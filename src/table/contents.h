@@ -30,7 +30,7 @@ struct TableContents {
   std::vector<std::string> notes = {};
 
   std::size_t rows() const { return records.size() - (header ? 1 : 0); }
-  /// "" where the value is missing.
+  /// Returns "" where the value is missing.
   std::string_view text(std::size_t row, std::size_t column) const {
     const std::size_t record = row + (header ? 1 : 0);
     const std::string_view text = records.text(records[record][column]);
@@ -48,8 +48,8 @@ std::shared_ptr<TableContents> read_records(std::string text, const std::string&
 /// Fills in the columns' types and counts.
 void infer_types(TableContents& table, const TableOptions& options);
 
-/// The place of a column by its name, else by its number from 1. Throws DataError with the nearest
-/// name.
+/// Returns the place of a column by its name, else by its number from 1. Throws DataError with the
+/// nearest name.
 std::size_t find_column(const TableContents& table, std::string_view column);
 
 }  // namespace linnet

@@ -82,7 +82,7 @@ struct TransformRecord {
   LearnedTarget target = {};
 };
 
-/// The column that an input or a target reads.
+/// Returns the column that an input or a target reads.
 template <class V>
 const std::string& column_of(const V& value) {
   return std::visit([](const auto& of) -> const std::string& { return of.column; }, value);
@@ -90,13 +90,15 @@ const std::string& column_of(const V& value) {
 
 /// How many features an input has; 0 of an id.
 std::int64_t width_of(const TableInput& input);
-/// The names of the features of an input.
+/// Returns the names of the features of an input.
 std::vector<std::string> names_of(const TableInput& input);
 
-/// What a model learns of a column of these rows. Throws DataError as TableTransform::fit() does.
+/// Returns what a model learns of a column of these rows. Throws DataError as TableTransform::fit()
+/// does.
 LearnedTarget target_of(const Table& rows, std::size_t column, TableTarget kind);
 
-/// The record as JSON, {"version": 1, "columns": [...], "inputs": [{"kind": "number", ...}], ...}.
+/// Returns the record as JSON, {"version": 1, "columns": [...], "inputs": [{"kind": "number",
+/// ...}], ...}.
 std::string json_of(const TransformRecord& record);
 /// Throws DataError for any other text.
 TransformRecord transform_record_from(const std::string& text);

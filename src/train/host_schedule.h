@@ -32,9 +32,9 @@ inline void require_own_length(const Schedule& schedule) {
       schedule);
 }
 
-/// Holds what the host does of a schedule: the factor of Plateau, which changes between epochs, and
-/// that of a function, which may change with every step. It goes into StepInfo::rate_factor; other
-/// schedules are the device's, and their factor here is 1.
+/// Computes the host's share of a schedule: the factor of Plateau, which changes between epochs,
+/// and that of a function, which may change with every step. It goes into StepInfo::rate_factor;
+/// other schedules are the device's, and their factor here is 1.
 class HostSchedule {
  public:
   explicit HostSchedule(Schedule schedule) : schedule_(std::move(schedule)) {}

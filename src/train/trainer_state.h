@@ -20,7 +20,7 @@
 
 namespace linnet {
 
-/// Holds what belongs to one objective of a trainer: the optimizer's memory and its place in the
+/// State of one objective of a trainer: the optimizer's memory and its place in the
 /// schedule.
 struct ObjectiveState {
   /// name: empty for the only one. shared: of the trainer; room for the moments is added.
@@ -71,7 +71,7 @@ struct ObjectiveState {
   std::unique_ptr<Stepper> differentiator = nullptr;
 };
 
-/// Holds what a Trainer is: a model, objectives, and how far it is.
+/// State of a Trainer: a model, objectives, and its progress.
 struct TrainerState {
   TrainerState(Model trained, Objectives aims, TrainerOptions how);
 

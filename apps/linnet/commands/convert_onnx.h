@@ -10,7 +10,7 @@
 
 namespace linnet::command {
 
-/// Holds what `linnet convert` is told of an ONNX file.
+/// Options of `linnet convert` for an ONNX file.
 struct OnnxConvertOptions {
   std::vector<std::string> shapes;  ///< "input=1,3,224,224"
   bool one_sample = false;

@@ -7,8 +7,8 @@
 
 namespace linnet::command {
 
-/// What `linnet data info FILE.csv` prints: types, ranges, missing values, histograms and, with a
-/// target, correlations. Returns the exit status.
+/// Prints what `linnet data info FILE.csv` shows: types, ranges, missing values, histograms and,
+/// with a target, correlations. Returns the exit status.
 int table_info(const std::string& file, const std::string& target, const TableReading& reading,
                bool json);
 

@@ -21,7 +21,8 @@ namespace linnet::command {
 Json summary_json(const Job& job, const Model& model, const History& history,
                   const LoadedData& data, const RunFolder& folder);
 
-/// "test accuracy 98.31 %"; of the training where no samples are held out for a test.
+/// Returns text such as "test accuracy 98.31 %"; of the training where no samples are held out for
+/// a test.
 std::string test_result(const Json& summary);
 
 /// report.html.

@@ -13,7 +13,7 @@
 
 namespace linnet::command {
 
-/// Holds what the options of `linnet train` say of checkpoints.
+/// Options of `linnet train` for checkpoints.
 struct CheckpointSettings {
   std::optional<std::string> every;
   std::optional<std::int64_t> keep;

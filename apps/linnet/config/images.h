@@ -11,7 +11,7 @@
 
 namespace linnet::command {
 
-/// Holds what the command line says of images: how files become samples, and their augmentation.
+/// Options for images: how files become samples, and their augmentation.
 struct ImageSettings {
   std::optional<std::string> augment;
   std::optional<std::string> size;
@@ -29,8 +29,8 @@ void add_loading_options(CLI::App& command, ImageSettings& settings);
 void apply(const ImageSettings& settings, Job& job);
 void apply(const ImageSettings& settings, DatasetOptions& images);
 
-/// "flip,padding=4,jitter=0.4": names of augmentations, with numbers. "none": none. Throws Error
-/// for an unknown name (with the nearest one) and for a number that is none.
+/// Reads a text such as "flip,padding=4,jitter=0.4": names of augmentations, with numbers. "none":
+/// none. Throws Error for an unknown name (with the nearest one) and for a number that is none.
 Augment parse_augment(const std::string& text);
 
 /// Reads the table [augment]: the fields of Augment by name.

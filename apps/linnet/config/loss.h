@@ -14,7 +14,7 @@ namespace linnet::command {
 /// Returns the losses that a configuration may name, as Loss enumerates them.
 std::vector<std::string> loss_choices();
 
-/// Holds what the command line says of the loss.
+/// Options for the loss.
 struct LossSettings {
   std::optional<std::string> loss = {};
   std::optional<double> label_smoothing = {};
@@ -31,7 +31,7 @@ void apply(const LossSettings& settings, Job& job);
 /// the value.
 void read_loss(Section& section, Job& job);
 
-/// The options of the training once its data are there: "auto" becomes their class weights.
+/// Returns the options of the training once its data are there: "auto" becomes their class weights.
 TrainingOptions with_class_weights(const Job& job, const Dataset& train);
 
 }  // namespace linnet::command

@@ -14,7 +14,7 @@
 
 namespace linnet::command {
 
-/// Holds what the options of `linnet train` say of a trained model from which it starts.
+/// Options of `linnet train` for a trained model from which it starts.
 struct PretrainedSettings {
   std::string from;
   std::vector<std::string> freeze;

@@ -51,7 +51,7 @@ class Section {
   /// Throws Error at the key's value (or at the table, if the key is missing).
   [[noreturn]] void refuse(std::string_view key, const std::string& sentence) const;
   [[noreturn]] void refuse_type(std::string_view key, std::string_view expected) const;
-  /// "file:line:column: " of the table.
+  /// Returns "file:line:column: " of the table.
   std::string place() const;
 
  private:
@@ -62,7 +62,7 @@ class Section {
   std::vector<std::string> needed_;
 };
 
-/// "config.toml:7:3: "
+/// Returns text such as "config.toml:7:3: "
 std::string place_of(const std::string& file, const toml::source_region& source);
 
 }  // namespace linnet::command

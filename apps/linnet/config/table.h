@@ -37,14 +37,14 @@ struct TableSettings {
   std::optional<double> test = {};
   std::string split = {};
 
-  /// Whether anything but the target was given.
+  /// Returns whether anything but the target was given.
   bool any() const;
 };
 /// Adds --target, --task, --ignore, --missing, --validation, --test, --split, and those of
 /// add_table_reading().
 void add_table_settings(CLI::App& command, TableSettings& settings);
 
-/// The training of a table's file. Throws Error without a target, naming the columns.
+/// Returns the training of a table's file. Throws Error without a target, naming the columns.
 Job table_job(const std::string& file, const TableSettings& settings, std::uint64_t seed);
 
 }  // namespace linnet::command

@@ -9,7 +9,7 @@
 
 namespace linnet::command {
 
-/// "reading 1200/5000 files (24 %)"
+/// Returns text such as "reading 1200/5000 files (24 %)"
 std::string count_text(const std::string& verb, std::int64_t done, std::int64_t all,
                        const std::string& things);
 

@@ -21,7 +21,7 @@ Machine this_machine();
 /// Returns the most memory that this process has held (VmHWM); 0 where the system does not tell.
 std::size_t peak_bytes();
 
-/// "1.5 GiB"
+/// Returns text such as "1.5 GiB"
 std::string bytes_text(std::size_t bytes);
 
 }  // namespace linnet::command

@@ -11,7 +11,7 @@
 
 namespace linnet::command {
 
-/// Holds what the outputs of a model are, and how lines show them.
+/// Says what the outputs of a model are, and how lines show them.
 struct Shown {
   Answers answers = Answers::values;
   std::vector<std::string> names;  ///< of the classes or labels; may be empty
@@ -23,7 +23,8 @@ struct Shown {
 /// Classes and labels want a row of outputs, and names that the lines can show.
 Shown shown_of(const Model& model);
 
-/// "cat.png\tcat\t0.9912\n"; a line for each of independent labels; of values all numbers.
+/// Returns text such as "cat.png\tcat\t0.9912\n"; a line for each of independent labels; of values
+/// all numbers.
 std::string line_text(const Shown& shown, const std::string& name, std::span<const float> outputs);
 
 /// {"class": "cat", "probability": 0.9912, "outputs": [...]}, or "labels", or outputs alone.

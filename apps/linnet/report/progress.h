@@ -11,13 +11,14 @@
 
 namespace linnet::command {
 
-/// "epoch 2/5 [=====>    ] 40 %  ..." without the epoch's end; the text of both kinds of output.
+/// Returns text such as "epoch 2/5 [=====>    ] 40 %  ..." without the epoch's end; the text of
+/// both kinds of output.
 std::string progress_text(const Progress& progress, int bar_width);
-/// "epoch 2/5: evaluating 4096/10000 samples (41 %)"
+/// Returns text such as "epoch 2/5: evaluating 4096/10000 samples (41 %)"
 std::string evaluation_text(const EvaluationProgress& progress);
-/// "epoch 2/5: loss 0.1234, accuracy 96.51 %; test loss ..."
+/// Returns text such as "epoch 2/5: loss 0.1234, accuracy 96.51 %; test loss ..."
 std::string epoch_text(const EpochReport& report, std::int64_t epochs);
-/// "1 h 02 min", "3 min 20 s" or "12 s"
+/// Returns text such as "1 h 02 min", "3 min 20 s" or "12 s"
 std::string duration_text(double seconds);
 
 /// Shows a training on standard error: one line that is drawn again and again in a terminal, plain

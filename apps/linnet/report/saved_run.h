@@ -11,7 +11,7 @@
 
 namespace linnet::command {
 
-/// Holds what a training has left, as later commands name it: by its folder, or by the model file
+/// Files of a finished training, as later commands name it: by its folder, or by the model file
 /// alone, beside which the folder's other files may lie.
 struct SavedRun {
   std::filesystem::path model;

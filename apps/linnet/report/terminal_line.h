@@ -11,8 +11,8 @@ namespace linnet::command {
 class TerminalLine {
  public:
   TerminalLine();
-  /// Whether standard error is a terminal that can draw a line again: not TERM=dumb, and not the log
-  /// of a CI service, which sets CI.
+  /// Returns whether standard error is a terminal that can draw a line again: not TERM=dumb, and
+  /// not the log of a CI service, which sets CI.
   bool live() const { return live_; }
   /// Columns of the terminal; 80 where it does not say.
   static std::size_t columns();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <csignal>
@@ -56,6 +57,7 @@ HttpAnswer http_error(int status, const std::string& sentence) {
 struct HttpServer::Parts {
   HttpOptions options;
   httplib::Server http;
+  socket_t listening = INVALID_SOCKET;
 };
 
 HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {}}) {
@@ -67,13 +69,13 @@ HttpServer::HttpServer(const HttpOptions& options) : parts_(new Parts{options, {
   http.set_read_timeout(std::chrono::seconds(10));
   http.set_write_timeout(std::chrono::seconds(10));
   http.set_tcp_nodelay(true);
-  // The library's 5 makes busy clients connect again and again, which takes a second when its short
-  // queue of connections is full.
+  // The library's 5 makes busy clients connect again and again.
   http.set_keep_alive_max_count(1000);
   // The library's SO_REUSEPORT would let two servers share a port.
-  http.set_socket_options([](socket_t socket) {
+  http.set_socket_options([this](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    parts_->listening = socket;
   });
   http.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
     if (!response.body.empty()) return;  // a sentence of ours
@@ -116,6 +118,8 @@ void HttpServer::run_until_signal() {
                                                                    : -1;
   require(port > 0, "cannot listen on {}:{}: the port is in use, or needs other rights",
           options.host, options.port);
+  // The library queues 5 connections; a client whose connection is dropped tries again after 1 s.
+  ::listen(parts_->listening, SOMAXCONN);
   std::thread answering([&] { http.listen_after_bind(); });
   print_out(fmt::format("http://{}:{}/\n", options.host, port));
   signals.wait();

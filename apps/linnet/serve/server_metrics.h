@@ -11,7 +11,7 @@
 
 namespace linnet::command {
 
-/// Holds what a server counts, for /metrics. Thread-safe.
+/// Counts a server's requests, for /metrics. Thread-safe.
 class ServerMetrics {
  public:
   /// A request to a path, its status and how long it took.

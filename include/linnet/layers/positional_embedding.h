@@ -11,7 +11,7 @@ namespace linnet {
 
 /// Adds a trained weight (T, features) to sequences, so that later layers can tell steps apart.
 struct PositionalEmbedding {
-  /// Initial values of the weight, by default normal with a standard deviation of 0.02.
+  /// Initial values of the weight, by default normal with a std of 0.02.
   Initializer weight_init = {Initializer::Kind::normal, 0.02};
   std::string name = {};  ///< unique in the network; empty: "positional_embedding_1", ...
   void build(NetworkBuilder& builder) const;

@@ -22,11 +22,11 @@ Bf16Unit bf16_unit();
 /// Returns what bf16 means on this processor: bf16_native where there is a unit for it.
 Products bf16_products();
 
-/// "operands rounded, fp32 arithmetic", "AVX512_BF16" or "AMX".
+/// Returns text such as "operands rounded, fp32 arithmetic", "AVX512_BF16" or "AMX".
 std::string_view to_string(Bf16Unit unit);
 
-/// to[i] = from[i] rounded to bfloat16, the upper half of an f32: to the nearest, ties to even;
-/// what lies beyond the largest becomes infinite, NaN stays NaN, zeros keep their sign.
+/// Computes to[i] = from[i] rounded to bfloat16, the upper half of an f32: to the nearest, ties to
+/// even; what lies beyond the largest becomes infinite, NaN stays NaN, zeros keep their sign.
 void round_to_bf16(const float* from, std::int64_t count, float* to);
 /// The same as bfloat16s.
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);

@@ -7,7 +7,7 @@
 
 namespace linnet::cpu {
 
-/// out[i] = f(in[i])
+/// Computes out[i] = f(in[i])
 template <class F>
 Kernel map(std::int64_t elements, double cost_each, F f) {
   return one_stage(elements, cost_each, [f](const Args& args, Range range) {
@@ -17,7 +17,7 @@ Kernel map(std::int64_t elements, double cost_each, F f) {
   });
 }
 
-/// out[i] = f(a[i], b[i])
+/// Computes out[i] = f(a[i], b[i])
 template <class F>
 Kernel zip(std::int64_t elements, double cost_each, F f) {
   return one_stage(elements, cost_each, [f](const Args& args, Range range) {
@@ -28,7 +28,7 @@ Kernel zip(std::int64_t elements, double cost_each, F f) {
   });
 }
 
-/// out[r, c] = f(a[r, c], b[c])
+/// Computes out[r, c] = f(a[r, c], b[c])
 template <class F>
 Kernel zip_rows(std::int64_t rows, std::int64_t columns, double cost_each, F f) {
   return one_stage(rows, cost_each * static_cast<double>(columns),

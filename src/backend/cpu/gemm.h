@@ -31,8 +31,8 @@ RowSums faster_sums(std::int64_t rows);
 /// Returns bytes of scratch that a gemm() of these or smaller dimensions takes.
 std::size_t gemm_scratch_bytes(const GemmShape& shape);
 
-/// c = a b, or c += a b, on the calling thread alone, in f32, by oneDNN's sgemm; sums over rows as
-/// `sums` says. Equal bits for equal operands and dimensions; k = 0 gives zeros.
+/// Computes c = a b, or c += a b, on the calling thread alone, in f32, by oneDNN's sgemm; sums over
+/// rows as `sums` says. Equal bits for equal operands and dimensions; k = 0 gives zeros.
 void gemm(const GemmShape& shape, const Matrix& a, const Matrix& b, float* c, std::int64_t c_stride,
           std::byte* scratch, bool accumulate = false, RowSums sums = RowSums::faster);
 

@@ -52,7 +52,7 @@ struct Args {
   }
 };
 
-/// Holds what one task knows of its run. `scratch` is the thread's own and holds nothing between
+/// Describes one task of a run. `scratch` is the thread's own and holds nothing between
 /// tasks.
 struct Task {
   int index = 0;

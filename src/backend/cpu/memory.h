@@ -5,10 +5,10 @@
 
 namespace linnet::cpu {
 
-/// Zero-filled host memory, aligned to a page (a huge page from 2 MiB on). Throws OutOfMemory if
-/// the system has none left.
+/// Returns zero-filled host memory, aligned to a page (a huge page from 2 MiB on). Throws
+/// OutOfMemory if the system has none left.
 std::unique_ptr<Buffer> allocate(std::size_t bytes);
-/// Memory of the caller's.
+/// Returns memory of the caller's.
 std::shared_ptr<Buffer> view(std::span<const std::byte> host);
 
 }  // namespace linnet::cpu

@@ -47,8 +47,8 @@ struct Panels {
   std::int64_t stride = 0;
 };
 
-/// c[i][j] = start[j] + sum over t of a.rows[i][t] b[t][j], where b is what a's segments meet; c:
-/// the addresses of `rows` rows of `columns` floats. `start` may be null for zeros.
+/// Computes c[i][j] = start[j] + sum over t of a.rows[i][t] b[t][j], where b is what a's segments
+/// meet; c: the addresses of `rows` rows of `columns` floats. `start` may be null for zeros.
 void panel_product(const SegmentedRows& a, std::int64_t rows, const Panels& b, std::int64_t columns,
                    const float* start, float* const* c);
 /// The same where a's segments meet the panels' rows one after the other.
@@ -70,8 +70,8 @@ void pack_tiles(const float* const* a, std::int64_t terms, std::int64_t rows, fl
 /// Packs panels whose row t lies at b[t] + offset.
 void pack_row_panels(const float* const* b, std::int64_t offset, std::int64_t terms,
                      std::int64_t columns, float* panels);
-/// c[i][j] = (accumulate ? c[i][j] : 0) + sum over t of a[t][i] b[t][j]; rows of c are `c_stride`
-/// floats apart.
+/// Computes c[i][j] = (accumulate ? c[i][j] : 0) + sum over t of a[t][i] b[t][j]; rows of c are
+/// `c_stride` floats apart.
 void tile_product(const TileShape& shape, const float* tiles, const float* panels, bool accumulate,
                   float* c, std::int64_t c_stride);
 

@@ -7,8 +7,8 @@
 
 namespace linnet::cpu {
 
-/// out[i] = the sum of partials[p * stride + i] over p = 0, 1, ... `count` - 1 in that order, for i
-/// in `range`.
+/// Computes out[i] = the sum of partials[p * stride + i] over p = 0, 1, ... `count` - 1 in that
+/// order, for i in `range`.
 inline void add_partials(const float* partials, int count, std::int64_t stride, Range range,
                          float* out) {
   std::copy(partials + range.begin, partials + range.end, out + range.begin);

@@ -20,8 +20,8 @@ struct RowProduct {
   std::int64_t c_stride = 0;
 };
 
-/// c[i][j] = (accumulate ? c[i][j] : 0) + sum over t of a[t][i] b[t][j], by fused multiply-adds in
-/// the order of terms.
+/// Computes c[i][j] = (accumulate ? c[i][j] : 0) + sum over t of a[t][i] b[t][j], by fused
+/// multiply-adds in the order of terms.
 void row_product(const RowProduct& product, bool accumulate);
 
 }  // namespace linnet::cpu

@@ -10,9 +10,9 @@ namespace linnet::cpu {
 /// Adds `rows` rows of `columns` floats, one after another, to `sums`.
 void add_rows(const float* x, std::int64_t rows, std::int64_t columns, float* sums);
 
-/// Two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the threads:
-/// `add(args, range, sums)` adds the rows of one range into `sums` (zeroed before); then the
-/// partial sums are added in the order of their ranges into output `output`. Uses the node's
+/// Returns two stages that sum the rows of a (rows, columns) matrix in a fixed order, whatever the
+/// threads: `add(args, range, sums)` adds the rows of one range into `sums` (zeroed before); then
+/// the partial sums are added in the order of their ranges into output `output`. Uses the node's
 /// workspace from byte 0 on.
 template <class AddRows>
 Kernel row_sum(std::int64_t rows, std::int64_t columns, double cost_of_row, std::size_t output,

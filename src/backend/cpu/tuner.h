@@ -23,7 +23,7 @@ class Tuner {
  public:
   Tuner(const CpuOptions& options, Products products, std::shared_ptr<ThreadTeam> team);
 
-  /// Null if no candidate takes the node. The kernel's engine tells what was measured.
+  /// Returns null if no candidate takes the node. The kernel's engine tells what was measured.
   std::optional<Kernel> choose(const NodeView& node, const std::vector<Candidate>& candidates);
   /// Returns all that were made, for CpuOptions::choices.
   const std::map<std::string, std::string>& choices() const { return choices_; }

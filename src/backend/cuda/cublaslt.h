@@ -42,7 +42,7 @@ class CublasLt {
   mutable std::map<std::string, bool> answers_;
 };
 
-/// Holds what cuBLASLt is asked for: a product, the types of its operands, and its epilogue. C is
+/// A problem for cuBLASLt: a product, the types of its operands, and its epilogue. C is
 /// f32, and so are sums.
 struct LtProduct {
   MatrixProduct product;
@@ -68,18 +68,18 @@ class LtMatmul {
  public:
   static constexpr std::size_t kMostWorkspace = std::size_t{32} << 20;
 
-  /// Null where cuBLASLt has no algorithm for it that runs, or where m, n or k is 0. Algorithms
-  /// that add with atomics in no fixed order are left out. With a cache the library's first
-  /// proposals are measured on the current device (a fraction of a second; memory for the
+  /// Returns null where cuBLASLt has no algorithm for it that runs, or where m, n or k is 0.
+  /// Algorithms that add with atomics in no fixed order are left out. With a cache the library's
+  /// first proposals are measured on the current device (a fraction of a second; memory for the
   /// operands), unless the cache knows the choice; without one, or where that memory is missing,
   /// the first is taken. What is chosen runs once, so that the library has loaded its kernels
   /// before anybody captures it.
   static std::optional<LtMatmul> prepare(const CublasLt& library, const LtProduct& product,
                                          TuningCache* cache);
 
-  /// Enough for a start at any address: enqueue() aligns it by itself.
+  /// Returns bytes enough for a start at any address: enqueue() aligns it by itself.
   std::size_t workspace_bytes() const;
-  /// For dumps: "cublaslt algorithm 21, bias+relu, 4 MiB".
+  /// Returns text for dumps: "cublaslt algorithm 21, bias+relu, 4 MiB".
   const std::string& engine() const { return engine_; }
   /// Throws Error where the library refuses.
   void enqueue(const LtOperands& operands) const;

@@ -50,7 +50,8 @@ struct CudnnConvolution {
   std::int64_t weights() const { return co * kh * kw * (c / groups); }
   /// Returns bytes of every operand, in the order of execution.
   std::vector<std::size_t> operand_bytes() const;
-  /// For errors: "conv2d x=(128, 32, 32, 3), w=(64, 7, 7, 3), stride (2, 2), ..., tf32".
+  /// Returns text for errors: "conv2d x=(128, 32, 32, 3), w=(64, 7, 7, 3), stride (2, 2), ...,
+  /// tf32".
   std::string describe() const;
 };
 

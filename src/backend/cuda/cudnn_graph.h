@@ -27,7 +27,7 @@ class CudnnTarget {
   CudnnTarget(const CudnnTarget&) = delete;
   CudnnTarget& operator=(const CudnnTarget&) = delete;
 
-  /// Null where the device is only described.
+  /// Returns null where the device is only described.
   cudnnContext* handle() const;
 
   struct State;
@@ -43,7 +43,7 @@ class CudnnTarget {
 /// In the order of cuDNN's heuristics, best first. Not thread-safe.
 class CudnnGraph {
  public:
-  /// Null where cuDNN refuses the graph or no engine is left.
+  /// Returns null where cuDNN refuses the graph or no engine is left.
   static std::unique_ptr<CudnnGraph> build(std::shared_ptr<const CudnnTarget> target,
                                            const CudnnProblem& problem);
   ~CudnnGraph();
@@ -70,7 +70,7 @@ class CudnnGraph {
   std::unique_ptr<State> state_;
 };
 
-/// "9.19.0", of the library that is loaded.
+/// Returns text such as "9.19.0", of the library that is loaded.
 std::string cudnn_version();
 
 }  // namespace linnet::cuda

@@ -24,10 +24,10 @@ class CudnnPlan {
   /// `engine` is prepared.
   CudnnPlan(std::unique_ptr<CudnnGraph> graph, int engine);
 
-  /// Enough for a start at any address: execute() aligns it by itself.
+  /// Returns bytes enough for a start at any address: execute() aligns it by itself.
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   bool tensor_cores() const { return graph_->tensor_cores(engine_); }
-  /// For dumps: "cudnn ConvFwd_eng46_k2=9, tensor cores, 4.0 MiB".
+  /// Returns text for dumps: "cudnn ConvFwd_eng46_k2=9, tensor cores, 4.0 MiB".
   const std::string& engine() const { return engine_name_; }
   /// Operands in the problem's order, each at a multiple of 16 bytes. May be captured. Throws Error
   /// naming the problem.
@@ -51,8 +51,8 @@ class Cudnn {
 
   bool preferred() const { return preferred_; }
 
-  /// Null where cuDNN has no engine for the problem. On the calling thread's device, the same
-  /// at every call. With a cache, engines are measured unless the cache knows the choice (some
+  /// Returns null where cuDNN has no engine for the problem. On the calling thread's device, the
+  /// same at every call. With a cache, engines are measured unless the cache knows the choice (some
   /// milliseconds, and device memory for the operands meanwhile; where that is missing, or without
   /// a cache, the heuristics' first engine is taken). Throws Error where cuDNN can't be started.
   std::shared_ptr<const CudnnPlan> plan(const CudnnProblem& problem, TuningCache* cache) const;

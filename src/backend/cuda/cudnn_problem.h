@@ -20,7 +20,7 @@ inline CudnnMath math_of(const CudnnProblem& problem) {
 inline std::vector<std::size_t> operand_bytes(const CudnnProblem& problem) {
   return std::visit([](const auto& p) { return p.operand_bytes(); }, problem);
 }
-/// For errors, and as a key: equal problems have equal descriptions.
+/// Returns text for errors, and as a key: equal problems have equal descriptions.
 inline std::string describe(const CudnnProblem& problem) {
   return std::visit([](const auto& p) { return p.describe(); }, problem);
 }

@@ -26,7 +26,7 @@ struct CudnnRecurrent {
   constexpr std::int64_t gates() const {
     return cell == Cell::gru ? 3 : cell == Cell::lstm ? 4 : 1;
   }
-  /// For errors, and as a key: "recurrent gru x=(128, 200, 64), 64 units, tf32".
+  /// Returns text for errors, and as a key: "recurrent gru x=(128, 200, 64), 64 units, tf32".
   std::string describe() const;
 };
 constexpr std::array<std::string_view, 4> enum_names(CudnnRecurrent::Cell) {
@@ -44,8 +44,8 @@ class CudnnRnn {
   template <class T>
   using Weights = std::array<T*, 4>;
 
-  /// Null where cuDNN, on the calling thread's device, does not take the layer so. `algorithm`
-  /// counts in kAlgorithms.
+  /// Returns null where cuDNN, on the calling thread's device, does not take the layer so.
+  /// `algorithm` counts in kAlgorithms.
   static std::shared_ptr<const CudnnRnn> build(std::shared_ptr<const CudnnTarget> target,
                                                const CudnnRecurrent& layer, std::size_t algorithm);
   ~CudnnRnn();

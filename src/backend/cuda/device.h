@@ -72,8 +72,8 @@ class Device {
   Stream stream_;
 };
 
-/// Zero-filled device memory, freed in the stream's order. Throws OutOfMemory. The device must
-/// outlive it: it is held.
+/// Returns zero-filled device memory, freed in the stream's order. Throws OutOfMemory. The device
+/// must outlive it: it is held.
 std::unique_ptr<Buffer> allocate(std::shared_ptr<const Device> device, std::size_t bytes);
 
 /// Copies through the device's stream; download waits for all that was enqueued before.

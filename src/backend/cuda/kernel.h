@@ -73,7 +73,7 @@ struct Libraries {
   std::shared_ptr<TuningCache> tuning = nullptr;
 };
 
-/// Holds what kernels are chosen by, beside the node itself.
+/// Decides which kernels are chosen, beside the node itself.
 struct Context {
   int compute_capability = 90;  ///< 75, 80, 86, 89, 90, ...
   int multiprocessors = 132;

@@ -5,7 +5,7 @@
 
 namespace linnet::cuda {
 
-/// Holds what the pseudo-random operands of a trial lie between. (Variances may be below 0.)
+/// Range of a trial's pseudo-random operands. (Variances may be below 0.)
 struct TrialRange {
   float least = -0.5F;
   float most = 1.5F;

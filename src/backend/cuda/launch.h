@@ -19,8 +19,8 @@ struct LaunchShape {
 
 inline constexpr unsigned kBlock = 256;  ///< threads of a block where nothing speaks for another
 
-/// Enough blocks for `items`, one thread each, but no more than fill a large device four times
-/// over: kernels go on in strides of the whole grid (GridStride).
+/// Returns enough blocks for `items`, one thread each, but no more than fill a large device four
+/// times over: kernels go on in strides of the whole grid (GridStride).
 inline LaunchShape for_items(std::int64_t items, unsigned block = kBlock) {
   const std::int64_t blocks = (items + block - 1) / block;
   return {.grid = static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 4096)), .block = block};

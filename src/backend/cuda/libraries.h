@@ -11,7 +11,7 @@ namespace linnet::cuda {
 /// options.cache_folder/cuda-tuning.json. The simulation has no cuDNN.
 Libraries open_libraries(const Device& device, const CudaOptions& options);
 
-/// Those that were linked, as they are here: "cuBLASLt 13.1.0", "cuDNN 9.19.0".
+/// Returns those that were linked, as they are here: "cuBLASLt 13.1.0", "cuDNN 9.19.0".
 std::vector<std::string> library_versions();
 
 }  // namespace linnet::cuda

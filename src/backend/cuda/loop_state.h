@@ -8,7 +8,7 @@
 
 namespace linnet::cuda {
 
-/// Holds what a run keeps in device memory: the step that its kernels read, and how it goes on.
+/// State of a run in device memory: the step that its kernels read, and how it goes on.
 struct LoopState {
   StepInfo step;
   std::uint64_t stride = 0;     ///< what a step adds to the position

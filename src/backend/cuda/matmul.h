@@ -42,7 +42,7 @@ struct MatmulPlan {
   std::string engine = {};  ///< for dumps: "tiles 64x64, k in 8"
 };
 
-/// All of m, n, k may be 0 (an empty sum is f(0)). Everything is fp32, sums by fmaf.
+/// Plans a product; m, n and k may be 0 (an empty sum is f(0)). Everything is fp32, sums by fmaf.
 MatmulPlan plan_matmul(const MatrixProduct& product);
 
 /// Device pointers of one call. C may not overlap A and B. workspace: MatmulPlan::workspace_bytes,

@@ -13,7 +13,7 @@
 
 namespace linnet::cuda {
 
-/// Holds what the calling thread enqueues while it lives carries `name` in Nsight's timelines.
+/// Marks the calling thread's work with `name` in Nsight's timelines while it lives.
 class NvtxRange {
  public:
 #if LINNET_HAVE_NVTX

@@ -11,7 +11,7 @@
 
 namespace linnet {
 
-/// Holds what liblinnet_cuda.so gives under the C symbol `linnet_cuda_plugin`. The core links no
+/// Functions of liblinnet_cuda.so, under the C symbol `linnet_cuda_plugin`. The core links no
 /// CUDA library: it opens this one when it is asked for.
 struct CudaPlugin {
   const char* version;  ///< kVersionText of the build; must equal the core's

@@ -7,8 +7,8 @@
 
 namespace linnet {
 
-/// Holds what becomes of a batch's images, in this order: a crop, a flip, jitter of the colours, a
-/// cut. Plain, so that kernels take it as an argument. `training` false: only the crop is left, and
+/// Changes of a batch's images, in this order: a crop, a flip, jitter of the colours, a cut. Plain,
+/// so that kernels take it as an argument. `training` false: only the crop is left, and
 /// it is not random.
 struct AugmentRule {
   std::int64_t height = 1;  ///< of the result

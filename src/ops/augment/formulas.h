@@ -46,7 +46,7 @@ inline constexpr int kContrast = 1;
 inline constexpr int kSaturation = 2;
 inline constexpr int kJitters = 3;
 
-/// Holds what was drawn for one sample. The crop [top, top + height) x [left, left + width) may
+/// Random draws for one sample. The crop [top, top + height) x [left, left + width) may
 /// reach over the edges; the cut is one of the result.
 struct AugmentSample {
   std::int64_t top;

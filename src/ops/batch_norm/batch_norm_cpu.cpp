@@ -74,7 +74,7 @@ Stage normalize_stage(const Rows& s, const BatchNormAttrs& attrs, std::size_t me
   });
 }
 
-/// Mean and squared standard deviations from it block by block: no cancellation however far the
+/// Mean and squared distances from it block by block: no cancellation however far the
 /// mean is from 0. The workspace has the moments of the tasks, then scales.
 std::optional<Kernel> prepare_forward(const NodeView& node) {
   using In = BatchNormOp::In;

@@ -7,7 +7,7 @@ namespace linnet::cpu {
 
 // Loops over rows of `channels` floats, one after another, in the processor's widest vectors.
 
-/// A mean and a sum of squared standard deviations from it for every channel.
+/// A mean and a sum of squared distances from it for every channel.
 struct Moments {
   float* mean = nullptr;
   float* squares = nullptr;
@@ -31,7 +31,7 @@ struct Normalization {
 void normalize_rows(const Normalization& by, const float* x, const float* residual,
                     std::int64_t rows, std::int64_t channels, float* y);
 
-/// Holds what the gradient's loops read. dz is dy where y > 0; all of it where y is null.
+/// Rows that the gradient's loops read. dz is dy where y > 0; all of it where y is null.
 struct GradientRows {
   const float* dy = nullptr;
   const float* x = nullptr;

@@ -28,7 +28,7 @@ HWY_INLINE void for_columns_of_groups(std::int64_t rows, std::int64_t channels, 
   });
 }
 
-/// Adds squared standard deviations from `mean` to `squares`.
+/// Adds squared distances from `mean` to `squares`.
 void AddSquares(const float* x, std::int64_t rows, std::int64_t channels, const float* mean,
                 float* squares) {
   for_columns_of_groups(rows, channels,

@@ -7,8 +7,8 @@
 
 namespace linnet::cuda {
 
-/// Linnet's own kernels of a batch_norm and a batch_norm_grad, which take every operand: what
-/// cuDNN's are measured against.
+/// Returns Linnet's own kernels of a batch_norm and a batch_norm_grad, which take every operand:
+/// what cuDNN's are measured against.
 Kernel own_batch_norm(const NodeView& node);
 Kernel own_batch_norm_gradient(const NodeView& node);
 

@@ -71,7 +71,7 @@ struct BlendRange {
 
 std::vector<BlendRange> ranges_of(const BlendAttrs& attrs, std::int64_t length);
 
-/// Holds what kernels are told of the attributes.
+/// The attributes as kernels take them.
 struct BlendRule {
   Blend kind;
   double decay;

@@ -33,14 +33,14 @@ struct CorrelationAxis {
 
   /// Without the taps that meet zeros alone: of a 3x3 kernel on one pixel, the middle one is left.
   CorrelationAxis cropped() const;
-  /// All outputs in order, by the taps that meet no zeros before or after.
+  /// Returns all outputs in order, by the taps that meet no zeros before or after.
   std::vector<EqualOutputs> equal_outputs() const;
   std::int64_t tap(std::int64_t k) const { return first_tap + k * tap_step; }
   bool leaves_input() const { return pad > 0 || (out - 1) * stride - pad + kernel > in; }
 };
 
-/// Holds what convolutions and their gradients by the input have in common: sums over patches of
-/// images (N, H, W, C) for every pixel of a grid. Groups and dilation are not among them.
+/// Describes what convolutions and their gradients by the input share: sums over patches of images
+/// (N, H, W, C) for every pixel of a grid. Groups and dilation are not among them.
 struct Correlation {
   std::int64_t n = 0;
   std::int64_t c = 0;  ///< channels of the images

@@ -7,7 +7,7 @@
 
 namespace linnet {
 
-/// Holds what a convolution's input gradient computes, as a layer of its own (Zeiler et al., 2010):
+/// Computes a convolution's input gradient, as a layer of its own (Zeiler et al., 2010):
 ///   y[n, i stride_h - pad_top + k dilation_h, j stride_w - pad_left + l dilation_w, g C/groups +
 ///   c]
 ///     += x[n, i, j, o] * w[o, k, l, c],  g the group of o.

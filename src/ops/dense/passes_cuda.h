@@ -10,7 +10,7 @@ namespace linnet::cuda {
 
 // Kernels before and after a library's product, for host code that no nvcc compiles.
 
-/// y = f(y + b) in place: y (rows, columns) without gaps, b (columns) or null.
+/// Computes y = f(y + b) in place: y (rows, columns) without gaps, b (columns) or null.
 void enqueue_bias_activation(cudaStream_t stream, float* y, std::int64_t rows, std::int64_t columns,
                              const float* b, Activation activation);
 

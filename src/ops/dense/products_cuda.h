@@ -9,7 +9,7 @@ namespace linnet::cuda {
 
 // The matrix products of a dense layer's operators, whichever engine computes them.
 
-/// y (N, units) = x (N, features) wᵀ
+/// Computes y (N, units) = x (N, features) wᵀ
 inline MatrixProduct dense_product(const NodeView& node) {
   using In = DenseOp::In;
   return {.m = node.in(In::x)[0],
@@ -18,13 +18,13 @@ inline MatrixProduct dense_product(const NodeView& node) {
           .transpose_b = true};
 }
 
-/// dx (N, features) = dz (N, units) w
+/// Computes dx (N, features) = dz (N, units) w
 inline MatrixProduct dense_grad_input_product(const NodeView& node) {
   using In = DenseGradInputOp::In;
   return {.m = node.in(In::dz)[0], .n = node.in(In::w)[1], .k = node.in(In::dz)[1]};
 }
 
-/// dw (units, features) = dzᵀ x, a sum over the batch
+/// Computes dw (units, features) = dzᵀ x, a sum over the batch
 inline MatrixProduct dense_grad_weight_product(const NodeView& node) {
   using In = DenseGradWeightOp::In;
   return {.m = node.in(In::dz)[1],

@@ -16,9 +16,9 @@ struct ThinShape {
 /// Up to where these loops were measured to win over oneDNN's sgemm (docs/cpu.md).
 inline constexpr std::int64_t kThinUnits = 32;
 
-/// y (N, units) = x wᵀ
+/// Computes y (N, units) = x wᵀ
 void thin_forward(const ThinShape& shape, const float* x, const float* w, float* y);
-/// dx (N, features) = dz w
+/// Computes dx (N, features) = dz w
 void thin_grad_input(const ThinShape& shape, const float* dz, const float* w, float* dx);
 /// Columns [begin, end) of dw (units, features) = dzᵀ x
 void thin_grad_weight(const ThinShape& shape, const float* dz, const float* x, std::int64_t begin,

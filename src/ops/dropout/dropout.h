@@ -37,7 +37,7 @@ class DropoutOp final : public OpBase<DropoutOp, DropoutAttrs> {
   std::shared_ptr<const Op> at_inference(std::shared_ptr<const Op> self) const override;
 };
 
-/// Holds what one step multiplies with: 0 or 1 / (1 - rate). Made by dropout_mask(); all of it
+/// Factors of one step: 0 or 1 / (1 - rate). Made by dropout_mask(); all of it
 /// constexpr, so that CUDA kernels call it as well.
 struct DropoutMask {
   /// Returns the factors of elements 4 * block to 4 * block + 3.

@@ -27,7 +27,7 @@ struct GroupNormAttrs {
   bool operator==(const GroupNormAttrs&) const = default;
 };
 
-/// Holds what kernels ask for: x is (rows, pixels, channels).
+/// Dims as kernels see them: x is (rows, pixels, channels).
 struct GroupNormShape {
   std::int64_t rows = 0;
   std::int64_t pixels = 1;  ///< the axes between rows and channels

@@ -38,7 +38,7 @@ LINNET_HOST_DEVICE inline double log_gamma_number(double alpha, std::uint64_t ke
   return boost + log(d);
 }
 
-/// Holds what was drawn for one batch. The box is empty but for cut-mix.
+/// Random draws for one batch. The box is empty but for cut-mix.
 struct MixDraw {
   double share;  ///< l
   bool cut;

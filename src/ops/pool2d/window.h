@@ -41,7 +41,7 @@ struct WindowRange {
   Int end = 0;
 };
 
-/// Those of `windows` that hold the pixel at `index`.
+/// Returns those of `windows` that hold the pixel at `index`.
 template <class Int>
 constexpr WindowRange<Int> windows_over(Int index, Int windows, Int size, Int stride, Int pad) {
   const Int place = index + pad;  // the last window that can hold it starts there

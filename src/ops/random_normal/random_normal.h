@@ -24,7 +24,7 @@ struct RandomNormalAttrs {
   bool operator==(const RandomNormalAttrs&) const = default;
 };
 
-/// y = noise of mean 0 and standard deviation 1, f32 (N, shape...), for x (N, ...) of any type, of
+/// y = noise of mean 0 and std 1, f32 (N, shape...), for x (N, ...) of any type, of
 /// which the number of rows alone is read. A function of (seed, stream, step, row in the whole
 /// batch, element of the row). It draws at inference, too.
 class RandomNormalOp final : public OpBase<RandomNormalOp, RandomNormalAttrs> {
@@ -39,7 +39,7 @@ class RandomNormalOp final : public OpBase<RandomNormalOp, RandomNormalAttrs> {
   void reference(const ReferenceArgs& args) const override;
 };
 
-/// Holds what one step draws. Made by normal_noise(); CUDA kernels call it as well.
+/// Random draws of one step. Made by normal_noise(); CUDA kernels call it as well.
 struct NormalNoise {
   /// Returns elements 2 * pair and 2 * pair + 1 of a row: Box and Muller's transform, in T.
   template <class T>

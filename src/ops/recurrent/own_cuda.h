@@ -5,8 +5,8 @@
 
 namespace linnet::cuda {
 
-/// Linnet's own kernels of a recurrent and a recurrent_grad, which take every operand: what cuDNN's
-/// are measured against.
+/// Returns Linnet's own kernels of a recurrent and a recurrent_grad, which take every operand: what
+/// cuDNN's are measured against.
 Kernel own_recurrent(const NodeView& node);
 Kernel own_recurrent_gradient(const NodeView& node);
 

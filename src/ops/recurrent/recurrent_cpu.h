@@ -22,13 +22,13 @@ struct Panels {
 /// Takes element (k, c) from w[k * along + c * across].
 void pack_panels(const float* w, std::int64_t along, std::int64_t across, const Panels& panels);
 
-/// out = a panels, or out += a panels: a (rows, terms) with rows of `a_stride`, out (rows,
+/// Computes out = a panels, or out += a panels: a (rows, terms) with rows of `a_stride`, out (rows,
 /// padded(columns)) with rows of `out_stride`. For a few rows at once; sums in the terms' order.
 void multiply_panels(std::int64_t rows, const float* a, std::int64_t a_stride, const Panels& panels,
                      float* out, std::int64_t out_stride, bool add);
 
-/// Holds what a cell does with the sums of one step of some samples. Every pointer stands at the
-/// first sample; rows of padded(units) where no stride is named.
+/// Arguments of a cell's step for some samples. Every pointer stands at the first sample; rows of
+/// padded(units) where no stride is named.
 struct ForwardStep {
   Cell cell = Cell::gru;
   std::int64_t rows = 0;

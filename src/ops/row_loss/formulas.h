@@ -58,7 +58,7 @@ LINNET_HOST_DEVICE inline double row_loss(RowLoss kind, const T* y, const T* t, 
   return static_cast<double>(t[k]) * sum / static_cast<double>(n);
 }
 
-/// dy = factor * the slope.
+/// Computes dy = factor * the slope.
 template <class T>
 LINNET_HOST_DEVICE inline void row_slope(RowLoss kind, double factor, const T* y, const T* t,
                                          std::int64_t n, T* dy) {

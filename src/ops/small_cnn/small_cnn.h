@@ -22,7 +22,7 @@ struct SmallCnnAttrs {
   bool operator==(const SmallCnnAttrs&) const = default;
 };
 
-/// Holds what a fused operator saves in a step.
+/// Savings of a fused operator in a step.
 struct Saving {
   double kernels = 0;
   double bytes = 0;

@@ -15,7 +15,7 @@ inline float row_max(const float* x, std::int64_t n) {
   return top;
 }
 
-/// y = exp(x - top); returns the sum, in a fixed order. x and y may be the same.
+/// Computes y = exp(x - top); returns the sum, in a fixed order. x and y may be the same.
 inline float exp_shifted(const float* x, std::int64_t n, float top, float* y) {
   for (std::int64_t i = 0; i < n; ++i) y[i] = exp_nonpositive(x[i] - top);
   float sum = 0;
@@ -23,7 +23,7 @@ inline float exp_shifted(const float* x, std::int64_t n, float top, float* y) {
   return sum;
 }
 
-/// y = softmax(x) of one row; returns log(sum(exp(x))). x and y may be the same.
+/// Computes y = softmax(x) of one row; returns log(sum(exp(x))). x and y may be the same.
 inline float softmax_row(const float* x, std::int64_t n, float* y) {
   const float top = row_max(x, n);
   const float sum = exp_shifted(x, n, top, y);

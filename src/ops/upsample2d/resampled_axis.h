@@ -8,7 +8,7 @@
 
 namespace linnet {
 
-/// Holds what an output pixel reads along one axis: (1 - weight) of `first` and weight of `second`.
+/// Weights of an output pixel along one axis: (1 - weight) of `first` and weight of `second`.
 template <class T>
 struct Taps {
   std::int64_t first = 0;

@@ -77,7 +77,7 @@ struct Copies {
   std::size_t bytes = 0;
 };
 
-/// Holds what ran since clear(); what was only captured doesn't count.
+/// Counts of what ran since clear(); captures alone do not count.
 struct Counters {
   std::size_t launches = 0;  ///< kernels, those in graphs included
   std::size_t synchronizations =
@@ -97,7 +97,7 @@ Counters counters();
 /// Empties launches() and counters().
 void clear();
 
-/// Device memory that is allocated now: for tests of leaks.
+/// Returns device memory that is allocated now: for tests of leaks.
 std::size_t allocated_bytes();
 
 }  // namespace linnet::cuda::sim

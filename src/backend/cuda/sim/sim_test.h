@@ -31,7 +31,7 @@ class SimTest : public ::testing::Test {
     cudaGetLastError();
   }
 
-  /// Device memory for the test; the host may read it, as the simulated device is the host.
+  /// Returns device memory for the test; the host may read it, as the simulated device is the host.
   template <class T>
   T* device_array(std::size_t count) {
     T* pointer = nullptr;
