@@ -10,7 +10,6 @@ benchmarks/results/<date>-cpu-<isa>-c-file.json and .md.
 """
 import argparse
 import array
-import datetime
 import json
 import os
 import random
@@ -22,10 +21,7 @@ from pathlib import Path
 import engines
 import figures
 import footprint
-import machine
 import other_results
-import portable
-import result_name
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "benchmarks"
@@ -179,8 +175,7 @@ def programs(options):
 
 
 def versions(networks, options):
-    found = {"linnet": {"linnet": machine.linnet_version(options.linnet)},
-             "cc": {"version": check([options.cc, "--version"]).splitlines()[0]}}
+    found = {"cc": {"version": check([options.cc, "--version"]).splitlines()[0]}}
     for network in networks:
         for run in network["engines"].get("onnxruntime", {"runs": []})["runs"]:
             if "versions" in run:
@@ -193,28 +188,22 @@ def arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repetitions", type=int, default=9, help="processes of each engine")
     parser.add_argument("--calls", type=int, default=20000, help="timed calls of a process")
-    parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"),
-                        help="latency_bench stands beside it")
     parser.add_argument("--python", default=str(INTEROP),
                         help="that has onnxruntime; none: leave onnxruntime out")
     parser.add_argument("--cc", default="gcc", help="C compiler")
     parser.add_argument("--limit", type=float, default=300, help="seconds for a process")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
-    options = parser.parse_args()
+    options = other_results.parsed(parser, "c-file")
     if options.repetitions < 1 or options.calls < 1:
         parser.error("--repetitions, --calls: expected at least 1")
     if options.python == "none":
         options.python = None
     options.bench = str(Path(options.linnet).parent / "latency_bench")
-    for program in (options.linnet, options.bench):
-        if not Path(program).exists():
-            parser.error(f"there is no {program}; `cmake --build build/release --target "
-                         "linnet_command latency_bench` builds it")
+    if not Path(options.bench).exists():
+        parser.error(f"there is no {options.bench}; `cmake --build build/release --target "
+                     "latency_bench` builds it beside --linnet")
     if options.python and not Path(options.python).exists():
         parser.error(f"there is no {options.python}; `./dev test --interop` makes it, --python names "
                      "another, or none")
-    options.device, options.precision, options.what = "cpu", "fp32", "c-file"
-    options.data, options.flux, options.opennn = {}, None, None
     return options
 
 
@@ -239,20 +228,11 @@ def main():
                  for run in figures.good(engine["runs"])]
     runs = [run for network in found for engine in network["engines"].values()
             for run in engine["runs"]]
-    sets, about = result_name.instruction_sets(options), machine.about()
-    result = {"format": 1, "kind": "c-file",
-              "date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": about,
-              "instruction_sets": sets, "versions": versions(found, options),
-              "linnet": machine.linnet_version(options.linnet),
-              "settings": {"device": "cpu", "repetitions": options.repetitions,
-                           "calls": options.calls},
-              "load": machine.load_of(at_start, about["processors"], runs), "workloads": [],
-              "networks": found, "onnxruntime_call_us": figures.spread(calls),
-              "programs": programs(options),
-              "commands": [" ".join(["benchmarks/c_file.py", "--repetitions",
-                                     str(options.repetitions), "--calls", str(options.calls)])]}
-    options.out.mkdir(parents=True, exist_ok=True)
-    other_results.write(portable.Words(options).result(result), result_name.place(options, sets))
+    other_results.save(
+        options, at_start, runs, versions(found, options),
+        {"repetitions": options.repetitions, "calls": options.calls},
+        [f"benchmarks/c_file.py --repetitions {options.repetitions} --calls {options.calls}"],
+        networks=found, onnxruntime_call_us=figures.spread(calls), programs=programs(options))
     return int(any(engine["failed"] for network in found
                    for engine in network["engines"].values()))
 

@@ -1,15 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of other scripts than run.py, which say their "kind": where they are written, and what
 their pages are made of."""
+import datetime
 import json
 from pathlib import Path
 
 import c_file_tables
 import machine
+import portable
 import result_name
 import serve_load_tables
 
+ROOT = Path(__file__).resolve().parents[1]
 KINDS = {"c-file": c_file_tables, "serve-load": serve_load_tables}
+LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
+
+
+def parsed(parser, kind):
+    """Returns the options of a script whose results are of this kind, with --linnet and --out."""
+    parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
+    options = parser.parse_args()
+    if not Path(options.linnet).exists():
+        parser.error(f"there is no {options.linnet}; {LINNET_HELP}")
+    options.device, options.precision, options.what = "cpu", "fp32", kind
+    options.data, options.flux, options.opennn = {}, None, None
+    return options
 
 
 def title(result):
@@ -40,8 +56,20 @@ def markdown(result):
     return "\n".join(lines + ["", "Commands:", "", "```sh", *result["commands"], "```", ""])
 
 
-def write(result, path):
-    """As path.json and path.md."""
+def save(options, at_start, runs, versions, settings, commands, **found):
+    """Writes <out>/<date>-cpu-<isa>-<kind>.json and .md. at_start: the load average before `runs`."""
+    sets, about_machine = result_name.instruction_sets(options), machine.about()
+    linnet = machine.linnet_version(options.linnet)
+    result = {"format": 1, "kind": options.what,
+              "date": datetime.datetime.now().isoformat(timespec="seconds"),
+              "machine": about_machine, "instruction_sets": sets,
+              "versions": {"linnet": {"linnet": linnet}, **versions}, "linnet": linnet,
+              "settings": {"device": options.device, **settings},
+              "load": machine.load_of(at_start, about_machine["processors"], runs),
+              "workloads": [], **found, "commands": commands}
+    result = portable.Words(options).result(result)
+    options.out.mkdir(parents=True, exist_ok=True)
+    path = result_name.place(options, sets)
     Path(f"{path}.json").write_text(json.dumps(result, indent=1) + "\n")
     Path(f"{path}.md").write_text(markdown(result))
     print(f"{path}.md")

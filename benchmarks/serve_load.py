@@ -9,7 +9,6 @@ without. Writes benchmarks/results/<date>-cpu-<isa>-serve-load.json and .md.
 """
 import argparse
 import contextlib
-import datetime
 import http.client
 import json
 import os
@@ -25,12 +24,9 @@ import zlib
 from pathlib import Path
 
 import engines
-import machine
 import neighbour
 import options as run_options
 import other_results
-import portable
-import result_name
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "benchmarks/serve_load.lua"
@@ -125,17 +121,11 @@ def arguments():
                         metavar="N,N,...")
     parser.add_argument("--seconds", type=int, default=5, help="of each run of wrk")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--linnet", default=str(ROOT / "build/release/bin/linnet"))
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results")
-    options = parser.parse_args()
+    options = other_results.parsed(parser, "serve-load")
     if min(*options.connections, options.seconds, options.repetitions) < 1:
         parser.error("--connections, --seconds, --repetitions: expected at least 1")
     if not shutil.which("wrk"):
         parser.error("there is no wrk on the PATH; Debian's package is called wrk")
-    if not Path(options.linnet).exists():
-        parser.error(f"there is no {options.linnet}; --linnet names another")
-    options.device, options.precision, options.what = "cpu", "fp32", "serve-load"
-    options.data, options.flux, options.opennn = {}, None, None
     return options
 
 
@@ -166,25 +156,14 @@ def main():
         for _ in range(options.repetitions):
             for load in loads:
                 measure(load, *running[load["batch"]], options)
-    sets, about = result_name.instruction_sets(options), machine.about()
     wrk = subprocess.run(["wrk", "--version"], capture_output=True, text=True).stdout.split()
-    result = {"format": 1, "kind": "serve-load",
-              "date": datetime.datetime.now().isoformat(timespec="seconds"), "machine": about,
-              "instruction_sets": sets,
-              "versions": {"linnet": {"linnet": machine.linnet_version(options.linnet)},
-                           "wrk": {"wrk": " ".join(wrk[1:2])}},
-              "linnet": machine.linnet_version(options.linnet),
-              "settings": {"device": "cpu", "workload": WORKLOAD, "seconds": options.seconds,
-                           "repetitions": options.repetitions},
-              "load": machine.load_of(at_start, about["processors"],
-                                      [run for load in loads for run in load["runs"]]),
-              "workloads": [], "loads": loads,
-              "commands": [" ".join(["benchmarks/serve_load.py", "--connections",
-                                     ",".join(map(str, options.connections)), "--seconds",
-                                     str(options.seconds), "--repetitions",
-                                     str(options.repetitions)])]}
-    options.out.mkdir(parents=True, exist_ok=True)
-    other_results.write(portable.Words(options).result(result), result_name.place(options, sets))
+    counts = ",".join(map(str, options.connections))
+    other_results.save(
+        options, at_start, [run for load in loads for run in load["runs"]],
+        {"wrk": {"wrk": " ".join(wrk[1:2])}},
+        {"workload": WORKLOAD, "seconds": options.seconds, "repetitions": options.repetitions},
+        [f"benchmarks/serve_load.py --connections {counts} --seconds {options.seconds} "
+         f"--repetitions {options.repetitions}"], loads=loads)
     return int(any(load["failed"] for load in loads))
 
 

@@ -85,7 +85,8 @@ void survey_numbers(const Table& table, std::size_t column, ColumnSurvey& survey
     if (count == 0 || value < values[least]) least = i;
     if (count == 0 || value > values[most]) most = i;
     ++count;
-    survey.mean += (value - survey.mean) / static_cast<double>(count);
+    const auto n = static_cast<double>(count);
+    survey.mean += value / n - survey.mean / n;  // a difference of large numbers overflows
   }
   if (count == 0) return;
   survey.numbers = true;
@@ -96,11 +97,13 @@ void survey_numbers(const Table& table, std::size_t column, ColumnSurvey& survey
     survey.last = table.text(static_cast<std::int64_t>(most), column);
   }
   double sum = 0;
-  const double width = (survey.most - survey.least) / kHistogramBins;
+  // Half of everything where the range itself overflows.
+  const double unit = std::isfinite(survey.most - survey.least) ? 1 : 0.5;
+  const double width = (unit * survey.most - unit * survey.least) / kHistogramBins;
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
     sum += (value - survey.mean) * (value - survey.mean);
-    const double bin = width > 0 ? (value - survey.least) / width : 0;
+    const double bin = width > 0 ? (unit * value - unit * survey.least) / width : 0;
     ++survey.histogram[std::min(static_cast<std::size_t>(bin), kHistogramBins - 1)];
   }
   survey.std = std::sqrt(sum / static_cast<double>(count));

@@ -187,5 +187,14 @@ TEST(TableSurvey, ColumnsWithTheirTarget) {
   EXPECT_TRUE(std::isfinite(all[1].cramers_v));
 }
 
+TEST(TableSurvey, NumbersWhoseRangeOverflows) {
+  const Table table = parse_table("x\n-1.5e308\n1.5e308\n1.6e308\n0\n");
+  const ColumnSurvey x = survey_table(table, std::string::npos)[0];
+  EXPECT_EQ(x.histogram[0], 1);
+  EXPECT_EQ(x.histogram[4], 1);
+  EXPECT_EQ(x.histogram[9], 2);
+  EXPECT_TRUE(std::isfinite(x.mean));
+}
+
 }  // namespace
 }  // namespace linnet::test
