@@ -3,6 +3,7 @@ import http.client
 import json
 import re
 import signal
+import socket
 import subprocess
 import threading
 import unittest
@@ -84,6 +85,19 @@ class Serve(command.CommandTest):
         self.assertIn('linnet_predict_seconds_bucket{le="+Inf"} 200\n', metrics)
         self.assertIn("linnet_waiting_samples 0\n", metrics)
         self.assertLess(int(re.search(r"linnet_batches_total (\d+)", metrics)[1]), 300)
+
+    def test_connections_wait_in_a_queue_when_the_server_is_busy(self):
+        folder, images, _ = self.images_model()
+        self.serve(folder)
+        self.server.send_signal(signal.SIGSTOP)
+        try:  # a connection that is dropped tries again after 1 s
+            sockets = [socket.create_connection(("127.0.0.1", self.port), timeout=0.9)
+                       for _ in range(64)]
+        finally:
+            self.server.send_signal(signal.SIGCONT)
+        for each in sockets:
+            each.close()
+        self.assertEqual(len(self.predict({"inputs": [list(images[0])]})), 1)
 
     def test_what_is_wrong_is_said(self):
         folder, images, _ = self.images_model()

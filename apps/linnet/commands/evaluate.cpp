@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/metrics.h>
+#include <linnet/table_transform.h>
 
 #include <array>
 #include <memory>

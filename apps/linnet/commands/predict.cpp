@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <linnet/model.h>
 #include <linnet/samples.h>
+#include <linnet/table_transform.h>
 
 #include <algorithm>
 #include <cmath>
