@@ -36,11 +36,11 @@ def load_of(at_start, processors, runs):
 def load_words(load):
     """The load of the machine in a sentence."""
     others = load["others_processors"]
-    if others is None:
-        return f"load average {load['at_start']:.2f} at the start."
-    text = (f"load average {load['at_start']:.2f} at the start; other programs used "
-            f"{others['median']:.2f} of {load['processors']} processors "
-            f"(up to {others['max']:.2f}).")
+    text = f"load average {load['at_start']:.2f} at the start"
+    if others:
+        text += (f"; other programs used {others['median']:.2f} of {load['processors']} processors "
+                 f"(up to {others['max']:.2f})")
+    text += "."
     return ("**The machine was busy, so these figures are not to be relied on:** " + text
             if load["busy"] else text[0].upper() + text[1:])
 

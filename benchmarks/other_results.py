@@ -10,9 +10,11 @@ import machine
 import portable
 import result_name
 import serve_load_tables
+import table_scores
 
 ROOT = Path(__file__).resolve().parents[1]
-KINDS = {"c-file": c_file_tables, "serve-load": serve_load_tables}
+KINDS = {"c-file": c_file_tables, "serve-load": serve_load_tables,
+         "tables": table_scores}
 LINNET_HELP = "`cmake --build build/release --target linnet_command` builds it; --linnet names another"
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares `linnet train FILE.csv --target NAME` with scikit-learn on five tables.
 
-    python3 benchmarks/tables.py --data ../shared/data/tabular --linnet build/release/bin/linnet
+    benchmarks/tables.py --data ../shared/data/tabular      wants build/release/bin/linnet
 
 Needs scikit-learn (PyPI) in the Python that runs it. For each table and each of five seeds the rows
 are split into 80 % for training and 20 % for test (adult has a test file of its own). All three learn
@@ -10,14 +10,13 @@ from the same training file and are measured on the same test file: Linnet by it
 MLPClassifier or MLPRegressor of (128, 128) with early stopping, and HistGradientBoosting by its
 defaults. The score is the accuracy or R², the table has the median of the seeds. scikit-learn's models
 get one-hot categories, standardised numbers, and the target of a regression standardised.
-Writes a JSON and a Markdown file into benchmarks/table_results.
+With all tables it writes benchmarks/results/<date>-cpu-<isa>-tables.json and .md.
 """
 import argparse
 import csv
-import datetime
 import json
+import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
@@ -35,6 +34,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import other_results
 
 # File, target (number from 1), header, separator, classification, columns that tell the target or
 # only number the rows.
@@ -131,9 +132,8 @@ def compare(name, folder, options):
     for seed in SEEDS:
         names, target, train, test = split(name, folder, seed)
         results = {}
-        if options.linnet:
-            results["linnet"] = run_linnet(options.linnet, names, target, train, test, classes, seed,
-                                           options.arguments)
+        results["linnet"] = run_linnet(options.linnet, names, target, train, test, classes, seed,
+                                       options.arguments)
         if not options.only_linnet:
             results |= run_sklearn(names, target, train, test, classes, seed)
         for what, (score, took) in results.items():
@@ -143,55 +143,25 @@ def compare(name, folder, options):
             "scores": scores, "seconds": seconds}
 
 
-def page(results, facts):
-    lines = ["# Tables: Linnet beside scikit-learn", "",
-             f"`benchmarks/tables.py`, {facts['date']}, {facts['processor']}, scikit-learn "
-             f"{facts['sklearn']}. Median of {len(SEEDS)} seeds on held-out rows (smallest to largest); "
-             "the time is that of one training. Linnet by its defaults; MLP: scikit-learn's "
-             "MLPClassifier or MLPRegressor (128, 128) with early stopping on standardised inputs "
-             "and targets; the last column is HistGradientBoosting by its defaults." + facts.get("note", ""), "",
-             "| table | rows | score | Linnet | MLP | Linnet − MLP | HistGradientBoosting | Linnet − HGB | "
-             "seconds Linnet / MLP |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
-    for r in results:
-        middle = {w: statistics.median(s) for w, s in r["scores"].items()}
-        span = {w: f"{middle[w]:.4f} ({min(s):.4f}–{max(s):.4f})" for w, s in r["scores"].items()}
-        took = {w: statistics.median(s) for w, s in r["seconds"].items()}
-        lines.append(
-            f"| {r['table']} | {r['rows']} | {r['score']} | {span['linnet']} | {span['sklearn-mlp']} | "
-            f"{middle['linnet'] - middle['sklearn-mlp']:+.4f} | {span['hist-gradient-boosting']} | "
-            f"{middle['linnet'] - middle['hist-gradient-boosting']:+.4f} | "
-            f"{took['linnet']:.1f} / {took['sklearn-mlp']:.1f} |")
-    return "\n".join(lines) + "\n"
-
-
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.machine()
-
-
-def save(results):
-    facts = {"date": datetime.date.today().isoformat(), "processor": processor(), "sklearn": sklearn_version}
-    base = pathlib.Path(__file__).resolve().parent / "table_results" / f"{facts['date']}-cpu"
-    base.parent.mkdir(exist_ok=True)
-    base.with_suffix(".json").write_text(json.dumps({**facts, "tables": results}, indent=1) + "\n")
-    base.with_suffix(".md").write_text(page(results, facts))
+def save(results, options, at_start):
+    other_results.save(
+        options, at_start, [], {"scikit-learn": {"scikit-learn": sklearn_version, "numpy": np.__version__}},
+        {"repetitions": len(SEEDS)}, ["benchmarks/tables.py --data ../shared/data/tabular"], tables=results)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="folder of the tables, or of their tabular.tar.xz")
-    parser.add_argument("--linnet", help="the built command")
+    parser.add_argument("--data", dest="folder", type=pathlib.Path, required=True,
+                        help="folder of the tables, or of their tabular.tar.xz")
     parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--only-linnet", action="store_true", help="print Linnet's scores and write nothing")
     parser.add_argument("--arguments", nargs=argparse.REMAINDER, default=[], help="for linnet train; comes last")
-    options = parser.parse_args()
-    if options.linnet:
-        options.linnet = str(pathlib.Path(options.linnet).resolve())
+    options = other_results.parsed(parser, "tables")
+    options.linnet = str(pathlib.Path(options.linnet).resolve())
+    at_start = os.getloadavg()[0]
     warnings.filterwarnings("ignore")
     with tempfile.TemporaryDirectory() as unpacked:
-        folder = pathlib.Path(options.data)
+        folder = options.folder
         if (folder / "tabular.tar.xz").is_file():
             with tarfile.open(folder / "tabular.tar.xz") as archive:
                 archive.extractall(unpacked, filter="data")
@@ -203,8 +173,8 @@ def main():
                 print(f"{name:20} {what:24} {statistics.median(scores):.4f}  "
                       f"{statistics.median(results[-1]['seconds'][what]):6.1f} s  "
                       f"{' '.join(f'{s:.4f}' for s in scores)}", flush=True)
-            if options.linnet and not options.only_linnet:
-                save(results)
+    if not options.only_linnet and options.tables == list(TABLES):
+        save(results, options, at_start)
 
 
 if __name__ == "__main__":
