@@ -56,8 +56,8 @@ struct LossOptions {
   /// cross-entropy uses t (1 - s) + s / 2. PyTorch's and Keras' definitions.
   double label_smoothing = 0;
   /// Weight of each output, at least 0; empty: 1. With labels the loss is sum(w[label] loss) /
-  /// sum(w[label]) over the batch; else (soft labels, binary losses) the plain mean of the weighted
-  /// losses. PyTorch's definitions; focal and hinge follow cross-entropy.
+  /// sum(w[label]) over the batch; else (soft labels, binary losses, mse, mae) the plain mean of
+  /// the weighted losses. PyTorch's definitions; focal and hinge follow cross-entropy.
   std::vector<double> class_weights = {};
   /// Label whose samples are left out of loss, gradient and mean; it need not be one of the
   /// classes. PyTorch's default is -100, here there is none. A batch of ignored samples only has

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/loss_graph.h"
 
+#include <cmath>
 #include <memory>
 
 #include "base/check.h"
@@ -40,10 +41,12 @@ class LossGraph {
     return element(ElementLoss::cross_entropy, log_p(), soft_targets(), LossMean::rows);
   }
   Value mse() {
+    weigh_outputs(0.5);
     if (weights_) return mean_of(square(outputs() - targets()));
     return element(ElementLoss::squared_error, y_, target_, LossMean::elements);
   }
   Value mae() {
+    weigh_outputs(1);
     if (weights_) return mean_of(abs(outputs() - targets()));
     return element(ElementLoss::absolute_error, y_, target_, LossMean::elements);
   }
@@ -191,6 +194,15 @@ class LossGraph {
     const Value negated = emit(ScaleOp({.alpha = -1}), {y});
     const Value of_negative = term(negated, no, options_.class_weights, alpha < 0 ? 1 : 1 - alpha);
     return emit(AddOp(), {of_positive, of_negative});
+  }
+  /// Multiplies outputs and targets, so that their distances count by a power of the weights.
+  void weigh_outputs(double power) {
+    if (options_.class_weights.empty()) return;
+    std::vector<double> factors(options_.class_weights);
+    for (double& factor : factors) factor = std::pow(factor, power);
+    const Value table = emit(TableOp({factors}), {});
+    y_ = multiply(y_, table);
+    target_ = multiply(target_, table);
   }
   Value multiply(Value a, Value b) {
     return emit(ArithmeticOp({.kind = Arithmetic::multiply}), {a, b});

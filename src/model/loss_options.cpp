@@ -44,7 +44,8 @@ void check_loss_options(Loss loss, const LossOptions& o, bool labels, const Shap
           "expected label smoothing in [0, 1); got {}", o.label_smoothing);
   belongs(o.label_smoothing > 0, "label smoothing", loss == Loss::cross_entropy || binary);
   belongs(!o.class_weights.empty(), "class weights",
-          loss == Loss::cross_entropy || binary || labels);
+          labels || binary || loss == Loss::cross_entropy || loss == Loss::mse ||
+              loss == Loss::mae);
   if (!o.class_weights.empty()) require_weights(o.class_weights, "class weights", outputs);
   belongs(o.ignore_index.has_value(), "an ignored label", labels && !binary);
   belongs(!o.positive_weights.empty(), "positive weights", binary);

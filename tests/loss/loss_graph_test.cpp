@@ -187,6 +187,22 @@ TEST(LossGraph, NetworksMayEndInSigmoid) {
   expect(kBinaryWeighted, sigmoid);
 }
 
+TEST(LossGraph, OutputsOfValuesHaveWeights) {
+  // mean(w * f(x - t)) of PyTorch 2.15.
+  expect({Loss::mse,
+          {.class_weights = kWeights},
+          kValues,
+          4.34375,
+          {0.1666667, -0.3333333, -0.125, -0.1666667, 0.6666667, -0.1666667, 0.6666667, 0.5, -0.125,
+           -0.08333333, -0.9166667, 0}});
+  expect({Loss::mae,
+          {.class_weights = kWeights},
+          kValues,
+          1.958333,
+          {0.08333333, -0.1666667, -0.04166667, -0.08333333, 0.1666667, -0.04166667, 0.08333333,
+           0.1666667, -0.04166667, -0.08333333, -0.1666667, 0}});
+}
+
 TEST(LossGraph, Focal) {
   expect({Loss::focal,
           {},
