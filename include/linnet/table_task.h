@@ -17,13 +17,29 @@ namespace linnet {
 
 /// Says how table_task() prepares a training.
 struct TableTaskOptions {
-  std::string target = {};               ///< target column, by name or number from 1
+  TableTargets target = {};              ///< target columns
   TableTransformOptions transform = {};  ///< how columns become numbers
-  double validation = 0.1;               ///< share of the rows that choose the epoch, in [0, 1)
-  double test = 0.2;                     ///< share of the rows that measure the model, in [0, 1)
+  /// A transform to use instead of a new one, of a model from which a training starts; `transform`
+  /// then says of `missing` alone, and the target may be left empty.
+  TableTransform fitted = {};
+  double validation = 0.1;  ///< share of the rows that choose the epoch, in [0, 1)
+  double test = 0.2;        ///< share of the rows that measure the model, in [0, 1)
   /// Takes the same share of each class for validation and test, within one row, as scikit-learn's
-  /// `stratify`. Has no effect on values.
+  /// `stratify`. Has no effect on values, groups and time.
   bool stratify = true;
+  /// Column whose equal texts are never in two parts, e.g. a patient; it is no input. The shares
+  /// are met as nearly as whole groups can. Empty: none.
+  std::string group = {};
+  /// Column of dates or numbers by which the earliest rows train, the next ones choose the epoch
+  /// and the latest measure. Rows of one time are in one part. Empty: none.
+  std::string time = {};
+  /// Number of parts of a cross-validation, at least 2, of which the part `fold` is the test set
+  /// instead of the share `test`; 0: none. Random and stratified as the split is, or of whole
+  /// groups (scikit-learn's StratifiedKFold and GroupKFold). By time the rows are cut into folds +
+  /// 1 blocks, of which one measures what the blocks before it trained (TimeSeriesSplit), and
+  /// `validation` is a share of the blocks before.
+  std::int64_t folds = 0;
+  std::int64_t fold = 0;   ///< the part that measures the model, in [0, folds)
   std::uint64_t seed = 0;  ///< seed of the split, and of the training
 };
 
@@ -45,20 +61,27 @@ struct TableTask {
 };
 
 /// Splits the rows, fits a transform on the training set, and chooses a network and a recipe. Rows
-/// without a target are left out. Every class keeps a row in the training set. Throws Error and
-/// DataError as TableTransform::fit() and transform() do, for shares that leave no training set,
-/// and for a table of fewer than 2 rows with a target.
+/// without a target are left out. Every class keeps a row in the training set (rows of classes that
+/// begin later are left out of a split by time). Throws Error and DataError as
+/// TableTransform::fit() and transform() do, for shares that leave no training set, too few groups
+/// or times, a missing group or time (naming row and column), a group beside a time, and for a
+/// table of fewer than 2 rows with a target.
 TableTask table_task(const Table& table, const TableTaskOptions& options);
 
 /// Returns the default network of a transform's samples: two layers of Dense, LayerNorm, ReLU and
 /// Dropout, whose sizes follow from the number of training rows and features; ids go through one
-/// Embedding. It ends in logits, one a class, or in the target's unit (Rescale by the mean and
-/// standard deviation of the training set).
+/// Embedding. It ends in logits, one a class or label, or in the targets' units
+/// (add_target_scale()).
 Network table_network(const TableTransform& transform, std::int64_t rows);
 
+/// Appends the layer that brings standardised outputs into the targets' units by mean and std of
+/// the training set: a Rescale, or a Normalize for several. Does nothing for classes and labels. A
+/// network of your own learns values as fast as the default one with it.
+void add_target_scale(Network& network, const TableTransform& transform);
+
 /// Returns the default recipe: AdamW, early stopping by the validation loss, the best epoch's
-/// weights kept. The squared error of values is divided by the target's variance, so it begins
-/// near 1.
+/// weights kept. The squared error of values is divided by each target's variance, so it
+/// begins near 1; labels take the binary cross-entropy.
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows);
 
 }  // namespace linnet

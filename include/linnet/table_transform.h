@@ -6,8 +6,12 @@
 #include <linnet/tables.h>
 
 #include <cstdint>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace linnet {
@@ -17,27 +21,70 @@ struct TransformRecord;
 LINNET_API_BEGIN
 namespace linnet {
 
-/// Says what stands in for missing numbers and dates. A column that misses some in the rows that a
-/// transform is fitted on gets an indicator beside it, 1 where the value is missing. A missing
-/// category is a category of its own.
+/// Says what stands in for missing numbers, booleans and dates. A column that misses some in the
+/// rows that a transform is fitted on gets an indicator beside it, 1 where the value is missing. A
+/// missing category is a category of its own.
 enum class MissingValues : std::uint8_t {
-  mean,    ///< the column's mean
-  median,  ///< the column's median
-  drop,    ///< rows with a missing value are left out of trainings; predictions take the mean
+  mean,           ///< the column's mean
+  median,         ///< the column's median
+  most_frequent,  ///< the column's most frequent value; of a category too, without a place of its
+                  ///< own
+  /// Numbers: linear between the values of the nearest rows before and after that have one, in the
+  /// order of the rows that are transformed together; before the first and after the last, that
+  /// value; the mean where no row has one. Booleans and dates: the mean.
+  interpolate,
+  drop,  ///< rows with a missing value are left out of trainings; predictions take the mean
 };
 
-/// Says what a model learns of its target column.
+/// Returns the names of all ways, in the order of MissingValues: "mean", ...
+std::vector<std::string_view> missing_values_names();
+
+/// Says how numbers are scaled.
+enum class Scaling : std::uint8_t {
+  standard,  ///< (x - mean) / std
+  min_max,   ///< (x - least) / (most - least), in [0, 1] in the training rows
+  /// (x - median) / (third quartile - first quartile); the std instead where the quartiles are
+  /// equal
+  robust,
+  /// The place among at most 1000 quantiles, mapped to a standard normal distribution, within 5.2
+  /// of 0; scikit-learn's QuantileTransformer.
+  quantile,
+  /// log(1 + |x|) with the sign of x, standardised; for numbers over several orders of magnitude
+  log1p,
+};
+
+/// Returns the names of all scalings, in the order of Scaling: "standard", ...
+std::vector<std::string_view> scaling_names();
+
+/// Says what a model learns of its target columns.
 enum class TableTarget : std::uint8_t {
-  /// Classes for categories, booleans, and whole numbers that are 2 values, or at most 20 without a
-  /// gap from 0 or 1; else a value.
+  /// Of one column: classes for categories, booleans, and whole numbers that are 2 values, or at
+  /// most 20 without a gap from 0 or 1; else a value. Of several: labels for booleans, values for
+  /// numbers.
   automatic,
-  classes,  ///< one class of several
-  value,    ///< a number
+  classes,  ///< one class of several, of one column
+  value,    ///< a number of each column
+  labels,   ///< yes or no of each column, independently
+};
+
+/// Names the target columns, each by name or number from 1: "y", or {"low", "high"} for several.
+struct TableTargets {
+  TableTargets() = default;                                   ///< Names none.
+  TableTargets(const char* name) : names{name} {}             // NOLINT(*-explicit-*)
+  TableTargets(std::string name) : names{std::move(name)} {}  // NOLINT(*-explicit-*)
+  TableTargets(std::vector<std::string> several)
+      : names(std::move(several)) {}  // NOLINT(*-explicit-*)
+  TableTargets(std::initializer_list<std::string> several) : names(several) {}
+
+  std::vector<std::string> names = {};  ///< one column, or several that differ
 };
 
 /// Says how TableTransform::fit() turns columns into numbers.
 struct TableTransformOptions {
-  MissingValues missing = MissingValues::mean;  ///< what stands in for missing numbers and dates
+  MissingValues missing = MissingValues::mean;  ///< what stands in for missing values
+  Scaling scaling = Scaling::standard;          ///< how numbers are scaled
+  /// Other scalings of single columns of numbers, by name or number from 1.
+  std::map<std::string, Scaling> column_scaling = {};
   TableTarget target = TableTarget::automatic;  ///< what is learned
   /// Most categories of a column that becomes one input for each (one-hot); one of more becomes ids
   /// for an Embedding. At least 0.
@@ -50,15 +97,16 @@ struct TableTransformOptions {
 };
 
 /// Turns the rows of tables into samples, as it was fitted on the rows of a training set: numbers
-/// and dates standardised (less the mean, divided by the standard deviation), booleans 0 and 1,
-/// categories one-hot or as ids, missing values filled. It is the ColumnTransformer of scikit-learn
+/// scaled, dates standardised (less the mean, divided by the std), booleans 0 and 1, categories
+/// one-hot or as ids, missing values filled. It is the ColumnTransformer of scikit-learn
 /// for Linnet's models, and model files hold it (Model::set_table()). A cheap handle of something
 /// that never changes. May be used by several threads at once.
 ///
 /// Samples have the inputs "numbers", f32 (N, feature_names()), and "categories", i32 (N, columns
 /// of ids); the one that would be empty is missing. A date becomes days, standardised, with sine
-/// and cosine of the year and the week, and of the day where there are times. The target has its
-/// column's name: labels i32 (N), or values f32 (N, 1) in the column's unit.
+/// and cosine of the year and the week, and of the day where there are times. The target is classes
+/// i32 (N), or f32 (N, targets): values in their columns' units, or 0 and 1 of labels. It has its
+/// column's name; several are "targets".
 class TableTransform {
  public:
   /// Makes a transform that is empty: of no columns.
@@ -66,9 +114,10 @@ class TableTransform {
 
   /// Returns the transform of these rows. Nothing but these rows counts, so hand it the training
   /// set alone. Throws DataError naming row and column for numbers that are not finite; naming the
-  /// target where it is missing, constant, an identifier or a date; and where no column is left.
-  /// Throws Error for options out of range.
-  static TableTransform fit(const Table& rows, const std::string& target,
+  /// target where it is missing, constant, an identifier or a date; for several targets that are
+  /// not all numbers or all booleans, and for more than 16 of numbers; and where no column is left.
+  /// Throws Error for options out of range, and for a scaling of a column that is no number.
+  static TableTransform fit(const Table& rows, const TableTargets& target,
                             const TableTransformOptions& options = {});
 
   /// Returns the samples of these rows, with inputs and target. Columns belong together by name, or
@@ -82,13 +131,20 @@ class TableTransform {
 
   /// Returns whether there is nothing to transform.
   bool empty() const { return record_ == nullptr; }
-  /// Returns the name of the target column.
+  /// Returns the name of the target column; of several the first one's.
   const std::string& target() const;
-  /// Returns the class names by label; empty where the target is a value.
+  /// Returns the names of all target columns.
+  std::vector<std::string> targets() const;
+  /// Returns what is learned of them, never `automatic`; `value` for an empty transform.
+  TableTarget target_kind() const;
+  /// Returns the class names by label; of labels the names of their columns; empty for values.
   const std::vector<std::string>& classes() const;
-  /// Returns mean and standard deviation of the target's values; 0 and 1 of classes.
-  double target_mean() const;
-  double target_std() const;  ///< Returns the standard deviation.
+  /// Returns the mean of each target of values in the training rows; empty for others.
+  std::vector<double> target_means() const;
+  /// Returns the std of each target of values in the training rows; empty for others.
+  std::vector<double> target_stds() const;
+  /// Returns the columns that samples are made of, in the table's order.
+  std::vector<std::string> input_columns() const;
   /// Returns the names of the inputs "numbers", e.g. "age", "age missing", "sex=male", in order.
   std::vector<std::string> feature_names() const;
   /// Returns the number of columns that become ids.

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "table/contents.h"
+#include "table/scaling.h"
 #include "table/transform_record.h"
 
 namespace linnet {
@@ -17,34 +18,17 @@ namespace {
 
 constexpr std::int64_t kMostIntegerClasses = 20;
 constexpr std::size_t kMostClasses = 4096;
+constexpr std::size_t kMostValues = 16;  // channels of the layer that scales them back
 
-/// The values of a column that are there.
+/// The values of a column that are there, in order.
 struct Values {
   std::vector<double> values;
   bool missing = false;
 
-  double mean() const {
-    double mean = 0;  // running, which no sum of large numbers overflows
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      mean += (values[i] - mean) / static_cast<double>(i + 1);
-    }
-    return mean;
-  }
-  /// 1 where all are the same.
-  double std(double mean, const std::string& what) const {
-    double sum = 0;
-    for (const double value : values) sum += (value - mean) * (value - mean);
-    require<DataError>(std::isfinite(sum), "{}: its numbers are too far apart to be standardised",
-                       what);
-    const double std = std::sqrt(sum / static_cast<double>(values.size()));
-    return std > 0 ? std : 1;
-  }
-  double fill(MissingValues how, double mean) {
-    if (how != MissingValues::median) return mean;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1) return *middle;
-    return (*middle + *std::max_element(values.begin(), middle)) / 2;
+  double fill(MissingValues how) const {
+    if (how == MissingValues::median) return percentile(values, 0.5);
+    if (how == MissingValues::most_frequent) return most_frequent(values);
+    return mean_of(values);
   }
 };
 
@@ -58,6 +42,7 @@ Values values_of(const Table& rows, std::size_t column, const Read& read) {
       all.values.push_back(read(row));
     }
   }
+  std::ranges::sort(all.values);
   return all;
 }
 
@@ -73,10 +58,23 @@ std::map<std::string_view, std::int64_t> counts_of(const Table& rows, std::size_
   return counts;
 }
 
+bool is_number(ColumnType type) {
+  return type == ColumnType::number || type == ColumnType::integer;
+}
+
 class Fitting {
  public:
   Fitting(const Table& rows, const TableTransformOptions& options)
-      : rows_(rows), options_(options) {}
+      : rows_(rows), options_(options) {
+    for (const auto& [given, scaling] : options.column_scaling) {
+      const std::size_t column = rows.find(given);
+      require(is_number(rows.columns()[column].type),
+              "the column '{}' of '{}' is of the type {}; scalings are for numbers", name(column),
+              rows.name(),
+              column_type_names()[static_cast<std::size_t>(rows.columns()[column].type)]);
+      scalings_[column] = scaling;
+    }
+  }
 
   /// Nothing where the column tells nothing in these rows.
   std::optional<TableInput> input(std::size_t column) const {
@@ -99,13 +97,16 @@ class Fitting {
   }
 
   std::optional<TableInput> number(std::size_t column) const {
-    Values all =
+    const Values all =
         values_of(rows_, column, [&](std::int64_t row) { return rows_.number(row, column); });
     if (all.values.empty()) return std::nullopt;
-    NumberInput input{.column = name(column), .mean = all.mean()};
-    input.std = all.std(input.mean, what(column));
-    input.fill = all.fill(options_.missing, input.mean);
-    input.indicator = all.missing && options_.missing != MissingValues::drop;
+    NumberInput input{.column = name(column)};
+    const auto own = scalings_.find(column);
+    fit_scaling(input, own == scalings_.end() ? options_.scaling : own->second, all.values,
+                what(column));
+    input.fill = all.fill(options_.missing);
+    input.interpolate = options_.missing == MissingValues::interpolate;
+    input.indicator = indicates(all);
     return input;
   }
 
@@ -115,16 +116,22 @@ class Fitting {
     });
     if (all.values.empty()) return std::nullopt;
     return BooleanInput{.column = name(column),
-                        .fill = all.mean(),
-                        .indicator = all.missing && options_.missing != MissingValues::drop};
+                        .fill = all.fill(options_.missing),
+                        .indicator = indicates(all)};
   }
 
   std::optional<TableInput> category(std::size_t column) const {
     CategoryInput input{.column = name(column)};
+    std::int64_t most = 0;
     for (const auto& [text, count] : counts_of(rows_, column, &input.missing)) {
-      if (count >= options_.least_count) input.categories.emplace_back(text);
+      if (count < options_.least_count) continue;
+      input.categories.emplace_back(text);
+      if (options_.missing != MissingValues::most_frequent || count <= most) continue;
+      most = count;
+      input.fill = text;
     }
     if (input.categories.empty()) return std::nullopt;
+    input.missing = input.missing && input.fill.empty();
     input.embedded = std::ssize(input.categories) > options_.most_one_hot;
     return input;
   }
@@ -132,7 +139,7 @@ class Fitting {
   std::optional<TableInput> date(std::size_t column) const {
     const DateOrder order = rows_.contents()->date_orders[column];
     DateInput input{.column = name(column), .order = order};
-    Values all = values_of(rows_, column, [&](std::int64_t row) {
+    const Values all = values_of(rows_, column, [&](std::int64_t row) {
       const std::optional<DateTime> date = date_of(rows_.text(row, column), order);
       require<DataError>(date.has_value(), "{}: expected a date; got '{}'",
                          rows_.place(row, column), rows_.text(row, column));
@@ -140,15 +147,20 @@ class Fitting {
       return static_cast<double>(date->day) + date->seconds / 86400;
     });
     if (all.values.empty()) return std::nullopt;
-    input.mean = all.mean();
-    input.std = all.std(input.mean, what(column));
-    input.fill = all.fill(options_.missing, input.mean);
-    input.indicator = all.missing && options_.missing != MissingValues::drop;
+    input.mean = mean_of(all.values);
+    input.std = std_of(all.values, input.mean, what(column));
+    input.fill = all.fill(options_.missing);
+    input.indicator = indicates(all);
     return input;
+  }
+
+  bool indicates(const Values& values) const {
+    return values.missing && options_.missing != MissingValues::drop;
   }
 
   const Table& rows_;
   const TableTransformOptions& options_;
+  std::map<std::size_t, Scaling> scalings_ = {};  ///< of single columns
 };
 
 /// Whether whole numbers are the numbers of classes.
@@ -185,14 +197,13 @@ LearnedTarget value_of(const Table& rows, std::size_t column) {
   ValueTarget target{.column = rows.columns()[column].name};
   const Values all =
       values_of(rows, column, [&](std::int64_t row) { return rows.number(row, column); });
-  target.mean = all.mean();
-  target.std = all.std(target.mean, fmt::format("the target '{}'", target.column));
+  target.mean = mean_of(all.values);
+  target.std = std_of(all.values, target.mean, fmt::format("the target '{}'", target.column));
   return target;
 }
 
-}  // namespace
-
-LearnedTarget target_of(const Table& rows, std::size_t column, TableTarget kind) {
+/// What can be said of a target without the others.
+void check_target(const Table& rows, std::size_t column) {
   const TableColumn& of = rows.columns()[column];
   const std::map<std::string_view, std::int64_t> counts = counts_of(rows, column);
   require<DataError>(!counts.empty(), "the target '{}' of '{}' has no values", of.name,
@@ -206,32 +217,96 @@ LearnedTarget target_of(const Table& rows, std::size_t column, TableTarget kind)
       "the target '{}' of '{}' is an identifier, another value in each row: there is "
       "nothing to learn; give it a type if that is wrong",
       of.name, rows.name());
-  const bool number = of.type == ColumnType::number || of.type == ColumnType::integer;
+}
+
+LearnedTarget one_target_of(const Table& rows, std::size_t column, TableTarget kind) {
+  const TableColumn& of = rows.columns()[column];
+  require(kind != TableTarget::labels, "labels are several target columns; got '{}' alone",
+          of.name);
   if (kind == TableTarget::automatic) {
     require<DataError>(of.type != ColumnType::date_time,
                        "the target '{}' of '{}' is a date; expected a category or a number",
                        of.name, rows.name());
-    const bool labels = of.type == ColumnType::integer && are_labels(counts);
-    kind = number && !labels ? TableTarget::value : TableTarget::classes;
+    const bool labels = of.type == ColumnType::integer && are_labels(counts_of(rows, column));
+    kind = is_number(of.type) && !labels ? TableTarget::value : TableTarget::classes;
   }
   return kind == TableTarget::value ? value_of(rows, column) : classes_of(rows, column);
 }
 
-TableTransform TableTransform::fit(const Table& rows, const std::string& target,
+/// Several targets are all numbers or all booleans.
+LearnedTarget several_targets_of(const Table& rows, const std::vector<std::size_t>& columns,
+                                 TableTarget kind) {
+  const auto type = [&](std::size_t column) { return rows.columns()[column].type; };
+  if (kind == TableTarget::automatic) {
+    for (const std::size_t column : columns) {
+      const bool same = is_number(type(columns[0])) ? is_number(type(column))
+                                                    : type(column) == ColumnType::boolean;
+      require<DataError>(same,
+                         "several targets are all numbers or all booleans; the target '{}' of "
+                         "'{}' is of the type {}, '{}' of the type {}",
+                         rows.columns()[columns[0]].name, rows.name(),
+                         column_type_names()[static_cast<std::size_t>(type(columns[0]))],
+                         rows.columns()[column].name,
+                         column_type_names()[static_cast<std::size_t>(type(column))]);
+    }
+    kind = is_number(type(columns[0])) ? TableTarget::value : TableTarget::labels;
+  }
+  require(kind != TableTarget::classes,
+          "one class of several is learned of one target column; got {} columns", columns.size());
+  if (kind == TableTarget::labels) {
+    LabelsTarget labels;
+    for (const std::size_t column : columns) labels.columns.push_back(rows.columns()[column].name);
+    return labels;
+  }
+  require<DataError>(columns.size() <= kMostValues,
+                     "expected at most {} target columns of numbers; got {}", kMostValues,
+                     columns.size());
+  ValuesTarget values;
+  for (const std::size_t column : columns) {
+    const auto one = std::get<ValueTarget>(value_of(rows, column));
+    values.columns.push_back(one.column);
+    values.means.push_back(one.mean);
+    values.stds.push_back(one.std);
+  }
+  return values;
+}
+
+}  // namespace
+
+LearnedTarget target_of(const Table& rows, const std::vector<std::size_t>& columns,
+                        TableTarget kind) {
+  for (const std::size_t column : columns) check_target(rows, column);
+  return columns.size() == 1 ? one_target_of(rows, columns[0], kind)
+                             : several_targets_of(rows, columns, kind);
+}
+
+std::vector<std::size_t> find_targets(const Table& table, const TableTargets& targets) {
+  require(!targets.names.empty() && !targets.names[0].empty(), "name the target column of '{}'",
+          table.name());
+  std::vector<std::size_t> columns;
+  for (const std::string& name : targets.names) {
+    columns.push_back(table.find(name));
+    require(std::ranges::count(columns, columns.back()) == 1, "the target '{}' is named twice",
+            name);
+  }
+  return columns;
+}
+
+TableTransform TableTransform::fit(const Table& rows, const TableTargets& target,
                                    const TableTransformOptions& options) {
   require(rows.rows() > 0, "the table '{}' has no rows to learn from", rows.name());
   require(options.most_one_hot >= 0, "most_one_hot is at least 0; got {}", options.most_one_hot);
   require(options.least_count >= 1, "least_count is at least 1; got {}", options.least_count);
-  const std::size_t column = rows.find(target);
+  const std::vector<std::size_t> targets = find_targets(rows, target);
   auto record = std::make_shared<TransformRecord>();
   record->header = rows.has_header();
   record->missing = {rows.contents()->missing_texts.begin(), rows.contents()->missing_texts.end()};
   std::ranges::sort(record->missing);
-  record->target = target_of(rows, column, options.target);
-  std::set<std::size_t> ignored{column};
+  record->target = target_of(rows, targets, options.target);
+  std::set<std::size_t> ignored(targets.begin(), targets.end());
   for (const std::string& name : options.ignore) {
     const std::size_t left_out = rows.find(name);
-    require(left_out != column, "the target '{}' cannot be left out", target);
+    require(std::ranges::count(targets, left_out) == 0, "the target '{}' cannot be left out", name);
     ignored.insert(left_out);
   }
   const Fitting fitting(rows, options);

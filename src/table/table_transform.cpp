@@ -14,14 +14,13 @@
 #include "base/memory.h"
 #include "describe/nearest.h"
 #include "table/contents.h"
+#include "table/scaling.h"
 #include "table/transform_record.h"
 
 namespace linnet {
 namespace {
 
 constexpr double kDaysOfYear = 365.2425;
-const std::string kNoTarget;
-const std::vector<std::string> kNoClasses;
 
 using Places = std::unordered_map<std::string_view, std::int32_t>;
 
@@ -34,14 +33,18 @@ Places places_of(const std::vector<std::string>& texts, std::int32_t first) {
 /// Where a table has the columns that a transform knows.
 class Matching {
  public:
-  Matching(const TransformRecord& record, const Table& table) : record_(record), table_(table) {
-    by_name_ = record.header && table.has_header();
+  Matching(const TransformRecord& record, const Table& table)
+      : record_(record), table_(table), targets_(columns_of(record.target)) {
     const std::size_t own = table.columns().size();
     const std::size_t known = record.columns.size();
-    require<DataError>(by_name_ || own == known || own + 1 == known,
-                       "'{}' has {} columns; the model learned from {}, the target '{}' among them",
-                       table.name(), own, known, column_of(record.target));
-    without_target_ = !by_name_ && own + 1 == known;
+    by_name_ = table.has_header() && (record.header || has_inputs());
+    const std::size_t left_out = targets_.size();
+    require<DataError>(by_name_ || own == known || own + left_out == known,
+                       "'{}' has {} columns; the model learned from {}, {} among them",
+                       table.name(), own, known,
+                       left_out == 1 ? fmt::format("the target '{}'", targets_[0])
+                                     : fmt::format("{} targets", left_out));
+    without_targets_ = !by_name_ && own + left_out == known;
   }
 
   std::optional<std::size_t> find(const std::string& column) const {
@@ -52,10 +55,12 @@ class Matching {
       return std::nullopt;
     }
     const std::size_t place = place_of(column);
-    const std::size_t target = place_of(column_of(record_.target));
-    if (!without_target_) return place;
-    if (place == target) return std::nullopt;
-    return place - (place > target ? 1 : 0);
+    if (!without_targets_) return place;
+    if (std::ranges::count(targets_, column) > 0) return std::nullopt;
+    const auto before = std::ranges::count_if(targets_, [&](const std::string& target) {
+      return place_of(target) < place;
+    });
+    return place - static_cast<std::size_t>(before);
   }
 
   std::size_t need(const std::string& column) const {
@@ -72,12 +77,37 @@ class Matching {
     return static_cast<std::size_t>(std::ranges::find(record_.columns, column) -
                                     record_.columns.begin());
   }
+  bool has_inputs() const {
+    return std::ranges::all_of(record_.inputs, [&](const TableInput& input) {
+      return std::ranges::count(table_.columns(), column_of(input), &TableColumn::name) > 0;
+    });
+  }
 
   const TransformRecord& record_;
   const Table& table_;
+  std::vector<std::string> targets_;
   bool by_name_ = false;
-  bool without_target_ = false;
+  bool without_targets_ = false;
 };
+
+/// A column's numbers; missing ones lie on the line between the rows before and after.
+std::vector<double> interpolated(const Table& table, std::size_t column, double otherwise) {
+  std::vector<double> values(static_cast<std::size_t>(table.rows()), otherwise);
+  std::size_t next = 0;  // the first row after the last number
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (table.missing(static_cast<std::int64_t>(row), column)) continue;
+    values[row] = table.number(static_cast<std::int64_t>(row), column);
+    const double from = next == 0 ? values[row] : values[next - 1];
+    const double steps = static_cast<double>(row + 1 - next);
+    for (std::size_t i = next; i < row; ++i) {
+      values[i] = from + (values[row] - from) * static_cast<double>(i + 1 - next) / steps;
+    }
+    next = row + 1;
+  }
+  if (next > 0)
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(next), values.end(), values[next - 1]);
+  return values;
+}
 
 /// Writes the features of one input, column by column.
 class FeatureWriter {
@@ -86,10 +116,14 @@ class FeatureWriter {
       : table_(table), to_(to), features_(features) {}
 
   void operator()(const NumberInput& input, std::size_t column) {
+    std::vector<double> between;
+    if (input.interpolate) between = interpolated(table_, column, input.fill);
     for (std::int64_t row = 0; row < table_.rows(); ++row) {
       const bool missing = table_.missing(row, column);
-      const double value = missing ? input.fill : table_.number(row, column);
-      put(row, 0, standardised(value, input.mean, input.std, row, column));
+      const double value = !missing            ? table_.number(row, column)
+                           : input.interpolate ? between[static_cast<std::size_t>(row)]
+                                               : input.fill;
+      put(row, 0, in_f32(scaled(input, value), value, row, column));
       if (input.indicator) put(row, 1, missing ? 1 : 0);
     }
     first_ += input.indicator ? 2 : 1;
@@ -124,7 +158,7 @@ class FeatureWriter {
       require<DataError>(date || text.empty(), "{}: expected a date as {}; got '{}'",
                          table_.place(row, column), example(input.order), text);
       const double day = date ? static_cast<double>(date->day) + date->seconds / 86400 : input.fill;
-      put(row, 0, standardised(day, input.mean, input.std, row, column));
+      put(row, 0, in_f32((day - input.mean) / input.std, day, row, column));
       if (date) {
         circle(row, 1, date->day_of_year() / kDaysOfYear);
         circle(row, 3, date->weekday() / 7.0);
@@ -137,7 +171,8 @@ class FeatureWriter {
 
   static std::int32_t place_in(const CategoryInput& input, const Places& places,
                                std::string_view text) {
-    if (text.empty()) return input.missing ? static_cast<std::int32_t>(input.places() - 1) : 0;
+    if (text.empty() && input.missing) return static_cast<std::int32_t>(input.places() - 1);
+    if (text.empty()) text = input.fill;
     const auto found = places.find(text);
     return found == places.end() ? 0 : found->second;
   }
@@ -155,13 +190,11 @@ class FeatureWriter {
     put(row, feature, std::sin(2 * std::numbers::pi * turn));
     put(row, feature + 1, std::cos(2 * std::numbers::pi * turn));
   }
-  double standardised(double value, double mean, double std, std::int64_t row,
-                      std::size_t column) const {
-    const double scaled = (value - mean) / std;
-    require<DataError>(std::abs(scaled) <= std::numeric_limits<float>::max(),
-                       "{}: {} is too far from the training's mean {}", table_.place(row, column),
-                       value, mean);
-    return scaled;
+  double in_f32(double feature, double value, std::int64_t row, std::size_t column) const {
+    require<DataError>(std::abs(feature) <= std::numeric_limits<float>::max(),
+                       "{}: {} is too far from the training's numbers", table_.place(row, column),
+                       value);
+    return feature;
   }
 
   const Table& table_;
@@ -208,6 +241,23 @@ class Labels {
   Places places_;
   std::int64_t dots_ = 0;
 };
+
+/// The value of a target.
+float value_of(const Table& rows, std::int64_t row, std::size_t column) {
+  const double value = rows.number(row, column);
+  require<DataError>(std::abs(value) <= std::numeric_limits<float>::max(),
+                     "{}: {} is beyond 32-bit floating-point numbers", rows.place(row, column),
+                     value);
+  return static_cast<float>(value);
+}
+
+/// 0 or 1 of a label.
+float answer_of(const Table& rows, std::int64_t row, std::size_t column) {
+  const std::optional<bool> answer = boolean_of(rows.text(row, column));
+  require<DataError>(answer.has_value(), "{}: expected a label of 0 or 1; got '{}'",
+                     rows.place(row, column), rows.text(row, column));
+  return *answer ? 1.0F : 0.0F;
+}
 
 std::vector<Column> inputs_of(const TransformRecord& record, const Table& rows,
                               const Matching& matching, std::int64_t features,
@@ -269,47 +319,78 @@ Dataset TableTransform::inputs(const Table& rows) const {
 Dataset TableTransform::transform(const Table& rows) const {
   const Dataset samples = inputs(rows);
   const Matching matching(*record_, rows);
-  const std::size_t column = matching.need(target());
   DatasetInfo info{.name = rows.name(), .classes = classes()};
-  const auto count = static_cast<std::size_t>(rows.rows());
-  if (std::holds_alternative<ClassTarget>(record_->target)) {
-    std::vector<std::int32_t> labels(count);
-    Labels label(rows, classes());
-    for (std::size_t i = 0; i < count; ++i) labels[i] = label(static_cast<std::int64_t>(i), column);
+  if (const auto* of = std::get_if<ClassTarget>(&record_->target)) {
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(rows.rows()));
+    Labels label(rows, of->classes);
+    const std::size_t column = matching.need(of->column);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      labels[i] = label(static_cast<std::int64_t>(i), column);
+    }
     label.add_note(info.notes);
     return {samples.inputs(),
             {{.name = target(), .data = Tensor(std::move(labels), {rows.rows()})}},
             std::move(info)};
   }
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto row = static_cast<std::int64_t>(i);
-    const double value = rows.number(row, column);
-    require<DataError>(!std::isnan(value), "{}: the target is missing", rows.place(row, column));
-    require<DataError>(std::abs(value) <= std::numeric_limits<float>::max(),
-                       "{}: {} is beyond 32-bit floating-point numbers", rows.place(row, column),
-                       value);
-    values[i] = static_cast<float>(value);
+  const std::vector<std::string> names = targets();
+  std::vector<float> values(static_cast<std::size_t>(rows.rows()) * names.size());
+  const auto read =
+      target_kind() == TableTarget::labels ? answer_of : value_of;  // of a row and column
+  for (std::size_t t = 0; t < names.size(); ++t) {
+    const std::size_t column = matching.need(names[t]);
+    for (std::int64_t row = 0; row < rows.rows(); ++row) {
+      require<DataError>(!rows.missing(row, column), "{}: the target is missing",
+                         rows.place(row, column));
+      values[static_cast<std::size_t>(row) * names.size() + t] = read(rows, row, column);
+    }
   }
+  const Shape shape{rows.rows(), std::ssize(names)};
   return {samples.inputs(),
-          {{.name = target(), .data = Tensor(std::move(values), {rows.rows(), 1})}},
+          {{.name = names.size() == 1 ? names[0] : "targets",
+            .data = Tensor(std::move(values), shape)}},
           std::move(info)};
 }
 
 const std::string& TableTransform::target() const {
-  return empty() ? kNoTarget : column_of(record_->target);
+  static const std::string kNone;
+  if (empty()) return kNone;
+  const LearnedTarget& of = record_->target;
+  if (const auto* classes = std::get_if<ClassTarget>(&of)) return classes->column;
+  if (const auto* value = std::get_if<ValueTarget>(&of)) return value->column;
+  if (const auto* values = std::get_if<ValuesTarget>(&of)) return values->columns[0];
+  return std::get<LabelsTarget>(of).columns[0];
+}
+std::vector<std::string> TableTransform::targets() const {
+  return empty() ? std::vector<std::string>() : columns_of(record_->target);
+}
+TableTarget TableTransform::target_kind() const {
+  return empty() ? TableTarget::value : kind_of(record_->target);
 }
 const std::vector<std::string>& TableTransform::classes() const {
-  const auto* target = empty() ? nullptr : std::get_if<ClassTarget>(&record_->target);
-  return target != nullptr ? target->classes : kNoClasses;
+  static const std::vector<std::string> kNone;
+  if (empty()) return kNone;
+  if (const auto* of = std::get_if<ClassTarget>(&record_->target)) return of->classes;
+  if (const auto* of = std::get_if<LabelsTarget>(&record_->target)) return of->columns;
+  return kNone;
 }
-double TableTransform::target_mean() const {
-  const auto* target = empty() ? nullptr : std::get_if<ValueTarget>(&record_->target);
-  return target != nullptr ? target->mean : 0;
+std::vector<double> TableTransform::target_means() const {
+  if (empty()) return {};
+  if (const auto* of = std::get_if<ValueTarget>(&record_->target)) return {of->mean};
+  if (const auto* of = std::get_if<ValuesTarget>(&record_->target)) return of->means;
+  return {};
 }
-double TableTransform::target_std() const {
-  const auto* target = empty() ? nullptr : std::get_if<ValueTarget>(&record_->target);
-  return target != nullptr ? target->std : 1;
+std::vector<double> TableTransform::target_stds() const {
+  if (empty()) return {};
+  if (const auto* of = std::get_if<ValueTarget>(&record_->target)) return {of->std};
+  if (const auto* of = std::get_if<ValuesTarget>(&record_->target)) return of->stds;
+  return {};
+}
+
+std::vector<std::string> TableTransform::input_columns() const {
+  std::vector<std::string> names;
+  if (empty()) return names;
+  for (const TableInput& input : record_->inputs) names.push_back(column_of(input));
+  return names;
 }
 
 std::vector<std::string> TableTransform::feature_names() const {

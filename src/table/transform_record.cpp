@@ -45,9 +45,14 @@ inline constexpr std::array<std::string_view, 3> enum_names(DateOrder /*order*/)
 }
 inline std::string_view enum_type(DateOrder /*order*/) { return "DateOrder"; }
 
+inline constexpr std::array<std::string_view, 5> enum_names(Scaling /*scaling*/) {
+  return {"standard", "min_max", "robust", "quantile", "log1p"};
+}
+inline std::string_view enum_type(Scaling /*scaling*/) { return "Scaling"; }
+
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;  // 1: numbers are standardised, the target is one column
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 24;
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its table transform";
@@ -65,8 +70,10 @@ const Kinds<TableInput>& inputs() {
   static const Kinds<TableInput> all = [] {
     Kinds<TableInput> kinds;
     kinds.add("number", "NumberInput",
-              {field<&NumberInput::column>("column").required(), number<&NumberInput::mean>("mean"),
-               positive<&NumberInput::std>("std"), number<&NumberInput::fill>("fill"),
+              {field<&NumberInput::column>("column").required(),
+               field<&NumberInput::scaling>("scaling"), number<&NumberInput::center>("center"),
+               positive<&NumberInput::scale>("scale"), number<&NumberInput::quantiles>("quantiles"),
+               number<&NumberInput::fill>("fill"), field<&NumberInput::interpolate>("interpolate"),
                field<&NumberInput::indicator>("indicator")},
               NumberInput{});
     kinds.add("boolean", "BooleanInput",
@@ -77,7 +84,7 @@ const Kinds<TableInput>& inputs() {
     kinds.add("category", "CategoryInput",
               {field<&CategoryInput::column>("column").required(),
                field<&CategoryInput::categories>("categories").required(),
-               field<&CategoryInput::missing>("missing"),
+               field<&CategoryInput::missing>("missing"), field<&CategoryInput::fill>("fill"),
                field<&CategoryInput::embedded>("embedded")},
               CategoryInput{});
     kinds.add("date", "DateInput",
@@ -102,6 +109,13 @@ const Kinds<LearnedTarget>& targets() {
               {field<&ValueTarget::column>("column").required(), number<&ValueTarget::mean>("mean"),
                positive<&ValueTarget::std>("std")},
               ValueTarget{});
+    kinds.add("values", "ValuesTarget",
+              {field<&ValuesTarget::columns>("columns").required(),
+               number<&ValuesTarget::means>("means").required(),
+               positive<&ValuesTarget::stds>("stds").required()},
+              ValuesTarget{});
+    kinds.add("labels", "LabelsTarget", {field<&LabelsTarget::columns>("columns").required()},
+              LabelsTarget{});
     return kinds;
   }();
   return all;
@@ -128,21 +142,39 @@ void check_unique(const std::vector<std::string>& names, std::string_view what) 
                      "{}: expected {} that differ; got {}", kWhat, what, names.size());
 }
 
+void check_quantiles(const NumberInput& input) {
+  const bool some = input.scaling == Scaling::quantile;
+  require<DataError>(some ? input.quantiles.size() >= 2 && std::ranges::is_sorted(input.quantiles)
+                          : input.quantiles.empty(),
+                     "{}: expected {} of the column '{}'", kWhat,
+                     some ? "at least 2 quantiles, in order," : "no quantiles", input.column);
+}
+
 /// Names that belong together do, and no number of features is beyond what a network may have.
 void check(const TransformRecord& record) {
   check_unique(record.columns, "columns");
   const std::set<std::string_view> columns(record.columns.begin(), record.columns.end());
-  std::set<std::string_view> read{column_of(record.target)};
-  require<DataError>(columns.contains(column_of(record.target)), "{} has no column '{}'", kWhat,
-                     column_of(record.target));
+  std::set<std::string> read;
+  const std::vector<std::string> targets = columns_of(record.target);
+  check_unique(targets, "targets");
+  for (const std::string& target : targets) {
+    require<DataError>(columns.contains(target), "{} has no column '{}'", kWhat, target);
+    read.insert(target);
+  }
   std::int64_t features = 0;
   for (const TableInput& input : record.inputs) {
+    if (const auto* numbers = std::get_if<NumberInput>(&input)) check_quantiles(*numbers);
     require<DataError>(columns.contains(column_of(input)), "{} has no column '{}'", kWhat,
                        column_of(input));
     require<DataError>(read.insert(column_of(input)).second, "{} reads the column '{}' twice",
                        kWhat, column_of(input));
     if (const auto* category = std::get_if<CategoryInput>(&input)) {
       check_unique(category->categories, "categories");
+      require<DataError>(category->fill.empty() ||
+                             std::ranges::find(category->categories, category->fill) !=
+                                 category->categories.end(),
+                         "{}: the column '{}' has no category '{}'", kWhat, category->column,
+                         category->fill);
       features += category->places();
     }
     features += width_of(input);
@@ -153,9 +185,36 @@ void check(const TransformRecord& record) {
   if (const auto* target = std::get_if<ClassTarget>(&record.target)) {
     check_unique(target->classes, "classes");
   }
+  if (const auto* target = std::get_if<ValuesTarget>(&record.target)) {
+    require<DataError>(target->means.size() == targets.size() &&
+                           target->stds.size() == targets.size(),
+                       "{}: expected {} means and stds; got {} and {}", kWhat, targets.size(),
+                       target->means.size(), target->stds.size());
+  }
 }
 
 }  // namespace
+
+std::vector<std::string_view> scaling_names() {
+  const auto names = enum_names(Scaling());
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string_view> missing_values_names() {
+  return {"mean", "median", "most_frequent", "interpolate", "drop"};
+}
+
+std::vector<std::string> columns_of(const LearnedTarget& target) {
+  if (const auto* classes = std::get_if<ClassTarget>(&target)) return {classes->column};
+  if (const auto* value = std::get_if<ValueTarget>(&target)) return {value->column};
+  if (const auto* values = std::get_if<ValuesTarget>(&target)) return values->columns;
+  return std::get<LabelsTarget>(target).columns;
+}
+
+TableTarget kind_of(const LearnedTarget& target) {
+  if (std::holds_alternative<ClassTarget>(target)) return TableTarget::classes;
+  return std::holds_alternative<LabelsTarget>(target) ? TableTarget::labels : TableTarget::value;
+}
 
 std::int64_t width_of(const TableInput& input) {
   return static_cast<std::int64_t>(names_of(input).size());
@@ -189,7 +248,7 @@ std::vector<std::string> names_of(const TableInput& input) {
 
 std::string json_of(const TransformRecord& record) {
   Setting::List read;
-  for (const TableInput& input : record.inputs) read.push_back(inputs().write(input, true));
+  for (const TableInput& input : record.inputs) read.push_back(inputs().write(input, false));
   const SettingTable table{{"version", {kVersion}},
                            {"header", {record.header}},
                            {"missing", texts(record.missing)},
@@ -199,13 +258,27 @@ std::string json_of(const TransformRecord& record) {
   return json_of(Setting(table), kDepth).dump();
 }
 
+namespace {
+
+/// Renames what the first version called otherwise.
+void update(SettingTable& input) {
+  if (text_of(input, "kind") != "number") return;
+  for (SettingEntry& entry : input) {
+    if (entry.key == "mean") entry.key = "center";
+    if (entry.key == "std") entry.key = "scale";
+  }
+}
+
+}  // namespace
+
 TransformRecord transform_record_from(const std::string& text) {
   const Setting all = setting_from(parse_json<nlohmann::json>(text, kDepth, kWhat));
   const auto* table = all.get_if<SettingTable>();
   require<DataError>(table != nullptr, "{} is damaged", kWhat);
   const auto* version = need(*table, "version").get_if<std::int64_t>();
-  require<DataError>(version != nullptr && *version == kVersion,
-                     "{} is of another version than {}; a newer Linnet wrote it", kWhat, kVersion);
+  require<DataError>(version != nullptr && *version >= 1 && *version <= kVersion,
+                     "{} is of another version than 1 to {}; a newer Linnet wrote it", kWhat,
+                     kVersion);
   TransformRecord record;
   const auto* header = need(*table, "header").get_if<bool>();
   const auto* list = need(*table, "inputs").get_if<Setting::List>();
@@ -215,8 +288,9 @@ TransformRecord transform_record_from(const std::string& text) {
   record.header = *header;
   record.missing = read_texts(*table, "missing");
   record.columns = read_texts(*table, "columns");
-  for (const Setting& input : *list) {
+  for (Setting input : *list) {
     require<DataError>(input.get_if<SettingTable>() != nullptr, "{} is damaged", kWhat);
+    if (*version == 1) update(*input.get_if<SettingTable>());
     record.inputs.push_back(inputs().read(input, kWhat, "number"));
   }
   record.target = targets().read(target, kWhat, "value");

@@ -16,13 +16,16 @@
 
 namespace linnet {
 
-/// A number, standardised: (x - mean) / std; a missing one is `fill`.
+/// A number, scaled: (x - center) / scale, of its logarithm with log1p; a missing one is `fill`.
 struct NumberInput {
   std::string column = {};
-  double mean = 0;
-  double std = 1;
+  Scaling scaling = Scaling::standard;
+  double center = 0;
+  double scale = 1;
+  std::vector<double> quantiles = {};  ///< in order, of Scaling::quantile alone
   double fill = 0;
-  bool indicator = false;  ///< a second feature is 1 where the value is missing
+  bool interpolate = false;  ///< a missing one lies between its neighbours where these are there
+  bool indicator = false;    ///< a second feature is 1 where the value is missing
 };
 
 /// A boolean, 0 or 1; a missing one is `fill`.
@@ -37,7 +40,8 @@ struct BooleanInput {
 struct CategoryInput {
   std::string column = {};
   std::vector<std::string> categories = {};
-  bool missing = false;   ///< a missing value has a place of its own; else that of the unknown
+  bool missing = false;   ///< a missing value has a place of its own; else that of `fill`
+  std::string fill = {};  ///< the category that stands in for a missing one; empty: the unknown
   bool embedded = false;  ///< an id instead of a feature for each place
 
   std::int64_t places() const {
@@ -71,7 +75,19 @@ struct ValueTarget {
   double std = 1;
 };
 
-using LearnedTarget = std::variant<ClassTarget, ValueTarget>;
+/// A number of each of several columns.
+struct ValuesTarget {
+  std::vector<std::string> columns = {};
+  std::vector<double> means = {};
+  std::vector<double> stds = {};
+};
+
+/// 0 or 1 of each of several columns.
+struct LabelsTarget {
+  std::vector<std::string> columns = {};
+};
+
+using LearnedTarget = std::variant<ClassTarget, ValueTarget, ValuesTarget, LabelsTarget>;
 
 /// What a TableTransform knows.
 struct TransformRecord {
@@ -82,22 +98,27 @@ struct TransformRecord {
   LearnedTarget target = {};
 };
 
-/// Returns the column that an input or a target reads.
-template <class V>
-const std::string& column_of(const V& value) {
-  return std::visit([](const auto& of) -> const std::string& { return of.column; }, value);
+/// Returns the column that an input reads.
+inline const std::string& column_of(const TableInput& input) {
+  return std::visit([](const auto& of) -> const std::string& { return of.column; }, input);
 }
+/// Returns the columns of a target.
+std::vector<std::string> columns_of(const LearnedTarget& target);
 
 /// How many features an input has; 0 of an id.
 std::int64_t width_of(const TableInput& input);
 /// Returns the names of the features of an input.
 std::vector<std::string> names_of(const TableInput& input);
 
-/// Returns what a model learns of a column of these rows. Throws DataError as TableTransform::fit()
-/// does.
-LearnedTarget target_of(const Table& rows, std::size_t column, TableTarget kind);
+/// Returns what a model learns of these columns. Throws DataError as TableTransform::fit() does.
+LearnedTarget target_of(const Table& rows, const std::vector<std::size_t>& columns,
+                        TableTarget kind);
+/// Returns the kind, never `automatic`.
+TableTarget kind_of(const LearnedTarget& target);
+/// Returns the places of the columns. Throws Error for none, and for one that is named twice.
+std::vector<std::size_t> find_targets(const Table& table, const TableTargets& targets);
 
-/// Returns the record as JSON, {"version": 1, "columns": [...], "inputs": [{"kind": "number",
+/// Returns the record as JSON, {"version": 2, "columns": [...], "inputs": [{"kind": "number",
 /// ...}], ...}.
 std::string json_of(const TransformRecord& record);
 /// Throws DataError for any other text.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <linnet/table_transform.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "data_sets.h"
@@ -45,8 +46,8 @@ TEST(TableTransform, NothingButItsRowsCounts) {
   const TableTransform transform = TableTransform::fit(table.take(first), "y");
   const std::vector<float> x = vector_of(transform.inputs(table).inputs()[0].data);
   EXPECT_EQ(x, (std::vector<float>{-1, 1, 999}));
-  EXPECT_EQ(transform.target_mean(), 2);
-  EXPECT_EQ(transform.target_std(), 0.5);
+  EXPECT_EQ(transform.target_means(), (std::vector<double>{2}));
+  EXPECT_EQ(transform.target_stds(), (std::vector<double>{0.5}));
 }
 
 TEST(TableTransform, UnseenAndMissingCategoriesHaveAPlace) {
@@ -94,13 +95,167 @@ TEST(TableTransform, ChoosesWhatItLearns) {
 
 TEST(TableTransform, SurvivesItsJson) {
   const Table table = parse_table(std::string(kRows) + "5,m,yes,10,dog\n");
-  for (const char* target : {"species", "age"}) {
-    const TableTransform transform = TableTransform::fit(table, target, {.most_one_hot = 1});
+  const auto expect_same = [&](const TableTargets& target, const TableTransformOptions& options) {
+    const TableTransform transform = TableTransform::fit(table, target, options);
     const TableTransform read = TableTransform::from_json(transform.to_json());
     EXPECT_EQ(read.to_json(), transform.to_json());
     EXPECT_EQ(vector_of(read.inputs(table).inputs()[0].data),
               vector_of(transform.inputs(table).inputs()[0].data));
+    EXPECT_EQ(read.target_stds(), transform.target_stds());
+  };
+  expect_same("species", {.most_one_hot = 1});
+  expect_same("age", {.most_one_hot = 1});
+  expect_same({"age", "weight"}, {.missing = MissingValues::most_frequent});
+  for (const Scaling scaling : {Scaling::min_max, Scaling::robust, Scaling::quantile}) {
+    expect_same("species", {.missing = MissingValues::interpolate, .scaling = scaling});
   }
+}
+
+/// As the first version wrote it.
+const char* const kVersion1 =
+    R"({"version":1,"header":true,"missing":["?","NA"],"columns":["size","member","colour","town",)"
+    R"("seen","kind","price"],"inputs":[{"kind":"number","column":"size","mean":4.5,"std":2,)"
+    R"("fill":4.5,"indicator":true},{"kind":"boolean","column":"member","fill":0.25,"indicator":)"
+    R"(false},{"kind":"category","column":"colour","categories":["blue","red"],"missing":true,)"
+    R"("embedded":false},{"kind":"category","column":"town","categories":["t0","t1"],"missing":)"
+    R"(false,"embedded":true},{"kind":"date","column":"seen","order":"year_first","mean":19900,)"
+    R"("std":100,"fill":19900,"times":false,"indicator":false}],"target":)";
+
+TEST(TableTransform, ReadsTheFirstVersion) {
+  const Table rows = parse_table(
+      "size,member,colour,town,seen,kind,price\n6.5,yes,red,t1,2024-06-26,b,3\n"
+      ",?,,other,2024-06-26,a,5\n");
+  const TableTransform value = TableTransform::from_json(
+      std::string(kVersion1) + R"({"kind":"value","column":"price","mean":106.5,"std":22}})");
+  EXPECT_EQ(value.target_means(), (std::vector<double>{106.5}));
+  EXPECT_EQ(value.target_stds(), (std::vector<double>{22}));
+  const Dataset data = value.transform(rows);
+  const std::vector<float> x = vector_of(data.column("numbers").data);
+  EXPECT_EQ(std::vector<float>(x.begin(), x.begin() + 8),
+            (std::vector<float>{1, 0, 1, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(std::vector<float>(x.begin() + 12, x.begin() + 20),
+            (std::vector<float>{0, 1, 0.25, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(vector_of<std::int32_t>(data.column("categories").data),
+            (std::vector<std::int32_t>{2, 0}));
+  EXPECT_EQ(vector_of(data.targets()[0].data), (std::vector<float>{3, 5}));
+  const TableTransform classes = TableTransform::from_json(
+      std::string(kVersion1) + R"({"kind":"classes","column":"kind","classes":["a","b"]}})");
+  EXPECT_EQ(vector_of<std::int32_t>(classes.transform(rows).targets()[0].data),
+            (std::vector<std::int32_t>{1, 0}));
+}
+
+/// The numbers of a column "x" as samples hold them, fitted on others.
+std::vector<float> scaled(const std::string& fitted, const std::string& rows,
+                          const TableTransformOptions& options) {
+  const TableTransform transform =
+      TableTransform::fit(parse_table("x,y\n" + fitted, "t"), "y", options);
+  return vector_of(
+      transform.inputs(parse_table("x\n" + rows, "r", {.header = true})).column("numbers").data);
+}
+
+TEST(TableTransform, ScalesAsScikitLearn) {
+  const std::string fitted = "1,1.5\n2,2.5\n2,1.5\n3,2.5\n10,3.5\n-4,4.5\n100,5.5\n2.5,2.5\n";
+  const std::string rows = "0\n2\n5\n1000\n-4\n-50\n2.75\n";
+  const auto expect = [&](Scaling scaling, const std::vector<float>& wanted) {
+    const std::vector<float> got = scaled(fitted, rows, {.scaling = scaling});
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_NEAR(got[i], wanted[i], 1e-6 * (1 + std::abs(wanted[i]))) << "row " << i;
+    }
+  };
+  // StandardScaler, MinMaxScaler, RobustScaler and QuantileTransformer(n_quantiles=8,
+  // output_distribution="normal") of scikit-learn 1.7; log1p is StandardScaler of signed
+  // logarithms.
+  expect(Scaling::standard, {-0.448243553F, -0.386682207F, -0.294340187F, 30.3324296F,
+                             -0.571366246F, -1.98727721F, -0.363596702F});
+  expect(Scaling::min_max, {0.0384615385F, 0.0576923077F, 0.0865384615F, 9.65384615F, 0,
+                            -0.442307692F, 0.0649038462F});
+  expect(Scaling::robust, {-0.75F, -0.0833333333F, 0.916666667F, 332.583333F, -2.08333333F,
+                           -17.4166667F, 0.166666667F});
+  expect(Scaling::quantile, {-1.20404696F, -0.366106357F, 0.690633454F, 5.19933758F, -5.19933758F,
+                             -5.19933758F, 0.366106357F});
+  expect(Scaling::log1p, {-0.841822288F, -0.165092592F, 0.261876309F, 3.41387335F, -1.83321337F,
+                          -3.2637715F, -0.0276393069F});
+}
+
+TEST(TableTransform, ColumnsHaveScalingsOfTheirOwn) {
+  const Table table = parse_table("a,b,c,y\n1,10,u,1.5\n3,20,v,2.5\n5,60,u,3.5\n", "t");
+  const TableTransform transform = TableTransform::fit(
+      table, "y", {.scaling = Scaling::robust, .column_scaling = {{"2", Scaling::min_max}}});
+  const std::vector<float> x = vector_of(transform.inputs(table).inputs()[0].data);
+  EXPECT_EQ(x[0], -1);
+  EXPECT_EQ(x[1], 0);
+  EXPECT_FLOAT_EQ(x[x.size() / 3 + 1], 0.2F);
+  EXPECT_EQ(message_of([&] {
+              TableTransform::fit(table, "y", {.column_scaling = {{"c", Scaling::log1p}}});
+            }),
+            "the column 'c' of 't' is of the type category; scalings are for numbers");
+}
+
+TEST(TableTransform, AColumnOfEqualQuartilesIsScaled) {
+  const std::string fitted = "0,1.5\n0,2.5\n0,1.5\n0,2.5\n0,3.5\n1000,4.5\n";
+  EXPECT_LT(scaled(fitted, "1000\n", {.scaling = Scaling::robust})[0], 3);
+}
+
+TEST(TableTransform, MissingValuesAreFilled) {
+  const std::string fitted = "1,1.5\n2,2.5\n2,1.5\n7,2.5\n,3.5\n";
+  const auto fill = [&](MissingValues missing) {
+    return scaled(fitted, "?\n", {.missing = missing, .scaling = Scaling::min_max})[0];
+  };
+  EXPECT_FLOAT_EQ(fill(MissingValues::mean), 2.0F / 6);
+  EXPECT_FLOAT_EQ(fill(MissingValues::median), 1.0F / 6);
+  EXPECT_FLOAT_EQ(fill(MissingValues::most_frequent), 1.0F / 6);
+  EXPECT_FLOAT_EQ(fill(MissingValues::interpolate), 2.0F / 6) << "no row has a number";
+  // Each row has a number and an indicator.
+  EXPECT_EQ(scaled("0,1.5\n,1.5\n8,2.5\n,3.5\n", "NA\n4\nNA\nNA\n1\nNA\n",
+                   {.missing = MissingValues::interpolate, .scaling = Scaling::min_max}),
+            (std::vector<float>{0.5F, 1, 0.5F, 0, 0.375F, 1, 0.25F, 1, 0.125F, 0, 0.125F, 1}));
+}
+
+TEST(TableTransform, AMissingCategoryIsTheMostFrequentOne) {
+  const Table table = parse_table("c,y\na,1.5\na,2.5\nb,3.5\nb,4.5\nb,4.5\n,5.5\n", "t");
+  const TableTransform transform =
+      TableTransform::fit(table, "y", {.missing = MissingValues::most_frequent});
+  EXPECT_EQ(transform.feature_names(), (std::vector<std::string>{"c unknown", "c=a", "c=b"}));
+  EXPECT_EQ(
+      vector_of(
+          transform.inputs(parse_table("c\n?\nz\n", "r", {.header = true})).column("numbers").data),
+      (std::vector<float>{0, 0, 1, 1, 0, 0}));
+}
+
+TEST(TableTransform, SeveralTargets) {
+  const Table table = parse_table(
+      "x,hot,wet,t,p\n1,yes,no,10,100\n2,no,no,20,300\n3,yes,yes,30,500\n4,no,yes,20,300\n", "t");
+  const TableTransform values = TableTransform::fit(table, {"t", "5"}, {.ignore = {"hot", "wet"}});
+  EXPECT_EQ(values.targets(), (std::vector<std::string>{"t", "p"}));
+  EXPECT_EQ(values.target_kind(), TableTarget::value);
+  EXPECT_EQ(values.target_means(), (std::vector<double>{20, 300}));
+  EXPECT_EQ(values.input_columns(), (std::vector<std::string>{"x"}));
+  const Dataset data = values.transform(table);
+  EXPECT_EQ(data.targets()[0].name, "targets");
+  EXPECT_EQ(vector_of(data.targets()[0].data),
+            (std::vector<float>{10, 100, 20, 300, 30, 500, 20, 300}));
+  const TableTransform labels = TableTransform::fit(table, {"wet", "hot"}, {.ignore = {"t", "p"}});
+  EXPECT_EQ(labels.target_kind(), TableTarget::labels);
+  EXPECT_EQ(labels.classes(), (std::vector<std::string>{"wet", "hot"}));
+  EXPECT_EQ(vector_of(labels.transform(table).targets()[0].data),
+            (std::vector<float>{0, 1, 0, 0, 1, 1, 1, 0}));
+  const Table bare = parse_table("1,2\n", "r", {.header = false});
+  EXPECT_EQ(message_of([&] { values.inputs(bare); }),
+            "'r' has 2 columns; the model learned from 5, 2 targets among them");
+  const auto error = [&](const TableTargets& targets, TableTarget kind = TableTarget::automatic) {
+    return message_of([&] { TableTransform::fit(table, targets, {.target = kind}); });
+  };
+  EXPECT_EQ(error({"hot", "t"}),
+            "several targets are all numbers or all booleans; the target 'hot' of 't' is of the "
+            "type boolean, 't' of the type integer");
+  EXPECT_EQ(error({"hot", "wet"}, TableTarget::classes),
+            "one class of several is learned of one target column; got 2 columns");
+  EXPECT_EQ(error({"hot", "hot"}), "the target 'hot' is named twice");
+  EXPECT_EQ(error({}), "name the target column of 't'");
+  EXPECT_EQ(message_of(
+                [&] { labels.transform(parse_table("x,hot,wet\n1,yes,maybe\n2,no,no\n", "r")); }),
+            "'r', row 1 (line 2), column 'wet': expected a label of 0 or 1; got 'maybe'");
 }
 
 TEST(TableTransform, DamagedJsonIsRefused) {
@@ -112,8 +267,8 @@ TEST(TableTransform, DamagedJsonIsRefused) {
     text.replace(at, from.size(), to);
     return message_of([&] { TableTransform::from_json(text); });
   };
-  EXPECT_NE(error("\"version\":1", "\"version\":2"), "");
-  EXPECT_NE(error("\"std\":1.1", "\"std\":-1.1"), "");
+  EXPECT_NE(error("\"version\":2", "\"version\":3"), "");
+  EXPECT_NE(error("\"scale\":1.1", "\"scale\":-1.1"), "");
   EXPECT_NE(error("\"column\":\"age\"", "\"column\":\"agf\""), "");
   EXPECT_NE(error("\"column\":\"age\"", "\"column\":\"sex\""), "");
   EXPECT_NE(error("\"kind\":\"number\"", "\"kind\":\"numbers\""), "");
@@ -121,6 +276,14 @@ TEST(TableTransform, DamagedJsonIsRefused) {
   EXPECT_NE(error("[\"cat\",\"dog\"]", "[\"cat\",\"cat\"]"), "");
   EXPECT_NE(error("[\"cat\",\"dog\"]", "[1]"), "");
   EXPECT_NE(error("\"inputs\"", "\"outputs\""), "");
+  const std::string quantiles =
+      TableTransform::fit(parse_table(kRows), "species", {.scaling = Scaling::quantile}).to_json();
+  for (const char* wrong : {"[4.0,3.0]", "3.0", "[1.0,\"x\"]"}) {
+    std::string text = quantiles;
+    const std::size_t at = text.find("\"quantiles\":[") + 12;
+    text.replace(at, text.find(']', at) + 1 - at, wrong);
+    EXPECT_NE(message_of([&] { TableTransform::from_json(text); }), "") << wrong;
+  }
   EXPECT_NE(message_of([&] { TableTransform::from_json(good.substr(0, good.size() / 2)); }), "");
   EXPECT_NE(message_of([&] { TableTransform::from_json("[]"); }), "");
 }

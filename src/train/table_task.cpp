@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
-#include <string_view>
-#include <variant>
+#include <optional>
 
 #include "base/check.h"
 #include "base/join.h"
-#include "base/random.h"
 #include "table/transform_record.h"
+#include "train/table_split.h"
 
 namespace linnet {
 namespace {
@@ -43,63 +40,8 @@ std::int64_t embedding_length(std::int64_t categories) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(length), 2, 32);
 }
 
-/// The rows of each part, in the table's order.
-struct SplitRows {
-  std::vector<std::int64_t> train;
-  std::vector<std::int64_t> validation;
-  std::vector<std::int64_t> test;
-};
-
-/// Splits one stratum; its last row stays with the training set.
-void split(const std::vector<std::int64_t>& rows, const TableTaskOptions& options,
-           std::uint64_t key, SplitRows& to) {
-  const auto count = static_cast<std::int64_t>(rows.size());
-  const auto share = [&](double of) {
-    return static_cast<std::int64_t>(std::llround(of * static_cast<double>(count)));
-  };
-  const std::int64_t test = std::min(share(options.test), count - 1);
-  const std::int64_t validation = std::min(share(options.validation), count - 1 - test);
-  const Permutation rank(key, rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto place = static_cast<std::int64_t>(rank(i));
-    std::vector<std::int64_t>& part = place < test                ? to.test
-                                      : place < test + validation ? to.validation
-                                                                  : to.train;
-    part.push_back(rows[i]);
-  }
-}
-
-SplitRows split_rows(const Table& table, std::size_t target, bool stratify,
-                     const std::vector<std::int64_t>& rows, const TableTaskOptions& options) {
-  std::map<std::string_view, std::vector<std::int64_t>> strata;
-  for (const std::int64_t row : rows) {
-    strata[stratify ? table.text(row, target) : std::string_view()].push_back(row);
-  }
-  SplitRows parts;
-  std::uint64_t stratum = 0;
-  for (const auto& [text, of] : strata) {
-    split(of, options, random_key(options.seed, RandomStream::split, ++stratum), parts);
-  }
-  for (auto* part : {&parts.train, &parts.validation, &parts.test}) std::ranges::sort(*part);
-  return parts;
-}
-
-/// Moves the rows of classes that the training set would lack into it.
-void keep_classes(const Table& table, std::size_t target, SplitRows& parts) {
-  std::set<std::string_view> known;
-  for (const std::int64_t row : parts.train) known.insert(table.text(row, target));
-  for (auto* part : {&parts.validation, &parts.test}) {
-    const auto unknown = std::stable_partition(part->begin(), part->end(), [&](std::int64_t row) {
-      return known.contains(table.text(row, target));
-    });
-    parts.train.insert(parts.train.end(), unknown, part->end());
-    part->erase(unknown, part->end());
-  }
-  std::ranges::sort(parts.train);
-}
-
 /// The rows that a training can use.
-std::vector<std::int64_t> usable_rows(const Table& table, std::size_t target,
+std::vector<std::int64_t> usable_rows(const Table& table, const std::vector<std::size_t>& targets,
                                       const TableTaskOptions& options,
                                       std::vector<std::string>& notes) {
   std::vector<std::int64_t> rows;
@@ -116,7 +58,7 @@ std::vector<std::int64_t> usable_rows(const Table& table, std::size_t target,
     return false;
   };
   for (std::int64_t row = 0; row < table.rows(); ++row) {
-    if (table.missing(row, target)) {
+    if (std::ranges::any_of(targets, [&](auto target) { return table.missing(row, target); })) {
       ++no_target;
     } else if (options.transform.missing == MissingValues::drop && misses(row)) {
       ++dropped;
@@ -134,13 +76,13 @@ std::vector<std::int64_t> usable_rows(const Table& table, std::size_t target,
   return rows;
 }
 
-void add_left_out(const Table& table, const TableTransform& transform,
+void add_left_out(const Table& table, const std::vector<std::size_t>& targets,
                   std::vector<std::string>& notes) {
   for (const ColumnType type : {ColumnType::constant, ColumnType::identifier}) {
     std::vector<std::string> names;
-    for (const TableColumn& column : table.columns()) {
-      if (column.type == type && column.name != transform.target()) {
-        names.push_back(fmt::format("'{}'", column.name));
+    for (std::size_t i = 0; i < table.columns().size(); ++i) {
+      if (table.columns()[i].type == type && std::ranges::count(targets, i) == 0) {
+        names.push_back(fmt::format("'{}'", table.columns()[i].name));
       }
     }
     if (names.empty()) continue;
@@ -149,6 +91,36 @@ void add_left_out(const Table& table, const TableTransform& transform,
                                                              : "columns of identifiers are",
                                 join(names, ", ")));
   }
+}
+
+/// "'species', one of 3 classes,"
+std::string what(const TableTransform& transform) {
+  std::vector<std::string> names;
+  for (const std::string& name : transform.targets()) names.push_back(fmt::format("'{}'", name));
+  constexpr std::size_t kMostNamed = 4;
+  if (names.size() > kMostNamed) {
+    const std::size_t more = names.size() - kMostNamed;
+    names.resize(kMostNamed);
+    names.push_back(fmt::format("{} more", more));
+  }
+  const std::string all = join(names, ", ");
+  switch (transform.target_kind()) {
+    case TableTarget::classes:
+      return fmt::format("{}, one of {} classes,", all, transform.classes().size());
+    case TableTarget::labels: return fmt::format("{}, labels of yes or no,", all);
+    case TableTarget::value:
+    case TableTarget::automatic: break;
+  }
+  return fmt::format("{}, {},", all, names.size() == 1 ? "a value" : "values");
+}
+
+/// Throws unless a transform that was fitted before predicts these columns.
+void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
+                  const TableTransform& fitted) {
+  std::vector<std::string> names;
+  for (const std::size_t target : targets) names.push_back(table.columns()[target].name);
+  require(names == fitted.targets(), "the fitted transform predicts '{}'; got the target '{}'",
+          join(fitted.targets(), "', '"), join(names, "', '"));
 }
 
 }  // namespace
@@ -172,11 +144,29 @@ Network table_network(const TableTransform& transform, std::int64_t rows) {
   for (int layer = 0; layer < 2; ++layer) {
     x = x | Dense{.units = sizes.units} | LayerNorm{} | ReLU{} | Dropout{.rate = sizes.dropout};
   }
-  const auto classes = static_cast<std::int64_t>(transform.classes().size());
-  if (classes > 0) return functional.build({{"output", x | Dense{.units = classes}}});
-  return functional.build(
-      {{"output", x | Dense{.units = 1} |
-                      Rescale{.scale = transform.target_std(), .shift = transform.target_mean()}}});
+  const auto outputs = static_cast<std::int64_t>(transform.target_kind() == TableTarget::classes
+                                                     ? transform.classes().size()
+                                                     : transform.targets().size());
+  Network network = functional.build({{"output", x | Dense{.units = outputs}}});
+  add_target_scale(network, transform);
+  return network;
+}
+
+void add_target_scale(Network& network, const TableTransform& transform) {
+  const std::vector<double> means = transform.target_means();
+  std::vector<double> stds = transform.target_stds();
+  if (means.empty()) return;
+  if (means.size() == 1) {
+    network.add(Rescale{.scale = stds[0], .shift = means[0]});
+    return;
+  }
+  // Normalize computes (y - m) / s; this one's inverse has the mean -m / s and the std 1 / s.
+  Normalize back{.mean = {}, .std = {}, .scale = 1};
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    back.mean.push_back(-means[i] / stds[i]);
+    back.std.push_back(1 / stds[i]);
+  }
+  network.add(back);
 }
 
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows) {
@@ -187,43 +177,48 @@ TrainingOptions table_training(const TableTransform& transform, std::int64_t row
   training.patience = sizes.patience;
   training.keep_best = true;
   training.optimizer = AdamW{.learning_rate = kLearningRate, .weight_decay = kWeightDecay};
-  if (transform.classes().empty()) {
-    OutputLoss loss;
-    loss.output = "output";
+  if (transform.target_kind() == TableTarget::classes) return training;
+  OutputLoss loss;
+  loss.output = "output";
+  const std::vector<double> stds = transform.target_stds();
+  if (stds.empty()) {
+    loss.loss = Loss::binary_cross_entropy;
+  } else {
     loss.loss = Loss::mse;
-    loss.weight = 1 / (transform.target_std() * transform.target_std());
-    training.output_losses.push_back(loss);
+    if (stds.size() == 1) loss.weight = 1 / (stds[0] * stds[0]);
+    for (std::size_t i = 0; stds.size() > 1 && i < stds.size(); ++i) {
+      loss.options.class_weights.push_back(1 / (stds[i] * stds[i]));
+    }
   }
+  training.output_losses.push_back(loss);
   return training;
 }
 
 TableTask table_task(const Table& table, const TableTaskOptions& options) {
-  require(options.validation >= 0 && options.test >= 0 && options.validation + options.test < 1,
-          "validation and test are shares of the rows, together below 1; got {} and {}",
-          options.validation, options.test);
-  require(!options.target.empty(), "name the target column of '{}'", table.name());
-  const std::size_t target = table.find(options.target);
-  TableTask task{.transform = {}, .data = {}, .network = Network({1})};
+  check_split(options);
+  const bool fitted = !options.fitted.empty();
+  const TableTargets wanted =
+      options.target.names.empty() && fitted ? options.fitted.targets() : options.target;
+  const std::vector<std::size_t> targets = find_targets(table, wanted);
+  if (fitted) check_fitted(table, targets, options.fitted);
+  TableTask task{.transform = options.fitted, .data = {}, .network = Network({1})};
   task.notes = table.notes();
-  const std::vector<std::int64_t> rows = usable_rows(table, target, options, task.notes);
+  const std::vector<std::int64_t> rows = usable_rows(table, targets, options, task.notes);
   TableTransformOptions transform = options.transform;
-  const bool classes =
-      std::holds_alternative<ClassTarget>(target_of(table.take(rows), target, transform.target));
-  transform.target = classes ? TableTarget::classes : TableTarget::value;
-  SplitRows parts = split_rows(table, target, classes && options.stratify, rows, options);
-  if (classes) keep_classes(table, target, parts);
-  task.transform = TableTransform::fit(table.take(parts.train), options.target, transform);
+  transform.target = fitted ? options.fitted.target_kind()
+                            : kind_of(target_of(table.take(rows), targets, transform.target));
+  if (!options.group.empty()) transform.ignore.push_back(options.group);
+  std::optional<std::size_t> classes;
+  if (transform.target == TableTarget::classes) classes = targets[0];
+  const SplitRows parts = split_rows(table, rows, classes, options, task.notes);
+  if (!fitted) task.transform = TableTransform::fit(table.take(parts.train), wanted, transform);
   task.data = {.train = task.transform.transform(table.take(parts.train)),
                .validation = task.transform.transform(table.take(parts.validation)),
                .test = task.transform.transform(table.take(parts.test))};
-  add_left_out(table, task.transform, task.notes);
-  const auto features = task.transform.feature_names().size();
+  add_left_out(table, targets, task.notes);
   task.notes.push_back(
-      fmt::format("learns '{}', {}, from {} features{}; {} rows train, {} validate, {} test",
-                  task.transform.target(),
-                  classes ? fmt::format("one of {} classes", task.transform.classes().size())
-                          : "a value",
-                  features,
+      fmt::format("learns {} from {} features{}; {} rows train, {} validate, {} test",
+                  what(task.transform), task.transform.feature_names().size(),
                   task.transform.id_columns() > 0
                       ? fmt::format(" and {} embedded columns", task.transform.id_columns())
                       : "",

@@ -160,6 +160,16 @@ void write_tables(const fs::path& folder) {
                                                        "yes,2021-03-04,4.5\n"),
                                            "y")
                            .to_json());
+  const Table values = parse_table(
+      "a,b,d,y,z\n1,u,yes,1.5,7.5\n2,v,no,2.5,6\n4,u,yes,3.5,5\n,v,yes,4.5,8\n4,,no,5.5,3\n");
+  transform.add("quantiles", TableTransform::fit(values, {"y", "z"},
+                                                 {.missing = MissingValues::interpolate,
+                                                  .scaling = Scaling::quantile})
+                                 .to_json());
+  transform.add("frequent", TableTransform::fit(values, "y",
+                                                {.missing = MissingValues::most_frequent,
+                                                 .column_scaling = {{"a", Scaling::log1p}}})
+                                .to_json());
   const Seeds vocabulary(folder, "vocabulary");
   vocabulary.add("words", "the\nfilm\nit's\n\xC3\xA9t\xC3\xA9\n");
 }
