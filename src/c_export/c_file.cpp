@@ -2,6 +2,7 @@
 #include "c_export/c_file.h"
 
 #include <fmt/format.h>
+#include <linnet/table_transform.h>
 #include <linnet/version.h>
 
 #include <algorithm>
@@ -193,6 +194,14 @@ std::string CFile::defines(const Model& model) const {
     text += fmt::format("#define {}_OUT_{} {} /* {}: {} */\n", prefix, i,
                         graph().shape(g_.outputs[i]).elements(), harmless(names[i]),
                         to_string(graph().shape(g_.outputs[i]).sample()));
+  }
+  if (!model.table().empty()) {
+    text += "/* Not raw rows: each number as the table's transform makes it, in this order:\n";
+    int number = 0;
+    for (const std::string& feature : model.table().feature_names()) {
+      text += fmt::format("   [{}] {}\n", number++, harmless(feature));
+    }
+    text += "*/\n";
   }
   const auto& classes = model.class_names();
   if (!classes.empty()) text += fmt::format("#define {}_CLASSES {}\n", prefix, classes.size());

@@ -2,6 +2,7 @@
 #include "onnx/exporter.h"
 
 #include <linnet/onnx.h>
+#include <linnet/table_transform.h>
 
 #include <fmt/ranges.h>
 
@@ -76,6 +77,11 @@ void Exporter::run() {
   add_outputs();
   if (!model_.class_names().empty()) {
     file_.add_metadata("linnet.classes", nlohmann::json(model_.class_names()).dump());
+  }
+  // The graph takes what the transform makes of rows: names tell which number is which.
+  if (!model_.table().empty()) {
+    file_.add_metadata("linnet.features", nlohmann::json(model_.table().feature_names()).dump());
+    file_.add_metadata("linnet.table", model_.table().to_json());
   }
 }
 

@@ -63,6 +63,34 @@ class Serve(command.CommandTest):
         self.assertEqual(self.predict(nested), [wanted])
         self.assertEqual(self.stop(), (0, ""))
 
+    def test_rows_of_a_table_are_answered_as_predict_answers_them(self):
+        quoted = '"a ""b"", c"'
+        rows = ["size,colour,kind"]
+        for i in range(60):
+            rows.append(f"{i % 7},{'red' if i % 2 else quoted},{'big' if i % 7 > 3 else 'small'}")
+        (self.folder / "rows.csv").write_text("\n".join(rows) + "\n")
+        self.run_linnet("train", "rows.csv", "--target", "kind", "--epochs", 3, "--out", "run", "--device",
+                        "cpu")
+        (self.folder / "new.csv").write_text(f"size,colour\n6,{quoted}\nNA,red\n")
+        wanted = self.run_json("predict", "run", "new.csv")["predictions"]
+        for one in wanted:
+            one.pop("input")
+        self.serve("run")
+        self.assertEqual(self.predict({"rows": [{"size": 6, "colour": 'a "b", c'},
+                                                {"colour": "red", "size": None, "more": [1]}]}), wanted)
+        self.assertEqual(self.predict((self.folder / "new.csv").read_text(), "text/csv"), wanted)
+        self.assertEqual(self.predict({"rows": []}), [])
+        description = json.loads(self.ask("GET", "/model")[1])
+        self.assertEqual((description["takes"], description["columns"]), ("rows", ["size", "colour"]))
+        self.assertEqual(self.predict({"rows": [{"size": 6, "colour": "red"}, {"sizes": 6, "colour": "red"}]}),
+                         (400, "row 2 has no column 'size', from which the model learned; did you mean 'sizes'?"))
+        self.assertEqual(self.predict({"rows": [{"size": "x", "colour": "red"}]}),
+                         (400, "'the rows', row 1 (line 2), column 'size': expected a finite number; got 'x'"))
+        self.assertEqual(self.predict({"rows": [{"size": [1], "colour": "red"}]}),
+                         (400, "row 1, column 'size': expected a number, a string or null; got an array"))
+        self.assertEqual(self.predict({"rows": 3}), (400, "'rows' must be an array of objects; got number"))
+        self.assertEqual(self.stop(), (0, ""))
+
     def test_requests_of_many_threads_get_their_own_answers(self):
         folder, images, _ = self.images_model()
         self.serve(folder, "--batch", 8)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <linnet/c_export.h>
 #include <linnet/onnx.h>
+#include <linnet/table_transform.h>
 
 #include <memory>
 #include <string>
@@ -22,6 +23,15 @@ struct ExportOptions {
   bool int8 = false;
 };
 
+/// Says what an exported table's model takes.
+void print_table_note(const Model& model, const char* names) {
+  if (model.table().empty()) return;
+  fmt::print(stderr,
+             "linnet: the file takes no raw rows, but the {} numbers that the table's transform "
+             "makes of them; {} names them\n",
+             model.table().feature_names().size(), names);
+}
+
 int export_model(const ExportOptions& options) {
   require(options.c_folder.empty() != options.onnx.empty(),
           "linnet export needs --c FOLDER or --onnx FILE");
@@ -29,12 +39,14 @@ int export_model(const ExportOptions& options) {
   const Model model = load_model(find_run(options.model), on);
   if (!options.onnx.empty()) {
     export_onnx(model, options.onnx);
+    print_table_note(model, "its metadata 'linnet.features'");
     print_out(fmt::format("{}: opset 17, any batch, images as (N, C, H, W)\n", options.onnx));
     return kSuccess;
   }
   const CExportOptions how{.name = options.name,
                            .weights = options.int8 ? CWeights::int8 : CWeights::f32};
   export_c(model, options.c_folder, how);
+  print_table_note(model, "a comment in its header");
   const std::filesystem::path file = std::filesystem::path(options.c_folder) / (how.name + ".c");
   print_out(fmt::format("{}: {}_predict() in C99, {} weights; compile it with -lm\n", file.string(),
                         how.name, options.int8 ? "8-bit" : "32-bit"));

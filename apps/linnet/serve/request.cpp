@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "describe/nearest.h"
 #include "nn/definition.h"
 
 namespace linnet::command {
@@ -55,8 +56,10 @@ std::vector<Sample> RequestReader::read(std::string_view content_type,
   const std::string_view kind = content_type.substr(0, content_type.find(';'));
   if (kind.starts_with("image/")) return {image(body)};
   if (kind == "text/plain") return {text(body)};
+  if (kind == "text/csv") return rows(body, model_.table().reading());
   require(kind == "application/json",
-          "expected the Content-Type application/json, image/* or text/plain; got '{}'", kind);
+          "expected the Content-Type application/json, image/*, text/plain or text/csv; got '{}'",
+          kind);
   return from_json(body);
 }
 
@@ -73,6 +76,66 @@ Sample RequestReader::text(const std::string& text) const {
           to_string(model_.network().input_shape()));
   return Sample({{model_.network().input_names()[0],
                   encode_text(text, words_, model_.network().input_shape()[0])}});
+}
+
+std::vector<Sample> RequestReader::rows(const std::string& text,
+                                        const TableOptions& options) const {
+  require(takes_rows(), "the model takes no rows of a table; its input is {}",
+          to_string(model_.network().input_shape()));
+  const Table table = parse_table(text, "the rows", options);
+  const Dataset data = model_.table().inputs(table);
+  const std::vector<std::string> names = model_.network().input_names();
+  std::vector<Sample> samples(static_cast<std::size_t>(table.rows()));
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    for (const std::string& name : names) {
+      // An input alone may have any name.
+      const Column& column = data.inputs().size() == 1 ? data.inputs()[0] : data.column(name);
+      const auto at = static_cast<std::int64_t>(row);
+      samples[row].set(name, column.data.rows(at, at + 1));
+    }
+  }
+  return samples;
+}
+
+std::vector<Sample> RequestReader::json_rows(const Json& rows) const {
+  require(rows.is_array(), "'rows' must be an array of objects; got {}", rows.type_name());
+  if (rows.empty()) return {};
+  const std::vector<std::string> columns = model_.table().input_columns();
+  std::string text;
+  const auto add = [&](const std::string& field, bool last) {
+    text += '"';
+    for (const char c : field) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    text += last ? "\"\n" : "\",";
+  };
+  for (const std::string& column : columns) add(column, &column == &columns.back());
+  std::size_t number = 0;
+  for (const Json& row : rows) {
+    ++number;
+    require(row.is_object(), "row {}: expected an object of columns; got {}", number,
+            row.type_name());
+    for (const std::string& column : columns) {
+      if (!row.contains(column)) {
+        std::vector<std::string> keys;
+        for (const auto& item : row.items()) keys.push_back(item.key());
+        fail("row {} has no column '{}', from which the model learned{}", number, column,
+             did_you_mean(column, keys));
+      }
+      const Json& value = row[column];
+      require(value.is_primitive(),
+              "row {}, column '{}': expected a number, a string or null; got "
+              "an {}",
+              number, column, value.type_name());
+      add(value.is_null()     ? ""
+          : value.is_string() ? value.get<std::string>()
+                              : value.dump(),
+          &column == &columns.back());
+    }
+  }
+  TableOptions options = model_.table().reading();
+  options.separator = ',';
+  options.decimal = '.';
+  options.header = true;
+  return this->rows(text, options);
 }
 
 Tensor RequestReader::sample_of(const Json& value, std::size_t input) const {
@@ -113,7 +176,11 @@ std::vector<Sample> RequestReader::from_json(const std::string& body) const {
     }
     return samples;
   }
-  require(json.contains("inputs"), "expected a key 'inputs'{}", takes_texts() ? " or 'texts'" : "");
+  if (json.contains("rows") && takes_rows()) return json_rows(json["rows"]);
+  require(json.contains("inputs"), "expected a key 'inputs'{}",
+          takes_texts()  ? " or 'texts'"
+          : takes_rows() ? " or 'rows'"
+                         : "");
   const auto& inputs = model_.network().definition().inputs;
   Json columns = json["inputs"];
   if (columns.is_array()) {
@@ -143,7 +210,11 @@ std::vector<Sample> RequestReader::from_json(const std::string& body) const {
 
 Json RequestReader::description() const {
   Json json;
-  json["takes"] = takes_images() ? "images" : takes_texts() ? "texts" : "numbers";
+  json["takes"] = takes_images()  ? "images"
+                  : takes_texts() ? "texts"
+                  : takes_rows()  ? "rows"
+                                  : "numbers";
+  if (takes_rows()) json["columns"] = model_.table().input_columns();
   for (const NetworkInput& input : model_.network().definition().inputs) {
     json["inputs"].push_back({{"name", input.name},
                               {"shape", to_json(input.sample)},

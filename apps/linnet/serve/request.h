@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/model.h>
+#include <linnet/table_transform.h>
 
 #include <string>
 #include <string_view>
@@ -21,8 +22,10 @@ class RequestReader {
   /// Reads a body by its content type:
   /// - image/*: one image, as the training's evaluations see it;
   /// - text/plain: one text;
+  /// - text/csv: raw rows of a table, as `linnet predict` reads files of them;
   /// - application/json: {"inputs": [sample, ...]} with nested or flat arrays of numbers, for
-  ///   networks of several inputs {"inputs": {"name": [sample, ...], ...}}; or {"texts": [...]}.
+  ///   networks of several inputs {"inputs": {"name": [sample, ...], ...}}; or {"texts": [...]}, or
+  ///   raw rows of a table, {"rows": [{"column": value, ...}, ...]}, null for a missing value.
   /// Throws Error saying what is wrong with it.
   std::vector<Sample> read(std::string_view content_type, const std::string& body) const;
 
@@ -30,6 +33,7 @@ class RequestReader {
   DType type() const;
   bool takes_images() const;
   bool takes_texts() const { return !words_.empty(); }
+  bool takes_rows() const { return !model_.table().empty(); }
 
   /// Returns what a page or a program must know to ask: inputs, their shapes, class names.
   Json description() const;
@@ -38,6 +42,9 @@ class RequestReader {
   Sample image(const std::string& body) const;
   Sample text(const std::string& text) const;
   std::vector<Sample> from_json(const std::string& body) const;
+  /// Returns the rows of a text of delimited fields.
+  std::vector<Sample> rows(const std::string& text, const TableOptions& options) const;
+  std::vector<Sample> json_rows(const Json& rows) const;
   Tensor sample_of(const Json& value, std::size_t input) const;
 
   const Model& model_;
