@@ -101,6 +101,177 @@ class Tables(command.CommandTest):
         self.assertEqual((self.folder / "whole/model.safetensors").read_bytes(),
                          (self.folder / "run/model.safetensors").read_bytes())
 
+    def test_scalings_and_missing_values_travel_with_the_model(self):
+        write_flowers(self.folder / "flowers.csv")
+        summary = self.train_table("flowers.csv", "--target", "kind", "--epochs", 20, "--scale", "quantile",
+                                   "--scale", "width=robust", "--missing", "interpolate")
+        self.assertGreater(summary["test_accuracy"], 0.9)
+        write_flowers(self.folder / "more.csv", rows=40, seed=4)
+        evaluation = self.run_json("evaluate", "run", "--data", "more.csv")
+        self.assertGreater(evaluation["metrics"]["accuracy"], 0.9)
+
+    def test_splits_by_group_and_by_time(self):
+        write_flowers(self.folder / "flowers.csv")
+        _, err = self.run_linnet("train", "flowers.csv", "--target", "kind", "--group", "seen", "--epochs", 1,
+                                 "--out", "groups", "--device", "cpu")
+        self.assertRegex(err, r"groups of 'seen': \d+ train, \d+ validate, \d+ test; learns 'kind'")
+        _, err = self.run_linnet("train", "flowers.csv", "--target", "kind", "--time", "seen", "--epochs", 1,
+                                 "--out", "time", "--device", "cpu")
+        self.assertIn("split along 'seen', validation from 20/03/2024, test from 23/03/2024; learns", err)
+
+    def test_folds(self):
+        write_flowers(self.folder / "flowers.csv")
+        arguments = ["train", "flowers.csv", "--target", "kind", "--epochs", 15, "--folds", 3, "--device", "cpu"]
+        result = self.run_json(*arguments, "--out", "scores", "--threads", 1)
+        self.assertEqual([fold["test_samples"] for fold in result["folds"]], [40, 40, 40])
+        self.assertEqual(sum(fold["metrics"]["samples"] for fold in result["folds"]), 120)
+        accuracies = [fold["metrics"]["accuracy"] for fold in result["folds"]]
+        mean = sum(accuracies) / 3
+        self.assertGreater(mean, 0.9)
+        self.assertAlmostEqual(result["mean"]["accuracy"], mean, places=9)
+        self.assertAlmostEqual(result["std"]["accuracy"],
+                               (sum((a - mean)**2 for a in accuracies) / 2)**0.5, places=9)
+        self.assertEqual(json.loads((self.folder / "scores/folds.json").read_text()), result)
+        self.assertEqual([path.name for path in (self.folder / "scores").iterdir()], ["folds.json"])
+        out, err = self.run_linnet(*arguments)
+        self.assertIn("linnet: fold 2: learns 'kind', one of 3 classes,", err)
+        lines = out.splitlines()
+        self.assertEqual(lines[0].split(), ["fold", "trained", "tested", "epochs", "accuracy", "macro", "F1",
+                                            "log", "loss"])
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["1", "2", "3", "mean", "std"])
+        self.assertFalse((self.folder / "runs").exists(), "no model is kept")
+        self.assert_error("--folds measures on each part in turn; leave out --test", *arguments, "--test", 0.2)
+        self.assert_error("--folds keeps no model that could be continued; leave out --resume", *arguments,
+                          "--resume", "somewhere")
+
+    def test_a_configuration_describes_a_table(self):
+        write_flowers(self.folder / "flowers.csv")
+        (self.folder / "run.toml").write_text(
+            '[data]\nfile = "flowers.csv"\ntarget = "kind"\nignore = "colour"\nmissing = "median"\n'
+            'scale = { width = "robust" }\nvalidation = 0.2\nsplit = "random"\n\n[training]\nepochs = 3\n')
+        _, err = self.run_linnet("train", "run.toml", "--out", "run", "--device", "cpu", "--threads", 1)
+        self.assertIn("from 8 features; 72 rows train, 24 validate, 24 test", err)
+        self.assertEqual(len(self.history(self.folder / "run")), 3)
+        # The same by arguments, and arguments before the file's.
+        self.run_linnet("train", "flowers.csv", "--target", "kind", "--ignore", "colour", "--missing",
+                        "median", "--scale", "width=robust", "--validation", 0.2, "--split", "random",
+                        "--epochs", 3, "--out", "same", "--device", "cpu", "--threads", 1)
+        models = [(self.folder / run / "model.safetensors").read_bytes() for run in ("run", "same")]
+        self.assertEqual(models[0], models[1])
+        _, err = self.run_linnet("train", "run.toml", "--validation", 0.1, "--ignore", "seen", "--out", "other",
+                                 "--device", "cpu")
+        self.assertIn("84 rows train, 12 validate, 24 test", err)
+        (self.folder / "wrong.toml").write_text('[data]\nfile = "flowers.csv"\ntarget = "kind"\ngruop = "x"\n')
+        self.assert_error("wrong.toml:4:1: unknown key 'gruop' in [data]; did you mean 'group'?", "train",
+                          "wrong.toml")
+        (self.folder / "wrong.toml").write_text('[data]\nfile = "flowers.csv"\ntarget = "kind"\ntest = 1\n')
+        self.assert_error("wrong.toml:4:8: 'test' in [data] must lie in [0, 0.99]; got 1", "train",
+                          "wrong.toml")
+        (self.folder / "wrong.toml").write_text('[data]\nfile = "flowers.csv"\nname = "digits"\n'
+                                                'target = "kind"\n')
+        self.assert_error("wrong.toml:3:8: [data] takes 'file' or 'name', not both", "train", "wrong.toml")
+
+    def test_a_network_of_ones_own(self):
+        write_values(self.folder / "values.csv")
+        (self.folder / "net.toml").write_text(
+            '[network]\nlayers = [{ type = "dense", units = 16 }, { type = "tanh" }, { type = "dense", '
+            'units = 1 }]\n[training]\nepochs = 80\n')
+        summary = self.train_table("net.toml", "--data", "values.csv", "--target", "y")
+        self.assertEqual(summary["parameters"], 4 * 16 + 16 + 16 + 1)
+        metrics = json.loads((self.folder / "run/metrics.json").read_text())
+        self.assertGreater(metrics["r_squared"], 0.95, "the output is scaled back")
+        (self.folder / "new.csv").write_text("x,c\n0.5,a\n0.5,b\n")
+        out, _ = self.run_linnet("predict", "run", "new.csv")
+        self.assertAlmostEqual(float(out.split()[1]), 1015, delta=8)
+
+    def test_a_network_of_numbers_and_categories(self):
+        rng = random.Random(1)
+        towns = [f"town{i}" for i in range(40)]
+        lines = ["x,town,y"] + [f"{rng.random():.3f},{t},{'a' if towns.index(t) % 2 else 'b'}"
+                                for t in (rng.choice(towns) for _ in range(400))]
+        (self.folder / "towns.csv").write_text("\n".join(lines) + "\n")
+        paths = ('[data]\nfile = "towns.csv"\ntarget = "y"\n[network]\npaths = [\n'
+                 '{ from = "categories", layers = [{ type = "embedding", vocabulary = 41, features = 4 }, '
+                 '{ type = "flatten" }], to = "town" },\n'
+                 '{ from = ["numbers", "town"], layers = [{ type = "dense", units = 16 }, { type = "relu" }, '
+                 '{ type = "dense", units = 2 }], to = "kind" },\n]\noutputs = "kind"\n'
+                 '[training]\nepochs = 40\n')
+        (self.folder / "paths.toml").write_text(paths)
+        summary = self.train_table("paths.toml")
+        self.assertGreater(summary["test_accuracy"], 0.9)
+        (self.folder / "list.toml").write_text(
+            '[data]\nfile = "towns.csv"\ntarget = "y"\n[network]\nlayers = [{ type = "dense", units = 2 }]\n')
+        self.assert_error("list.toml:5:10: the table has 1 features and 1 columns of ids; [network] expected "
+                          "'paths' from 'numbers' and from 'categories'", "train", "list.toml")
+
+    def test_a_training_starts_from_a_model_of_other_rows(self):
+        write_values(self.folder / "values.csv")
+        self.train_table("values.csv", "--target", "y", "--epochs", 40, out="first")
+        lines = (self.folder / "values.csv").read_text().splitlines()
+        (self.folder / "few.csv").write_text("\n".join(lines[:31]) + "\n")
+        self.train_table("few.csv", "--from", "first", "--epochs", 1, out="second")
+        metrics = json.loads((self.folder / "second/metrics.json").read_text())
+        self.assertGreater(metrics["r_squared"], 0.9, "30 rows and 1 epoch, but the first model's weights")
+        self.assert_error("the fitted transform predicts 'y'; got the target 'x'", "train", "few.csv", "--from",
+                          "first", "--target", "x")
+        self.assert_error("the columns are transformed as those of 'first' were; leave out --scale, --ignore "
+                          "and --task", "train", "few.csv", "--from", "first", "--scale", "robust")
+
+    def test_several_targets(self):
+        rng = random.Random(3)
+        lines = ["x,low,high,hot,wet"]
+        for _ in range(300):
+            x = rng.uniform(-1, 1)
+            lines.append(f"{x:.4f},{0.001 * x:.7f},{5000 - 2000 * x:.2f},{int(x > 0)},{int(abs(x) > 0.5)}")
+        (self.folder / "several.csv").write_text("\n".join(lines) + "\n")
+        self.train_table("several.csv", "--target", "low", "--target", "high", "--ignore", "hot", "--ignore",
+                         "wet", "--epochs", 40)
+        metrics = json.loads((self.folder / "run/metrics.json").read_text())
+        self.assertGreater(metrics["r_squared"], 0.95)
+        (self.folder / "new.csv").write_text("x\n0.5\n-0.5\n")
+        out, _ = self.run_linnet("predict", "run", "new.csv")
+        _, low, high = out.splitlines()[0].split("\t")
+        self.assertAlmostEqual(float(low), 0.0005, delta=0.0002)
+        self.assertAlmostEqual(float(high), 4000, delta=300)
+        self.train_table("several.csv", "--target", "hot", "--target", "wet", "--ignore", "low", "--ignore",
+                         "high", "--epochs", 40, out="labels")
+        metrics = json.loads((self.folder / "labels/metrics.json").read_text())
+        self.assertGreater(metrics["mean_roc_auc"], 0.97)
+        out, _ = self.run_linnet("predict", "labels", "new.csv")
+        lines = [line.split("\t") for line in out.splitlines()]
+        self.assertEqual([line[1] for line in lines], ["hot", "wet", "hot", "wet"])
+        self.assertGreater(float(lines[0][2]), 0.8)
+        self.assertLess(float(lines[2][2]), 0.2)
+
+    def test_class_weights_of_an_imbalanced_table(self):
+        rng = random.Random(4)
+        lines = ["x,z,kind"]
+        for i in range(1200):
+            rare = i % 20 == 0
+            lines.append(f"{rng.gauss(1.6 if rare else 0, 1):.4f},{rng.gauss(0, 1):.4f},{'rare' if rare else 'usual'}")
+        (self.folder / "rare.csv").write_text("\n".join(lines) + "\n")
+        scores = {}
+        for weights in ("1,1", "auto"):
+            self.train_table("rare.csv", "--target", "kind", "--epochs", 15, "--class-weights", weights,
+                             out=weights)
+            metrics = json.loads((self.folder / weights / "metrics.json").read_text())
+            scores[weights] = (metrics["macro"]["f1"], metrics["classes"][0]["recall"])
+        self.assertGreater(scores["auto"][0], 0.6)
+        self.assertGreater(scores["auto"][1], 0.6)
+        self.assertLess(scores["1,1"][1], 0.4, "without weights the rare class is hardly found")
+
+    def test_a_model_of_a_table_is_exported_with_its_names(self):
+        write_flowers(self.folder / "flowers.csv")
+        self.train_table("flowers.csv", "--target", "kind", "--epochs", 1)
+        note = "linnet: the file takes no raw rows, but the 12 numbers that the table's transform makes of them"
+        _, err = self.run_linnet("export", "run", "--onnx", "flowers.onnx")
+        self.assertEqual(err, note + "; its metadata 'linnet.features' names them\n")
+        data = (self.folder / "flowers.onnx").read_bytes()
+        self.assertIn(b'["length","length missing","width",', data)
+        _, err = self.run_linnet("export", "run", "--c", "firmware")
+        self.assertEqual(err, note + "; a comment in its header names them\n")
+        self.assertIn("   [2] width\n", (self.folder / "firmware/model.h").read_text())
+
     def test_info(self):
         write_flowers(self.folder / "flowers.csv")
         out, _ = self.run_linnet("data", "info", "flowers.csv", "--target", "kind")
@@ -124,8 +295,20 @@ class Tables(command.CommandTest):
         self.assert_error("--target and what goes with it are for a table: linnet train FILE.csv --target "
                           "COLUMN", "train", "--workload", "mnist-cnn", "--target", "x")
         self.assert_error("'flowers.csv' is a table, which brings its data and its network: leave out "
-                          "--data, --workload and --from", "train", "flowers.csv", "--target", "kind",
+                          "--data and --workload", "train", "flowers.csv", "--target", "kind",
                           "--data", "digits")
+        self.assert_error("'flowers.csv' is a table, which the network of a workload does not take: leave "
+                          "out the workload", "train", "mnist-cnn", "--data", "flowers.csv", "--target",
+                          "kind")
+        self.assert_error("--scale: expected standard, min_max, robust, quantile or log1p; got 'quantil'; "
+                          "did you mean 'quantile'?", "train", "flowers.csv", "--target", "kind", "--scale",
+                          "quantil")
+        self.assert_error("the column 'colour' of 'flowers.csv' is of the type category; scalings are for "
+                          "numbers", "train", "flowers.csv", "--target", "kind", "--scale", "colour=robust")
+        self.assert_error("a split is by group or by time; got the group 'colour' and the time 'seen'",
+                          "train", "flowers.csv", "--target", "kind", "--group", "colour", "--time", "seen")
+        self.assert_error("'flowers.csv', row 4 (line 5), column 'length': the time is missing", "train",
+                          "flowers.csv", "--target", "kind", "--time", "length")
         self.train_table("flowers.csv", "--target", "kind", "--epochs", 1)
         (self.folder / "bad.csv").write_text("length;width;colour;seen\n1,5;wide;red;01/03/2024\n")
         self.assert_error("'bad.csv', row 1 (line 2), column 'width': expected a finite number; got "
@@ -144,6 +327,8 @@ class Page(command.CommandTest):
             tar.extractall(self.folder, filter="data")
 
     def test_commands(self):
+        for name, text in re.findall(r"^```toml\n# (\S+)\n(.*?)^```", PAGE.read_text(), re.M | re.S):
+            (self.folder / name).write_text(text)
         blocks = re.findall(r"^```console\n(.*?)^```", PAGE.read_text(), re.M | re.S)
         self.assertGreaterEqual(len(blocks), 4)
         for block in blocks:

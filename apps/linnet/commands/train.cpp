@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
+#include "commands/train_folds.h"
 #include "commands/train_options.h"
 #include "commands/train_report.h"
 #include "commands/train_watcher.h"
@@ -111,6 +112,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
 int begin_run(const TrainOptions& options, const CLI::App& command,
               const std::filesystem::path& wanted) {
   const Job job = job_of(options);
+  if (job.folds > 0) return train_folds(options, job);
   RunFolder folder(wanted, job.name);  // first: an hour of loading for a folder in use is lost
   InterruptGuard guard(folder.removable());  // to the end: a report half written is none
   write_run_start(folder.start(), start_of(command, job.configuration));
@@ -131,6 +133,7 @@ int continue_run(const TrainOptions& given, const CLI::App& command) {
   const RunStart started = read_run_start(folder.start());
   const TrainOptions options = continued_options(started, start_of(command, ""), given);
   Job job = job_of(options);
+  require(job.folds == 0, "--folds keeps no model that could be continued; leave out --resume");
   if (const Json summary = finished(folder); !summary.is_null()) {
     fmt::print(stderr, "linnet: the run in '{}' is finished\n", folder.path().string());
     if (options.json) print_json(summary);

@@ -19,43 +19,58 @@ namespace {
 
 constexpr const char* kConfig = "CONFIG";
 constexpr const char* kWorkload = "--workload";
+constexpr const char* kNoTable =
+    "--target and what goes with it are for a table: linnet train FILE.csv --target COLUMN";
 
 /// Options that say where a run is and what is printed, not what is trained.
 bool is_recorded(const std::string& name) {
   return name != "--out" && name != "--resume" && name != "--json" && name != "--help";
 }
 
-/// Returns whether the file is named like a table, or has a target.
-bool is_table(const TrainOptions& options) {
-  const bool configuration = options.config.ends_with(".toml") || options.config == "-";
-  return !options.config.empty() && !configuration &&
-         (is_table_name(options.config) || !options.table.target.empty());
-}
-
-/// Returns the training of a table, which brings its data.
-Job described_table(const TrainOptions& options) {
-  require(!options.data && options.workload.empty() && options.pretrained.from.empty(),
-          "'{}' is a table, which brings its data and its network: leave out --data, --workload "
-          "and --from",
-          options.config);
-  return table_job(options.config, options.table, options.seed.value_or(0));
-}
-
-/// Returns the job of the configuration or workload; a model to start from needs neither.
-Job described_job(const TrainOptions& options) {
-  const std::string& from = options.pretrained.from;
-  if (is_table(options)) return described_table(options);
-  require(!options.table.any(),
-          "--target and what goes with it are for a table: linnet train FILE.csv --target COLUMN");
-  if (!options.configuration.empty()) {
-    return parse_config(options.configuration, options.config, from.empty());
+/// Returns what the arguments say of a table; its file is CONFIG or that of --data.
+TableSettings table_of(const TrainOptions& options) {
+  TableSettings table = options.table;
+  const auto is_table = [&](const std::string& name) {
+    const bool configuration = name.ends_with(".toml") || name == "-";
+    return !name.empty() && !configuration && (is_table_name(name) || !table.target.empty());
+  };
+  if (options.data && (is_table_name(*options.data) || !is_table(options.config))) {
+    if (is_table(*options.data)) table.file = *options.data;
+  } else if (is_table(options.config)) {
+    table.file = options.config;
   }
-  if (!from.empty() && options.config.empty() && options.workload.empty()) {
-    const std::filesystem::path path(from);
+  require(!is_table_name(options.config) || (!options.data && options.workload.empty()),
+          "'{}' is a table, which brings its data and its network: leave out --data and --workload",
+          options.config);
+  return table;
+}
+
+/// Returns the job of the configuration or workload; a table or a model to start from needs
+/// neither.
+Job described_job(const TrainOptions& options) {
+  const ConfigOptions given{.from = options.pretrained.from,
+                            .table = table_of(options),
+                            .seed = options.seed};
+  const std::string& file = given.table.file;
+  if (!options.configuration.empty()) {
+    return parse_config(options.configuration, options.config, given);
+  }
+  if (!file.empty() && options.workload.empty() &&
+      (options.config.empty() || options.config == file)) {
+    return table_job(given.table, options.seed.value_or(0), given.from);
+  }
+  if (!given.from.empty() && options.config.empty() && options.workload.empty()) {
+    require(!given.table.any(), kNoTable);
+    const std::filesystem::path path(given.from);
     return {.name = (path.has_filename() ? path : path.parent_path()).stem().string(),
             .network = Network({1}, {})};
   }
-  return job_from(options.config, options.workload, "linnet train", from.empty());
+  Job job = job_from(options.config, options.workload, "linnet train", given);
+  require(job.table != nullptr || file.empty(),
+          "'{}' is a table, which the network of a workload does not take: leave out the workload",
+          file);
+  require(job.table != nullptr || !given.table.any(), kNoTable);
+  return job;
 }
 
 }  // namespace
@@ -115,7 +130,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
       "runs/first\n"
-      "Example: linnet train penguins.csv --target species");
+      "Example: linnet train penguins.csv --target species\n"
+      "Example: linnet train penguins.csv --target species --folds 5");
 }
 
 RunStart start_of(const CLI::App& command, const std::string& configuration) {
@@ -170,10 +186,10 @@ Job job_of(const TrainOptions& options) {
   if (options.optimizer) t.optimizer = optimizer_of_kind(job, *options.optimizer);
   if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
   if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
-  apply(options.loss, job);
   if (job.table != nullptr && options.loss.loss) t.output_losses.clear();
+  apply(options.loss, job);
   if (options.seed) t.seed = *options.seed;
-  job.data = options.data.value_or(job.data);
+  if (job.table == nullptr) job.data = options.data.value_or(job.data);
   apply(options.on, job.model);
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;

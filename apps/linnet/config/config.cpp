@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config.h"
 
+#include <linnet/table_task.h>
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "base/files.h"
@@ -24,26 +27,35 @@ constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 /// The parts of one file, each table at most once.
 class Config {
  public:
-  Config(const toml::table& root, const std::filesystem::path& path, bool needs_network = true)
+  Config(const toml::table& root, const std::filesystem::path& path, ConfigOptions options = {})
       : path_(path),
         file_(path.string()),
         top_(root, file_, "the file"),
-        needs_network_(needs_network) {}
+        options_(std::move(options)),
+        seed_(options_.seed.value_or(root["training"]["seed"].value_or(std::uint64_t{0}))) {}
 
   Job read() {
     // "-" is standard input, whose paths are relative to the working folder.
-    Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = network()};
+    Job job{.name = path_ == "-" ? "network" : path_.stem().string(), .network = Network({1}, {})};
+    job.from = options_.from;
     data(job);
+    network(job);
     recipe(job);
     return job;
   }
 
   /// All but the network and its data.
   void recipe(Job& job) {
-    placed_in(file_, [&] { read_optimizer(setting("optimizer"), job); });
+    // A table brings an optimizer of its own.
+    if (job.table == nullptr || top_.has("optimizer")) {
+      placed_in(file_, [&] { read_optimizer(setting("optimizer"), job); });
+    }
     placed_in(file_, [&] { read_schedule(setting("schedule"), job); });
     training(job);
     Section loss = section("loss");
+    if (job.table != nullptr && (job.training.loss != Loss::automatic || !loss.tables().empty())) {
+      job.training.output_losses.clear();
+    }
     read_loss(loss, job);
     Section augment = section("augment");
     read_augment(augment, job.training.augment);
@@ -62,9 +74,9 @@ class Config {
     return setting_from(*found, file_);
   }
 
-  Network network() {
+  void network(Job& job) {
     if (!top_.has("network")) {
-      if (!needs_network_ && !top_.has("layers")) return Network({1}, {});
+      if ((!options_.from.empty() || job.table != nullptr) && !top_.has("layers")) return;
       for (const char* known :
            {"data", "network", "layers", "optimizer", "schedule", "training", "loss", "augment"}) {
         top_.node(known);
@@ -73,11 +85,44 @@ class Config {
     }
     Section s = section("network");
     const LayerReader layers(file_, top_.node("layers"));
-    return read_network(s, layers);
+    if (job.table == nullptr) {
+      job.network = read_network(s, layers);
+      return;
+    }
+    const TableTransform& transform = job.table->transform;
+    job.network = read_network(s, layers, &transform);
+    add_target_scale(job.network, transform);
+    for (OutputLoss& loss : job.training.output_losses) {
+      loss.output = job.network.output_names().front();
+    }
+  }
+
+  /// Returns a path that counts from the file's own folder.
+  std::string relative(const std::string& path) const {
+    return ("." / path_.parent_path() / path).string();
+  }
+
+  /// The rows of a table, where [data] or the arguments name its file.
+  void table(Section& s, Job& job) {
+    const std::string file = s.text("file", "");
+    if (s.has("file") && file.empty()) s.refuse("file", "'file' in [data] is empty");
+    TableSettings settings = options_.table;
+    read_table_settings(s, settings);
+    if (settings.file.empty()) settings.file = relative(file);
+    for (const char* other : {"name", "path"}) {
+      if (!file.empty() && s.has(other)) {
+        s.refuse(other, fmt::format("[data] takes 'file' or '{}', not both", other));
+      }
+      s.node(other);
+    }
+    s.close();
+    describe_table(job, settings, seed_);
   }
 
   void data(Job& job) {
     Section s = section("data");
+    if (s.has("file") || !options_.table.file.empty()) return table(s, job);
+    s.node("file");
     const std::string name = s.text("name", "");
     const std::string path = s.text("path", "");
     job.validation = s.number("validation", 0);
@@ -93,7 +138,7 @@ class Config {
     }
     if (s.has("path") && path.empty()) s.refuse("path", "'path' in [data] is empty");
     // A path is one even where a built-in data set has its name.
-    job.data = path.empty() ? name : ("." / path_.parent_path() / path).string();
+    job.data = path.empty() ? name : relative(path);
   }
 
   void training(Job& job) {
@@ -142,7 +187,8 @@ class Config {
   const std::filesystem::path& path_;
   std::string file_;
   Section top_;
-  bool needs_network_;
+  ConfigOptions options_;
+  std::uint64_t seed_;
 };
 
 }  // namespace
@@ -151,11 +197,12 @@ void read_recipe(const toml::table& table, const std::filesystem::path& path, Jo
   Config(table, path).recipe(job);
 }
 
-Job read_config(const std::filesystem::path& path, bool needs_network) {
-  return parse_config(read_text(path, kMostBytes), path, needs_network);
+Job read_config(const std::filesystem::path& path, const ConfigOptions& options) {
+  return parse_config(read_text(path, kMostBytes), path, options);
 }
 
-Job parse_config(const std::string& text, const std::filesystem::path& path, bool needs_network) {
+Job parse_config(const std::string& text, const std::filesystem::path& path,
+                 const ConfigOptions& options) {
   // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
   require(std::count(text.begin(), text.end(), '.') <= kMostDots,
           "'{}' has more than {} dots; a configuration has fewer", path.string(), kMostDots);
@@ -168,7 +215,7 @@ Job parse_config(const std::string& text, const std::filesystem::path& path, boo
     throw Error(place_of(path.string(), error.source()) + why +
                 (dot ? "; expected keys without a leading dot: { epochs = 1 }" : ""));
   }
-  Job job = Config(root, path, needs_network).read();
+  Job job = Config(root, path, options).read();
   job.configuration = text;
   return job;
 }

@@ -3,9 +3,12 @@
 
 #include <toml++/toml.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "config/table.h"
 #include "config/workloads.h"
 
 namespace linnet::command {
@@ -14,14 +17,22 @@ namespace linnet::command {
 /// what errors call it. Throws Error at the first wrong value.
 void read_recipe(const toml::table& table, const std::filesystem::path& path, Job& job);
 
+/// Says what arguments add to a configuration.
+struct ConfigOptions {
+  /// A model to start from, as Job::from. With one [network] may be missing: a network of nothing
+  /// takes its place.
+  std::string from = {};
+  TableSettings table = {};                ///< they replace what [data] says of a table
+  std::optional<std::uint64_t> seed = {};  ///< of a table's split, instead of that in [training]
+};
+
 /// Reads a training from a TOML file; examples/mnist.toml shows every table and key. A relative
 /// [data] path counts from the file's own folder. Throws Error "file:line:column: ..." for a
 /// damaged file, an unknown key (with the nearest known one), a wrong type or a layer that does not
-/// fit. Where it `needs_network` not, [network] may be missing: a network of nothing takes its
-/// place.
-Job read_config(const std::filesystem::path& path, bool needs_network = true);
+/// fit.
+Job read_config(const std::filesystem::path& path, const ConfigOptions& options = {});
 /// Does the same for a file's text, which a run has kept.
 Job parse_config(const std::string& text, const std::filesystem::path& path,
-                 bool needs_network = true);
+                 const ConfigOptions& options = {});
 
 }  // namespace linnet::command

@@ -251,11 +251,31 @@ class PathNetwork {
   std::map<std::string, Expression> values_;
 };
 
-Network read_sequence(Section& s, const LayerReader& layers) {
-  s.need("input").need("layers");
-  const Shape input(s.integers("input"));
+/// The inputs of a table's network, as [network] has them.
+Setting inputs_of(const TableTransform& table) {
+  SettingTable inputs;
+  const auto add = [&](const char* name, std::int64_t width) {
+    if (width > 0) inputs.push_back({name, Setting(Setting::List{Setting(width)})});
+  };
+  add("numbers", std::ssize(table.feature_names()));
+  add("categories", table.id_columns());
+  return {std::move(inputs)};
+}
+
+Network read_sequence(Section& s, const LayerReader& layers, const TableTransform* table) {
+  if (table == nullptr) s.need("input");
+  s.need("layers");
+  Shape input(s.integers("input"));
   const toml::node* node = s.node("layers");
   s.close();
+  if (table != nullptr && !s.has("input")) {
+    if (table->id_columns() > 0 && !table->feature_names().empty()) {
+      s.refuse("layers", fmt::format("the table has {} features and {} columns of ids; [network] "
+                                     "expected 'paths' from 'numbers' and from 'categories'",
+                                     table->feature_names().size(), table->id_columns()));
+    }
+    input = {table->id_columns() > 0 ? table->id_columns() : std::ssize(table->feature_names())};
+  }
   if (input.rank() == 0) s.refuse("input", "'input' in [network] must not be empty");
   if (!node->is_array()) s.refuse_type("layers", "an array of tables");
   const Setting entries = setting_from(*node, layers.file());
@@ -276,8 +296,8 @@ Network read_sequence(Section& s, const LayerReader& layers) {
 
 }  // namespace
 
-Network read_network(Section& s, const LayerReader& layers) {
-  if (!s.has("inputs") && !s.has("paths")) return read_sequence(s, layers);
+Network read_network(Section& s, const LayerReader& layers, const TableTransform* table) {
+  if (!s.has("inputs") && !s.has("paths")) return read_sequence(s, layers, table);
   for (const char* one : {"input", "layers"}) {
     if (s.has(one)) {
       s.refuse(one,
@@ -286,7 +306,8 @@ Network read_network(Section& s, const LayerReader& layers) {
                            one, s.has("paths") ? "paths" : "inputs"));
     }
   }
-  s.need("inputs").need("paths").need("outputs");
+  if (table == nullptr) s.need("inputs");
+  s.need("paths").need("outputs");
   const toml::node* inputs = s.node("inputs");
   const toml::node* blocks = s.node("blocks");
   const toml::node* paths = s.node("paths");
@@ -296,7 +317,8 @@ Network read_network(Section& s, const LayerReader& layers) {
   return placed_in(file, [&] {
     const Setting shared =
         blocks != nullptr ? setting_from(*blocks, file) : Setting{SettingTable()};
-    PathNetwork network(layers, setting_from(*inputs, file), shared, setting_from(*paths, file));
+    const Setting from = inputs != nullptr ? setting_from(*inputs, file) : inputs_of(*table);
+    PathNetwork network(layers, from, shared, setting_from(*paths, file));
     return network.build(setting_from(*outputs, file));
   });
 }

@@ -85,6 +85,9 @@ void apply(const PretrainedSettings& settings, Job& job) {
   job.from = settings.from;
   job.freeze = settings.freeze;
   job.head = settings.head.value_or(0);
+  require(job.head == 0 || job.table == nullptr,
+          "--replace-head is not for tables: a model of '{}' predicts what it learned before",
+          job.data);
 }
 
 Model make_model(Job& job) {
@@ -94,7 +97,7 @@ Model make_model(Job& job) {
     if (job.head > 0) model = model.with_head(last_layer(model), Dense{.units = job.head});
     job.network = model.network();
     job.for_images = nullptr;
-    if (!job.data.empty()) read_as_model(find_run(job.from), model, job);
+    if (!job.data.empty() && job.table == nullptr) read_as_model(find_run(job.from), model, job);
   }
   if (job.table != nullptr) model.set_table(job.table->transform);
   if (!job.freeze.empty()) {

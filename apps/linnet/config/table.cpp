@@ -3,57 +3,270 @@
 
 #include <linnet/table_task.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base/check.h"
 #include "config/options.h"
 #include "describe/nearest.h"
+#include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
 
-const std::vector<std::string>& type_names() {
-  static const std::vector<std::string> names = [] {
-    const std::vector<std::string_view> all = column_type_names();
-    return std::vector<std::string>(all.begin(), all.end());
-  }();
+using Names = std::vector<std::string>;
+
+/// An option of the command and a key of [data], described once.
+template <class S>
+struct Described {
+  std::string name;  ///< as the option's; the key has _ for -
+  std::string help;
+  std::variant<std::string S::*, Names S::*, std::optional<double> S::*,
+               std::optional<std::int64_t> S::*, std::optional<bool> S::*>
+      member;
+  Names choices = {};  ///< of a text; empty: any
+};
+
+template <class E>
+Names texts(const std::vector<E>& names) {
+  return {names.begin(), names.end()};
+}
+
+const Names& task_names() {
+  static const Names names{"automatic", "classification", "regression", "labels"};
+  return names;
+}
+const Names& split_names() {
+  static const Names names{"stratified", "random"};
   return names;
 }
 
-const std::vector<std::string>& task_names() {
-  static const std::vector<std::string> names{"automatic", "classification", "regression"};
-  return names;
+constexpr double kMostShare = 0.99;
+
+template <class S>
+std::vector<Described<S>> described_reading() {
+  return {
+      {"separator",
+       "Separator of a table's fields; else found",
+       &S::separator,
+       {",", ";", "|", "tab"}},
+      {"decimal", "Decimal separator of a table; else found", &S::decimal, {".", ","}},
+      {"header", "The first record of a table names the columns; else found", &S::header},
+      {"type",
+       "Type of a table's column, COLUMN=TYPE, by name or number from 1: number,\n"
+       "integer, category, boolean, date_time, constant or identifier; may be given\n"
+       "several times",
+       &S::type},
+  };
 }
 
-const std::vector<std::string>& missing_names() {
-  static const std::vector<std::string> names{"mean", "median", "drop"};
-  return names;
+std::vector<Described<TableSettings>> described_settings() {
+  using S = TableSettings;
+  std::vector<Described<S>> all{
+      {"target",
+       "Column that a model of a table predicts, by name or number from 1; given several\n"
+       "times: several numbers, or several labels of 0 and 1",
+       &S::target},
+      {"task",
+       "What is learned of the target; automatic: classes of categories, values of\n"
+       "numbers, labels of several booleans",
+       &S::task, task_names()},
+      {"ignore", "Column of a table that is left out; may be given several times", &S::ignore},
+      {"missing",
+       "What stands in for missing values of a table: mean (the default), median,\n"
+       "most_frequent, interpolate between the rows before and after, or drop, which\n"
+       "leaves such rows out",
+       &S::missing, texts(missing_values_names())},
+      {"scale",
+       "Scaling of a table's numbers: standard (the default), min_max, robust, quantile or\n"
+       "log1p; COLUMN=METHOD for one column; may be given several times",
+       &S::scale},
+      {"validation", "Share of a table's rows that choose the epoch; 0.1 if not given",
+       &S::validation},
+      {"test", "Share of a table's rows that measure the model; 0.2 if not given", &S::test},
+      {"split",
+       "How a table's rows are split: stratified (the same share of each class, the\n"
+       "default) or random",
+       &S::split, split_names()},
+      {"group", "Column of a table whose equal texts are never in two parts, e.g. a patient",
+       &S::group},
+      {"time", "Column of a table by which the earliest rows train and the latest measure",
+       &S::time},
+      {"folds",
+       "Number of parts of a cross-validation of a table: each measures a model that the\n"
+       "others trained; prints their scores, mean and std, and keeps no model",
+       &S::folds},
+  };
+  for (Described<S>& setting : described_reading<S>()) all.push_back(std::move(setting));
+  return all;
 }
 
-CLI::Validator share() { return CLI::Range(0.0, 0.99).description("share of the rows"); }
+bool is_given(const std::string& text) { return !text.empty(); }
+bool is_given(const Names& names) { return !names.empty(); }
+template <class T>
+bool is_given(const std::optional<T>& value) {
+  return value.has_value();
+}
+
+void add(CLI::App& command, const std::string& flag, const std::string& help, std::string& to,
+         const Names& choices) {
+  CLI::Option* option = command.add_option(flag, to, help);
+  if (!choices.empty()) option->check(one_of(choices));
+}
+void add(CLI::App& command, const std::string& flag, const std::string& help, Names& to,
+         const Names& /*choices*/) {
+  command.add_option(flag, to, help)->allow_extra_args(false);
+}
+void add(CLI::App& command, const std::string& flag, const std::string& help,
+         std::optional<double>& to, const Names& /*choices*/) {
+  command.add_option(flag, to, help)
+      ->check(CLI::Range(0.0, kMostShare).description("share of the rows"));
+}
+void add(CLI::App& command, const std::string& flag, const std::string& help,
+         std::optional<std::int64_t>& to, const Names& /*choices*/) {
+  command.add_option(flag, to, help)->check(at_least(2));
+}
+void add(CLI::App& command, const std::string& flag, const std::string& help,
+         std::optional<bool>& to, const Names& /*choices*/) {
+  CLI::Option* yes = command.add_flag_callback(
+      flag, [&to] { to = true; }, help);
+  command
+      .add_flag_callback(
+          "--no-" + flag.substr(2), [&to] { to = false; }, "The first record of a table is a row")
+      ->excludes(yes);
+}
+
+template <class S>
+void add_all(CLI::App& command, S& settings, const std::vector<Described<S>>& all) {
+  for (const Described<S>& one : all) {
+    std::visit(
+        [&](auto member) {
+          add(command, "--" + one.name, one.help, settings.*member, one.choices);
+        },
+        one.member);
+  }
+}
+
+/// A column may be a number.
+std::string text_of(const toml::node& node, Section& data, const std::string& key,
+                    std::string_view expected) {
+  if (const auto number = node.is_integer() ? node.value<std::int64_t>() : std::nullopt) {
+    return std::to_string(*number);
+  }
+  if (!node.is_string()) data.refuse_type(key, expected);
+  return *node.value<std::string>();
+}
+
+void read(Section& data, const std::string& key, std::string& to, const Names& choices) {
+  if (choices.empty()) {
+    const toml::node* node = data.node(key);
+    to = text_of(*node, data, key, "a string");
+    if (to.empty()) data.refuse(key, fmt::format("'{}' in [data] is empty", key));
+  } else {
+    to = choices[data.choice(key, 0, choices)];
+  }
+}
+/// "a", ["a", "b"], or { a = "x" } for "a=x".
+void read(Section& data, const std::string& key, Names& to, const Names& /*choices*/) {
+  constexpr std::string_view kExpected = "a string, an array of strings, or a table of strings";
+  const toml::node* node = data.node(key);
+  if (const toml::array* list = node->as_array()) {
+    for (const toml::node& item : *list) to.push_back(text_of(item, data, key, kExpected));
+  } else if (const toml::table* table = node->as_table()) {
+    for (auto&& [column, value] : *table) {
+      to.push_back(fmt::format("{}={}", column.str(), text_of(value, data, key, kExpected)));
+    }
+  } else {
+    to.push_back(text_of(*node, data, key, kExpected));
+  }
+}
+void read(Section& data, const std::string& key, std::optional<double>& to,
+          const Names& /*choices*/) {
+  to = data.number(key, 0);
+  if (!(*to >= 0 && *to <= kMostShare)) {
+    data.refuse(key,
+                fmt::format("'{}' in [data] must lie in [0, {}]; got {}", key, kMostShare, *to));
+  }
+}
+void read(Section& data, const std::string& key, std::optional<std::int64_t>& to,
+          const Names& /*choices*/) {
+  to = data.integer(key, 2, 2);
+}
+void read(Section& data, const std::string& key, std::optional<bool>& to,
+          const Names& /*choices*/) {
+  to = data.flag(key, false);
+}
+
+/// Returns where `name` stands in `names`; throws Error with the nearest one for any other.
+template <class E>
+E chosen(const std::vector<std::string_view>& names, const std::string& name,
+         const std::string& what) {
+  const Names all = texts(names);
+  const std::size_t found = index_of(all, name);
+  require(found < all.size(), "{}: expected {}; got '{}'{}", what, listed(all), name,
+          did_you_mean(name, all));
+  return static_cast<E>(found);
+}
+
+/// "a=x" as {"a", "x"}; "x" as {"", "x"}.
+std::pair<std::string, std::string> column_and_value(const std::string& given) {
+  const std::size_t at = given.rfind('=');
+  if (at == std::string::npos) return {"", given};
+  return {given.substr(0, at), given.substr(at + 1)};
+}
+
+TableTaskOptions task_options(const TableSettings& settings, std::uint64_t seed) {
+  TableTaskOptions options;
+  options.target = settings.target;
+  options.seed = seed;
+  TableTransformOptions& transform = options.transform;
+  if (!settings.task.empty()) {
+    transform.target = static_cast<TableTarget>(index_of(task_names(), settings.task));
+  }
+  if (!settings.missing.empty()) {
+    transform.missing =
+        chosen<MissingValues>(missing_values_names(), settings.missing, "--missing");
+  }
+  for (const std::string& given : settings.scale) {
+    const auto [column, name] = column_and_value(given);
+    const auto scaling =
+        chosen<Scaling>(scaling_names(), name,
+                        column.empty() ? "--scale" : fmt::format("--scale {}", column));
+    (column.empty() ? transform.scaling : transform.column_scaling[column]) = scaling;
+  }
+  transform.ignore = settings.ignore;
+  options.validation = settings.validation.value_or(options.validation);
+  options.test = settings.test.value_or(options.test);
+  options.stratify = settings.split != split_names()[1];
+  options.group = settings.group;
+  options.time = settings.time;
+  options.folds = settings.folds.value_or(0);
+  options.fold = settings.fold;
+  require(options.folds == 0 || !settings.test,
+          "--folds measures on each part in turn; leave out --test");
+  require(settings.split.empty() || (options.group.empty() && options.time.empty()),
+          "--split says how rows are split at random; leave it out with --group and --time");
+  return options;
+}
+
+void require_target(const Table& table, const TableSettings& settings) {
+  if (!settings.target.empty()) return;
+  Names names;
+  for (const TableColumn& column : table.columns()) names.push_back(column.name);
+  constexpr std::size_t kMostListed = 30;
+  const std::size_t count = names.size();
+  if (count > kMostListed) names.resize(kMostListed);
+  fail("--target names the column of '{}' that is predicted, one of {}{}", settings.file,
+       listed(names), count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "");
+}
 
 }  // namespace
 
 void add_table_reading(CLI::App& command, TableReading& reading) {
-  command.add_option("--separator", reading.separator, "Separator of a table's fields; else found")
-      ->check(one_of({",", ";", "|", "tab"}));
-  command.add_option("--decimal", reading.decimal, "Decimal separator of a table; else found")
-      ->check(one_of({".", ","}));
-  CLI::Option* header = command.add_flag_callback(
-      "--header", [&reading] { reading.header = true; },
-      "The first record of a table names the columns; else found");
-  command
-      .add_flag_callback(
-          "--no-header", [&reading] { reading.header = false; },
-          "The first record of a table is a row")
-      ->excludes(header);
-  command
-      .add_option("--type", reading.types,
-                  "Type of a table's column, COLUMN=TYPE, by name or number from 1: number,\n"
-                  "integer, category, boolean, date_time, constant or identifier; may be given\n"
-                  "several times")
-      ->allow_extra_args(false);
+  add_all(command, reading, described_reading<TableReading>());
 }
 
 TableOptions table_options(const TableReading& reading) {
@@ -63,88 +276,74 @@ TableOptions table_options(const TableReading& reading) {
   }
   if (!reading.decimal.empty()) options.decimal = reading.decimal[0];
   options.header = reading.header;
-  for (const std::string& given : reading.types) {
-    const std::size_t at = given.rfind('=');
-    require(at != std::string::npos && at > 0, "--type is COLUMN=TYPE; got '{}'", given);
-    const std::string name = given.substr(at + 1);
-    const auto found = std::ranges::find(type_names(), name);
-    require(found != type_names().end(), "--type {}: expected {}; got '{}'{}", given.substr(0, at),
-            listed(type_names()), name, did_you_mean(name, type_names()));
-    options.types[given.substr(0, at)] =
-        static_cast<ColumnType>(std::distance(type_names().begin(), found));
+  for (const std::string& given : reading.type) {
+    const auto [column, name] = column_and_value(given);
+    require(!column.empty(), "--type is COLUMN=TYPE; got '{}'", given);
+    options.types[column] =
+        chosen<ColumnType>(column_type_names(), name, fmt::format("--type {}", column));
   }
   return options;
 }
 
 bool TableSettings::any() const {
-  return !target.empty() || !task.empty() || !ignore.empty() || !missing.empty() || validation ||
-         test || !split.empty() || !reading.separator.empty() || !reading.decimal.empty() ||
-         reading.header || !reading.types.empty();
+  return std::ranges::any_of(described_settings(), [&](const Described<TableSettings>& one) {
+    return std::visit([&](auto member) { return is_given(this->*member); }, one.member);
+  });
 }
 
 void add_table_settings(CLI::App& command, TableSettings& settings) {
-  command.add_option("--target", settings.target,
-                     "Column that a model of a table predicts, by name or number from 1");
-  command
-      .add_option("--task", settings.task,
-                  "What is learned of the target; automatic: classes of categories, values of\n"
-                  "numbers")
-      ->check(one_of(task_names()));
-  command
-      .add_option("--ignore", settings.ignore,
-                  "Column of a table that is left out; may be given several times")
-      ->allow_extra_args(false);
-  command
-      .add_option("--missing", settings.missing,
-                  "What stands in for missing numbers of a table: mean (the default), median, or\n"
-                  "drop, which leaves such rows out")
-      ->check(one_of(missing_names()));
-  command
-      .add_option("--validation", settings.validation,
-                  "Share of a table's rows that choose the epoch; 0.1 if not given")
-      ->check(share());
-  command
-      .add_option("--test", settings.test,
-                  "Share of a table's rows that measure the model; 0.2 if not given")
-      ->check(share());
-  command
-      .add_option("--split", settings.split,
-                  "How a table's rows are split: stratified (the same share of each class, the\n"
-                  "default) or random")
-      ->check(one_of({"stratified", "random"}));
-  add_table_reading(command, settings.reading);
+  add_all(command, settings, described_settings());
 }
 
-Job table_job(const std::string& file, const TableSettings& settings, std::uint64_t seed) {
-  const Table table = read_table(file, table_options(settings.reading));
-  if (settings.target.empty()) {
-    std::vector<std::string> names;
-    for (const TableColumn& column : table.columns()) names.push_back(column.name);
-    constexpr std::size_t kMostListed = 30;
-    const std::size_t count = names.size();
-    if (count > kMostListed) names.resize(kMostListed);
-    fail("--target names the column of '{}' that is predicted, one of {}{}", file, listed(names),
-         count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "");
+void read_table_settings(Section& data, TableSettings& settings) {
+  for (const Described<TableSettings>& one : described_settings()) {
+    std::string key = one.name;
+    std::ranges::replace(key, '-', '_');
+    data.node(key);
+    if (!data.has(key)) continue;
+    std::visit(
+        [&](auto member) {
+          std::remove_reference_t<decltype(settings.*member)> value{};
+          read(data, key, value, one.choices);
+          if (!is_given(settings.*member)) settings.*member = std::move(value);
+        },
+        one.member);
   }
-  TableTaskOptions options{.target = settings.target, .seed = seed};
-  if (!settings.task.empty()) {
-    options.transform.target = static_cast<TableTarget>(index_of(task_names(), settings.task));
+}
+
+void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed) {
+  const Table table = read_table(settings.file, table_options(settings));
+  TableTaskOptions options = task_options(settings, seed);
+  std::optional<Model> from;
+  if (!job.from.empty()) {
+    from = Model::load(find_run(job.from).model, {.device = "cpu", .threads = 1});
+    options.fitted = from->table();
   }
-  if (!settings.missing.empty()) {
-    options.transform.missing =
-        static_cast<MissingValues>(index_of(missing_names(), settings.missing));
+  if (options.fitted.empty()) {
+    require_target(table, settings);
+  } else {
+    require(settings.scale.empty() && settings.ignore.empty() && settings.task.empty(),
+            "the columns are transformed as those of '{}' were; leave out --scale, --ignore and "
+            "--task",
+            job.from);
   }
-  options.transform.ignore = settings.ignore;
-  options.validation = settings.validation.value_or(options.validation);
-  options.test = settings.test.value_or(options.test);
-  options.stratify = settings.split != "random";
   auto task = std::make_shared<const TableTask>(table_task(table, options));
-  std::filesystem::path name = std::filesystem::path(file).filename();
-  while (name.has_extension()) name = name.stem();
-  Job job{.name = name.string(), .network = task->network};
+  job.network = from ? from->network() : task->network;
   job.training = task->training;
-  job.data = file;
+  for (OutputLoss& loss : job.training.output_losses) {
+    loss.output = job.network.output_names().front();
+  }
+  job.data = settings.file;
+  job.folds = options.folds;
   job.table = std::move(task);
+}
+
+Job table_job(const TableSettings& settings, std::uint64_t seed, const std::string& from) {
+  std::filesystem::path name = std::filesystem::path(settings.file).filename();
+  while (name.has_extension()) name = name.stem();
+  Job job{.name = name.string(), .network = Network({1}, {})};
+  job.from = from;
+  describe_table(job, settings, seed);
   return job;
 }
 

@@ -10,41 +10,53 @@
 #include <string>
 #include <vector>
 
+#include "config/section.h"
 #include "config/workloads.h"
 
 namespace linnet::command {
 
-/// What the command line says of how a table is read.
+/// What arguments or [data] say of how a table is read.
 struct TableReading {
-  std::string separator = {};           ///< "," ";" "|" or "tab"; empty: found
-  std::string decimal = {};             ///< "." or ","; empty: found
-  std::optional<bool> header = {};      ///< unset: found
-  std::vector<std::string> types = {};  ///< "COLUMN=TYPE"
+  std::string separator = {};          ///< "," ";" "|" or "tab"; empty: found
+  std::string decimal = {};            ///< "." or ","; empty: found
+  std::optional<bool> header = {};     ///< unset: found
+  std::vector<std::string> type = {};  ///< "COLUMN=TYPE"
 };
 /// Adds --separator, --decimal, --header, --no-header and --type.
 void add_table_reading(CLI::App& command, TableReading& reading);
 /// Throws Error for what can't be read.
 TableOptions table_options(const TableReading& reading);
 
-/// What the command line says of a training on a table.
-struct TableSettings {
-  TableReading reading = {};
-  std::string target = {};
+/// What arguments or [data] say of a training on a table.
+struct TableSettings : TableReading {
+  std::string file = {};  ///< the table; empty: none
+  std::vector<std::string> target = {};
   std::string task = {};
   std::vector<std::string> ignore = {};
   std::string missing = {};
+  std::vector<std::string> scale = {};  ///< "METHOD" or "COLUMN=METHOD"
   std::optional<double> validation = {};
   std::optional<double> test = {};
   std::string split = {};
+  std::string group = {};
+  std::string time = {};
+  std::optional<std::int64_t> folds = {};
+  std::int64_t fold = 0;  ///< the one that is trained
 
-  /// Returns whether anything but the target was given.
+  /// Returns whether anything but the file was given.
   bool any() const;
 };
-/// Adds --target, --task, --ignore, --missing, --validation, --test, --split, and those of
-/// add_table_reading().
+/// Adds --target, --task, --ignore, --missing, --scale, --validation, --test, --split, --group,
+/// --time, --folds, and those of add_table_reading().
 void add_table_settings(CLI::App& command, TableSettings& settings);
+/// Reads the same from [data], whose keys are named like the options, with _ for -; `settings` that
+/// are given already stay. Throws Error at a wrong value.
+void read_table_settings(Section& data, TableSettings& settings);
 
-/// Returns the training of a table's file. Throws Error without a target, naming the columns.
-Job table_job(const std::string& file, const TableSettings& settings, std::uint64_t seed);
+/// Sets data, default network and recipe of a job to those of the settings' table, or of the
+/// transform of Job::from where that has one. Throws Error without a target, naming the columns.
+void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed);
+/// Returns the training of a table's file. `from`: as Job::from.
+Job table_job(const TableSettings& settings, std::uint64_t seed, const std::string& from);
 
 }  // namespace linnet::command

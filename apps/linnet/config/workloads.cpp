@@ -116,7 +116,12 @@ Network network_for(const Job& job, const Shape& sample) {
 }
 
 Job job_from(const std::string& config, const std::string& workload_name,
-             const std::string& command, bool needs_network) {
+             const std::string& command) {
+  return job_from(config, workload_name, command, {});
+}
+
+Job job_from(const std::string& config, const std::string& workload_name,
+             const std::string& command, const ConfigOptions& options) {
   require(config.empty() || workload_name.empty(),
           "{}: expected a configuration file or --workload, not both; got '{}' and '{}'", command,
           config, workload_name);
@@ -126,7 +131,7 @@ Job job_from(const std::string& config, const std::string& workload_name,
   std::error_code none;  // of a link that leads nowhere, reading says so
   const bool file = is_file(path) || std::filesystem::is_symlink(path, none);
   if (word && !config.empty() && !file) return workload(config);
-  if (!config.empty()) return read_config(config, needs_network);
+  if (!config.empty()) return read_config(config, options);
   require(!workload_name.empty(), "{} needs a configuration file or a workload, e.g. `{} {}`",
           command, command, workload_names()[0]);
   return workload(workload_name);

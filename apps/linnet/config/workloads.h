@@ -20,6 +20,8 @@ struct TableTask;
 
 namespace linnet::command {
 
+struct ConfigOptions;
+
 /// Describes how much of a workload a benchmark does.
 struct BenchSize {
   std::int64_t batch = 1;
@@ -46,6 +48,7 @@ struct Job {
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
   std::shared_ptr<const TableTask> table = {};  ///< of a table's training: its data and transform
+  std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
   std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration
@@ -70,6 +73,9 @@ Job published_workload(const std::string& name, const Json& table = workload_tab
 /// `config` or else `workload_name`: exactly one of them must be given; Error otherwise, naming
 /// `command` ("linnet train").
 Job job_from(const std::string& config, const std::string& workload_name,
-             const std::string& command, bool needs_network = true);
+             const std::string& command);
+/// Does the same with what arguments add to a configuration file.
+Job job_from(const std::string& config, const std::string& workload_name,
+             const std::string& command, const ConfigOptions& options);
 
 }  // namespace linnet::command

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/train_folds.h"
+
+#include <fmt/format.h>
+#include <linnet/metrics.h>
+#include <linnet/table_task.h>
+#include <linnet/trainer.h>
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "base/join.h"
+#include "commands/commands.h"
+#include "commands/interrupt.h"
+#include "config/images.h"
+#include "config/loss.h"
+#include "report/json.h"
+#include "report/metrics.h"
+#include "report/terminal_line.h"
+
+namespace linnet::command {
+namespace {
+
+/// A column of scores.
+struct Score {
+  std::string key;   ///< in JSON
+  std::string name;  ///< in the table
+  enum class Form : std::uint8_t { percent, share, number } form = Form::number;
+  std::vector<double> folds = {};
+
+  double mean() const {
+    double sum = 0;
+    for (const double score : folds) sum += score;
+    return sum / static_cast<double>(folds.size());
+  }
+  /// Of the folds as a sample: divided by one less than their number.
+  double std() const {
+    double sum = 0;
+    for (const double score : folds) sum += (score - mean()) * (score - mean());
+    return std::sqrt(sum / static_cast<double>(folds.size() - 1));
+  }
+  std::string text(double score) const {
+    if (form == Form::percent) return fmt::format("{:.2f} %", 100 * score);
+    return form == Form::share ? fmt::format("{:.4f}", score) : fmt::format("{:.4g}", score);
+  }
+};
+
+/// Returns what metrics say, in columns.
+std::vector<Score> scores_of(const Metrics& m) {
+  switch (m.kind) {
+    case Metrics::Kind::labels:
+      return {{"accuracy", "accuracy", Score::Form::percent, {m.accuracy}},
+              {"macro_f1", "macro F1", Score::Form::share, {m.scores.macro.f1}},
+              {"log_loss", "log loss", Score::Form::share, {m.log_loss}}};
+    case Metrics::Kind::binary:
+      return {{"mean_roc_auc", "mean ROC AUC", Score::Form::share, {m.auc.mean}}};
+    case Metrics::Kind::values: break;
+  }
+  return {{"r_squared", "R²", Score::Form::share, {m.r_squared}},
+          {"mae", "MAE", Score::Form::number, {m.mae}},
+          {"rmse", "RMSE", Score::Form::number, {m.rmse}}};
+}
+
+/// Hears of a signal, and shows where the training is.
+class FoldWatcher : public Callback {
+ public:
+  FoldWatcher(TerminalLine& line, std::int64_t fold, std::int64_t folds)
+      : line_(line), fold_(fold), folds_(folds) {}
+  void on_epoch(const EpochReport& report) override {
+    if (!line_.live()) return;
+    line_.draw(fmt::format("fold {} of {}, epoch {}", fold_ + 1, folds_, report.epoch));
+  }
+  bool stop_requested() override { return InterruptGuard::requested(); }
+
+ private:
+  TerminalLine& line_;
+  std::int64_t fold_;
+  std::int64_t folds_;
+};
+
+struct Fold {
+  std::int64_t trained = 0;
+  std::int64_t tested = 0;
+  std::int64_t epochs = 0;
+  bool interrupted = false;
+  Metrics metrics = {};
+};
+
+Fold train_fold(Job job, TerminalLine& line, std::int64_t fold) {
+  Model model = make_model(job);
+  const Splits& data = job.table->data;
+  const TrainingOptions training = with_class_weights(job, data.train);
+  FoldWatcher watcher(line, fold, job.folds);
+  const History history = train(model, data, training, &watcher);
+  Fold done{.trained = data.train.size(),
+            .tested = data.test.size(),
+            .epochs = std::ssize(history.epochs),
+            .interrupted = history.interrupted};
+  if (!done.interrupted) done.metrics = evaluate_metrics(model, data.test);
+  return done;
+}
+
+constexpr int kScoreWidth = 14;
+
+std::string column(const std::string& text) { return fmt::format("{:>{}}", text, kScoreWidth); }
+
+void print_table(const std::vector<Fold>& folds, const std::vector<Score>& scores) {
+  std::string text = fmt::format("{:>4} {:>8} {:>8} {:>8}", "fold", "trained", "tested", "epochs");
+  for (const Score& score : scores) text += column(score.name);
+  text += "\n";
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    text += fmt::format("{:>4} {:>8} {:>8} {:>8}", i + 1, folds[i].trained, folds[i].tested,
+                        folds[i].epochs);
+    for (const Score& score : scores) text += column(score.text(score.folds[i]));
+    text += "\n";
+  }
+  const auto add = [&](const char* name, auto of) {
+    text += fmt::format("{:<31}", name);
+    for (const Score& score : scores) text += column(score.text(of(score)));
+    text += "\n";
+  };
+  add("mean", [](const Score& score) { return score.mean(); });
+  add("std", [](const Score& score) { return score.std(); });
+  print_out(text);
+}
+
+Json json_of(const Job& job, const std::vector<Fold>& folds, const std::vector<Score>& scores,
+             const std::vector<std::string>& classes) {
+  Json json{{"data", job.data}, {"folds", Json::array()}, {"mean", {}}, {"std", {}}};
+  for (const Fold& fold : folds) {
+    json["folds"].push_back({{"train_samples", fold.trained},
+                             {"test_samples", fold.tested},
+                             {"epochs", fold.epochs},
+                             {"metrics", to_json(fold.metrics, classes)}});
+  }
+  for (const Score& score : scores) {
+    json["mean"][score.key] = score.mean();
+    json["std"][score.key] = score.std();
+  }
+  return json;
+}
+
+}  // namespace
+
+int train_folds(const TrainOptions& options, const Job& first) {
+  require(options.resume.empty(),
+          "--folds keeps no model that could be continued; leave out --resume");
+  InterruptGuard guard({});
+  guard.training();
+  std::vector<Fold> folds;
+  std::vector<Score> scores;
+  TerminalLine line;
+  const auto say = [&](const std::string& text) {
+    line.clear();
+    fmt::print(stderr, "linnet: {}\n", text);
+  };
+  for (std::int64_t fold = 0; fold < first.folds; ++fold) {
+    TrainOptions of = options;
+    of.table.fold = fold;
+    const Job job = fold == 0 ? first : job_of(of);
+    const std::vector<std::string>& notes = job.table->notes;
+    say(fmt::format("fold {}: {}", fold + 1, fold == 0 ? join(notes, "; ") : notes.back()));
+    folds.push_back(train_fold(job, line, fold));
+    if (folds.back().interrupted) {
+      say(fmt::format("interrupted in fold {}; nothing is kept", fold + 1));
+      return kInterrupted;
+    }
+    const std::vector<Score> own = scores_of(folds.back().metrics);
+    if (fold == 0) {
+      scores = own;
+      continue;
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) scores[i].folds.push_back(own[i].folds[0]);
+  }
+  line.clear();
+  const Json json = json_of(first, folds, scores, first.table->transform.classes());
+  if (!options.out.empty()) {
+    std::filesystem::create_directories(options.out);
+    write_file_atomically(std::filesystem::path(options.out) / "folds.json", json.dump(2) + "\n");
+  }
+  options.json ? print_json(json) : print_table(folds, scores);
+  return kSuccess;
+}
+
+}  // namespace linnet::command
