@@ -116,7 +116,7 @@ class TableTransform {
   /// set alone. Throws DataError naming row and column for numbers that are not finite; naming the
   /// target where it is missing, constant, an identifier or a date; for several targets that are
   /// not all numbers or all booleans, and for more than 16 of numbers; and where no column is left.
-  /// Throws Error for options out of range, and for a scaling of a column that is no number.
+  /// Throws Error for options out of range, and for a scaling of a column that is not a number.
   static TableTransform fit(const Table& rows, const TableTargets& target,
                             const TableTransformOptions& options = {});
 

@@ -62,7 +62,7 @@ __device__ float inverse_deviation(float variance, float epsilon) {
   return 1.0F / sqrtf(variance + epsilon);
 }
 
-/// Writes what becomes of a channel's mean and sum of squared standard deviations over `rows`.
+/// Writes what becomes of a channel's mean and sum of squared distances from it over `rows`.
 __device__ void write_statistics(const Norm& n, std::int64_t channel, std::int64_t rows, float mean,
                                  float squares) {
   const auto count = static_cast<float>(rows > 0 ? rows : 1);
@@ -99,7 +99,7 @@ __device__ void normalize_cell(const Norm& n, const NormTiles& t, const NormCell
   }
 }
 
-/// Mean and squared standard deviations of the block's rows. Sums are taken about the first of
+/// Mean and squared distances from it of the block's rows. Sums are taken about the first of
 /// these rows, so they don't cancel however far the mean is from 0.
 template <int kVector>
 __device__ void moments_of_block(const Norm& n, const NormTiles& t, const NormCell<kVector>& cell,
