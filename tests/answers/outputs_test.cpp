@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "io/safetensors.h"
 #include "message_of.h"
+#include "temporary_folder.h"
 #include "weights.h"
 
 namespace linnet::testing {
@@ -36,15 +37,10 @@ Model trained(const Dataset& data, Loss loss, std::vector<Layer> last = {}) {
   return model;
 }
 
-std::string path_of(const std::string& name) {
-  // Tests run at the same time.
-  const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  return (std::filesystem::path(::testing::TempDir()) / ("linnet_outputs_" + test + name)).string();
-}
-
 Model saved_and_loaded(const Model& model) {
-  model.save(path_of("model.safetensors"));
-  return Model::load(path_of("model.safetensors"), {.device = "cpu", .threads = 1});
+  const TemporaryFolder folder;
+  model.save(folder / "model.safetensors");
+  return Model::load(folder / "model.safetensors", {.device = "cpu", .threads = 1});
 }
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -125,7 +121,8 @@ TEST(Outputs, ClassifyRefusesAClassAStep) {
   EXPECT_EQ(message_of([&] {
               Predictor(model).classify(Tensor(DType::f32, {1, 3, 2}));
             }),
-            "classify() needs outputs (N, classes); this model's are (3, 4) a sample, which predict() returns");
+            "classify() needs outputs (N, classes); this model's are (3, 4) a sample, which "
+            "predict() returns");
 }
 
 TEST(Outputs, ClassifyRefusesValuesAndOutputsThatAreNotFinite) {
@@ -157,19 +154,20 @@ TEST(Outputs, AreNotSquashedTwice) {
 
 TEST(Outputs, ALossWithoutProbabilitiesSaysSo) {
   Model model = trained(valued(), Loss::mse);
-  EXPECT_EQ(
-      message_of([&] { model.predict_probabilities(valued()); }),
-      "the model was trained with the loss mse, which defines no probabilities; predict() returns its outputs");
+  EXPECT_EQ(message_of([&] { model.predict_probabilities(valued()); }),
+            "the model was trained with the loss mse, which defines no probabilities; predict() "
+            "returns its outputs");
 }
 
 TEST(Outputs, OfAFileThatNamesNoLossAreAssumed) {
   Model model = trained(labelled(), Loss::cross_entropy);
-  model.save(path_of("old.safetensors"));
-  const SafetensorsFile file = read_safetensors(path_of("old.safetensors"));
+  const TemporaryFolder folder;
+  model.save(folder / "old.safetensors");
+  const SafetensorsFile file = read_safetensors(folder / "old.safetensors");
   std::map<std::string, std::string> metadata = file.metadata();
   EXPECT_EQ(metadata.erase("linnet.training"), 1U);
-  write_safetensors(path_of("old.safetensors"), file.tensors(), metadata);
-  Model old = Model::load(path_of("old.safetensors"), {.device = "cpu", .threads = 1});
+  write_safetensors(folder / "old.safetensors", file.tensors(), metadata);
+  Model old = Model::load(folder / "old.safetensors", {.device = "cpu", .threads = 1});
   EXPECT_EQ(old.training_record(), TrainingRecord{});
   EXPECT_EQ(old.answers(), Answers::classes);  // it has class names
   EXPECT_TRUE(
@@ -180,8 +178,9 @@ TEST(Outputs, OfAFileThatNamesNoLossAreAssumed) {
 
 TEST(Outputs, ADamagedRecordIsAnError) {
   Model model = trained(labelled(), Loss::cross_entropy);
-  model.save(path_of("whole.safetensors"));
-  const SafetensorsFile file = read_safetensors(path_of("whole.safetensors"));
+  const TemporaryFolder folder;
+  model.save(folder / "whole.safetensors");
+  const SafetensorsFile file = read_safetensors(folder / "whole.safetensors");
   for (const char* record :
        {"[]", "{}", R"({"loss": 1, "labels": true, "sample_shape": [2]})",
         R"({"loss": "guess", "labels": true, "sample_shape": [2]})",
@@ -191,7 +190,7 @@ TEST(Outputs, ADamagedRecordIsAnError) {
         R"({"loss": "mse", "labels": true, "sample_shape": ["2"]})"}) {
     std::map<std::string, std::string> metadata = file.metadata();
     metadata["linnet.training"] = record;
-    const std::string path = path_of("damaged.safetensors");
+    const std::string path = (folder / "damaged.safetensors").string();
     write_safetensors(path, file.tensors(), metadata);
     EXPECT_EQ(message_of([&] { Model::load(path); }),
               "cannot load the model '" + path + "': its training record is damaged")

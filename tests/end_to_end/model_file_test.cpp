@@ -12,13 +12,10 @@
 #include "fixtures.h"
 #include "io/safetensors.h"
 #include "networks/networks.h"
+#include "temporary_folder.h"
 
 namespace linnet::testing {
 namespace {
-
-std::string path_of(const std::string& name) {
-  return (std::filesystem::path(::testing::TempDir()) / ("linnet_" + name)).string();
-}
 
 std::string load_error(const std::string& path) {
   try {
@@ -29,7 +26,15 @@ std::string load_error(const std::string& path) {
   return "";
 }
 
-TEST(ModelFile, SavesAndLoadsEveryBit) {
+class ModelFile : public ::testing::Test {
+ protected:
+  std::string path_of(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(ModelFile, SavesAndLoadsEveryBit) {
   const Dataset data = datasets::digits(60, 0, 1).train;
   Model model(workloads::mnist_cnn(), {.seed = 9});
   train(model, data, {.epochs = 1, .batch = 16});
@@ -45,7 +50,7 @@ TEST(ModelFile, SavesAndLoadsEveryBit) {
   }
 }
 
-TEST(ModelFile, KeepsRunningStatistics) {
+TEST_F(ModelFile, KeepsRunningStatistics) {
   Network network({4}, {Dense{.units = 3}, BatchNorm{.name = "norm"}, Dense{.units = 2}});
   Model model(network);
   const std::vector<float> mean{1, 2, 3};
@@ -58,7 +63,7 @@ TEST(ModelFile, KeepsRunningStatistics) {
   EXPECT_EQ(parameter(Model::load(path), "norm.running_var"), variance);
 }
 
-TEST(ModelFile, KeepsInfiniteSettings) {
+TEST_F(ModelFile, KeepsInfiniteSettings) {
   const double infinity = std::numeric_limits<double>::infinity();
   const Layer ramp =
       CustomLayer{"ramp", [=](const Expression& x, LayerWeights&) { return clip(x, 0, infinity); }};
@@ -81,7 +86,7 @@ TEST(ModelFile, KeepsInfiniteSettings) {
   EXPECT_EQ(vector_of(loaded.predict(data)), vector_of(model.predict(data)));
 }
 
-TEST(ModelFile, WhatNoFileCouldHoldIsRefusedWithTheModel) {
+TEST_F(ModelFile, WhatNoFileCouldHoldIsRefusedWithTheModel) {
   const Layer power =
       CustomLayer{"power", [](const Expression& x, LayerWeights&) { return pow(x, std::nan("")); }};
   EXPECT_EQ(message_of([&] { Model(Network({3}, {power}), {.device = "cpu"}); }),
@@ -95,7 +100,7 @@ TEST(ModelFile, WhatNoFileCouldHoldIsRefusedWithTheModel) {
             "the class name 'caf\\xE9' is not UTF-8, which a model file needs");
 }
 
-TEST(ModelFile, RuinedWeightsDoNotReplaceGoodOnes) {
+TEST_F(ModelFile, RuinedWeightsDoNotReplaceGoodOnes) {
   Model model(Network({3}, {Dense{.units = 2, .name = "d"}, BatchNorm{.name = "norm"}}),
               {.device = "cpu"});
   const std::string path = path_of("good.safetensors");
@@ -115,7 +120,7 @@ TEST(ModelFile, RuinedWeightsDoNotReplaceGoodOnes) {
   EXPECT_EQ(read_file(path), before);
 }
 
-TEST(ModelFile, ACutFileIsAnErrorWhereverItIsCut) {
+TEST_F(ModelFile, ACutFileIsAnErrorWhereverItIsCut) {
   Model model(Network({3}, {Dense{.units = 2}}));
   const std::string path = path_of("whole.safetensors");
   model.save(path);
@@ -143,7 +148,7 @@ std::string content_of(Model& model) {
 }
 
 /// Every byte counts, and an error names the file.
-TEST(ModelFile, ADamagedByteIsAnErrorOrAnotherModel) {
+TEST_F(ModelFile, ADamagedByteIsAnErrorOrAnotherModel) {
   Model model(Network({3}, {Dense{.units = 2}, ReLU{}}));
   model.set_class_names({"a", "b"});
   model.set_training_record({.loss = "cross_entropy", .labels = true, .sample_shape = {3}});
@@ -175,7 +180,7 @@ TEST(ModelFile, ADamagedByteIsAnErrorOrAnotherModel) {
   EXPECT_GT(refused, bytes.size());
 }
 
-TEST(ModelFile, SaysWhatIsWrong) {
+TEST_F(ModelFile, SaysWhatIsWrong) {
   EXPECT_EQ(load_error("/nowhere/model.safetensors"),
             "cannot read '/nowhere/model.safetensors': No such file or directory");
   const std::string path = path_of("other.safetensors");
@@ -184,7 +189,7 @@ TEST(ModelFile, SaysWhatIsWrong) {
             "cannot load the model '" + path + "': it holds weights, but no Linnet network");
 }
 
-TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
+TEST_F(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
   Model model(Network({3}, {Dense{.units = 2, .name = "d"}}));
   const std::string path = path_of("fits.safetensors");
   model.save(path);
@@ -216,7 +221,7 @@ TEST(ModelFile, WeightsThatDoNotFitTheNetworkAreAnError) {
   EXPECT_EQ(error({weight, bias}, {{"linnet.classes", "[1, 2]"}}), "its class names are damaged");
 }
 
-TEST(ModelFile, AFullDiskIsAnErrorAndKeepsTheOldFile) {
+TEST_F(ModelFile, AFullDiskIsAnErrorAndKeepsTheOldFile) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
   Model model(Network({3}, {Dense{.units = 2}}));
   try {

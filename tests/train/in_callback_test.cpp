@@ -12,6 +12,7 @@
 
 #include "lines.h"
 #include "message_of.h"
+#include "temporary_folder.h"
 #include "weights.h"
 
 namespace linnet::testing {
@@ -81,8 +82,8 @@ Fitted fitted(Trainer trainer, Callback* callback, std::int64_t accumulate = 1) 
 TEST(InCallback, WhatOnlyLooksChangesNothing) {
   const Dataset data = line_data(90);
   using Action = std::function<void(Trainer&)>;
-  const std::filesystem::path file =
-      std::filesystem::path(::testing::TempDir()) / "linnet_in_callback";
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder / "model.safetensors";
   const std::map<std::string, Action> actions{
       {"evaluate", [&](Trainer& t) { t.evaluate(data, 90); }},
       {"evaluate the model", [&](Trainer& t) { evaluate(t.model(), data); }},
@@ -108,7 +109,6 @@ TEST(InCallback, WhatOnlyLooksChangesNothing) {
       }
     }
   }
-  std::filesystem::remove(file);
 }
 
 TEST(InCallback, WhatTrainsIsRefused) {
