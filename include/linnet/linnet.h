@@ -32,6 +32,8 @@
 #include <linnet/samples.h>
 #include <linnet/save_dataset.h>
 #include <linnet/schedule.h>
+#include <linnet/series_task.h>
+#include <linnet/series_transform.h>
 #include <linnet/state.h>
 #include <linnet/table_task.h>
 #include <linnet/table_transform.h>

@@ -5,6 +5,7 @@
 #include <linnet/devices.h>
 #include <linnet/export.h>
 #include <linnet/network.h>
+#include <linnet/series_transform.h>
 #include <linnet/state.h>
 
 #include <cstdint>
@@ -90,10 +91,10 @@ class Model {
   /// with this model's other options. Waits. Throws as the constructor does.
   Model to(const std::string& device) const;
 
-  /// Writes a safetensors file: every weight by name, with the network, the class names, the table
-  /// transform and the training record in its metadata. The file appears whole or not at all.
-  /// Waits. Throws Error if it cannot be written, e.g. on a full disk, and for a weight that is
-  /// NaN or infinite: such weights never overwrite a good file.
+  /// Writes a safetensors file: every weight by name, with the network, the class names, the
+  /// transform of rows and the training record in its metadata. The file appears whole or not at
+  /// all. Waits. Throws Error if it cannot be written, e.g. on a full disk, and for a weight that
+  /// is NaN or infinite: such weights never overwrite a good file.
   void save(const std::filesystem::path& path) const;
   /// Returns the model of a file that save() wrote. Throws DataError for a file that is missing,
   /// cut short, damaged, or without a Linnet network, and for `options` as the constructor does.
@@ -124,6 +125,14 @@ class Model {
   /// rows use it (read_samples()). Throws Error where its samples do not have the shapes of the
   /// network's inputs.
   void set_table(TableTransform transform);
+
+  /// Returns the transform of table rows to windows of this model; empty where it learned from
+  /// other data. Model files save it.
+  const SeriesTransform& series() const;
+  /// Sets the transform of table rows to windows, fitted on the training set: forecast() and
+  /// evaluations use it. Throws Error where its windows do not have the shapes of the network's
+  /// inputs, or a target has no output of `future` numbers under its name.
+  void set_series(SeriesTransform transform);
 
   /// Returns the loss and the samples of the last training, as train() and Trainer record them.
   const TrainingRecord& training_record() const;

@@ -363,6 +363,8 @@ std::string epochs_html(const Report& report) {
 
 }  // namespace
 
+std::string html_text(std::string_view text) { return escape(text); }
+
 std::string html_report(const Report& report) {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -370,8 +372,8 @@ std::string html_report(const Report& report) {
   out += escape(report.title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n</head>\n";
   out += fmt::format("<body><main>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
                      escape(report.title), escape(report.subtitle));
-  out += facts_html(report) + curves_html(report) + confusion_html(report) + images_html(report) +
-         epochs_html(report);
+  out += facts_html(report) + report.sections + curves_html(report) + confusion_html(report) +
+         images_html(report) + epochs_html(report);
   return out + "<footer>Written by Linnet.</footer>\n</main></body>\n</html>\n";
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> facts = {};  ///< key and value, in this order
   std::vector<ReportEpoch> epochs = {};
   std::string held_out = "test";  ///< what the test_* curves were measured on
+  /// Further sections as HTML, e.g. of forecasts; html_text() escapes what they show.
+  std::string sections = {};
   std::vector<std::string> class_names = {};
   std::vector<std::int64_t> confusion = {};    ///< (classes, classes), row: true, column: predicted
   std::vector<ReportImage> worst_images = {};  ///< worst first
@@ -45,5 +48,8 @@ struct Report {
 /// from elsewhere; light or dark as the reader's system is. All text is escaped. Throws Error where
 /// `confusion` is neither empty nor (classes, classes).
 std::string html_report(const Report& report);
+
+/// Returns a text as HTML shows it.
+std::string html_text(std::string_view text);
 
 }  // namespace linnet

@@ -110,6 +110,7 @@ Model Model::copy(const ModelOptions& options) const {
   transfer(*state_->statistics, *copy.state_->statistics, definition.bytes(false));
   copy.state_->class_names = state_->class_names;
   copy.state_->table = state_->table;
+  copy.state_->series = state_->series;
   copy.state_->record = state_->record;
   return copy;
 }
@@ -167,6 +168,35 @@ void Model::set_table(TableTransform transform) {
   require_input(DType::f32, std::ssize(transform.feature_names()));
   require_input(DType::i32, transform.id_columns());
   state_->table = std::move(transform);
+}
+
+const SeriesTransform& Model::series() const { return state_->series; }
+void Model::set_series(SeriesTransform transform) {
+  const NetworkDefinition& network = state_->definition();
+  const auto require_input = [&](std::string_view name, const Shape& shape) {
+    require(shape[-1] == 0 || std::ranges::any_of(network.inputs,
+                                                  [&](const NetworkInput& input) {
+                                                    return input.name == name &&
+                                                           input.sample == shape;
+                                                  }),
+            "the series transform makes '{}' of {}, of which the network has no input", name,
+            to_string(shape));
+  };
+  require_input("past", {transform.past(), std::ssize(transform.channels())});
+  require_input("future", {transform.future(), std::ssize(transform.known_channels())});
+  if (transform.entities() > 0) require_input("entity", {1});
+  for (const std::string& target : transform.targets()) {
+    const auto output = std::ranges::find(network.outputs, target, &NetworkOutput::name);
+    const bool fits =
+        output != network.outputs.end() &&
+        network.output_sample(static_cast<std::size_t>(output - network.outputs.begin())) ==
+            Shape{transform.future()};
+    require(fits,
+            "the series transform has the target '{}', for which the network has no output "
+            "of ({})",
+            target, transform.future());
+  }
+  state_->series = std::move(transform);
 }
 
 const TrainingRecord& Model::training_record() const { return state_->record; }

@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kNetworkKey = "linnet.network";
 constexpr const char* kClassesKey = "linnet.classes";
 constexpr const char* kTableKey = "linnet.table";
+constexpr const char* kSeriesKey = "linnet.series";
 constexpr const char* kTrainingKey = "linnet.training";
 
 std::vector<std::string> classes_from(const std::string& text) {
@@ -70,6 +71,7 @@ void Model::save(const std::filesystem::path& path) const {
                                               {kClassesKey, nlohmann::json(class_names()).dump()},
                                               {kTrainingKey, to_json(training_record())}};
   if (!table().empty()) metadata[kTableKey] = table().to_json();
+  if (!series().empty()) metadata[kSeriesKey] = series().to_json();
   write_safetensors(path, tensors, metadata);
 }
 
@@ -87,6 +89,10 @@ Model Model::load(const std::filesystem::path& path, ModelOptions options) {
       if (classes != file.metadata().end()) model.set_class_names(classes_from(classes->second));
       const auto table = file.metadata().find(kTableKey);
       if (table != file.metadata().end()) model.set_table(TableTransform::from_json(table->second));
+      const auto series = file.metadata().find(kSeriesKey);
+      if (series != file.metadata().end()) {
+        model.set_series(SeriesTransform::from_json(series->second));
+      }
       const auto training = file.metadata().find(kTrainingKey);
       if (training != file.metadata().end()) {
         model.set_training_record(training_record_from(training->second));

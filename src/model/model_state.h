@@ -37,6 +37,7 @@ struct ModelState {
       statistics;  ///< Storage::state: running statistics, then evaluations' counters
   std::vector<std::string> class_names;
   TableTransform table = {};
+  SeriesTransform series = {};
   TrainingRecord record = {};
   std::uint64_t weights_version = 0;  ///< counts every writing of weights or running statistics
   bool weights_shared = false;        ///< others hold their addresses and may write at any time

@@ -18,6 +18,7 @@
 #include "data/tar_file.h"
 #include "data/xz_file.h"
 #include "io/safetensors.h"
+#include "series/series_record.h"
 
 namespace linnet::fuzz {
 namespace {
@@ -170,6 +171,22 @@ void write_tables(const fs::path& folder) {
                                                 {.missing = MissingValues::most_frequent,
                                                  .column_scaling = {{"a", Scaling::log1p}}})
                                 .to_json());
+  const Seeds series(folder, "series_transform");
+  series.add("days",
+             json_of(SeriesRecord{.header = true,
+                                  .missing = {"NA"},
+                                  .columns = {"d", "s", "x", "y"},
+                                  .time = "d",
+                                  .time_kind = TimeKind::date,
+                                  .step = 86400,
+                                  .entity = "s",
+                                  .entities = {"a", "b"},
+                                  .past = 2,
+                                  .future = 1,
+                                  .season = 7,
+                                  .targets = {{.change = 2, .naive_error = 1}},
+                                  .inputs = {{.column = "y", .mean = 2},
+                                             {.column = "x", .indicator = true, .known = true}}}));
   const Seeds vocabulary(folder, "vocabulary");
   vocabulary.add("words", "the\nfilm\nit's\n\xC3\xA9t\xC3\xA9\n");
 }

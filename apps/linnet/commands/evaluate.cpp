@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/join.h"
 #include "commands/commands.h"
+#include "commands/forecast.h"
 #include "config/device.h"
 #include "config/images.h"
 #include "config/named_data.h"
@@ -98,6 +99,7 @@ int evaluate_run(const EvaluateOptions& options) {
   apply(options.on, on);
   const SavedRun run = find_run(options.run);
   Model model = load_model(run, on);
+  if (!model.series().empty()) return print_series_scores(model, options.data, options.json);
   const bool table = !model.table().empty();
   const DatasetOptions load = table ? DatasetOptions() : loading(options, run, model);
   const LoadedData loaded = table ? load_rows(options.data, model) : load_data(options.data, load);

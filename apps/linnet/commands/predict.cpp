@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "commands/commands.h"
+#include "commands/forecast.h"
 #include "config/device.h"
 #include "config/options.h"
 #include "nn/definition.h"
@@ -77,6 +78,11 @@ int predict(const PredictOptions& options) {
   const SavedRun run = find_run(options.model);
   if (!options.output.empty()) require_other_file(options, run);
   Model model = load_model(run, on);
+  if (!model.series().empty()) {
+    return print_forecast(model, {.tables = options.inputs,
+                                  .output = options.output,
+                                  .json = options.json});
+  }
   const Samples inputs = read_inputs(options, model, run);
   const std::int64_t samples = inputs.data.size();
   require(samples > 0, "'{}' has no samples", options.inputs.front());
@@ -133,11 +139,13 @@ void add_predict(CLI::App& app, Action& action) {
   command
       ->add_option("INPUT", o->inputs,
                    "Images, folders of them, IDX files or .npy arrays; for text models: "
-                   "texts, folders of *.txt or .tsv tables; for models of a table: tables of rows")
+                   "texts, folders of *.txt or .tsv tables; for models of a table: tables of rows; "
+                   "for models of series: a table of the last rows, which the forecast follows")
       ->required();
-  command->add_option(
-      "--output", o->output,
-      "Write all outputs (probabilities if the loss defines them) to this .npy file, (N, outputs)");
+  command->add_option("-o,--output", o->output,
+                      "Write all outputs (probabilities if the loss defines them) to this .npy "
+                      "file, (N, outputs);\n"
+                      "of a model of series the forecast, as CSV");
   command
       ->add_option("--resize", o->resize,
                    "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "

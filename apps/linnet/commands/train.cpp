@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/run_log.h>
+#include <linnet/series_task.h>
 #include <linnet/trainer.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "config/pretrained.h"
 #include "data/folder.h"
 #include "report/folder_lock.h"
+#include "report/series_report.h"
 
 namespace linnet::command {
 namespace {
@@ -65,6 +67,14 @@ void add_logs(Watcher& watcher, const std::vector<std::string>& names, const Mod
   }
 }
 
+/// The errors of the test windows, or where there are none of the validation's.
+SeriesReport series_test(Model& model, const Job& job) {
+  const bool test = job.series->test.size() > 0;
+  const SeriesWindows& windows = test ? job.series->test : job.series->validation;
+  if (windows.size() == 0) return {};
+  return report_series(model, windows, test ? "test" : "validation");
+}
+
 /// Trains in a folder that is ready.
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
@@ -87,11 +97,19 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   for (Dataset* part : {&data.splits.validation, &data.splits.test}) {
     if (part->size() > 0) *part = fit_samples(std::move(*part), model);
   }
-  const std::vector<float> predictions = predictions_of(model, job, data.splits.test);
-  const Json summary = summary_json(job, model, history, data, folder);
+  const SeriesReport series = job.series == nullptr ? SeriesReport() : series_test(model, job);
+  const std::vector<float> predictions =
+      job.series == nullptr ? predictions_of(model, job, data.splits.test) : std::vector<float>();
+  Json summary = summary_json(job, model, history, data, folder);
+  if (job.series != nullptr) summary["series"] = series.json;
   const std::optional<Metrics> metrics = measured(job, predictions, data.splits.test);
-  write_report(job, summary, history, model, data, predictions, metrics, folder);
-  report_metrics(job, model, metrics, data.splits, folder, watcher);
+  write_report(job, summary, history, model, data, predictions, metrics, series.html, folder);
+  if (job.series == nullptr) {
+    report_metrics(job, model, metrics, data.splits, folder, watcher);
+  } else {
+    write_file_atomically(folder.metrics(), series.json.dump(2) + "\n");
+    for (const std::string& line : series.lines) watcher.line(line);
+  }
   // The last one: a run with a summary of all epochs is finished.
   write_file_atomically(folder.summary(),
                         summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -52,6 +52,13 @@ Job described_job(const TrainOptions& options) {
                             .table = table_of(options),
                             .seed = options.seed};
   const std::string& file = given.table.file;
+  if (options.series.any()) {
+    require(!file.empty(), kNoTable);
+    require(options.workload.empty() && given.from.empty(),
+            "windows of a series (--past) have networks of their own; leave out --workload and "
+            "--from");
+    return series_job(given.table, options.series, options.seed.value_or(0));
+  }
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, given);
   }
@@ -110,6 +117,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "Epochs without a lower validation loss after which the training stops; 0: never")
       ->check(at_least(0));
   add_table_settings(command, o.table);
+  add_series_settings(command, o.series);
   add_pretrained_options(command, o.pretrained);
   add_checkpoint_options(command, o.checkpoints);
   command
@@ -131,7 +139,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "
       "runs/first\n"
       "Example: linnet train penguins.csv --target species\n"
-      "Example: linnet train penguins.csv --target species --folds 5");
+      "Example: linnet train penguins.csv --target species --folds 5\n"
+      "Example: linnet train temperatures.csv --target temp --past 30 --future 7");
 }
 
 RunStart start_of(const CLI::App& command, const std::string& configuration) {
@@ -188,6 +197,9 @@ Job job_of(const TrainOptions& options) {
   if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
   if (job.table != nullptr && options.loss.loss) t.output_losses.clear();
   apply(options.loss, job);
+  if (job.series != nullptr && options.loss.loss) {
+    for (OutputLoss& target : t.output_losses) target.loss = t.output_losses.front().loss;
+  }
   if (options.seed) t.seed = *options.seed;
   if (job.table == nullptr) job.data = options.data.value_or(job.data);
   apply(options.on, job.model);

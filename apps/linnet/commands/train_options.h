@@ -14,6 +14,7 @@
 #include "config/images.h"
 #include "config/loss.h"
 #include "config/pretrained.h"
+#include "config/series.h"
 #include "config/table.h"
 #include "config/workloads.h"
 #include "report/run_start.h"
@@ -41,6 +42,7 @@ struct TrainOptions {
   CheckpointSettings checkpoints;
   PretrainedSettings pretrained;
   TableSettings table;
+  SeriesSettings series;
   std::optional<std::int64_t> patience;
   std::vector<std::string> logs;
   std::string resume;

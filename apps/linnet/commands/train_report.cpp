@@ -85,8 +85,10 @@ std::string test_result(const Json& summary) {
 
 void write_report(const Job& job, const Json& summary, const History& history, const Model& model,
                   const LoadedData& data, std::span<const float> predictions,
-                  const std::optional<Metrics>& metrics, const RunFolder& folder) {
+                  const std::optional<Metrics>& metrics, const std::string& sections,
+                  const RunFolder& folder) {
   Report report;
+  report.sections = sections;
   report.title = fmt::format("{} on {}", job.name, data.splits.train.info().name);
   report.subtitle = fmt::format("{} {}, commit {}; {}", "Linnet", version(), kCommit,
                                 summary["machine"]["processor"].get<std::string>());

@@ -25,10 +25,11 @@ Json summary_json(const Job& job, const Model& model, const History& history,
 /// a test.
 std::string test_result(const Json& summary);
 
-/// report.html.
+/// report.html; `sections`: further ones, as HTML.
 void write_report(const Job& job, const Json& summary, const History& history, const Model& model,
                   const LoadedData& data, std::span<const float> predictions,
-                  const std::optional<Metrics>& metrics, const RunFolder& folder);
+                  const std::optional<Metrics>& metrics, const std::string& sections,
+                  const RunFolder& folder);
 
 /// Returns the model's outputs for a data set; none for one without samples.
 std::vector<float> predictions_of(Model& model, const Job& job, const Dataset& data);

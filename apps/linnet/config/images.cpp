@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/images.h"
 
+#include <linnet/series_task.h>
 #include <linnet/table_task.h>
 
 #include <algorithm>
@@ -200,6 +201,7 @@ void hold_out(Splits& splits, const Job& job) {
 }  // namespace
 
 LoadedData load_data(const Job& job) {
+  if (job.series != nullptr) return {job.series->data, join(job.series->notes, "; ")};
   if (job.table != nullptr) return {job.table->data, join(job.table->notes, "; ")};
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;

@@ -2,6 +2,7 @@
 #include "config/pretrained.h"
 
 #include <linnet/layers.h>
+#include <linnet/series_task.h>
 #include <linnet/table_task.h>
 
 #include <algorithm>
@@ -99,6 +100,7 @@ Model make_model(Job& job) {
     job.for_images = nullptr;
     if (!job.data.empty() && job.table == nullptr) read_as_model(find_run(job.from), model, job);
   }
+  if (job.series != nullptr) model.set_series(job.series->transform);
   if (job.table != nullptr) model.set_table(job.table->transform);
   if (!job.freeze.empty()) {
     job.training.trains = groups_without(job.freeze, job.training.trains, model);

@@ -93,7 +93,10 @@ std::vector<Described<TableSettings>> described_settings() {
        &S::split, split_names()},
       {"group", "Column of a table whose equal texts are never in two parts, e.g. a patient",
        &S::group},
-      {"time", "Column of a table by which the earliest rows train and the latest measure",
+      {"time",
+       "Column of a table by which the earliest rows train and the latest measure; of series\n"
+       "(--past) their time, none: rows follow each other at equal steps; if not given, the\n"
+       "only column of dates",
        &S::time},
       {"folds",
        "Number of parts of a cross-validation of a table: each measures a model that the\n"

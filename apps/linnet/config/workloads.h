@@ -15,8 +15,9 @@
 #include "report/json.h"
 
 namespace linnet {
+struct SeriesTask;
 struct TableTask;
-}
+}  // namespace linnet
 
 namespace linnet::command {
 
@@ -47,6 +48,7 @@ struct Job {
   std::string from = {};                 ///< a model to start from, a file or a run; empty: none
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
+  std::shared_ptr<const SeriesTask> series = {};  ///< of a training on series
   std::shared_ptr<const TableTask> table = {};  ///< of a table's training: its data and transform
   std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace linnet::command {
+
+/// `linnet predict` of a model of series: the steps after the rows of tables, as CSV.
+struct ForecastRequest {
+  std::vector<std::string> tables = {};
+  std::string output = {};  ///< a file instead of standard output
+  bool json = false;
+};
+int print_forecast(Model& model, const ForecastRequest& request);
+
+/// `linnet evaluate` of a model of series on all windows of a table.
+int print_series_scores(Model& model, const std::string& table, bool json);
+
+}  // namespace linnet::command

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "series/series_record.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/json.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kDepth = 4;
+constexpr const char* kWhat = "its series transform";
+constexpr std::int64_t kDay = 86400;
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 20;
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;  // of a window
+constexpr std::int64_t kMostStep = std::int64_t{1} << 40;
+constexpr std::array<std::string_view, 4> kTimeKinds{"rows", "number", "date", "compact"};
+constexpr std::array<std::string_view, 3> kOrders{"year_first", "day_first", "month_first"};
+constexpr std::array<std::string_view, 3> kKinds{"number", "boolean", "category"};
+
+using nlohmann::json;
+
+/// Reads fields of an object that anybody may have written.
+class Reader {
+ public:
+  explicit Reader(const json& object) : object_(object) {
+    require<DataError>(object.is_object(), "{} is damaged", kWhat);
+  }
+  const json& need(const char* key) const {
+    const auto found = object_.find(key);
+    require<DataError>(found != object_.end(), "{} lacks '{}'", kWhat, key);
+    return *found;
+  }
+  bool flag(const char* key) const {
+    const json& value = need(key);
+    require<DataError>(value.is_boolean(), "{}: '{}' is true or false", kWhat, key);
+    return value.get<bool>();
+  }
+  std::string text(const char* key) const { return text_of(need(key), key); }
+  std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> all;
+    for (const json& value : list(key)) all.push_back(text_of(value, key));
+    return all;
+  }
+  const json& list(const char* key) const {
+    const json& value = need(key);
+    require<DataError>(value.is_array(), "{}: '{}' is an array", kWhat, key);
+    return value;
+  }
+  std::int64_t integer(const char* key, std::int64_t least, std::int64_t most) const {
+    const json& value = need(key);
+    const bool in_range = value.is_number_integer() &&
+                          (!value.is_number_unsigned() ||
+                           value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)) &&
+                          value.get<std::int64_t>() >= least && value.get<std::int64_t>() <= most;
+    require<DataError>(in_range, "{}: '{}' is a whole number from {} to {}; got {}", kWhat, key,
+                       least, most, value.dump());
+    return value.get<std::int64_t>();
+  }
+  double number(const char* key, double least) const {
+    const json& value = need(key);
+    const bool good =
+        value.is_number() && std::isfinite(value.get<double>()) && value.get<double>() >= least;
+    require<DataError>(good, "{}: '{}' is a finite number of at least {}; got {}", kWhat, key,
+                       least, value.dump());
+    return value.get<double>();
+  }
+  template <class E, std::size_t N>
+  E one_of(const char* key, const std::array<std::string_view, N>& names) const {
+    const std::string given = text(key);
+    const auto found = std::ranges::find(names, std::string_view(given));
+    require<DataError>(found != names.end(), "{}: '{}' is none of its kinds: '{}'", kWhat, key,
+                       given);
+    return static_cast<E>(found - names.begin());
+  }
+
+ private:
+  static std::string text_of(const json& value, const char* key) {
+    require<DataError>(value.is_string(), "{}: '{}' holds text", kWhat, key);
+    return value.get<std::string>();
+  }
+  const json& object_;
+};
+
+void check_unique(const std::vector<std::string>& names, std::string_view what) {
+  const std::set<std::string_view> all(names.begin(), names.end());
+  require<DataError>(all.size() == names.size(), "{}: expected {} that differ", kWhat, what);
+}
+
+void check(const SeriesRecord& record) {
+  check_unique(record.columns, "columns");
+  check_unique(record.entities, "series");
+  const std::set<std::string_view> columns(record.columns.begin(), record.columns.end());
+  std::set<std::string_view> read;
+  const auto take = [&](const std::string& column) {
+    require<DataError>(columns.contains(column), "{} has no column '{}'", kWhat, column);
+    require<DataError>(read.insert(column).second, "{} reads the column '{}' twice", kWhat, column);
+  };
+  require<DataError>(record.time.empty() == (record.time_kind == TimeKind::rows),
+                     "{}: a column of the time has a kind, and no other has", kWhat);
+  require<DataError>(!record.months || record.dates(), "{}: months are steps of dates", kWhat);
+  if (!record.time.empty()) take(record.time);
+  if (!record.entity.empty()) take(record.entity);
+  std::int64_t channels = 0;
+  for (const SeriesColumn& input : record.inputs) {
+    take(input.column);
+    check_unique(input.categories, "categories");
+    channels += input.width();
+  }
+  require<DataError>(!record.targets.empty() && record.targets.size() <= record.inputs.size(),
+                     "{} has {} targets of {} columns", kWhat, record.targets.size(),
+                     record.inputs.size());
+  for (std::size_t i = 0; i < record.targets.size(); ++i) {
+    const SeriesColumn& target = record.inputs[i];
+    require<DataError>(target.kind == SeriesColumnKind::number && !target.known,
+                       "{}: the target '{}' is a number that is not known ahead", kWhat,
+                       target.column);
+  }
+  channels += 6;  // of the calendar
+  require<DataError>((record.past + record.future) * channels <= kMostNumbers,
+                     "{}: a window of {} + {} steps of {} channels has more than {} numbers", kWhat,
+                     record.past, record.future, channels, kMostNumbers);
+}
+
+json json_of(const SeriesColumn& column) {
+  return {{"column", column.column},
+          {"kind", kKinds[static_cast<std::size_t>(column.kind)]},
+          {"mean", column.mean},
+          {"std", column.std},
+          {"categories", column.categories},
+          {"indicator", column.indicator},
+          {"known", column.known}};
+}
+
+SeriesColumn column_from(const json& object) {
+  const Reader read(object);
+  return {.column = read.text("column"),
+          .kind = read.one_of<SeriesColumnKind>("kind", kKinds),
+          .mean = read.number("mean", std::numeric_limits<double>::lowest()),
+          .std = read.number("std", std::numeric_limits<double>::min()),
+          .categories = read.texts("categories"),
+          .indicator = read.flag("indicator"),
+          .known = read.flag("known")};
+}
+
+}  // namespace
+
+std::vector<std::string> SeriesRecord::cycles() const {
+  std::vector<std::string> names;
+  if (!dates()) return names;
+  const std::int64_t seconds = months ? step * 30 * kDay : step;
+  if (2 * seconds < 365 * kDay) names.emplace_back("year");
+  if (2 * seconds < 7 * kDay) names.emplace_back("week");
+  if (2 * seconds < kDay) names.emplace_back("day");
+  return names;
+}
+
+std::int64_t SeriesRecord::channels() const {
+  std::int64_t count = 2 * std::ssize(cycles());
+  for (const SeriesColumn& input : inputs) count += input.width();
+  return count;
+}
+
+std::int64_t SeriesRecord::known_channels() const {
+  std::int64_t count = 2 * std::ssize(cycles());
+  for (const SeriesColumn& input : inputs) count += input.known ? input.width() : 0;
+  return count;
+}
+
+std::string step_text(const SeriesRecord& record) {
+  const auto with = [](std::int64_t count, const char* unit) {
+    return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
+  };
+  const std::int64_t step = record.step;
+  if (record.time_kind == TimeKind::rows) return with(step, "row");
+  if (!record.dates()) return with(step, "unit");
+  if (record.months) return with(step, "month");
+  if (step % kDay == 0) return with(step / kDay, "day");
+  if (step % 3600 == 0) return with(step / 3600, "hour");
+  if (step % 60 == 0) return with(step / 60, "minute");
+  return with(step, "second");
+}
+
+std::string time_text(const SeriesRecord& record, std::int64_t time) {
+  if (!record.dates()) return fmt::format("{}", time);
+  const std::int64_t day = (time >= 0 ? time : time - kDay + 1) / kDay;
+  const std::int64_t seconds = time - day * kDay;
+  constexpr std::int64_t kMostDays = 10'000'000;  // what std::chrono knows as a date
+  if (day < -kMostDays || day > kMostDays) return fmt::format("day {} after 1970-01-01", day);
+  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days(day)}};
+  const int year = static_cast<int>(date.year());
+  const unsigned month = static_cast<unsigned>(date.month());
+  const unsigned in_month = static_cast<unsigned>(date.day());
+  if (record.time_kind == TimeKind::compact) {
+    return fmt::format("{:04}{:02}{:02}", year, month, in_month);
+  }
+  const char mark = record.separator;
+  std::string text;
+  switch (record.order) {
+    case DateOrder::year_first:
+      text = fmt::format("{:04}{}{:02}{}{:02}", year, mark, month, mark, in_month);
+      break;
+    case DateOrder::day_first:
+      text = fmt::format("{:02}{}{:02}{}{:04}", in_month, mark, month, mark, year);
+      break;
+    case DateOrder::month_first:
+      text = fmt::format("{:02}{}{:02}{}{:04}", month, mark, in_month, mark, year);
+      break;
+  }
+  if (!record.times) return text;
+  text += fmt::format(" {:02}:{:02}", seconds / 3600, seconds / 60 % 60);
+  return record.step % 60 == 0 ? text : text + fmt::format(":{:02}", seconds % 60);
+}
+
+std::string json_of(const SeriesRecord& record) {
+  json inputs = json::array();
+  for (const SeriesColumn& input : record.inputs) inputs.push_back(json_of(input));
+  json targets = json::array();
+  for (const SeriesTarget& target : record.targets) {
+    targets.push_back(
+        {{"change", target.change}, {"naive_error", target.naive_error}, {"trend", target.trend}});
+  }
+  return json{{"version", kVersion},
+              {"header", record.header},
+              {"missing", record.missing},
+              {"columns", record.columns},
+              {"time", record.time},
+              {"time_kind", kTimeKinds[static_cast<std::size_t>(record.time_kind)]},
+              {"order", kOrders[static_cast<std::size_t>(record.order)]},
+              {"separator", std::string(1, record.separator)},
+              {"times", record.times},
+              {"months", record.months},
+              {"step", record.step},
+              {"entity", record.entity},
+              {"entities", record.entities},
+              {"past", record.past},
+              {"future", record.future},
+              {"season", record.season},
+              {"targets", std::move(targets)},
+              {"inputs", std::move(inputs)}}
+      .dump();
+}
+
+SeriesRecord series_record_from(const std::string& text) {
+  const auto all = parse_json<json>(text, kDepth, kWhat);
+  const Reader read(all);
+  require<DataError>(read.integer("version", 1, std::numeric_limits<std::int64_t>::max()) ==
+                         kVersion,
+                     "{} is of another version than {}; a newer Linnet wrote it", kWhat, kVersion);
+  SeriesRecord record;
+  record.header = read.flag("header");
+  record.missing = read.texts("missing");
+  record.columns = read.texts("columns");
+  record.time = read.text("time");
+  record.time_kind = read.one_of<TimeKind>("time_kind", kTimeKinds);
+  record.order = read.one_of<DateOrder>("order", kOrders);
+  const std::string separator = read.text("separator");
+  require<DataError>(separator == "-" || separator == "/" || separator == ".",
+                     "{}: 'separator' is '-', '/' or '.'; got '{}'", kWhat, separator);
+  record.separator = separator[0];
+  record.times = read.flag("times");
+  record.months = read.flag("months");
+  record.step = read.integer("step", 1, record.months ? 1200 : kMostStep);
+  record.entity = read.text("entity");
+  record.entities = read.texts("entities");
+  record.past = read.integer("past", 1, kMostSteps);
+  record.future = read.integer("future", 1, kMostSteps);
+  record.season = read.integer("season", 1, kMostSteps);
+  for (const json& target : read.list("targets")) {
+    const Reader of(target);
+    record.targets.push_back({.change = of.number("change", std::numeric_limits<double>::min()),
+                              .naive_error = of.number("naive_error", 0),
+                              .trend = of.flag("trend")});
+  }
+  for (const json& input : read.list("inputs")) record.inputs.push_back(column_from(input));
+  check(record);
+  return record;
+}
+
+}  // namespace linnet

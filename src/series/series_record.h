@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/series_transform.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "table/values.h"
+
+namespace linnet {
+
+/// What the time of a row is.
+enum class TimeKind : std::uint8_t {
+  rows,     ///< the row's number in its series
+  number,   ///< a whole number
+  date,     ///< a date that date_of() reads
+  compact,  ///< a date of eight digits: 20240331
+};
+
+/// What a column of a series holds.
+enum class SeriesColumnKind : std::uint8_t { number, boolean, category };
+
+/// A column that becomes channels: a number (x - mean) / std, a boolean 0 or 1, a category a
+/// channel for what is unknown and one for each of `categories`.
+struct SeriesColumn {
+  std::string column = {};
+  SeriesColumnKind kind = SeriesColumnKind::number;
+  double mean = 0;
+  double std = 1;
+  std::vector<std::string> categories = {};
+  bool indicator = false;  ///< a further channel is 1 where the value is missing
+  bool known = false;      ///< known ahead
+
+  std::int64_t width() const {
+    return (kind == SeriesColumnKind::category ? std::ssize(categories) + 1 : 1) +
+           (indicator ? 1 : 0);
+  }
+};
+
+/// A column that is forecast, beside its channel.
+struct SeriesTarget {
+  double change = 1;       ///< root mean square of the change over a window's future
+  double naive_error = 0;  ///< mean absolute error of the seasonal naive forecast
+  bool trend = false;      ///< it rises or falls with time: networks see differences
+};
+
+/// What a SeriesTransform knows, all of it from the rows of the training set but for columns and
+/// times.
+struct SeriesRecord {
+  bool header = false;                    ///< the columns have names of their own
+  std::vector<std::string> missing = {};  ///< texts that stand for missing values
+  std::vector<std::string> columns = {};  ///< of the file, in order
+  std::string time = {};                  ///< column; "": rows
+  TimeKind time_kind = TimeKind::rows;
+  DateOrder order = DateOrder::year_first;
+  char separator = '-';     ///< within dates: '-', '/' or '.'
+  bool times = false;       ///< dates have times of the day
+  bool months = false;      ///< a step is so many months, else so many seconds or units
+  std::int64_t step = 1;    ///< from one row to the next
+  std::string entity = {};  ///< column; "": one series
+  std::vector<std::string> entities = {};  ///< of the training set
+  std::int64_t past = 1;
+  std::int64_t future = 1;
+  std::int64_t season = 1;
+  std::vector<SeriesTarget> targets = {};  ///< of the first `inputs`
+  std::vector<SeriesColumn> inputs = {};
+
+  bool dates() const { return time_kind == TimeKind::date || time_kind == TimeKind::compact; }
+  /// "year", "week", "day": cycles that are longer than two steps.
+  std::vector<std::string> cycles() const;
+  std::int64_t channels() const;
+  std::int64_t known_channels() const;
+};
+
+/// "7 days", "1 month", "15 minutes", "2 units".
+std::string step_text(const SeriesRecord& record);
+/// A time as the file writes it.
+std::string time_text(const SeriesRecord& record, std::int64_t time);
+
+/// The record as JSON, {"version": 1, "past": 30, ...}.
+std::string json_of(const SeriesRecord& record);
+/// Throws DataError for any other text, and for numbers out of range.
+SeriesRecord series_record_from(const std::string& text);
+
+}  // namespace linnet

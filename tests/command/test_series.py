@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series: training on windows of a table, forecasts as CSV, evaluation, and their errors."""
+import csv
+import datetime
+import io
+import json
+import math
+import os
+import pathlib
+import random
+import tarfile
+import unittest
+
+# Before command, which takes the variable away.
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("LINNET_DATA", ROOT / "../shared/data"))
+
+import command
+
+
+def write_sales(path, days=150, future=0, shops=("north", "south, inner")):
+    """A week's rhythm and more on holidays, two shops; `future` days hold the holidays alone."""
+    rng = random.Random(1)
+    lines = ["day;shop;holiday;sales;guests"]
+    for i in range(days + future):
+        holiday = rng.random() < 0.2
+        for k, shop in enumerate(shops):
+            sales = 100 - 60 * k + 10 * math.cos(2 * math.pi * i / 7) + 20 * holiday
+            values = f"{sales:.4f};{sales / 2:.4f}" if i < days else ";"
+            day = datetime.date(2024, 1, 1) + datetime.timedelta(days=i)
+            lines.append(f"{day:%d.%m.%Y};{shop};{'yes' if holiday else 'no'};{values}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+class Series(command.CommandTest):
+    ARGUMENTS = ("sales.csv", "--target", "sales", "--time", "day", "--entity", "shop", "--known", "holiday",
+                 "--past", 14, "--future", 3, "--season", 7, "--device", "cpu", "--threads", 1)
+
+    def test_forecasts_beside_simple_ones(self):
+        write_sales(self.folder / "sales.csv")
+        summary = self.run_json("train", *self.ARGUMENTS, "--epochs", 30, "--out", "run")
+        target = summary["series"]["targets"][0]
+        self.assertEqual(target["target"], "sales")
+        self.assertEqual(len(target["model"]["mae_by_step"]), 3)
+        self.assertLess(target["model"]["mae"], 0.8 * target["seasonal_naive"]["mae"])
+        self.assertLess(target["model"]["mae"], 0.8 * target["persistence"]["mae"])
+        page = (self.folder / "run/report.html").read_text()
+        for text in ("Forecasts of sales", "seasonal naive", "<polyline", "Errors of sales"):
+            self.assertIn(text, page)
+        self.assertEqual(json.loads((self.folder / "run/metrics.json").read_text()), summary["series"])
+
+        write_sales(self.folder / "new.csv", days=40, future=3)
+        out, _ = self.run_linnet("predict", "run", "new.csv")
+        rows = list(csv.DictReader(io.StringIO(out)))
+        self.assertEqual([row["shop"] for row in rows], ["north"] * 3 + ["south, inner"] * 3)
+        self.assertEqual([row["day"] for row in rows[:3]], ["10.02.2024", "11.02.2024", "12.02.2024"])
+        self.assertTrue(all(70 < float(row["sales"]) < 150 for row in rows[:3]), out)
+        self.run_linnet("predict", "run", "new.csv", "-o", "forecast.csv")
+        self.assertEqual((self.folder / "forecast.csv").read_text(), out)
+        forecast = self.run_json("predict", "run", "new.csv")["forecast"]
+        self.assertAlmostEqual(forecast[4]["values"]["sales"], float(rows[4]["sales"]), places=3)
+        out, _ = self.run_linnet("evaluate", "run", "--data", "sales.csv")
+        self.assertIn("all forecasts of 'sales': 268 windows of 3 steps", out)
+        scores = self.run_json("evaluate", "run/model.safetensors", "--data", "sales.csv")["series"]
+        self.assertEqual(scores["windows"], 268)
+
+    def test_what_is_refused(self):
+        write_sales(self.folder / "sales.csv", days=40)
+        for sentence, *arguments in (
+                ("--future needs --past, the steps that the model sees", "sales.csv", "--target", "sales", "--future", 3),
+                ("--task, --missing, --scale, --split, --group and --folds are for rows", *self.ARGUMENTS, "--split", "random"),
+                ("did you mean 'sales'?", "sales.csv", "--target", "sale", "--past", 5),
+                ("occurs twice (also in row 1)", "sales.csv", "--target", "sales", "--past", 5),
+                ("no window of 100 steps", "sales.csv", "--target", "sales", "--entity", "shop", "--past", 100)):
+            _, err = self.run_linnet("train", *arguments, status=2)
+            self.assertIn(sentence, err)
+            self.assertEqual(len(err.splitlines()), 1, err)
+
+    @unittest.skipUnless((DATA / "tabular/tabular.tar.xz").is_file(), f"no tables in {DATA}")
+    def test_real_series(self):
+        with tarfile.open(DATA / "tabular/tabular.tar.xz") as archive:
+            archive.extractall(self.folder, filter="data")
+        # A mean absolute error as a share of persistence's, and of the seasonal naive forecast's.
+        for file, target, past, future, season, of_last, of_season in (
+                ("daily-min-temperatures.csv", "Temp", 30, 7, 365, 0.85, 0.75),
+                ("madridNO2forecasting.csv", "NO2", 30, 7, 7, 0.85, 0.85),
+                ("mauna_loa_co2.csv", "co2", 104, 26, 52, 0.5, 0.6)):
+            arguments = ("--time", "date") if "co2" in file else ()
+            summary = self.run_json("train", file, "--target", target, *arguments, "--past", past, "--future",
+                                    future, "--out", target, "--device", "cpu")["series"]
+            scores = summary["targets"][0]
+            self.assertEqual(summary["season"], season)
+            self.assertLess(scores["model"]["mae"], of_last * scores["persistence"]["mae"], file)
+            self.assertLess(scores["model"]["mae"], of_season * scores["seasonal_naive"]["mae"], file)
+
+
+if __name__ == "__main__":
+    unittest.main()
