@@ -27,8 +27,8 @@ struct TableTaskOptions {
   /// Takes the same share of each class for validation and test, within one row, as scikit-learn's
   /// `stratify`. Has no effect on values, groups and time.
   bool stratify = true;
-  /// Column whose equal texts are never in two parts, e.g. a patient; it is not an input. The shares
-  /// are met as nearly as whole groups can. Empty: none.
+  /// Column whose equal texts are never in two parts, e.g. a patient; it is not an input. The
+  /// shares are met as nearly as whole groups can. Empty: none.
   std::string group = {};
   /// Column of dates or numbers by which the earliest rows train, the next ones choose the epoch
   /// and the latest measure. Rows of one time are in one part. Empty: none.

@@ -78,7 +78,7 @@ void Exporter::run() {
   if (!model_.class_names().empty()) {
     file_.add_metadata("linnet.classes", nlohmann::json(model_.class_names()).dump());
   }
-  // The graph takes the result of the transform for rows: names tell which number is which.
+  // The graph takes transformed numbers: names tell which number is which.
   if (!model_.table().empty()) {
     file_.add_metadata("linnet.features", nlohmann::json(model_.table().feature_names()).dump());
     file_.add_metadata("linnet.table", model_.table().to_json());

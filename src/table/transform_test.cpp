@@ -164,7 +164,7 @@ TEST(TableTransform, ScalesAsScikitLearn) {
     }
   };
   // StandardScaler, MinMaxScaler, RobustScaler and QuantileTransformer(n_quantiles=8,
-  // output_distribution="normal") of scikit-learn 1.7; log1p is StandardScaler of signed
+  // output_distribution="normal") of scikit-learn 1.9; log1p is StandardScaler of signed
   // logarithms.
   expect(Scaling::standard, {-0.448243553F, -0.386682207F, -0.294340187F, 30.3324296F,
                              -0.571366246F, -1.98727721F, -0.363596702F});
@@ -198,14 +198,14 @@ TEST(TableTransform, AColumnOfEqualQuartilesIsScaled) {
 }
 
 TEST(TableTransform, MissingValuesAreFilled) {
-  const std::string fitted = "1,1.5\n2,2.5\n2,1.5\n7,2.5\n,3.5\n";
+  const std::string fitted = "1,1.5\n2,2.5\n2,1.5\n7,2.5\n7,2.5\n,3.5\n";
   const auto fill = [&](MissingValues missing) {
     return scaled(fitted, "?\n", {.missing = missing, .scaling = Scaling::min_max})[0];
   };
-  EXPECT_FLOAT_EQ(fill(MissingValues::mean), 2.0F / 6);
+  EXPECT_FLOAT_EQ(fill(MissingValues::mean), 2.8F / 6);
   EXPECT_FLOAT_EQ(fill(MissingValues::median), 1.0F / 6);
-  EXPECT_FLOAT_EQ(fill(MissingValues::most_frequent), 1.0F / 6);
-  EXPECT_FLOAT_EQ(fill(MissingValues::interpolate), 2.0F / 6) << "no row has a number";
+  EXPECT_FLOAT_EQ(fill(MissingValues::most_frequent), 1.0F / 6) << "of several the least";
+  EXPECT_FLOAT_EQ(fill(MissingValues::interpolate), 2.8F / 6) << "no row has a number";
   // Each row has a number and an indicator.
   EXPECT_EQ(scaled("0,1.5\n,1.5\n8,2.5\n,3.5\n", "NA\n4\nNA\nNA\n1\nNA\n",
                    {.missing = MissingValues::interpolate, .scaling = Scaling::min_max}),

@@ -26,7 +26,7 @@ class Splitter {
   Splitter(const Table& table, const Rows& rows, const TableTaskOptions& options,
            std::vector<std::string>& notes)
       : table_(table), rows_(rows), options_(options), notes_(notes) {
-    // A fold is not a row that could choose the epoch, but the share is still one of all rows.
+    // No row of the fold chooses the epoch, but the share is still one of all rows.
     if (options.folds > 0) {
       const auto folds = static_cast<double>(options.folds);
       validation_ = options.validation * folds / (folds - 1);
