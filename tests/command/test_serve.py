@@ -146,7 +146,7 @@ class Serve(command.CommandTest):
                  "input 'input': expected arrays nested at most 8 deep"),
                 (b"\x89PNG\r\n", "image/png", None),
                 ("a text", "text/plain", "the model takes no texts; its input is (28, 28, 1)"),
-                ("x", "text/html", "expected the Content-Type application/json, image/* or text/plain; got 'text/html'")):
+                ("x", "text/html", "expected the Content-Type application/json, image/*, text/plain or text/csv; got 'text/html'")):
             status, error = self.predict(body, kind)
             self.assertEqual(status, 400, error)
             if sentence:
