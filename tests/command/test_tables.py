@@ -140,6 +140,9 @@ class Tables(command.CommandTest):
                                             "log", "loss"])
         self.assertEqual([line.split()[0] for line in lines[1:]], ["1", "2", "3", "mean", "std"])
         self.assertFalse((self.folder / "runs").exists(), "no model is kept")
+        (self.folder / "file").write_text("")
+        self.assert_error("cannot make the folder 'file/scores': Not a directory", *arguments, "--out",
+                          "file/scores")
         self.assert_error("--folds measures on each part in turn; leave out --test", *arguments, "--test", 0.2)
         self.assert_error("--folds keeps no model that could be continued; leave out --resume", *arguments,
                           "--resume", "somewhere")

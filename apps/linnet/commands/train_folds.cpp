@@ -148,6 +148,12 @@ Json json_of(const Job& job, const std::vector<Fold>& folds, const std::vector<S
 int train_folds(const TrainOptions& options, const Job& first) {
   require(options.resume.empty(),
           "--folds keeps no model that could be continued; leave out --resume");
+  const std::filesystem::path out = options.out;
+  if (!out.empty()) {  // before the trainings, whose scores must not be lost
+    std::error_code error;
+    std::filesystem::create_directories(out, error);
+    require(!error, "cannot make the folder '{}': {}", out.string(), error.message());
+  }
   InterruptGuard guard({});
   guard.training();
   std::vector<Fold> folds;
@@ -177,11 +183,8 @@ int train_folds(const TrainOptions& options, const Job& first) {
   }
   line.clear();
   const Json json = json_of(first, folds, scores, first.table->transform.classes());
-  if (!options.out.empty()) {
-    std::filesystem::create_directories(options.out);
-    write_file_atomically(std::filesystem::path(options.out) / "folds.json", json.dump(2) + "\n");
-  }
   options.json ? print_json(json) : print_table(folds, scores);
+  if (!out.empty()) write_file_atomically(out / "folds.json", json.dump(2) + "\n");
   return kSuccess;
 }
 
