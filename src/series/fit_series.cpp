@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/join.h"
+#include "describe/nearest.h"
 #include "series/align.h"
 #include "table/contents.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 20;
 constexpr std::size_t kMostCategories = 32;
+constexpr std::size_t kMostListed = 30;  // columns in a message
 constexpr std::int64_t kLeastIdentifiers = 20;
 constexpr double kTrend = 0.8;  // least correlation with time
 
@@ -30,7 +32,12 @@ std::string quoted(const std::vector<std::string>& names) {
 }
 
 void check_options(const Table& table, const SeriesFit& options) {
-  require(!options.targets.empty(), "name the target column of '{}'", table.name());
+  if (options.targets.empty()) {
+    std::vector<std::string> names;
+    for (const TableColumn& column : table.columns()) names.push_back(column.name);
+    names.resize(std::min(names.size(), kMostListed));
+    fail("name the target column of '{}', one of {}", table.name(), listed(names));
+  }
   for (const auto* names : {&options.targets, &options.known, &options.ignore}) {
     for (const std::string& name : *names) static_cast<void>(table.find(name));  // throws
   }

@@ -206,6 +206,8 @@ TEST(SeriesTask, SaysWhatIsWrong) {
     change(given);
     return message_of([&] { series_task(table, given); });
   };
+  EXPECT_EQ(refusal([](auto& o) { o.targets.clear(); }),
+            "name the target column of 'table', one of date, temp, open or humid");
   EXPECT_EQ(refusal([](auto& o) { o.past = 0; }),
             "past is the number of steps that the model sees, from 1 to 1048576; got 0");
   EXPECT_EQ(refusal([](auto& o) { o.future = -7; }),
