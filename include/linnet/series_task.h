@@ -32,7 +32,7 @@ std::vector<std::string_view> series_network_names();
 struct SeriesTaskOptions {
   std::vector<std::string> targets = {};  ///< columns that are forecast, numbers; at least one
   /// Column of the time: dates (also 20240331), or whole numbers. Empty: the only column of dates,
-  /// or none where there is no such column. "none": rows follow each other at equal steps.
+  /// or none where there is none. "none": rows follow each other at equal steps.
   std::string time = {};
   std::string entity = {};  ///< column that tells several series apart; empty: one series
   std::int64_t past = 0;    ///< steps that the model sees, at least 1

@@ -121,7 +121,10 @@ class Fitting {
   void find_time() {
     std::vector<std::size_t> dates;
     for (std::size_t i = 0; i < table_.columns().size(); ++i) {
-      if (table_.columns()[i].type == ColumnType::date_time && !used_.contains(i)) {
+      const ColumnType type = table_.columns()[i].type;
+      const bool whole = type == ColumnType::integer || type == ColumnType::identifier;
+      if (used_.contains(i)) continue;
+      if (type == ColumnType::date_time || (whole && are_compact_dates(table_, i))) {
         dates.push_back(i);
       }
     }

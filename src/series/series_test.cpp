@@ -205,8 +205,7 @@ TEST(SeriesTimes, MonthsAndEightDigits) {
   EXPECT_EQ(windows.place(19, 1).time, "2021-12-01");
   const Table weeks = parse_table("t,y\n20240228,1.5\n20240306,2.5\n20240313,3.5\n20240320,1\n");
   const SeriesWindows weekly =
-      fitted(weeks, {.targets = {"y"}, .time = "t", .past = 2, .future = 1, .season = 1})
-          .windows(weeks);
+      fitted(weeks, {.targets = {"y"}, .past = 2, .future = 1, .season = 1}).windows(weeks);
   EXPECT_EQ(weekly.place(1, 0).time, "20240320");
 }
 
