@@ -309,6 +309,10 @@ TableTransform TableTransform::fit(const Table& rows, const TableTargets& target
     require(std::ranges::count(targets, left_out) == 0, "the target '{}' cannot be left out", name);
     ignored.insert(left_out);
   }
+  for (const auto& [name, scaling] : options.column_scaling) {
+    require(std::ranges::count(targets, rows.find(name)) == 0,
+            "the target '{}' is always standardised; scalings are for inputs", name);
+  }
   const Fitting fitting(rows, options);
   for (std::size_t i = 0; i < rows.columns().size(); ++i) {
     record->columns.push_back(rows.columns()[i].name);

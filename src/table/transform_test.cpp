@@ -190,6 +190,10 @@ TEST(TableTransform, ColumnsHaveScalingsOfTheirOwn) {
               TableTransform::fit(table, "y", {.column_scaling = {{"c", Scaling::log1p}}});
             }),
             "the column 'c' of 't' is of the type category; scalings are for numbers");
+  EXPECT_EQ(message_of([&] {
+              TableTransform::fit(table, "y", {.column_scaling = {{"y", Scaling::log1p}}});
+            }),
+            "the target 'y' is always standardised; scalings are for inputs");
 }
 
 TEST(TableTransform, AColumnOfEqualQuartilesIsScaled) {
