@@ -64,6 +64,26 @@ class Series(command.CommandTest):
         scores = self.run_json("evaluate", "run/model.safetensors", "--data", "sales.csv")["series"]
         self.assertEqual(scores["windows"], 268)
 
+    def test_a_configuration_gives_the_same_model(self):
+        write_sales(self.folder / "sales.csv", days=60)
+        (self.folder / "sales.toml").write_text(
+            '[data]\nfile = "sales.csv"\ntarget = ["sales", "guests"]\ntime = "day"\nentity = "shop"\n'
+            'known = "holiday"\npast = 7\nfuture = 2\nnetwork = "mlp"\n[training]\nepochs = 3\n')
+        options = ("--device", "cpu", "--threads", 1)
+        self.run_linnet("train", "sales.toml", *options, "--out", "toml")
+        self.run_linnet("train", "sales.csv", "--target", "sales", "--target", "guests", "--time", "day", "--entity",
+                        "shop", "--known", "holiday", "--past", 7, "--future", 2, "--network", "mlp", "--epochs", 3,
+                        *options, "--out", "arguments")
+        models = [(self.folder / run / "model.safetensors").read_bytes() for run in ("toml", "arguments")]
+        self.assertEqual(*models)
+        text = (self.folder / "sales.toml").read_text()
+        for change, sentence in ((("past = 7", "past = -7"), "'past' in [data] must be at least 1"),
+                                 (("known = ", "nown = "), "did you mean 'known'?"),
+                                 (('"mlp"', '"mpl"'), "did you mean 'mlp'?")):
+            (self.folder / "bad.toml").write_text(text.replace(*change))
+            _, err = self.run_linnet("train", "bad.toml", status=2)
+            self.assertIn(sentence, err)
+
     def test_what_is_refused(self):
         write_sales(self.folder / "sales.csv", days=40)
         for sentence, *arguments in (

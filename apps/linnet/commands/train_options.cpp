@@ -50,21 +50,17 @@ TableSettings table_of(const TrainOptions& options) {
 Job described_job(const TrainOptions& options) {
   const ConfigOptions given{.from = options.pretrained.from,
                             .table = table_of(options),
+                            .series = options.series,
                             .seed = options.seed};
   const std::string& file = given.table.file;
-  if (options.series.any()) {
-    require(!file.empty(), kNoTable);
-    require(options.workload.empty() && given.from.empty(),
-            "windows of a series (--past) have networks of their own; leave out --workload and "
-            "--from");
-    return series_job(given.table, options.series, options.seed.value_or(0));
-  }
   if (!options.configuration.empty()) {
     return parse_config(options.configuration, options.config, given);
   }
   if (!file.empty() && options.workload.empty() &&
       (options.config.empty() || options.config == file)) {
-    return table_job(given.table, options.seed.value_or(0), given.from);
+    const std::uint64_t seed = options.seed.value_or(0);
+    return options.series.any() ? series_job(given.table, options.series, seed, given.from)
+                                : table_job(given.table, seed, given.from);
   }
   if (!given.from.empty() && options.config.empty() && options.workload.empty()) {
     require(!given.table.any(), kNoTable);
@@ -73,10 +69,11 @@ Job described_job(const TrainOptions& options) {
             .network = Network({1}, {})};
   }
   Job job = job_from(options.config, options.workload, "linnet train", given);
+  if (job.series != nullptr) return job;
   require(job.table != nullptr || file.empty(),
           "'{}' is a table, which the network of a workload does not take: leave out the workload",
           file);
-  require(job.table != nullptr || !given.table.any(), kNoTable);
+  require(job.table != nullptr || (!given.table.any() && !options.series.any()), kNoTable);
   return job;
 }
 
@@ -201,7 +198,7 @@ Job job_of(const TrainOptions& options) {
     for (OutputLoss& target : t.output_losses) target.loss = t.output_losses.front().loss;
   }
   if (options.seed) t.seed = *options.seed;
-  if (job.table == nullptr) job.data = options.data.value_or(job.data);
+  if (job.table == nullptr && job.series == nullptr) job.data = options.data.value_or(job.data);
   apply(options.on, job.model);
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;

@@ -47,7 +47,7 @@ class Config {
   /// All but the network and its data.
   void recipe(Job& job) {
     // A table brings an optimizer of its own.
-    if (job.table == nullptr || top_.has("optimizer")) {
+    if ((job.table == nullptr && job.series == nullptr) || top_.has("optimizer")) {
       placed_in(file_, [&] { read_optimizer(setting("optimizer"), job); });
     }
     placed_in(file_, [&] { read_schedule(setting("schedule"), job); });
@@ -55,6 +55,10 @@ class Config {
     Section loss = section("loss");
     if (job.table != nullptr && (job.training.loss != Loss::automatic || !loss.tables().empty())) {
       job.training.output_losses.clear();
+    }
+    if (job.series != nullptr && job.training.loss != Loss::automatic) {
+      const Loss chosen = std::exchange(job.training.loss, Loss::automatic);
+      for (OutputLoss& target : job.training.output_losses) target.loss = chosen;
     }
     read_loss(loss, job);
     Section augment = section("augment");
@@ -75,6 +79,15 @@ class Config {
   }
 
   void network(Job& job) {
+    if (job.series != nullptr) {
+      for (const char* other : {"network", "layers"}) {
+        if (!top_.has(other)) continue;
+        top_.refuse(other,
+                    "windows of a series (past in [data]) have default networks: network = "
+                    "\"gru\" in [data]");
+      }
+      return;
+    }
     if (!top_.has("network")) {
       if ((!options_.from.empty() || job.table != nullptr) && !top_.has("layers")) return;
       for (const char* known :
@@ -108,6 +121,8 @@ class Config {
     if (s.has("file") && file.empty()) s.refuse("file", "'file' in [data] is empty");
     TableSettings settings = options_.table;
     read_table_settings(s, settings);
+    SeriesSettings series = options_.series;
+    read_series_settings(s, series);
     if (settings.file.empty()) settings.file = relative(file);
     for (const char* other : {"name", "path"}) {
       if (!file.empty() && s.has(other)) {
@@ -116,6 +131,7 @@ class Config {
       s.node(other);
     }
     s.close();
+    if (series.any()) return describe_series(job, settings, series, seed_);
     describe_table(job, settings, seed_);
   }
 

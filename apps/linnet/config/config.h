@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "config/series.h"
 #include "config/table.h"
 #include "config/workloads.h"
 
@@ -23,6 +24,7 @@ struct ConfigOptions {
   /// takes its place.
   std::string from = {};
   TableSettings table = {};                ///< they replace what [data] says of a table
+  SeriesSettings series = {};              ///< the same of windows over it
   std::optional<std::uint64_t> seed = {};  ///< of a table's split, instead of that in [training]
 };
 

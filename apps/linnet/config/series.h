@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "config/section.h"
 #include "config/table.h"
 #include "config/workloads.h"
 
@@ -30,7 +31,16 @@ struct SeriesSettings {
 /// Adds --past, --future, --entity, --known, --season and --network.
 void add_series_settings(CLI::App& command, SeriesSettings& settings);
 
-/// The training of a file of series. Throws Error for settings of tables that series do not take.
-Job series_job(const TableSettings& table, const SeriesSettings& settings, std::uint64_t seed);
+/// Reads the same from [data]; `settings` that are given already stay. Throws Error at a wrong
+/// value.
+void read_series_settings(Section& data, SeriesSettings& settings);
+
+/// Sets data, network and recipe of a job to those of the settings' file. Throws Error for settings
+/// of tables that series do not take.
+void describe_series(Job& job, const TableSettings& table, const SeriesSettings& settings,
+                     std::uint64_t seed);
+/// The training of a file of series. `from`: as Job::from, which series do not take.
+Job series_job(const TableSettings& table, const SeriesSettings& settings, std::uint64_t seed,
+               const std::string& from);
 
 }  // namespace linnet::command
