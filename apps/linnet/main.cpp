@@ -78,6 +78,9 @@ int run(int argc, char** argv) {
   add_train(app, action);
   add_predict(app, action);
   add_evaluate(app, action);
+  add_importance(app, action);
+  add_optimize(app, action);
+  add_search(app, action);
   add_export(app, action);
   add_runs(app, action);
   add_serve(app, action);

@@ -16,6 +16,7 @@
 #include <linnet/error.h>
 #include <linnet/expression.h>
 #include <linnet/functions.h>
+#include <linnet/importance.h>
 #include <linnet/inspect.h>
 #include <linnet/layers.h>
 #include <linnet/lbfgs.h>
@@ -24,7 +25,9 @@
 #include <linnet/model.h>
 #include <linnet/network.h>
 #include <linnet/onnx.h>
+#include <linnet/optimize_inputs.h>
 #include <linnet/optimizer.h>
+#include <linnet/prediction_report.h>
 #include <linnet/predictor.h>
 #include <linnet/profile.h>
 #include <linnet/record_source.h>

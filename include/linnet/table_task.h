@@ -56,6 +56,8 @@ struct TableTask {
   Splits data;                    ///< the samples of the three parts
   Network network;                ///< the default network, for these columns and as many rows
   TrainingOptions training = {};  ///< the default recipe, with early stopping
+  /// Rows of the table that are the test set, in its order, from 1.
+  std::vector<std::int64_t> test_rows = {};
   /// Sentences on what was decided: columns and rows that are left out, the kind of target.
   std::vector<std::string> notes = {};
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "io/html_plot.h"
 
 namespace linnet {
 namespace {
@@ -64,21 +65,6 @@ figcaption b{color:var(--held)}
 footer{color:var(--soft);font-size:.8rem}
 )css";
 
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
-
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -105,26 +91,6 @@ std::string figure(double value) {
   return std::isfinite(value) ? fmt::format("{:.4f}", value) : std::string("–");
 }
 
-/// Ticks at 1, 2 or 5 times a power of ten that span [low, high] in about six steps.
-struct Ticks {
-  double first = 0;
-  double step = 1;
-  int count = 1;
-  double last() const { return first + step * (count - 1); }
-  double at(int i) const { return first + step * i; }
-};
-
-Ticks ticks_over(double low, double high, double least_step) {
-  if (!(high > low)) high = low + std::max(least_step, std::abs(low) * 0.1 + 1e-6);
-  const double raw = (high - low) / 6;
-  const double power = std::pow(10, std::floor(std::log10(raw)));
-  const double ratio = raw / power;
-  double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
-  step = std::max(step, least_step);
-  const double first = std::floor(low / step + 1e-9) * step;
-  return {first, step, static_cast<int>(std::ceil((high - first) / step - 1e-9)) + 1};
-}
-
 struct Curve {
   std::string_view style;
   std::string label;
@@ -148,13 +114,13 @@ class Chart {
 
   std::string html() {
     span();
-    std::string out = fmt::format("<section><h2>{}</h2>\n<div class=\"legend\">", escape(title_));
+    std::string out = fmt::format("<section><h2>{}</h2>\n<div class=\"legend\">", html_text(title_));
     for (const Curve& c : curves_) {
-      out += fmt::format("<span><i class=\"{}\"></i>{}</span>", c.style, escape(c.label));
+      out += fmt::format("<span><i class=\"{}\"></i>{}</span>", c.style, html_text(c.label));
     }
     out += fmt::format(
         "</div>\n<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{} over epochs\">\n", kWidth,
-        kHeight, escape(title_));
+        kHeight, html_text(title_));
     draw_axes(out);
     for (const Curve& c : curves_) draw(out, c);
     return out + "</svg></section>\n";
@@ -197,8 +163,7 @@ class Chart {
 
   std::string label(double value) const {
     if (percents_) return fmt::format("{:.{}f} %", 100 * value, y_.step < 0.0095 ? 1 : 0);
-    const int digits = static_cast<int>(std::max(0.0, std::ceil(-std::log10(y_.step) - 1e-9)));
-    return fmt::format("{:.{}f}", value, digits);
+    return tick_text(value, y_.step);
   }
 
   void draw_axes(std::string& out) const {
@@ -235,7 +200,7 @@ class Chart {
           "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>epoch {}, {}: "
           "{}</title>"
           "</circle>\n",
-          curve.style, cx, y(value), epochs_.size() > 40 ? 1.5 : 3.5, e.epoch, escape(curve.label),
+          curve.style, cx, y(value), epochs_.size() > 40 ? 1.5 : 3.5, e.epoch, html_text(curve.label),
           percents_ ? percent(value) : figure(value));
     }
     out += fmt::format("<polyline class=\"{}\" points=\"{}\"/>\n", curve.style, line) + dots;
@@ -255,7 +220,7 @@ std::string facts_html(const Report& report) {
   if (report.facts.empty()) return {};
   std::string out = "<section><dl>\n";
   for (const auto& [key, value] : report.facts) {
-    out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(key), escape(value));
+    out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(key), html_text(value));
   }
   return out + "</dl></section>\n";
 }
@@ -286,16 +251,16 @@ std::string confusion_html(const Report& report) {
       "<p class=\"note\">Rows: true class. Columns: predicted class. Last column: share of the row "
       "that is right (recall).</p>\n"
       "<div class=\"wide\"><table class=\"matrix{}\"><thead><tr><td></td>",
-      escape(report.held_out), dense ? " dense" : "");
+      html_text(report.held_out), dense ? " dense" : "");
   for (const std::string& name : report.class_names) {
-    out += fmt::format("<th>{}</th>", escape(name));
+    out += fmt::format("<th>{}</th>", html_text(name));
   }
   out += "</tr></thead><tbody>\n";
   for (std::size_t row = 0; row < classes; ++row) {
     const auto begin = report.confusion.begin() + static_cast<std::ptrdiff_t>(row * classes);
     const auto total =
         std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(classes), std::int64_t{0});
-    out += fmt::format("<tr><th>{}</th>", escape(report.class_names[row]));
+    out += fmt::format("<tr><th>{}</th>", html_text(report.class_names[row]));
     for (std::size_t column = 0; column < classes; ++column) {
       const std::int64_t count = begin[static_cast<std::ptrdiff_t>(column)];
       const double part = total > 0 ? static_cast<double>(count) / static_cast<double>(total) : 0;
@@ -304,8 +269,8 @@ std::string confusion_html(const Report& report) {
       const char* text = shade > 0.6 ? " class=\"strong\"" : count == 0 ? " class=\"zero\"" : "";
       out += fmt::format(
           "<td{} style=\"background:rgba(var(--{}),{:.2f})\" title=\"{} predicted as {}: {}\">",
-          text, row == column ? "good" : "bad", 0.04 + 0.9 * shade, escape(report.class_names[row]),
-          escape(report.class_names[column]), count);
+          text, row == column ? "good" : "bad", 0.04 + 0.9 * shade, html_text(report.class_names[row]),
+          html_text(report.class_names[column]), count);
       out += dense ? "</td>" : fmt::format("{}</td>", count);
     }
     const double right = total > 0 ? static_cast<double>(begin[static_cast<std::ptrdiff_t>(row)]) /
@@ -327,7 +292,7 @@ std::string images_html(const Report& report) {
     out += fmt::format(
         "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\"><figcaption>{0}, taken for "
         "<b>{2}</b><br>{3}</figcaption></figure>\n",
-        escape(image.truth), base64(image.png), escape(image.predicted),
+        html_text(image.truth), base64(image.png), html_text(image.predicted),
         percent(image.probability));
   }
   return out + "</div></section>\n";
@@ -340,7 +305,7 @@ std::string epochs_html(const Report& report) {
       std::any_of(report.epochs.begin(), report.epochs.end(), [](const ReportEpoch& e) {
         return std::isfinite(e.train_accuracy) || std::isfinite(e.test_accuracy);
       });
-  const std::string held_out = escape(report.held_out);
+  const std::string held_out = html_text(report.held_out);
   const auto pair = [&](std::string_view tag, const std::string& loss,
                         const std::string& accuracy) {
     return fmt::format("<{0}>{1}</{0}>", tag, loss) +
@@ -363,17 +328,17 @@ std::string epochs_html(const Report& report) {
 
 }  // namespace
 
-std::string html_text(std::string_view text) { return escape(text); }
-
 std::string html_report(const Report& report) {
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
-  out += escape(report.title) + "</title>\n<style>" + std::string(kStyle) + "</style>\n</head>\n";
+  out += html_text(report.title) + "</title>\n<style>" + std::string(kStyle) + plot_style() +
+         "</style>\n</head>\n";
   out += fmt::format("<body><main>\n<h1>{}</h1>\n<p class=\"subtitle\">{}</p>\n",
-                     escape(report.title), escape(report.subtitle));
-  out += facts_html(report) + report.sections + curves_html(report) + confusion_html(report) +
-         images_html(report) + epochs_html(report);
+                     html_text(report.title), html_text(report.subtitle));
+  out += facts_html(report) + report.sections + curves_html(report) + plots_html(report.plots) +
+         tables_html(report.tables) + confusion_html(report) + images_html(report) +
+         epochs_html(report);
   return out + "<footer>Written by Linnet.</footer>\n</main></body>\n</html>\n";
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/html_plot.h"
+
 namespace linnet {
 
 /// One epoch of a report. NaN stands for what was not measured; accuracies lie in [0, 1].
@@ -39,6 +41,8 @@ struct Report {
   std::string held_out = "test";  ///< what the test_* curves were measured on
   /// Further sections as HTML, e.g. of forecasts; html_text() escapes what they show.
   std::string sections = {};
+  std::vector<ReportPlot> plots = {};
+  std::vector<ReportTable> tables = {};
   std::vector<std::string> class_names = {};
   std::vector<std::int64_t> confusion = {};    ///< (classes, classes), row: true, column: predicted
   std::vector<ReportImage> worst_images = {};  ///< worst first
@@ -48,8 +52,5 @@ struct Report {
 /// from elsewhere; light or dark as the reader's system is. All text is escaped. Throws Error where
 /// `confusion` is neither empty nor (classes, classes).
 std::string html_report(const Report& report);
-
-/// Returns a text as HTML shows it.
-std::string html_text(std::string_view text);
 
 }  // namespace linnet

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/check.h"
 #include "data/lengths.h"
 #include "data/targets.h"
 #include "model/output_form.h"
+#include "train/log_odds.h"
 
 namespace linnet {
 namespace {
@@ -99,25 +99,6 @@ std::vector<float> weights_of_values(const Dataset& data) {
     of_steps[i] = weights.empty() ? 1 : weights[i / each];
   }
   return of_steps;
-}
-
-/// Logits (N, classes) become log(p / (1 - p)) of their softmax p: in p's order, and fine at both
-/// ends of [0, 1].
-void to_log_odds(std::span<float> logits, std::size_t classes) {
-  std::vector<double> z(classes);
-  for (std::size_t first = 0; first < logits.size(); first += classes) {
-    const std::span<float> row = logits.subspan(first, classes);
-    std::ranges::copy(row, z.begin());
-    for (std::size_t c = 0; c < classes; ++c) {
-      double largest = -std::numeric_limits<double>::infinity();
-      for (std::size_t k = 0; k < classes; ++k) {
-        if (k != c) largest = std::max(largest, z[k]);
-      }
-      double others = 0;
-      for (std::size_t k = 0; k < classes; ++k) others += k == c ? 0 : std::exp(z[k] - largest);
-      row[c] = static_cast<float>(z[c] - largest - std::log(others));
-    }
-  }
 }
 
 }  // namespace

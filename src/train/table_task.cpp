@@ -215,6 +215,7 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
   task.data = {.train = task.transform.transform(table.take(parts.train)),
                .validation = task.transform.transform(table.take(parts.validation)),
                .test = task.transform.transform(table.take(parts.test))};
+  for (const std::int64_t row : parts.test) task.test_rows.push_back(row + 1);
   add_left_out(table, targets, task.notes);
   task.notes.push_back(
       fmt::format("learns {} from {} features{}; {} rows train, {} validate, {} test",

@@ -53,7 +53,7 @@ class Train(command.CommandTest):
         self.assertLess(epochs[1]["train_loss"], epochs[0]["train_loss"])
         self.assertIsNone(epochs[0]["validation_loss"])
         report = (folder / "report.html").read_text()
-        self.assertEqual(report.count("<svg"), 2)
+        self.assertEqual(report.count("<svg"), 7)  # loss and accuracy; ROC, precision-recall, ...
         self.assertIn("class=\"matrix\"", report)
 
     def test_equal_seeds_give_equal_results(self):

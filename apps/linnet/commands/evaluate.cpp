@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <linnet/metrics.h>
+#include <linnet/prediction_report.h>
 #include <linnet/table_transform.h>
 
 #include <array>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/check.h"
+#include "base/files.h"
 #include "base/join.h"
 #include "commands/commands.h"
 #include "commands/forecast.h"
@@ -21,6 +24,7 @@
 #include "nn/definition.h"
 #include "report/json.h"
 #include "report/metrics.h"
+#include "report/prediction_report.h"
 #include "report/saved_run.h"
 
 namespace linnet::command {
@@ -36,6 +40,8 @@ struct EvaluateOptions {
   int threads = 0;
   std::optional<std::uint64_t> seed;
   std::optional<std::int32_t> ignore_index;
+  std::string cost;
+  std::string page;
   bool json = false;
 };
 
@@ -94,6 +100,40 @@ void override_size(const DatasetOptions& load, Model& model) {
   model.set_training_record(std::move(record));
 }
 
+ShownReport report_of(const std::vector<float>& predictions, const Dataset& data,
+                      const Model& model, const EvaluateOptions& options) {
+  ShownReport shown;
+  if (!options.cost.empty()) shown.cost = cost_of(options.cost);
+  PredictionReportOptions report;
+  report.ignore_index = options.ignore_index;
+  report.probabilities = has_probabilities(model);
+  report.value_names = model.table().targets();
+  shown.report = prediction_report(predictions, data, report);
+  require(!shown.cost || !shown.report.classes.empty(),
+          "--cost chooses thresholds of classes; '{}' has values", data.info().name);
+  if (!model.table().empty()) {
+    shown.names.rows.resize(static_cast<std::size_t>(data.size()));
+    std::iota(shown.names.rows.begin(), shown.names.rows.end(), std::int64_t{1});
+  }
+  return shown;
+}
+
+void write_page(const EvaluateOptions& options, const std::string& part, const Dataset& data,
+                const Metrics& metrics, const ShownReport& shown,
+                const std::vector<std::string>& classes) {
+  Report page;
+  page.title = fmt::format("{} on {}", options.run, data.info().name);
+  page.subtitle = fmt::format("{} set, {} samples. {}", part, metrics.samples,
+                              metrics_lines(metrics, classes).front());
+  page.held_out = part;
+  add_predictions(page, shown);
+  for (std::size_t c = 0; c < metrics.scores.classes.size(); ++c) {
+    page.class_names.push_back(class_name(classes, c));
+  }
+  page.confusion = metrics.confusion;
+  write_file_atomically(options.page, html_report(page));
+}
+
 int evaluate_run(const EvaluateOptions& options) {
   ModelOptions on{.threads = options.threads};
   apply(options.on, on);
@@ -110,18 +150,24 @@ int evaluate_run(const EvaluateOptions& options) {
   // The numbers of what follows are the model's, so its names are.
   const std::vector<std::string>& classes =
       model.class_names().empty() ? data.classes() : model.class_names();
-  const Metrics metrics =
-      evaluate_metrics(model, data, {.batch = options.batch, .ignore_index = options.ignore_index});
+  const Dataset named = with_class_names(data, model.class_names());
+  const std::vector<float> predictions =
+      predictions_of(model, named, options.batch, options.ignore_index);
+  const Metrics metrics = measure(predictions, named, options.ignore_index);
+  const ShownReport shown = report_of(predictions, named, model, options);
+  if (!options.page.empty()) write_page(options, part, named, metrics, shown, classes);
   if (options.json) {
     Json json{{"model", run.model.string()}, {"data", data.info().name}, {"part", part}};
     add_device(json, model, on);
     json["metrics"] = to_json(metrics, classes);
+    json["report"] = to_json(shown);
     print_json(json);
     return kSuccess;
   }
   std::string text =
       fmt::format("{}, {} set: {} samples\n", data.info().name, part, metrics.samples);
   for (const std::string& line : metrics_lines(metrics, classes)) text += line + "\n";
+  for (const std::string& line : report_lines(shown)) text += line + "\n";
   print_out(text);
   return kSuccess;
 }
@@ -148,6 +194,10 @@ void add_evaluate(CLI::App& app, Action& action) {
       "Random seed of generated data and of a split by patient; the training's if not given");
   command->add_option("--ignore-index", o->ignore_index,
                       "Label whose samples are left out, as in the loss");
+  command->add_option("--cost", o->cost,
+                      "What a false positive and a false negative cost, FP=1,FN=5: names the\n"
+                      "probability from which on a class is predicted at the least cost");
+  command->add_option("--report", o->page, "Write the report with its plots to this HTML file");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")

@@ -31,8 +31,6 @@ std::string_view separator_name(char separator) {
   }
 }
 
-Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json column_json(const ColumnSurvey& column) {
   Json json{{"name", column.name},
             {"type", type_name(column.type)},

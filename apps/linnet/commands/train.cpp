@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
+#include "commands/train.h"
 #include "commands/train_folds.h"
 #include "commands/train_options.h"
 #include "commands/train_report.h"
@@ -49,9 +50,9 @@ void clean_cache() {
              "(neither $XDG_CACHE_HOME nor $HOME is set, and there is no temporary folder)\n");
 }
 
-LoadedData data_of(const Job& job) {
+LoadedData data_of(const Job& job, bool quiet) {
   LoadedData data = load_data(job);
-  if (!data.note.empty()) fmt::print(stderr, "linnet: {}\n", data.note);
+  if (!data.note.empty() && !quiet) fmt::print(stderr, "linnet: {}\n", data.note);
   return data;
 }
 
@@ -79,7 +80,7 @@ SeriesReport series_test(Model& model, const Job& job) {
 int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
   clean_cache();
   Model model = make_model(job);  // before the data: a missing device costs no download
-  LoadedData data = data_of(job);
+  LoadedData data = data_of(job, options.quiet);
   if (job.for_images) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   }
@@ -87,6 +88,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
   Watcher watcher(model, folder, data.splits.train.info().vocabulary, job.training, guard);
+  if (options.quiet) watcher.be_quiet();
   add_logs(watcher, options.logs, model, folder);
   const TrainingOptions training = with_class_weights(job, data.splits.train);
   // A GPU may report nothing before the end of an epoch, which must not be lost then.
@@ -100,9 +102,9 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   const SeriesReport series = job.series == nullptr ? SeriesReport() : series_test(model, job);
   const std::vector<float> predictions =
       job.series == nullptr ? predictions_of(model, job, data.splits.test) : std::vector<float>();
-  Json summary = summary_json(job, model, history, data, folder);
-  if (job.series != nullptr) summary["series"] = series.json;
   const std::optional<Metrics> metrics = measured(job, predictions, data.splits.test);
+  Json summary = summary_json(job, model, history, data, metrics, folder);
+  if (job.series != nullptr) summary["series"] = series.json;
   write_report(job, summary, history, model, data, predictions, metrics, series.html, folder);
   if (job.series == nullptr) {
     report_metrics(job, model, metrics, data.splits, folder, watcher);
@@ -181,6 +183,27 @@ int train_job(const TrainOptions& options, const CLI::App& command) {
 }
 
 }  // namespace
+
+int train_in_folder(const TrainOptions& options, const std::filesystem::path& folder) {
+  TrainOptions of;
+  CLI::App command;
+  add_train_options(command, of);
+  // A run that continues is described by its own record.
+  const bool begun = is_file(folder / kStartFile);
+  std::vector<std::string> arguments;
+  if (!begun) arguments.push_back(options.config);
+  if (options.threads) arguments.push_back(fmt::format("--threads={}", *options.threads));
+  if (options.on.device) arguments.push_back("--device=" + *options.on.device);
+  std::ranges::reverse(arguments);  // as CLI11 takes them
+  command.parse(arguments);
+  of.quiet = options.quiet;
+  if (begun) {
+    of.resume = folder.string();
+    return continue_run(of, command);
+  }
+  of.configuration = options.configuration;
+  return begin_run(of, command, folder);
+}
 
 void add_train(CLI::App& app, Action& action) {
   auto o = std::make_shared<TrainOptions>();

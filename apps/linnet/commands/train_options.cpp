@@ -179,6 +179,7 @@ TrainOptions continued_options(const RunStart& started, const RunStart& now,
   if (!described) options.configuration = started.configuration;
   options.resume = given.resume;
   options.json = given.json;
+  options.quiet = given.quiet;
   return options;
 }
 

@@ -48,6 +48,7 @@ struct TrainOptions {
   std::string resume;
   std::string out;
   bool json = false;
+  bool quiet = false;  ///< no argument: nothing is shown of a training that goes well
   /// Text of the configuration with which a run was started, no argument; empty: read the file.
   std::string configuration;
 };

@@ -2,6 +2,8 @@
 #include "commands/train_report.h"
 
 #include <fmt/format.h>
+#include <linnet/prediction_report.h>
+#include <linnet/table_task.h>
 #include <linnet/version.h>
 
 #include <cmath>
@@ -11,6 +13,7 @@
 #include "commit.h"
 #include "model/optimizers.h"
 #include "report/machine.h"
+#include "report/prediction_report.h"
 #include "report/run_record.h"
 #include "report/training.h"
 
@@ -18,7 +21,6 @@ namespace linnet::command {
 namespace {
 
 /// The whole epochs; all, if none is whole.
-
 std::vector<double> epoch_seconds(const History& history) {
   std::vector<double> seconds;
   for (const EpochReport& epoch : history.epochs) seconds.push_back(epoch.seconds);
@@ -27,22 +29,22 @@ std::vector<double> epoch_seconds(const History& history) {
   return seconds;
 }
 
-/// ("test accuracy", "98.31 %"), or the loss where there is no accuracy; of "test" or "train".
-
+/// ("test accuracy", "98.31 %"), or R², or the loss where there is neither; of "test" or "train".
 std::pair<std::string, std::string> result_of(const Json& summary, const std::string& part) {
   const std::string words = part == "train" ? "training" : part;
   const auto number = [&](const char* what) {
-    const Json& value = summary[part + what];
+    const Json value = summary.value(part + what, Json());
     return value.is_number() ? value.get<double>() : ReportEpoch::kNone;
   };
   if (std::isfinite(number("_accuracy"))) {
     return {words + " accuracy", fmt::format("{:.2f} %", 100 * number("_accuracy"))};
   }
+  if (std::isfinite(number("_r_squared"))) {
+    return {words + " R²", fmt::format("{:.4f}", number("_r_squared"))};
+  }
   if (!std::isfinite(number("_loss"))) return {words + " loss", "–"};
   return {words + " loss", fmt::format("{:.4f}", number("_loss"))};
 }
-
-/// "test accuracy 98.31 %"; of the training where no samples are held out for a test.
 
 std::pair<std::string, std::string> device_fact(const Model& model, const Json& summary) {
   if (model.device() == "cpu") {
@@ -52,16 +54,16 @@ std::pair<std::string, std::string> device_fact(const Model& model, const Json& 
                                        summary["graph"].get<std::string>())};
 }
 
-/// metrics.json (of the test set, and of a validation set in it), and its lines on the terminal.
-
 }  // namespace
 
 Json summary_json(const Job& job, const Model& model, const History& history,
-                  const LoadedData& data, const RunFolder& folder) {
+                  const LoadedData& data, const std::optional<Metrics>& test,
+                  const RunFolder& folder) {
   const std::int64_t samples = history.epochs.empty() ? 0 : history.epochs.front().train.samples;
   Json json;
   add_setup(json, job, model, data.splits.train, data.splits.test.size(), history.epochs.size());
   add_scores(json, history.epochs);
+  json["test_r_squared"] = test ? number_json(test->r_squared) : Json();
   add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
@@ -98,6 +100,14 @@ void write_report(const Job& job, const Json& summary, const History& history, c
   if (metrics) {
     add_mistakes(report, *metrics, predictions, data.splits.test,
                  job.training.loss_options.ignore_index);
+    ShownReport shown;
+    PredictionReportOptions of;
+    of.ignore_index = job.training.loss_options.ignore_index;
+    of.probabilities = has_probabilities(model);
+    of.value_names = model.table().targets();
+    shown.report = prediction_report(predictions, data.splits.test, of);
+    if (job.table != nullptr) shown.names.rows = job.table->test_rows;
+    add_predictions(report, shown);
   }
   const auto bytes = [&](const char* key) { return bytes_text(summary[key].get<std::size_t>()); };
   const auto text = [&](const char* key) {

@@ -17,12 +17,13 @@
 
 namespace linnet::command {
 
-/// summary.json.
+/// summary.json; `test`: of the test set, if there is one.
 Json summary_json(const Job& job, const Model& model, const History& history,
-                  const LoadedData& data, const RunFolder& folder);
+                  const LoadedData& data, const std::optional<Metrics>& test,
+                  const RunFolder& folder);
 
-/// Returns text such as "test accuracy 98.31 %"; of the training where no samples are held out for
-/// a test.
+/// Returns text such as "test accuracy 98.31 %" or "test R² 0.8123"; of the training where no
+/// samples are held out for a test.
 std::string test_result(const Json& summary);
 
 /// report.html; `sections`: further ones, as HTML.

@@ -31,11 +31,11 @@ void Watcher::on_progress(const Progress& progress) {
   saved_ = false;
   for (const auto& log : logs_) log->on_progress(progress);
   tell(progress);
-  display_.progress(progress);
+  if (!quiet_) display_.progress(progress);
 }
 
 void Watcher::on_epoch(const EpochReport& report) {
-  display_.epoch(report, epochs_);
+  if (!quiet_) display_.epoch(report, epochs_);
   if (saved_at_stop_ || attempt([&] { save(); })) saved_epoch_ = report.epoch;
   for (const auto& log : logs_) attempt([&] { log->on_epoch(report); });
 }

@@ -24,7 +24,9 @@ class Watcher : public Callback {
           const TrainingOptions& training, InterruptGuard& guard);
 
   void on_progress(const Progress& progress) override;
-  void on_evaluation(const EvaluationProgress& progress) override { display_.evaluation(progress); }
+  void on_evaluation(const EvaluationProgress& progress) override {
+    if (!quiet_) display_.evaluation(progress);
+  }
   void on_epoch(const EpochReport& report) override;
   bool stop_requested() override { return InterruptGuard::requested(); }
   /// A second signal may come at any time, and what sent the first may not wait long.
@@ -36,7 +38,11 @@ class Watcher : public Callback {
   void finish();
   /// Another record of the training; what it cannot write is treated as what cannot be saved.
   void add_log(std::unique_ptr<Callback> log) { logs_.push_back(std::move(log)); }
-  void line(const std::string& text) { display_.line(text); }
+  void line(const std::string& text) {
+    if (!quiet_) display_.line(text);
+  }
+  /// Shows nothing from now on.
+  void be_quiet() { quiet_ = true; }
   /// Returns the last epoch whose weights are in the folder; 0: none.
   std::int64_t saved_epoch() const { return saved_epoch_; }
 
@@ -58,6 +64,7 @@ class Watcher : public Callback {
   std::int64_t saved_epoch_ = 0;
   bool saved_ = false;  ///< the weights as they are
   bool saved_at_stop_ = false;
+  bool quiet_ = false;
   std::vector<std::unique_ptr<Callback>> logs_;
   std::chrono::steady_clock::time_point progress_written_{};
   ProgressDisplay display_;

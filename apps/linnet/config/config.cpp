@@ -217,20 +217,23 @@ Job read_config(const std::filesystem::path& path, const ConfigOptions& options)
   return parse_config(read_text(path, kMostBytes), path, options);
 }
 
-Job parse_config(const std::string& text, const std::filesystem::path& path,
-                 const ConfigOptions& options) {
+toml::table parse_toml(const std::string& text, const std::filesystem::path& path) {
   // The parser descends once for every part of a key: "a.a.a..." in a large file ends the stack.
   require(std::count(text.begin(), text.end(), '.') <= kMostDots,
           "'{}' has more than {} dots; a configuration has fewer", path.string(), kMostDots);
-  toml::table root;
   try {
-    root = toml::parse(text, path.string());
+    return toml::parse(text, path.string());
   } catch (const toml::parse_error& error) {
     const std::string why(error.description());
     const bool dot = why.ends_with("saw '.'");  // as C++ writes it: { .epochs = 1 }
     throw Error(place_of(path.string(), error.source()) + why +
                 (dot ? "; expected keys without a leading dot: { epochs = 1 }" : ""));
   }
+}
+
+Job parse_config(const std::string& text, const std::filesystem::path& path,
+                 const ConfigOptions& options) {
+  const toml::table root = parse_toml(text, path);
   Job job = Config(root, path, options).read();
   job.configuration = text;
   return job;

@@ -28,6 +28,9 @@ struct ConfigOptions {
   std::optional<std::uint64_t> seed = {};  ///< of a table's split, instead of that in [training]
 };
 
+/// Returns a file's text as a table. Throws Error "file:line:column: ..." for a damaged file.
+toml::table parse_toml(const std::string& text, const std::filesystem::path& path);
+
 /// Reads a training from a TOML file; examples/mnist.toml shows every table and key. A relative
 /// [data] path counts from the file's own folder. Throws Error "file:line:column: ..." for a
 /// damaged file, an unknown key (with the nearest known one), a wrong type or a layer that does not

@@ -2,6 +2,7 @@
 #include "report/json.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -11,6 +12,8 @@
 namespace linnet::command {
 
 Json to_json(const Shape& shape) { return Json(dims_of(shape)); }
+
+Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 void print_out(std::string_view text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

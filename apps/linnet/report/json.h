@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 
 /// Returns the dims as an array.
 Json to_json(const Shape& shape);
+/// Returns the number, or null where it is not finite, which JSON cannot hold.
+Json number_json(double value);
 
 /// Prints text on standard output. Throws Error if it cannot be written, e.g. on a full disk.
 void print_out(std::string_view text);

@@ -12,20 +12,18 @@ namespace {
 constexpr std::size_t kMostClassesShown = 20;
 constexpr std::size_t kNameWidth = 12;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json to_json(const ClassScore& score) {
-  return {{"precision", number(score.precision)},
-          {"recall", number(score.recall)},
-          {"f1", number(score.f1)},
+  return {{"precision", number_json(score.precision)},
+          {"recall", number_json(score.recall)},
+          {"f1", number_json(score.f1)},
           {"samples", score.samples}};
 }
 
 void add_labels(Json& json, const Metrics& m, const std::vector<std::string>& names) {
-  json["accuracy"] = number(m.accuracy);
-  json["top5_accuracy"] = number(m.top5);
-  json["log_loss"] = number(m.log_loss);
-  json["perplexity"] = number(m.perplexity);
+  json["accuracy"] = number_json(m.accuracy);
+  json["top5_accuracy"] = number_json(m.top5);
+  json["log_loss"] = number_json(m.log_loss);
+  json["perplexity"] = number_json(m.perplexity);
   if (m.confusion.empty()) return;
   json["macro"] = to_json(m.scores.macro);
   json["micro"] = to_json(m.scores.micro);
@@ -76,14 +74,14 @@ Json to_json(const Metrics& metrics, const std::vector<std::string>& class_names
   if (metrics.kind == Metrics::Kind::labels) {
     add_labels(json, metrics, class_names);
   } else if (metrics.kind == Metrics::Kind::binary) {
-    json["mean_roc_auc"] = number(metrics.auc.mean);
+    json["mean_roc_auc"] = number_json(metrics.auc.mean);
     Json labels = Json::array();
-    for (const double auc : metrics.auc.labels) labels.push_back(number(auc));
+    for (const double auc : metrics.auc.labels) labels.push_back(number_json(auc));
     json["roc_auc"] = std::move(labels);
   } else {
-    json["r_squared"] = number(metrics.r_squared);
-    json["mae"] = number(metrics.mae);
-    json["rmse"] = number(metrics.rmse);
+    json["r_squared"] = number_json(metrics.r_squared);
+    json["mae"] = number_json(metrics.mae);
+    json["rmse"] = number_json(metrics.rmse);
   }
   return json;
 }

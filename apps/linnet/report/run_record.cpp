@@ -6,7 +6,6 @@
 #include <linnet/version.h>
 #include <oneapi/dnnl/dnnl.h>
 
-#include <cmath>
 #include <utility>
 
 #include "commit.h"
@@ -48,7 +47,7 @@ void add_scores(Json& json, const std::vector<EpochReport>& epochs) {
                                                              {"validation", &last.validation},
                                                              {"test", &last.test}};
   const auto measured = [](const Evaluation& of, double value) {
-    return of.samples > 0 && std::isfinite(value) ? Json(value) : Json();
+    return of.samples > 0 ? number_json(value) : Json();
   };
   for (const auto& [part, evaluation] : parts) {
     json[part + "_loss"] = measured(*evaluation, evaluation->loss);

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "base/check.h"
+#include "base/files.h"
+#include "commands/commands.h"
+#include "commands/interrupt.h"
+#include "commands/train.h"
+#include "commands/train_options.h"
+#include "config/options.h"
+#include "config/search_space.h"
+#include "data/folder.h"
+#include "io/html_report.h"
+#include "report/json.h"
+#include "report/runs.h"
+
+namespace linnet::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+constexpr std::int64_t kMostAttempts = 100;  // at values that no run has had
+constexpr const char* kPlanFile = "search.toml";
+constexpr const char* kBest = "best";
+
+struct SearchArguments {
+  std::string file;
+  std::string out;
+  int threads = 0;
+  std::string device;
+  bool json = false;
+};
+
+/// A training of the search.
+struct Trial {
+  std::vector<SearchValue> values = {};
+  std::int64_t epochs = 0;           ///< above 0: instead of the configuration's
+  std::string name = {};             ///< of its folder
+  std::optional<double> score = {};  ///< none: it failed
+  std::int64_t trained = 0;          ///< epochs
+  std::string failure = {};
+};
+
+/// Runs trainings and keeps what they gave.
+class Search {
+ public:
+  Search(const SearchArguments& arguments, SearchPlan plan, fs::path folder)
+      : arguments_(arguments), plan_(std::move(plan)), folder_(std::move(folder)) {}
+
+  /// False where a signal has ended it.
+  bool run() {
+    switch (plan_.method) {
+      case SearchMethod::random: return all(random_trials());
+      case SearchMethod::grid: return all(trials(grid_values(plan_)));
+      case SearchMethod::halving: return halve(random_trials());
+      case SearchMethod::grow: return grow(trials(growing_values(plan_)));
+    }
+    return true;
+  }
+
+  /// Best first; those that failed last.
+  std::vector<Trial> ranked() const {
+    std::vector<Trial> sorted = done_;
+    std::ranges::stable_sort(sorted, [&](const Trial& a, const Trial& b) { return better(a, b); });
+    return sorted;
+  }
+  const SearchPlan& plan() const { return plan_; }
+
+ private:
+  double cost(const Trial& trial) const {
+    if (!trial.score) return std::numeric_limits<double>::infinity();
+    return plan_.is_loss() ? *trial.score : -*trial.score;
+  }
+  /// Of halving those that were trained longer come first: they have won.
+  bool better(const Trial& a, const Trial& b) const {
+    if (a.score.has_value() != b.score.has_value()) return a.score.has_value();
+    if (a.epochs != b.epochs) return a.epochs > b.epochs;
+    return cost(a) < cost(b);
+  }
+
+  std::vector<Trial> trials(std::vector<std::vector<SearchValue>> values) const {
+    std::vector<Trial> all;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      all.push_back({.values = std::move(values[i]), .name = fmt::format("run-{:03}", i + 1)});
+    }
+    return all;
+  }
+
+  /// No two alike, as long as there are others.
+  std::vector<Trial> random_trials() const {
+    std::vector<std::vector<SearchValue>> all;
+    for (std::int64_t i = 0; i < plan_.runs; ++i) {
+      for (std::int64_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+        std::vector<SearchValue> values = random_values(plan_, i, attempt);
+        if (std::ranges::count(all, values) > 0) continue;
+        all.push_back(std::move(values));
+        break;
+      }
+    }
+    return trials(std::move(all));
+  }
+
+  bool all(std::vector<Trial> wanted) {
+    for (Trial& trial : wanted) {
+      if (!train_one(trial, wanted.size())) return false;
+    }
+    return true;
+  }
+
+  /// Successive halving (Jamieson and Talwalkar, 2016): all for a few epochs, the best of them for
+  /// `factor` times as many, and so on to the configuration's number.
+  bool halve(std::vector<Trial> wanted) {
+    const std::int64_t epochs = epochs_of(wanted.front());
+    std::int64_t rungs = 1;
+    for (std::int64_t left = std::ssize(wanted); left > plan_.factor - 1 && left > 1; ++rungs) {
+      left = (left + plan_.factor - 1) / plan_.factor;
+    }
+    for (std::int64_t rung = rungs - 1; rung >= 0; --rung) {
+      std::int64_t share = epochs;
+      for (std::int64_t i = 0; i < rung; ++i)
+        share = std::max<std::int64_t>(share / plan_.factor, 1);
+      for (Trial& trial : wanted) {
+        trial.epochs = share;
+        trial.name = trial.name.substr(0, 7) + fmt::format("-epochs-{}", share);
+        if (!train_one(trial, wanted.size())) return false;
+      }
+      std::ranges::stable_sort(wanted, {}, [&](const Trial& trial) { return cost(trial); });
+      const auto kept = (std::ssize(wanted) + plan_.factor - 1) / plan_.factor;
+      wanted.resize(static_cast<std::size_t>(kept));
+    }
+    return true;
+  }
+
+  /// Until a larger network stops improving the score.
+  bool grow(std::vector<Trial> wanted) {
+    double best = std::numeric_limits<double>::infinity();
+    for (Trial& trial : wanted) {
+      if (!train_one(trial, wanted.size())) return false;
+      if (!(cost(trial) < best)) break;
+      best = cost(trial);
+    }
+    return true;
+  }
+
+  TrainOptions options_of(const Trial& trial) const {
+    TrainOptions options;
+    options.config = arguments_.file;
+    options.configuration = configuration_with(plan_, trial.values, trial.epochs);
+    options.threads = arguments_.threads;
+    if (!arguments_.device.empty()) options.on.device = arguments_.device;
+    options.quiet = true;
+    return options;
+  }
+
+  std::int64_t epochs_of(const Trial& trial) const {
+    return job_of(options_of(trial)).training.epochs;
+  }
+
+  bool train_one(Trial& trial, std::size_t count) {
+    const fs::path folder = folder_ / trial.name;
+    const bool there = is_file(folder / "summary.json") && run_json(folder)["state"] == "done";
+    if (!there) {
+      TrainOptions options = options_of(trial);
+      job_of(options);  // a mistake of the configuration ends the search, a training's does not
+      try {
+        if (train_in_folder(options, folder) != kSuccess) return false;
+      } catch (const Error& error) {
+        trial.failure = error.what();
+      }
+    }
+    read_score(trial, run_json(folder));
+    done_.push_back(trial);
+    tell(trial, count, there);
+    return true;
+  }
+
+  void read_score(Trial& trial, const Json& run) const {
+    trial.score.reset();
+    trial.trained = 0;
+    for (const Json& epoch : run["epochs"]) {
+      ++trial.trained;
+      const Json score = epoch.value(plan_.metric, Json());
+      if (!score.is_number() || !trial.failure.empty()) continue;
+      const auto value = score.get<double>();
+      const bool first = !trial.score;
+      if (first || (plan_.is_loss() ? value < *trial.score : value > *trial.score)) {
+        trial.score = value;
+      }
+    }
+    require(trial.score || !trial.failure.empty(),
+            "the training in '{}' has no {}, by which the search chooses: hold samples out with "
+            "validation = 0.1 in [data]",
+            (folder_ / trial.name).string(), plan_.metric);
+  }
+
+  void tell(const Trial& trial, std::size_t count, bool there) const {
+    std::string text = trial.score ? fmt::format("{} {:.4g}", plan_.metric, *trial.score)
+                                   : "failed: " + trial.failure;
+    for (std::size_t i = 0; i < plan_.values.size(); ++i) {
+      text += fmt::format(", {} {}", plan_.values[i].path, shown_value(trial.values[i]));
+    }
+    fmt::print(stderr, "linnet: {} of {}: {}{}\n", trial.name, count, text,
+               there ? " (from before)" : "");
+  }
+
+ public:
+  static std::string shown_value(const SearchValue& value) {
+    const auto* number = std::get_if<double>(&value);
+    return number != nullptr ? fmt::format("{:.4g}", *number) : text_of(value);
+  }
+
+ private:
+  const SearchArguments& arguments_;
+  SearchPlan plan_;
+  fs::path folder_;
+  std::vector<Trial> done_;
+};
+
+/// A folder holds one search: its file's text.
+void claim(const fs::path& folder, const std::string& text) {
+  const fs::path kept = folder / kPlanFile;
+  if (is_file(kept)) {
+    require(read_text(kept, kMostBytes) == text,
+            "the folder '{}' holds another search ({}); name another folder with --out",
+            folder.string(), kPlanFile);
+    return;
+  }
+  std::error_code error;
+  const bool empty = !fs::exists(folder, error) || fs::is_empty(folder, error);
+  require(empty, "the folder '{}' holds something else than a search; name another one with --out",
+          folder.string());
+  fs::create_directories(folder, error);
+  require(!error, "cannot make the folder '{}': {}", folder.string(), error.message());
+  write_file_atomically(kept, text);
+}
+
+void keep_best(const fs::path& folder, const Trial& best) {
+  std::error_code error;
+  fs::remove_all(folder / kBest, error);
+  fs::create_directories(folder / kBest, error);
+  fs::directory_iterator entry(folder / best.name, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const fs::path& file = entry->path();
+    if (!is_file(file)) continue;  // its checkpoints stay where they are
+    fs::copy_file(file, folder / kBest / file.filename(), error);
+    require(!error, "cannot copy '{}': {}", file.string(), error.message());
+  }
+  require(!error, "cannot read the folder '{}': {}", (folder / best.name).string(),
+          error.message());
+}
+
+Json json_of(const Search& search, const fs::path& folder) {
+  const SearchPlan& plan = search.plan();
+  Json json{{"folder", folder.string()},
+            {"best", (folder / kBest).string()},
+            {"metric", plan.metric},
+            {"seed", plan.seed},
+            {"runs", Json::array()}};
+  for (const Trial& trial : search.ranked()) {
+    Json values = Json::object();
+    for (std::size_t i = 0; i < plan.values.size(); ++i) {
+      std::visit([&](const auto& of) { values[plan.values[i].path] = of; }, trial.values[i]);
+    }
+    Json run{{"run", trial.name},
+             {"score", trial.score ? Json(*trial.score) : Json()},
+             {"epochs", trial.trained},
+             {"values", std::move(values)}};
+    if (!trial.failure.empty()) run["failure"] = trial.failure;
+    json["runs"].push_back(std::move(run));
+  }
+  return json;
+}
+
+ReportTable table_of(const Search& search) {
+  ReportTable table{.title = "Runs", .header = {"run", search.plan().metric, "epochs"}};
+  for (const SearchedValue& value : search.plan().values) table.header.push_back(value.path);
+  for (const Trial& trial : search.ranked()) {
+    std::vector<std::string> row{trial.name,
+                                 trial.score ? fmt::format("{:.5g}", *trial.score) : "failed",
+                                 std::to_string(trial.trained)};
+    for (const SearchValue& value : trial.values) row.push_back(Search::shown_value(value));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string text_of(const ReportTable& table) {
+  std::vector<std::vector<std::string>> rows{table.header};
+  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  std::vector<std::size_t> widths(table.header.size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
+                     : fmt::format("  {:>{}}", row[i], widths[i]);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+int search_file(const SearchArguments& arguments) {
+  const std::string text = read_text(arguments.file, kMostBytes);
+  SearchPlan plan = read_search(text, arguments.file);
+  const fs::path folder = arguments.out.empty() ? fs::path("runs") / fs::path(arguments.file).stem()
+                                                : fs::path(arguments.out);
+  claim(folder, text);
+  Search search(arguments, std::move(plan), folder);
+  if (!search.run()) {
+    fmt::print(stderr, "linnet: interrupted; the same command goes on with '{}'\n",
+               folder.string());
+    return kInterrupted;
+  }
+  const std::vector<Trial> ranked = search.ranked();
+  require(ranked.front().score.has_value(), "each training failed, the first one: {}",
+          ranked.front().failure);
+  keep_best(folder, ranked.front());
+  const Json json = json_of(search, folder);
+  const ReportTable table = table_of(search);
+  write_file_atomically(folder / "search.json", json.dump(2) + "\n");
+  Report page;
+  page.title = fmt::format("Search of {}", arguments.file);
+  page.subtitle = fmt::format("{} runs; the best is {}", ranked.size(), ranked.front().name);
+  page.tables.push_back(table);
+  write_file_atomically(folder / "search.html", html_report(page));
+  if (arguments.json) {
+    print_json(json);
+  } else {
+    print_out(text_of(table));
+    fmt::print(stderr, "linnet: the best run is kept in {}\n", (folder / kBest).string());
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, Action& action) {
+  auto o = std::make_shared<SearchArguments>();
+  CLI::App* command = app.add_subcommand(
+      "search", "Trains with many settings, prints a table of the runs, and keeps the best");
+  command
+      ->add_option("FILE", o->file,
+                   "A configuration of `linnet train` (TOML) in which searched values are\n"
+                   "{ search = [16, 32] } or { search = { from = 1e-4, to = 1e-2, log = true } }.\n"
+                   "[search] says how: method (random, grid, halving, grow), runs, seed, metric\n"
+                   "(validation_loss, ...), points of a range in a grid, factor of halving")
+      ->required();
+  command->add_option("--out", o->out,
+                      "Folder of the runs; runs/<name> if not given. The same command again "
+                      "continues a search that was stopped");
+  command->add_option("--device", o->device, "Device of all runs");
+  command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
+      ->check(at_least(0));
+  command->add_flag("--json", o->json, "Print one JSON object");
+  command->footer("Example: linnet search penguins.toml --out penguins-search");
+  command->callback([&action, o] { action = [o] { return search_file(*o); }; });
+}
+
+}  // namespace linnet::command

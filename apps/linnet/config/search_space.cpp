@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/search_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "config/config.h"
+#include "config/section.h"
+
+namespace linnet::command {
+namespace {
+
+constexpr std::string_view kMark = "search";
+constexpr std::size_t kMostOfAGrid = 10'000;
+
+bool is_searched(const toml::node& node) {
+  const toml::table* table = node.as_table();
+  return table != nullptr && table->size() == 1 && table->contains(kMark);
+}
+
+std::optional<SearchValue> value_of(const toml::node& node) {
+  if (node.is_integer()) return *node.value<std::int64_t>();
+  if (node.is_floating_point()) return *node.value<double>();
+  if (node.is_boolean()) return *node.value<bool>();
+  if (node.is_string()) return *node.value<std::string>();
+  return std::nullopt;
+}
+
+/// Calls `found` with the path and the place of each searched value, in the order of the keys.
+void for_each_searched(toml::table& table, const std::string& path,
+                       const std::function<void(const std::string&, toml::node&,
+                                                const std::function<void(SearchValue)>&)>& found);
+
+void visit_child(toml::node& child, const std::string& path,
+                 const std::function<void(SearchValue)>& replace,
+                 const std::function<void(const std::string&, toml::node&,
+                                          const std::function<void(SearchValue)>&)>& found) {
+  if (is_searched(child)) {
+    found(path, child, replace);
+  } else if (toml::table* table = child.as_table()) {
+    for_each_searched(*table, path, found);
+  } else if (toml::array* array = child.as_array()) {
+    for (std::size_t i = 0; i < array->size(); ++i) {
+      visit_child(
+          *array->get(i), fmt::format("{}[{}]", path, i),
+          [array, i](SearchValue value) {
+            const auto place = array->cbegin() + static_cast<std::ptrdiff_t>(i);
+            std::visit([&](auto& of) { array->replace(place, std::move(of)); }, value);
+          },
+          found);
+    }
+  }
+}
+
+void for_each_searched(toml::table& table, const std::string& path,
+                       const std::function<void(const std::string&, toml::node&,
+                                                const std::function<void(SearchValue)>&)>& found) {
+  std::vector<std::string> keys;
+  for (const auto& [key, node] : table) keys.emplace_back(key.str());
+  for (const std::string& key : keys) {
+    visit_child(
+        *table.get(key), path.empty() ? key : path + "." + key,
+        [&table, key](SearchValue value) {
+          std::visit([&](auto& of) { table.insert_or_assign(key, std::move(of)); }, value);
+        },
+        found);
+  }
+}
+
+[[noreturn]] void refuse(const std::string& file, const toml::node& node, const std::string& path) {
+  fail("{}'{}' is searched in [choices] or {{ from = 1, to = 9, log = true }}",
+       place_of(file, node.source()), path);
+}
+
+SearchedValue searched_value(const toml::node& node, const std::string& path,
+                             const std::string& file) {
+  SearchedValue value{.path = path};
+  const toml::node& what = *node.as_table()->get(kMark);
+  if (const toml::array* choices = what.as_array()) {
+    for (const toml::node& choice : *choices) {
+      const std::optional<SearchValue> one = value_of(choice);
+      if (!one) refuse(file, choice, path);
+      value.choices.push_back(*one);
+    }
+    if (value.choices.empty()) refuse(file, node, path);
+    return value;
+  }
+  if (!what.is_table()) refuse(file, node, path);
+  Section range(*what.as_table(), file, fmt::format("the range of '{}'", path));
+  value.from = range.need("from").number("from", 0);
+  value.to = range.need("to").number("to", 0);
+  value.log = range.flag("log", false);
+  range.close();
+  const toml::table& table = *what.as_table();
+  value.integer = table.get("from")->is_integer() && table.get("to")->is_integer();
+  require(std::isfinite(value.from) && std::isfinite(value.to) && value.from < value.to,
+          "{}'from' of '{}' is below 'to'; got {} and {}", place_of(file, what.source()), path,
+          value.from, value.to);
+  require(!value.log || value.from > 0, "{}'from' of '{}' is above 0 where log = true; got {}",
+          place_of(file, what.source()), path, value.from);
+  return value;
+}
+
+const std::vector<std::string>& method_names() {
+  static const std::vector<std::string> names{"random", "grid", "halving", "grow"};
+  return names;
+}
+
+const std::vector<std::string>& metric_names() {
+  static const std::vector<std::string> names{"validation_loss", "validation_accuracy",
+                                              "train_loss", "train_accuracy"};
+  return names;
+}
+
+}  // namespace
+
+std::string text_of(const SearchValue& value) {
+  return std::visit([](const auto& of) { return fmt::format("{}", of); }, value);
+}
+
+SearchValue SearchedValue::at(double place) const {
+  if (!choices.empty()) {
+    const auto i = static_cast<std::size_t>(place * static_cast<double>(choices.size()));
+    return choices[std::min(i, choices.size() - 1)];
+  }
+  // A whole number owns the half before and after it.
+  const double low = integer ? from - 0.5 : from;
+  const double high = integer ? to + 0.5 : to;
+  const double value = log ? low * std::pow(high / low, place) : low + place * (high - low);
+  if (integer) return static_cast<std::int64_t>(std::llround(std::clamp(value, from, to)));
+  return std::clamp(value, from, to);
+}
+
+SearchPlan read_search(const std::string& text, const std::filesystem::path& path) {
+  SearchPlan plan;
+  plan.configuration = parse_toml(text, path);
+  const std::string file = path.string();
+  if (toml::node* node = plan.configuration.get(kMark)) {
+    require(node->is_table(), "{}'search' is a table: [search]", place_of(file, node->source()));
+    Section section(*node->as_table(), file, "[search]");
+    plan.method = static_cast<SearchMethod>(section.choice("method", 0, method_names()));
+    plan.runs = section.integer("runs", plan.runs, 1);
+    plan.points = section.integer("points", plan.points, 2);
+    plan.factor = section.integer("factor", plan.factor, 2);
+    plan.seed = static_cast<std::uint64_t>(
+        section.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
+    plan.metric = metric_names()[section.choice("metric", 0, metric_names())];
+    section.close();
+    plan.configuration.erase(kMark);
+  }
+  for_each_searched(plan.configuration, "",
+                    [&](const std::string& at, toml::node& node, const auto& /*replace*/) {
+                      plan.values.push_back(searched_value(node, at, file));
+                    });
+  require(!plan.values.empty(),
+          "'{}' searches nothing; write e.g. batch = {{ search = [16, 32, 64] }} in [training]",
+          file);
+  if (plan.method == SearchMethod::grow) {
+    for (const SearchedValue& value : plan.values) {
+      require(value.integer && value.choices.empty() && value.from >= 1,
+              "'{}' cannot grow: expected {{ from = 8, to = 1024 }}, whole numbers of at least 1",
+              value.path);
+    }
+  }
+  return plan;
+}
+
+std::vector<SearchValue> random_values(const SearchPlan& plan, std::int64_t number,
+                                       std::int64_t attempt) {
+  std::vector<SearchValue> values;
+  for (std::size_t i = 0; i < plan.values.size(); ++i) {
+    const std::uint64_t key =
+        random_key(plan.seed, RandomStream::uniform, static_cast<std::uint64_t>(number), i);
+    const std::uint64_t bits = mix_bits(key + static_cast<std::uint64_t>(attempt));
+    values.push_back(plan.values[i].at(static_cast<double>(bits >> 11) / 9007199254740992.0));
+  }
+  return values;
+}
+
+std::vector<std::vector<SearchValue>> grid_values(const SearchPlan& plan) {
+  std::vector<std::vector<SearchValue>> grid{{}};
+  for (const SearchedValue& value : plan.values) {
+    std::vector<SearchValue> own = value.choices;
+    for (std::int64_t i = 0; value.choices.empty() && i < plan.points; ++i) {
+      const double place = static_cast<double>(i) / static_cast<double>(plan.points - 1);
+      const SearchValue one = value.at(place);
+      if (std::ranges::count(own, one) == 0) own.push_back(one);
+    }
+    require(grid.size() * own.size() <= kMostOfAGrid, "the grid has more than {} runs",
+            kMostOfAGrid);
+    std::vector<std::vector<SearchValue>> longer;
+    for (const std::vector<SearchValue>& begun : grid) {
+      for (const SearchValue& one : own) {
+        longer.push_back(begun);
+        longer.back().push_back(one);
+      }
+    }
+    grid = std::move(longer);
+  }
+  return grid;
+}
+
+std::vector<std::vector<SearchValue>> growing_values(const SearchPlan& plan) {
+  std::vector<std::vector<SearchValue>> all;
+  for (std::int64_t times = 1;; times *= 2) {
+    std::vector<SearchValue> values;
+    bool more = false;
+    for (const SearchedValue& value : plan.values) {
+      const double grown = value.from * static_cast<double>(times);
+      more = more || grown <= value.to;
+      values.emplace_back(static_cast<std::int64_t>(std::min(grown, value.to)));
+    }
+    if (!more) return all;
+    all.push_back(std::move(values));
+  }
+}
+
+std::string configuration_with(const SearchPlan& plan, const std::vector<SearchValue>& values,
+                               std::int64_t epochs) {
+  toml::table configuration = plan.configuration;
+  std::size_t next = 0;
+  for_each_searched(configuration, "",
+                    [&](const std::string& /*at*/, toml::node& /*node*/, const auto& replace) {
+                      replace(values[next++]);
+                    });
+  if (epochs > 0) {
+    if (!configuration.contains("training")) configuration.insert("training", toml::table());
+    configuration["training"].as_table()->insert_or_assign("epochs", epochs);
+  }
+  std::ostringstream text;
+  text << configuration << "\n";
+  return text.str();
+}
+
+}  // namespace linnet::command

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/html_plot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kColours = 8;
+constexpr std::array<std::string_view, kColours> kColour{"#2a78d6", "#d9541e", "#2f9e62",
+                                                         "#8a5cd0", "#c2378b", "#a07a10",
+                                                         "#1f9bb0", "#7b8494"};
+
+constexpr double kWidth = 430;
+constexpr double kHeight = 270;
+constexpr double kLeft = 62;
+constexpr double kRight = 24;
+constexpr double kTop = 10;
+constexpr double kBottom = 44;
+
+bool finite(const std::array<double, 2>& point) {
+  return std::isfinite(point[0]) && std::isfinite(point[1]);
+}
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+double bar_width(const ReportSeries& series) {
+  return series.points.size() > 1 ? std::abs(series.points[1][0] - series.points[0][0]) : 1;
+}
+
+/// Draws one plot.
+class Drawing {
+ public:
+  explicit Drawing(const ReportPlot& plot) : plot_(plot) {
+    for (const ReportSeries& series : plot.series) {
+      const bool bars = series.form == ReportSeries::Form::bars;
+      const double half = bars ? bar_width(series) / 2 : 0;
+      for (const auto& point : series.points) {
+        if (!finite(point)) continue;
+        x_range_.add(point[0] - half);
+        x_range_.add(point[0] + half);
+        y_range_.add(point[1]);
+        if (bars) y_range_.add(0);
+      }
+    }
+    if (empty()) return;
+    x_ = ticks_over(x_range_.low, x_range_.high, plot.x_texts.empty() ? 1e-300 : 1);
+    y_ = ticks_over(y_range_.low, y_range_.high, 1e-300);
+    if (!(x_range_.high > x_range_.low)) x_range_.high = x_range_.low + x_.step;
+  }
+
+  bool empty() const { return !(x_range_.low <= x_range_.high); }
+
+  std::string html() const {
+    std::string out = fmt::format("<section><h2>{}</h2>\n", html_text(plot_.title));
+    if (!plot_.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", html_text(plot_.note));
+    out += legend();
+    out += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
+                       kHeight, html_text(plot_.title));
+    draw_axes(out);
+    for (const ReportSeries& series : plot_.series) draw(out, series);
+    return out + "</svg></section>\n";
+  }
+
+ private:
+  double x(double value) const {
+    return kLeft +
+           (value - x_range_.low) / (x_range_.high - x_range_.low) * (kWidth - kLeft - kRight);
+  }
+  double y(double value) const {
+    const double part = (value - y_.first) / (y_.last() - y_.first);
+    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
+  }
+
+  std::string legend() const {
+    std::string out;
+    for (const ReportSeries& series : plot_.series) {
+      if (series.name.empty()) continue;
+      out += fmt::format("<span><i class=\"k{}\"></i>{}</span>", series.colour % kColours,
+                         html_text(series.name));
+    }
+    return out.empty() ? out : "<div class=\"legend names\">" + out + "</div>\n";
+  }
+
+  std::string x_text(int tick) const {
+    if (plot_.x_texts.empty()) return tick_text(x_.at(tick), x_.step);
+    const auto place = static_cast<std::size_t>(std::llround(x_.at(tick)));
+    std::string text = place < plot_.x_texts.size() ? plot_.x_texts[place] : "";
+    constexpr std::size_t kMostSigns = 12;
+    std::size_t end = 0;
+    for (std::size_t signs = 0; end < text.size() && signs < kMostSigns; ++signs) {
+      do ++end;
+      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U);
+    }
+    return end < text.size() ? text.substr(0, end) + "…" : text;
+  }
+
+  void draw_axes(std::string& out) const {
+    for (int i = 0; i < y_.count; ++i) {
+      const double at = y(y_.at(i));
+      out += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+                         i == 0 ? "axis" : "grid", kLeft, kWidth - kRight, at, at);
+      out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 8,
+                         at + 4, tick_text(y_.at(i), y_.step));
+    }
+    for (int i = 0; i < x_.count; ++i) {
+      const double slack = 1e-9 * x_.step;
+      if (x_.at(i) < x_range_.low - slack || x_.at(i) > x_range_.high + slack) continue;
+      const double at = x(x_.at(i));
+      out +=
+          fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>",
+                      at, kHeight - kBottom, kHeight - kBottom + 5);
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
+                         kHeight - kBottom + 19, html_text(x_text(i)));
+    }
+    out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                       (kLeft + kWidth - kRight) / 2, kHeight - 6, html_text(plot_.x_name));
+    if (plot_.y_name.empty()) return;
+    const double middle = (kTop + kHeight - kBottom) / 2;
+    out += fmt::format(
+        "<text x=\"12\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 12 {0})\">{1}"
+        "</text>\n",
+        middle, html_text(plot_.y_name));
+  }
+
+  void draw(std::string& out, const ReportSeries& series) const {
+    const std::size_t colour = series.colour % kColours;
+    std::string line;
+    for (const auto& point : series.points) {
+      if (!finite(point)) continue;
+      const double cx = x(point[0]);
+      const double cy = y(point[1]);
+      if (series.form == ReportSeries::Form::dots) {
+        out += fmt::format("<circle class=\"dot k{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2\"/>",
+                           colour, cx, cy);
+      } else if (series.form == ReportSeries::Form::bars) {
+        const double half = bar_width(series) / 2;
+        const double base = y(std::clamp(0.0, y_.first, y_.last()));
+        out += fmt::format(
+            "<rect class=\"k{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">"
+            "<title>{:.4g}: {:.4g}</title></rect>\n",
+            colour, x(point[0] - half) + 0.5, std::min(cy, base),
+            std::max(x(point[0] + half) - x(point[0] - half) - 1, 0.5), std::abs(base - cy),
+            point[0], point[1]);
+      } else {
+        line += fmt::format("{:.1f},{:.1f} ", cx, cy);
+      }
+    }
+    if (line.empty()) return;
+    out += fmt::format("<polyline class=\"k{}{}\" points=\"{}\"><title>{}</title></polyline>\n",
+                       colour, series.form == ReportSeries::Form::dashed ? " dashed" : "", line,
+                       html_text(series.name));
+  }
+
+  const ReportPlot& plot_;
+  Range x_range_;
+  Range y_range_;
+  Ticks x_;
+  Ticks y_;
+};
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+Ticks ticks_over(double low, double high, double least_step) {
+  if (!(high > low)) high = low + std::max(least_step, std::abs(low) * 0.1 + 1e-6);
+  const double raw = (high - low) / 6;
+  const double power = std::pow(10, std::floor(std::log10(raw)));
+  const double ratio = raw / power;
+  double step = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+  step = std::max(step, least_step);
+  const double first = std::floor(low / step + 1e-9) * step;
+  return {first, step, static_cast<int>(std::ceil((high - first) / step - 1e-9)) + 1};
+}
+
+std::string tick_text(double value, double step) {
+  if (std::abs(value) < step * 1e-6) value = 0;  // not -0, nor what rounding leaves
+  if (std::abs(value) >= 1e6 || step < 1e-5) return fmt::format("{:.3g}", value);
+  const int digits = static_cast<int>(std::max(0.0, std::ceil(-std::log10(step) - 1e-9)));
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+std::string plots_html(const std::vector<ReportPlot>& plots) {
+  std::string out;
+  for (const ReportPlot& plot : plots) {
+    const Drawing drawing(plot);
+    if (!drawing.empty()) out += drawing.html();
+  }
+  return out.empty() ? out : "<div class=\"pair\">\n" + out + "</div>\n";
+}
+
+std::string tables_html(const std::vector<ReportTable>& tables) {
+  std::string out;
+  for (const ReportTable& table : tables) {
+    if (table.rows.empty()) continue;
+    out += fmt::format("<section><h2>{}</h2>\n", html_text(table.title));
+    if (!table.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", html_text(table.note));
+    out += "<div class=\"wide\"><table class=\"rows texts\"><thead><tr>";
+    for (const std::string& name : table.header) out += fmt::format("<th>{}</th>", html_text(name));
+    out += "</tr></thead><tbody>\n";
+    for (const auto& row : table.rows) {
+      out += "<tr>";
+      for (const std::string& cell : row) out += fmt::format("<td>{}</td>", html_text(cell));
+      out += "</tr>\n";
+    }
+    out += "</tbody></table></div></section>\n";
+  }
+  return out;
+}
+
+std::string plot_style() {
+  std::string style =
+      "polyline.dashed{stroke-dasharray:5 5;stroke-width:1.5}\n"
+      "circle.dot{stroke:none;fill-opacity:.55}\n"
+      ".legend.names{flex-wrap:wrap;gap:2px 18px}\n"
+      ".texts th:first-child,.texts td:first-child{text-align:left}\n";
+  for (std::size_t i = 0; i < kColours; ++i) {
+    style += fmt::format(
+        "polyline.k{0}{{stroke:{1}}}circle.k{0},rect.k{0}{{fill:{1}}}"
+        ".legend i.k{0}{{border-top-color:{1}}}\n",
+        i, kColour[i]);
+  }
+  return style;
+}
+
+}  // namespace linnet

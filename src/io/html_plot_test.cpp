@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/html_plot.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace linnet {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+using Form = ReportSeries::Form;
+
+TEST(HtmlPlot, DrawsEachFormOverItsRange) {
+  ReportPlot plot{.title = "a & b", .note = "<note>", .x_name = "x", .y_name = "y"};
+  plot.series = {{.name = "one", .form = Form::line, .colour = 1, .points = {{0, 0}, {10, 5}}},
+                 {.form = Form::dots, .colour = 9, .points = {{5, 2.5}}},
+                 {.form = Form::bars, .points = {{2, 1}, {4, 2}}}};
+  const std::string html = plots_html({plot});
+  EXPECT_TRUE(holds(html, "<h2>a &amp; b</h2>"));
+  EXPECT_TRUE(holds(html, "<p class=\"note\">&lt;note&gt;</p>"));
+  // x from 0 to 10 over 62 to 406; y from 0 to 5 over 226 to 10.
+  EXPECT_TRUE(holds(html, "<polyline class=\"k1\" points=\"62.0,226.0 406.0,10.0 \">"));
+  EXPECT_TRUE(holds(html, "<circle class=\"dot k1\" cx=\"234.0\" cy=\"118.0\" r=\"2\"/>"));
+  EXPECT_TRUE(holds(html, "<title>4: 2</title>"));
+  EXPECT_TRUE(holds(html, "<i class=\"k1\"></i>one"));
+}
+
+TEST(HtmlPlot, LeavesOutWhatIsNotFiniteOrEmpty) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::string html =
+      plots_html({{.title = "gaps", .series = {{.points = {{0, 1}, {nan, 2}, {2, nan}, {3, 4}}}}},
+                  {.title = "nothing", .series = {{.points = {{nan, nan}}}}}});
+  EXPECT_FALSE(holds(html, "nan"));
+  EXPECT_FALSE(holds(html, "nothing"));
+  EXPECT_EQ(plots_html({}), "");
+  const std::string one = plots_html({{.title = "one", .series = {{.points = {{7, 7}}}}}});
+  EXPECT_FALSE(holds(one, "inf"));
+  EXPECT_FALSE(holds(one, "nan"));
+}
+
+TEST(HtmlPlot, CategoriesAreNamedAtTheirPlaces) {
+  const std::string html =
+      plots_html({{.title = "t",
+                   .series = {{.form = Form::bars, .points = {{0, 1}, {1, 3}}}},
+                   .x_texts = {"<red>", "a name that is long"}}});
+  EXPECT_TRUE(holds(html, ">&lt;red&gt;</text>"));
+  EXPECT_TRUE(holds(html, ">a name that …</text>"));
+}
+
+TEST(HtmlPlot, TableCellsAreEscaped) {
+  EXPECT_TRUE(holds(tables_html({{.title = "t", .header = {"a<"}, .rows = {{"<b>"}}}}),
+                    "<th>a&lt;</th></tr></thead><tbody>\n<tr><td>&lt;b&gt;</td></tr>"));
+  EXPECT_EQ(tables_html({{.title = "t"}}), "");
+}
+
+}  // namespace
+}  // namespace linnet

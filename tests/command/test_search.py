@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`linnet search`: methods, the table of runs, the best run, and going on after a stop."""
+import json
+import shutil
+import unittest
+
+import command
+
+CONFIG = """[data]
+path = "points"
+validation = 0.25
+[network]
+input = [4]
+layers = [{type = "dense", units = %s}, {type = "relu"}, {type = "dense", units = 2}]
+[optimizer]
+kind = "adam"
+learning_rate = %s
+[training]
+epochs = %s
+batch = 8
+threads = 1
+device = "cpu"
+[search]
+%s
+"""
+UNITS = "{search = [2, 8]}"
+RATE = "{search = {from = 1e-4, to = 1e-1, log = true}}"
+
+
+class Search(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        command.write_points(self.folder / "points", train=96)
+
+    def write(self, units=UNITS, rate=RATE, epochs=3, search=""):
+        (self.folder / "net.toml").write_text(CONFIG % (units, rate, epochs, search))
+
+    def search(self, *arguments, out="found"):
+        return self.run_json("search", "net.toml", "--out", out, *arguments)
+
+    def score(self, run, key="validation_loss"):
+        return min(epoch[key] for epoch in self.history(run))
+
+    def test_random(self):
+        self.write(search="runs = 4\nseed = 3")
+        found = self.search()
+        self.assertEqual(len(found["runs"]), 4)
+        scores = [run["score"] for run in found["runs"]]
+        self.assertEqual(scores, sorted(scores))
+        for run in found["runs"]:
+            self.assertEqual(run["score"], self.score(self.folder / "found" / run["run"]))
+            values = run["values"]
+            self.assertIn(values["network.layers[0].units"], (2, 8))
+            self.assertGreaterEqual(values["optimizer.learning_rate"], 1e-4)
+            self.assertLessEqual(values["optimizer.learning_rate"], 1e-1)
+        rates = {run["values"]["optimizer.learning_rate"] for run in found["runs"]}
+        self.assertEqual(len(rates), 4)
+        best = self.folder / "found" / found["runs"][0]["run"]
+        self.assertEqual((self.folder / "found/best/model.safetensors").read_bytes(),
+                         (best / "model.safetensors").read_bytes())
+        self.run_linnet("evaluate", "found/best", "--data", "points")
+        # Its values are those of the training.
+        summary = json.loads((best / "summary.json").read_text())
+        units = found["runs"][0]["values"]["network.layers[0].units"]
+        self.assertEqual(summary["parameters"], 4 * units + units + 2 * units + 2)
+        self.assertEqual(found["runs"], self.search(out="again")["runs"])
+        self.write(search="runs = 4\nseed = 4")
+        self.assertNotEqual(found["runs"], self.search(out="other")["runs"])
+        self.assertIn("run-001", (self.folder / "found/search.html").read_text())
+
+    def test_a_stopped_search_goes_on(self):
+        self.write(search="runs = 3")
+        whole = self.search()
+        kept = (self.folder / "found/run-001/model.safetensors").stat().st_mtime_ns
+        shutil.rmtree(self.folder / "found/run-003")
+        (self.folder / "found/run-002/summary.json").unlink()  # as if killed at its end
+        out, err = self.run_linnet("search", "net.toml", "--out", "found")
+        self.assertRegex(err, r"run-001 of 3: .* \(from before\)\n")
+        self.assertNotRegex(err, r"run-003 of 3: .* \(from before\)")
+        self.assertEqual(json.loads((self.folder / "found/search.json").read_text())["runs"],
+                         whole["runs"])
+        self.assertEqual((self.folder / "found/run-001/model.safetensors").stat().st_mtime_ns, kept)
+        self.assertRegex(out.splitlines()[0],
+                         r"^run +validation_loss +epochs +network.layers\[0\].units +optimizer.learning_rate$")
+        self.assertEqual(len(out.splitlines()), 4)
+        self.write(search="runs = 5")
+        self.assert_error("the folder 'found' holds another search (search.toml); name another folder "
+                          "with --out", "search", "net.toml", "--out", "found")
+
+    def test_grid(self):
+        self.write(rate="{search = {from = 0.001, to = 0.1, log = true}}", epochs=1,
+                   search='method = "grid"\npoints = 3\nmetric = "validation_accuracy"')
+        found = self.search()
+        values = sorted((run["values"]["network.layers[0].units"],
+                         round(run["values"]["optimizer.learning_rate"], 6)) for run in found["runs"])
+        self.assertEqual(values, [(u, r) for u in (2, 8) for r in (0.001, 0.01, 0.1)])
+        scores = [run["score"] for run in found["runs"]]
+        self.assertEqual(scores, sorted(scores, reverse=True))
+
+    def test_halving(self):
+        self.write(epochs=9, search='method = "halving"\nruns = 9\nfactor = 3')
+        found = self.search()
+        epochs = [run["epochs"] for run in found["runs"]]
+        self.assertEqual(sorted(epochs, reverse=True), [9] + [3] * 3 + [1] * 9)
+        self.assertEqual(found["runs"][0]["epochs"], 9)
+        # Those that went on are the best of the round before.
+        first = sorted((run for run in found["runs"] if run["epochs"] == 1), key=lambda r: r["score"])
+        went_on = {run["run"][:7] for run in found["runs"] if run["epochs"] == 3}
+        self.assertEqual({run["run"][:7] for run in first[:3]}, went_on)
+
+    def test_growing(self):
+        self.write(units="{search = {from = 1, to = 64}}", rate="0.05", epochs=4,
+                   search='method = "grow"')
+        runs = sorted(self.search()["runs"], key=lambda run: run["run"])
+        units = [run["values"]["network.layers[0].units"] for run in runs]
+        self.assertEqual(units, [1, 2, 4, 8, 16, 32, 64][:len(units)])
+        scores = [run["score"] for run in runs]
+        self.assertEqual(scores[:-1], sorted(scores[:-1], reverse=True))
+        if len(units) < 7:
+            self.assertGreaterEqual(scores[-1], scores[-2])
+
+    def test_what_is_wrong_is_said(self):
+        def error(sentence):
+            self.assert_error(sentence, "search", "net.toml", "--out", "found")
+        self.write(units=4, rate=0.1)
+        error("'net.toml' searches nothing; write e.g. batch = { search = [16, 32, 64] } in [training]")
+        self.write(search="tries = 3")
+        error("net.toml:16:1: unknown key 'tries' in [search]")
+        self.write(units="{search = {from = 4, to = 2}}")
+        error("net.toml:6:46: 'from' of 'network.layers[0].units' is below 'to'; got 4 and 2")
+        self.write(units="{search = {from = 2.5, to = 8}}", search='method = "grow"')
+        error("'network.layers[0].units' cannot grow: expected { from = 8, to = 1024 }, whole numbers of "
+              "at least 1")
+        (self.folder / "net.toml").write_text(
+            (CONFIG % (UNITS, 0.1, 1, "runs = 1")).replace("validation = 0.25\n", ""))
+        error("the training in 'found/run-001' has no validation_loss, by which the search chooses: hold "
+              "samples out with validation = 0.1 in [data]")
+
+
+if __name__ == "__main__":
+    unittest.main()
