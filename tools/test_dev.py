@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ./dev installs unasked, and what it asks about, with an apt-get that installs nothing; and
 what git ignores of what it makes."""
+import json
 import os
 import pty
 import shutil
@@ -80,6 +81,27 @@ class Packages(unittest.TestCase):
         for command in ("setup", "test", "demo"):
             _, out, ran = self.dev(command)
             self.assertRegex(ran, r"(?m)^apt-get install .*ninja-build", out)
+
+
+    def test_reading_help_builds_nothing(self):
+        (self.folder / "benchmarks").mkdir()
+        shutil.copy(ROOT / "benchmarks/run.py", self.folder / "benchmarks/run.py")
+        for command in ((), ("help",), ("--help",), ("test", "--help"), ("demo", "-h"), ("bench", "--help"),
+                        ("install", "--help")):
+            _, out, ran = self.dev(*command, LINNET_NO_SETUP="1")
+            self.assertEqual(ran, "", command)
+            if command[:1] != ("bench",):
+                self.assertIn("Usage: ./dev COMMAND", out)
+
+    def test_install_builds_no_tests(self):
+        _, out, ran = self.dev("install", "prefix", LINNET_NO_SETUP="1")
+        self.assertRegex(ran, r"(?m)^cmake --preset install ", out)
+        self.assertRegex(ran, r"(?m)^cmake --build build/install$")
+        self.assertRegex(ran, r"(?m)^cmake --install build/install --prefix prefix$")
+        presets = {preset["name"]: preset for preset in
+                   json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
+        self.assertEqual(presets["install"]["cacheVariables"],
+                         {"LINNET_BUILD_TESTS": "OFF", "LINNET_BUILD_BENCHMARKS": "OFF"})
 
 
 class Ignored(unittest.TestCase):
