@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 #include "io/html_plot.h"
@@ -26,7 +27,7 @@ main{max-width:1080px;margin:0 auto;padding:28px 16px 56px}
 h1{font-size:1.7rem;line-height:1.2;margin:0;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:0 0 12px}
 .subtitle{color:var(--soft);margin:4px 0 20px;overflow-wrap:anywhere}
-.pair{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
+.pair{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr))}
 section{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px;
 margin-bottom:16px;min-width:0}
 .pair section{margin-bottom:0}.pair{margin-bottom:16px}
@@ -40,6 +41,9 @@ svg text{fill:var(--soft);font-size:12.5px;font-variant-numeric:tabular-nums}
 polyline{fill:none;stroke-width:2.25;stroke-linejoin:round;stroke-linecap:round}
 polyline.held{stroke-dasharray:7 5}
 circle{stroke-width:2;fill:var(--card)}
+circle.partial{stroke-dasharray:2 2}
+@media(max-width:480px){svg text{font-size:15px}section{padding:14px 10px}}
+summary{cursor:pointer;color:var(--soft);font-size:.85rem}
 .legend{display:flex;gap:18px;color:var(--soft);font-size:.85rem;margin-bottom:4px}
 .legend i{display:inline-block;width:22px;margin-right:6px;vertical-align:middle;
 border-top:3px solid var(--train)}
@@ -118,6 +122,8 @@ class Chart {
     for (const Curve& c : curves_) {
       out += fmt::format("<span><i class=\"{}\"></i>{}</span>", c.style, html_text(c.label));
     }
+    if (scale_ == Scale::logarithmic) out += "<span>logarithmic</span>";
+    if (cut_ > 0) out += fmt::format("<span>{} above the chart</span>", cut_);
     out += fmt::format(
         "</div>\n<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{} over epochs\">\n", kWidth,
         kHeight, html_text(title_));
@@ -129,20 +135,42 @@ class Chart {
  private:
   static constexpr double kWidth = 430;
   static constexpr double kHeight = 270;
-  static constexpr double kLeft = 56;
-  static constexpr double kRight = 14;
+  static constexpr double kLeastLeft = 56;
+  static constexpr double kLeastRight = 14;
+  static constexpr double kDigit = 7.6;       // a digit's width
+  static constexpr double kDwarfs = 10;       // times the median: such a value hides the others
+  static constexpr std::size_t kMarkers = 40;  // of a curve
   static constexpr double kTop = 10;
   static constexpr double kBottom = 44;
 
-  void span() {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
+  enum class Scale : std::uint8_t { linear, logarithmic };
+
+  std::vector<double> values() const {
+    std::vector<double> all;
     for (const Curve& c : curves_) {
       for (const ReportEpoch& e : epochs_) {
-        if (!std::isfinite(e.*c.value)) continue;
-        low = std::min(low, e.*c.value);
-        high = std::max(high, e.*c.value);
+        if (std::isfinite(e.*c.value)) all.push_back(e.*c.value);
       }
+    }
+    std::ranges::sort(all);
+    return all;
+  }
+
+  /// A first epoch that dwarfs the rest makes the scale logarithmic; of values at or below zero, the
+  /// largest are left out.
+  void span() {
+    const std::vector<double> all = values();
+    double low = all.front();
+    double high = all.back();
+    const double middle = all[all.size() / 2];
+    const bool dwarfs = !percents_ && all.size() > 4 && high > kDwarfs * std::abs(middle);
+    if (dwarfs && low > 0) {
+      scale_ = Scale::logarithmic;
+      low_ = std::floor(std::log10(low));
+      high_ = std::max(std::ceil(std::log10(high)), low_ + 1);
+    } else if (dwarfs) {
+      high = all[(all.size() - 1) * 9 / 10];
+      cut_ = all.end() - std::ranges::upper_bound(all, high);
     }
     // A loss near zero is read against zero; an accuracy keeps its detail near the top.
     if (!percents_ && low > 0 && low < 0.5 * high) low = 0;
@@ -151,28 +179,52 @@ class Chart {
                     static_cast<double>(epochs_.back().epoch), 1);
     x_low_ = static_cast<double>(epochs_.front().epoch);
     x_high_ = std::max(static_cast<double>(epochs_.back().epoch), x_low_ + 1);
+    if (scale_ == Scale::linear) {
+      low_ = y_.first;
+      high_ = y_.last();
+    }
+    std::size_t longest = 0;
+    for (const double value : y_ticks()) longest = std::max(longest, label(value).size());
+    left_ = std::max(kLeastLeft, kDigit * static_cast<double>(longest) + 12);
+    right_ = std::max(kLeastRight,
+                      kDigit / 2 * static_cast<double>(fmt::format("{}", x_high_).size()) + 2);
+  }
+
+  std::vector<double> y_ticks() const {
+    std::vector<double> ticks;
+    if (scale_ == Scale::logarithmic) {
+      const double step = std::max(1.0, std::ceil((high_ - low_) / 6));
+      for (double power = low_; power <= high_; power += step) ticks.push_back(std::pow(10, power));
+      return ticks;
+    }
+    for (int i = 0; i < y_.count; ++i) ticks.push_back(y_.at(i));
+    return ticks;
   }
 
   double x(double epoch) const {
-    return kLeft + (epoch - x_low_) / (x_high_ - x_low_) * (kWidth - kLeft - kRight);
+    return left_ + (epoch - x_low_) / (x_high_ - x_low_) * (kWidth - left_ - right_);
   }
   double y(double value) const {
-    const double part = (value - y_.first) / (y_.last() - y_.first);
-    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
+    if (scale_ == Scale::logarithmic) value = std::log10(value);
+    const double part = (value - low_) / (high_ - low_);
+    return std::max(kTop - 6, kHeight - kBottom - part * (kHeight - kTop - kBottom));
   }
 
   std::string label(double value) const {
     if (percents_) return fmt::format("{:.{}f} %", 100 * value, y_.step < 0.0095 ? 1 : 0);
+    if (scale_ == Scale::logarithmic) return fmt::format("{:g}", value);
     return tick_text(value, y_.step);
   }
 
   void draw_axes(std::string& out) const {
-    for (int i = 0; i < y_.count; ++i) {
-      const double at = y(y_.at(i));
-      out += fmt::format("<line class=\"{}\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
-                         i == 0 ? "axis" : "grid", kLeft, kWidth - kRight, at, at);
-      out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 8,
-                         at + 4, label(y_.at(i)));
+    bool first = true;
+    for (const double tick : y_ticks()) {
+      const double at = y(tick);
+      out += fmt::format(
+          "<line class=\"{}\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>",
+          std::exchange(first, false) ? "axis" : "grid", left_, kWidth - right_, at, at);
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+                         left_ - 8, at + 4, label(tick));
     }
     for (int i = 0; i < x_.count; ++i) {
       const double epoch = x_.at(i);
@@ -185,22 +237,26 @@ class Chart {
                          kHeight - kBottom + 19, epoch);
     }
     out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">epoch</text>\n",
-                       (kLeft + kWidth - kRight) / 2, kHeight - 6);
+                       (left_ + kWidth - right_) / 2, kHeight - 6);
   }
 
   void draw(std::string& out, const Curve& curve) const {
     std::string line;
     std::string dots;
-    for (const ReportEpoch& e : epochs_) {
+    const std::size_t every = (epochs_.size() + kMarkers - 1) / kMarkers;
+    for (std::size_t i = 0; i < epochs_.size(); ++i) {
+      const ReportEpoch& e = epochs_[i];
       const double value = e.*curve.value;
       if (!std::isfinite(value)) continue;
       const double cx = x(static_cast<double>(e.epoch));
       line += fmt::format("{:.1f},{:.1f} ", cx, y(value));
+      if (i % every != 0 && i + 1 != epochs_.size()) continue;
       dots += fmt::format(
-          "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"><title>epoch {}, {}: "
+          "<circle class=\"{}{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"><title>epoch {}{}, {}: "
           "{}</title>"
           "</circle>\n",
-          curve.style, cx, y(value), epochs_.size() > 40 ? 1.5 : 3.5, e.epoch, html_text(curve.label),
+          curve.style, e.partial ? " partial" : "", cx, y(value), e.epoch,
+          e.partial ? " (partial)" : "", html_text(curve.label),
           percents_ ? percent(value) : figure(value));
     }
     out += fmt::format("<polyline class=\"{}\" points=\"{}\"/>\n", curve.style, line) + dots;
@@ -214,6 +270,12 @@ class Chart {
   Ticks y_;
   double x_low_ = 1;
   double x_high_ = 2;
+  Scale scale_ = Scale::linear;
+  double low_ = 0;  ///< of the axis; of its logarithm, where the scale is logarithmic
+  double high_ = 1;
+  std::ptrdiff_t cut_ = 0;  ///< values above the axis
+  double left_ = kLeastLeft;
+  double right_ = kLeastRight;
 };
 
 std::string facts_html(const Report& report) {
@@ -317,13 +379,29 @@ std::string epochs_html(const Report& report) {
   out += pair("th", "training loss", "training accuracy") +
          pair("th", held_out + " loss", held_out + " accuracy") +
          "<th>seconds</th><th>samples/s</th></tr></thead><tbody>\n";
-  for (const ReportEpoch& e : report.epochs) {
-    out += fmt::format("<tr><td>{}</td>{}{}<td>{:.3f}</td><td>{:.0f}</td></tr>\n", e.epoch,
-                       pair("td", figure(e.train_loss), percent(e.train_accuracy)),
-                       pair("td", figure(e.test_loss), percent(e.test_accuracy)), e.seconds,
-                       e.samples_per_second);
+  const std::string head = out;
+  constexpr std::size_t kShown = 15;  // more are folded, but for the last ones
+  const bool folds = report.epochs.size() > kShown;
+  const std::size_t first = folds ? report.epochs.size() - kShown + 5 : 0;
+  const auto rows = [&](std::size_t begin) {
+    std::string text;
+    for (std::size_t i = begin; i < report.epochs.size(); ++i) {
+      const ReportEpoch& e = report.epochs[i];
+      text += fmt::format("<tr><td>{}{}</td>{}{}<td>{:.3f}</td><td>{:.0f}</td></tr>\n", e.epoch,
+                          e.partial ? " (partial)" : "",
+                          pair("td", figure(e.train_loss), percent(e.train_accuracy)),
+                          pair("td", figure(e.test_loss), percent(e.test_accuracy)), e.seconds,
+                          e.samples_per_second);
+    }
+    return text + "</tbody></table></div>";
+  };
+  out += rows(first);
+  if (folds) {
+    const std::string table = head.substr(head.find("<div"));
+    out += fmt::format("<details><summary>All {} epochs</summary>{}{}</details>",
+                       report.epochs.size(), table, rows(0));
   }
-  return out + "</tbody></table></div></section>\n";
+  return out + "</section>\n";
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ struct ReportEpoch {
   double test_accuracy = kNone;
   double seconds = kNone;
   double samples_per_second = kNone;
+  bool partial = false;  ///< of fewer samples than the others: the training was stopped in it
 };
 
 /// A test image that the network took for something else.

@@ -101,6 +101,58 @@ TEST(HtmlReport, AnEpochThatWasNotTestedIsAGap) {
   EXPECT_FALSE(holds(html, "nan"));
 }
 
+Report many_epochs(int count, double first_loss) {
+  Report report;
+  for (int epoch = 1; epoch <= count; ++epoch) {
+    report.epochs.push_back({.epoch = epoch,
+                             .train_loss = epoch == 1 ? first_loss : 1.0 / epoch,
+                             .seconds = 1,
+                             .samples_per_second = 1});
+  }
+  return report;
+}
+
+TEST(HtmlReport, ManyEpochsAreFoldedAndHaveFewMarkers) {
+  const std::string html = html_report(many_epochs(200, 1));
+  EXPECT_EQ(count(html, "<circle"), 41);
+  EXPECT_EQ(count(html, "<summary>All 200 epochs</summary>"), 1);
+  EXPECT_EQ(count(html, "<tr><td>"), 200 + 10);
+  EXPECT_EQ(count(html_report(many_epochs(12, 1)), "<details>"), 0);
+}
+
+TEST(HtmlReport, AFirstEpochThatDwarfsTheRestMakesTheScaleLogarithmic) {
+  EXPECT_TRUE(holds(html_report(many_epochs(10, 5000)), "<span>logarithmic</span>"));
+  EXPECT_FALSE(holds(html_report(many_epochs(10, 1)), "logarithmic"));
+  Report below_zero = many_epochs(10, 5000);
+  below_zero.epochs[4].train_loss = -0.5;
+  const std::string html = html_report(below_zero);
+  EXPECT_FALSE(holds(html, "logarithmic"));
+  EXPECT_TRUE(holds(html, "<span>1 above the chart</span>"));
+}
+
+TEST(HtmlReport, LongLabelsHaveRoom) {
+  Report report = many_epochs(3, 1);
+  for (ReportEpoch& epoch : report.epochs) epoch.train_loss = 1234567.25 + epoch.epoch;
+  const std::string html = html_report(report);
+  // Right-aligned, a label of n digits needs about 8 n.
+  const std::size_t at = html.find("<text x=\"");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_GT(std::stod(html.substr(at + 9)), 9 * 7.5);
+}
+
+TEST(HtmlReport, APartialEpochIsMarked) {
+  Report report = three_epochs();
+  report.epochs.back().partial = true;
+  const std::string html = html_report(report);
+  EXPECT_TRUE(holds(html, "<tr><td>3 (partial)</td>"));
+  EXPECT_TRUE(holds(html, "epoch 3 (partial), test: 0.3333"));
+  EXPECT_EQ(count(html, " partial\""), 4);
+}
+
+TEST(HtmlReport, OneChartIsAsLargeAsOneOfTwo) {
+  EXPECT_TRUE(holds(html_report(many_epochs(3, 1)), "repeat(auto-fill,minmax(min(100%,400px),1fr))"));
+}
+
 TEST(HtmlReport, OneEpochIsEnough) {
   Report report = three_epochs();
   report.epochs.resize(1);

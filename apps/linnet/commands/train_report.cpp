@@ -20,6 +20,8 @@
 namespace linnet::command {
 namespace {
 
+constexpr const char* kNotMeasured = "–";
+
 /// The whole epochs; all, if none is whole.
 std::vector<double> epoch_seconds(const History& history) {
   std::vector<double> seconds;
@@ -42,7 +44,7 @@ std::pair<std::string, std::string> result_of(const Json& summary, const std::st
   if (std::isfinite(number("_r_squared"))) {
     return {words + " R²", fmt::format("{:.4f}", number("_r_squared"))};
   }
-  if (!std::isfinite(number("_loss"))) return {words + " loss", "–"};
+  if (!std::isfinite(number("_loss"))) return {words + " loss", kNotMeasured};
   return {words + " loss", fmt::format("{:.4f}", number("_loss"))};
 }
 
@@ -131,6 +133,7 @@ void write_report(const Job& job, const Json& summary, const History& history, c
                                 learning_rate_of(job.training.optimizer))},
       {"seed", text("seed")},
   };
+  std::erase_if(report.facts, [](const auto& fact) { return fact.second == kNotMeasured; });
   write_file_atomically(folder.report(), html_report(report));
 }
 

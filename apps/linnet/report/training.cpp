@@ -52,6 +52,7 @@ void add_epochs(Report& report, const History& history) {
       row.test_loss = held_out.loss;
       row.test_accuracy = held_out.accuracy;
     }
+    row.partial = epoch.train.samples != history.epochs.front().train.samples;
     report.epochs.push_back(row);
   }
 }
