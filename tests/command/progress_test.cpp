@@ -17,9 +17,24 @@ TEST(Progress, NamesEverythingThatIsKnown) {
                           .accuracy = 0.875,
                           .samples_per_second = 12345.4,
                           .seconds_left = 83};
-  EXPECT_EQ(progress_text(progress, 0),
+  EXPECT_EQ(progress_text(progress),
             "epoch 2/5  50 %  12345 samples/s, loss 0.2500, accuracy 87.50 %, 1 min 23 s left");
-  EXPECT_EQ(progress_text(progress, 4).substr(0, 16), "epoch 2/5 [==  ]");
+  EXPECT_EQ(progress_line(progress, 110, {}),
+            "epoch 2/5 [=============             ]  50 %  12345 samples/s, loss 0.2500, accuracy "
+            "87.50 %, 1 min 23 s left");
+  EXPECT_EQ(progress_line(progress, 80, {}),
+            "epoch 2/5 [======       ]  50 %  loss 0.2500, accuracy 87.50 %, 1 min 23 s left");
+  EXPECT_EQ(progress_line(progress, 60, {.utf8 = true}),
+            "epoch 2/5 ━━━━━━───────  50 %  loss 0.2500, 1 min 23 s left");
+}
+
+TEST(Progress, ColoursTakeNoColumns) {
+  const std::string bar = bar_text(0.5, 10, {.colour = true, .utf8 = true});
+  EXPECT_NE(bar.find("\x1b[32m"), std::string::npos);
+  EXPECT_EQ(columns_of(bar), 10U);
+  EXPECT_EQ(columns_of(bar + " 5 %"), 14U);
+  EXPECT_EQ(columns_of(bar_text(0.99, 10, {})), 10U);
+  EXPECT_EQ(columns_of(""), 0U);
 }
 
 TEST(Progress, NamesAnEvaluation) {

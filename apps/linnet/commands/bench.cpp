@@ -18,6 +18,7 @@
 #include "config/device.h"
 #include "config/optimizer.h"
 #include "config/options.h"
+#include "report/count_progress.h"
 #include "report/json.h"
 #include "report/machine.h"
 #include "report/run_record.h"
@@ -196,11 +197,18 @@ int bench(BenchOptions options) {
     model = Model(network_for(job, sample), job.model);
   }
   const std::int64_t warmup = *options.warmup;
+  CountProgress display("timing", "epochs");
+  PassProgress progress;  // none where nobody looks: a callback costs time
+  if (display.live()) {
+    progress = [&](std::int64_t done, std::int64_t all) { display.update(done, all); };
+  }
   const TimedRun run =
-      options.infer() ? time_inference(model, train, job.training.batch, options.streamed(), warmup,
-                                       job.training.epochs)
-                      : time_training(model, train, job.training, warmup,
-                                      data.splits.test.size() > 0 ? &data.splits.test : nullptr);
+      options.infer()
+          ? time_inference(model, train, job.training.batch, options.streamed(), warmup,
+                           job.training.epochs, progress)
+          : time_training(model, train, job.training, warmup,
+                          data.splits.test.size() > 0 ? &data.splits.test : nullptr, progress);
+  display.clear();
   Json json = bench_json(job, options, model, data, warmup, run);
   json["data_seconds"] = reading.count();
   for (const std::string& note : run.notes) fmt::print(stderr, "linnet: {}\n", note);

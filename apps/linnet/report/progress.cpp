@@ -15,12 +15,16 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kTerminalPause = 100ms;
 constexpr auto kPlainPause = 5s;
-constexpr int kBarWidth = 24;
-constexpr std::size_t kTextWidth = 92;  // of a line without its bar
+constexpr int kLeastBar = 8;  // columns
+constexpr int kMostBar = 30;
 
 std::string accuracy_text(double accuracy) {
   return std::isfinite(accuracy) ? fmt::format(", accuracy {:.2f} %", 100 * accuracy)
                                  : std::string();
+}
+
+double part_of(const Progress& p) {
+  return p.samples > 0 ? static_cast<double>(p.samples_done) / static_cast<double>(p.samples) : 0;
 }
 
 }  // namespace
@@ -33,18 +37,28 @@ std::string duration_text(double seconds) {
   return fmt::format("{} s", all);
 }
 
-std::string progress_text(const Progress& p, int bar_width) {
-  const double part =
-      p.samples > 0 ? static_cast<double>(p.samples_done) / static_cast<double>(p.samples) : 0;
-  std::string bar;
-  if (bar_width > 0) {
-    const auto full = static_cast<std::size_t>(std::clamp(part, 0.0, 1.0) * bar_width);
-    bar = " [" + std::string(full, '=') +
-          std::string(static_cast<std::size_t>(bar_width) - full, ' ') + "]";
-  }
-  return fmt::format("epoch {}/{}{} {:3.0f} %  {:.0f} samples/s, loss {:.4f}{}, {} left", p.epoch,
-                     p.epochs, bar, 100 * part, p.samples_per_second, p.loss,
+std::string progress_text(const Progress& p) {
+  return fmt::format("epoch {}/{} {:3.0f} %  {:.0f} samples/s, loss {:.4f}{}, {} left", p.epoch,
+                     p.epochs, 100 * part_of(p), p.samples_per_second, p.loss,
                      accuracy_text(p.accuracy), duration_text(p.seconds_left));
+}
+
+std::string progress_line(const Progress& p, std::size_t columns, const TerminalStyle& style) {
+  const std::string epoch = fmt::format("epoch {}/{} ", p.epoch, p.epochs);
+  const std::string percent = fmt::format(" {:3.0f} %  ", 100 * part_of(p));
+  std::string speed = fmt::format("{:.0f} samples/s, ", p.samples_per_second);
+  const std::string loss = fmt::format("loss {:.4f}", p.loss);
+  std::string accuracy = accuracy_text(p.accuracy);
+  const std::string left = fmt::format(", {} left", duration_text(p.seconds_left));
+  const auto room = [&] {
+    const std::size_t texts = epoch.size() + percent.size() + speed.size() + loss.size() +
+                              accuracy.size() + left.size() + 1;  // the last column stays free
+    return texts < columns ? static_cast<int>(columns - texts) : 0;
+  };
+  if (room() < kLeastBar) speed.clear();
+  if (room() < kLeastBar) accuracy.clear();
+  const int bar = std::clamp(room(), kLeastBar, kMostBar);
+  return epoch + bar_text(part_of(p), bar, style) + percent + speed + loss + accuracy + left;
 }
 
 std::string evaluation_text(const EvaluationProgress& p) {
@@ -76,8 +90,8 @@ bool ProgressDisplay::is_due() {
 
 void ProgressDisplay::progress(const Progress& progress) {
   if (!is_due()) return;
-  const bool wide = line_.live() && TerminalLine::columns() >= kTextWidth + kBarWidth;
-  line_.draw(progress_text(progress, wide ? kBarWidth : 0));
+  line_.draw(line_.live() ? progress_line(progress, TerminalLine::columns(), line_.style())
+                          : progress_text(progress));
 }
 
 void ProgressDisplay::evaluation(const EvaluationProgress& progress) {

@@ -4,6 +4,7 @@
 #include <linnet/trainer.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -11,9 +12,12 @@
 
 namespace linnet::command {
 
-/// Returns text such as "epoch 2/5 [=====>    ] 40 %  ..." without the epoch's end; the text of
-/// both kinds of output.
-std::string progress_text(const Progress& progress, int bar_width);
+/// Returns text such as "epoch 2/5  40 %  1234 samples/s, loss 0.2500, ...", for logs.
+std::string progress_text(const Progress& progress);
+/// Returns the same with a bar after the epoch, in so many columns: what does not fit beside a bar
+/// of at least 8 columns is left out, the speed first, then the accuracy.
+std::string progress_line(const Progress& progress, std::size_t columns,
+                          const TerminalStyle& style);
 /// Returns text such as "epoch 2/5: evaluating 4096/10000 samples (41 %)"
 std::string evaluation_text(const EvaluationProgress& progress);
 /// Returns text such as "epoch 2/5: loss 0.1234, accuracy 96.51 %; test loss ..."

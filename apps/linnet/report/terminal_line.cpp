@@ -12,16 +12,81 @@
 namespace linnet::command {
 namespace {
 
+constexpr std::string_view kGreen = "\x1b[32m";
+constexpr std::string_view kFaint = "\x1b[2m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
+/// The first of these that is set counts, as for the C library.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = environment(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string_view::npos ||
+           value.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+std::string repeated(std::string_view part, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+/// Returns where what takes the next column ends; colours before it belong to it.
+std::size_t next_column(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] == '\x1b') at = std::min(text.find('m', at), text.size() - 1) + 1;
+  if (at == text.size()) return at;
+  for (++at; at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;) ++at;
+  return at;
+}
+
+/// Returns the text up to a column, in no colour from there on.
+std::string cut(const std::string& text, std::size_t columns) {
+  std::size_t end = 0;
+  for (std::size_t column = 0; column < columns && end < text.size(); ++column) {
+    end = next_column(text, end);
+  }
+  const bool coloured = end < text.size() && text.find('\x1b') < end;
+  return text.substr(0, end) + std::string(coloured ? kPlain : "");
+}
+
 }  // namespace
+
+std::string bar_text(double part, int columns, const TerminalStyle& style) {
+  part = std::clamp(part, 0.0, 1.0);
+  if (!style.utf8) {
+    const int full = static_cast<int>(part * (columns - 2));
+    return "[" + repeated("=", full) + repeated(" ", columns - 2 - full) + "]";
+  }
+  const int full = static_cast<int>(part * columns);
+  if (!style.colour) return repeated("━", full) + repeated("─", columns - full);
+  return std::string(kGreen) + repeated("━", full) + std::string(kPlain) + std::string(kFaint) +
+         repeated("━", columns - full) + std::string(kPlain);
+}
+
+std::size_t columns_of(const std::string& text) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool coloured = text[at] == '\x1b';
+    const std::size_t end = next_column(text, at);
+    const bool ends = end == text.size() && coloured && text.back() == 'm';
+    columns += ends ? 0 : 1;
+    at = end;
+  }
+  return columns;
+}
 
 TerminalLine::TerminalLine()
     : live_(isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb" &&
-            environment("CI").empty()) {}
+            environment("CI").empty()) {
+  if (live_) style_ = {.colour = environment("NO_COLOR").empty(), .utf8 = speaks_utf8()};
+}
 
 std::size_t TerminalLine::columns() {
   winsize size{};
@@ -29,16 +94,16 @@ std::size_t TerminalLine::columns() {
   return known ? size.ws_col : 80;
 }
 
-void TerminalLine::draw(std::string text) {
+void TerminalLine::draw(const std::string& text) {
   if (!live_) {
     std::fprintf(stderr, "%s\n", text.c_str());
     std::fflush(stderr);
     return;
   }
-  text.resize(std::min(text.size(), columns() - 1));
-  const std::size_t length = text.size();
-  text.resize(std::max(length, shown_), ' ');  // over what was there
-  std::fprintf(stderr, "\r%s", text.c_str());
+  const std::string line = cut(text, columns() - 1);
+  const std::size_t length = columns_of(line);
+  const std::string over(std::max(length, shown_) - length, ' ');  // what was there
+  std::fprintf(stderr, "\r%s%s", line.c_str(), over.c_str());
   std::fflush(stderr);
   shown_ = length;
 }

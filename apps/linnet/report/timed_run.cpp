@@ -95,6 +95,18 @@ class Pass {
   Tensor outputs_;  ///< of a batch
 };
 
+/// Counts the epochs of a training.
+class EpochCount final : public Callback {
+ public:
+  EpochCount(const PassProgress& progress, std::int64_t epochs)
+      : progress_(progress), epochs_(epochs) {}
+  void on_epoch(const EpochReport& report) override { progress_(report.epoch, epochs_); }
+
+ private:
+  const PassProgress& progress_;
+  std::int64_t epochs_;
+};
+
 }  // namespace
 
 Spread spread_of(std::vector<double> values) {
@@ -107,9 +119,10 @@ Spread spread_of(std::vector<double> values) {
 }
 
 TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
-                       std::int64_t warmup, const Dataset* test) {
+                       std::int64_t warmup, const Dataset* test, const PassProgress& progress) {
   options.epochs += warmup;
-  const History history = train(model, data, options, test);
+  EpochCount count(progress, options.epochs);
+  const History history = train(model, data, options, test, progress ? &count : nullptr);
   TimedRun run{.seconds = {},
                .samples = data.size(),
                .startup_seconds = history.startup_seconds,
@@ -124,7 +137,8 @@ TimedRun time_training(Model& model, const Dataset& data, TrainingOptions option
 }
 
 TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, bool streamed,
-                        std::int64_t warmup, std::int64_t epochs) {
+                        std::int64_t warmup, std::int64_t epochs,
+                        const PassProgress& progress) {
   const Clock::time_point start = Clock::now();
   batch = std::min(batch, data.size());
   Pass pass(model, data, batch, streamed);
@@ -134,6 +148,7 @@ TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, b
     const Clock::time_point begin = Clock::now();
     pass.run();
     if (epoch >= warmup) run.seconds.push_back(seconds_since(begin));
+    if (progress) progress(epoch + 1, warmup + epochs);
   }
   if (!pass.finite()) run.failed = "the outputs are not finite";
   return run;

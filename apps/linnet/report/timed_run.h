@@ -4,6 +4,7 @@
 #include <linnet/trainer.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,17 +29,22 @@ struct TimedRun {
   std::string failed = {};  ///< why what was timed is worth nothing; else empty
 };
 
+/// Told how many passes of how many are done, outside of the clock.
+using PassProgress = std::function<void(std::int64_t done, std::int64_t all)>;
+
 /// Trains `warmup` epochs and then `options.epochs` timed ones, over shuffled data. Failed if the
 /// loss does not fall from the first epoch to the last, or within the epoch if there is but one.
 /// `test`, if not null, is evaluated after each epoch, off the clock.
 TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
-                       std::int64_t warmup, const Dataset* test);
+                       std::int64_t warmup, const Dataset* test,
+                       const PassProgress& progress = {});
 
 /// Predicts the data in batches, in stored order, `warmup` and then `epochs` times. Resident: from
 /// device memory to device memory; that is the data set on the CPU, and its first batch again and
 /// again on a GPU. `streamed`: each batch from host memory, and its outputs back. Failed if an
 /// output is not finite.
 TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, bool streamed,
-                        std::int64_t warmup, std::int64_t epochs);
+                        std::int64_t warmup, std::int64_t epochs,
+                        const PassProgress& progress = {});
 
 }  // namespace linnet::command
