@@ -227,17 +227,22 @@ struct DatasetOptions {
   /// images.
   std::int64_t train_samples = 0;
   bool test = true;  ///< false: leaves the test set empty
+  std::int64_t text_length = 0;  ///< ids of a text, its last words; 0: 150
 };
 
 /// Reads the data set in the folder `path`. The contents determine its kind:
 /// - the four MNIST-style IDX files (plain or .gz),
 /// - CIFAR-10 or CIFAR-100 binary batches,
 /// - x_train.npy and y_train.npy, optionally x_test.npy and y_test.npy,
-/// - IMDB reviews: train.tsv and test.tsv (also .gz, .xz), or the folders of aclImdb,
+/// - texts: train.tsv and test.tsv (also .gz, .xz), a text a line, its label first; or folders of
+///   *.txt by class, also in train/ and test/, as the IMDB reviews have them,
 /// - chest X-rays: images beside Data_Entry_2017.csv or labels.csv, split by patient,
 /// - `train/` and `test/` (or `val/`) trees of images by class, or one tree of classes (then
 ///   everything is the training set),
 /// - or one subfolder that holds such a folder (except images by class).
+///
+/// Without a test set, all texts are the training set. Labels 0 and 1, and folders neg and pos, are
+/// the classes negative and positive.
 ///
 /// Images are the input "image", texts "text", arrays "x"; the target is "label" (i32) or "value"
 /// (f32). Every label lies in [0, classes), or is the ignored one. A missing split has the columns,

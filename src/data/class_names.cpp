@@ -42,12 +42,6 @@ bool are_numbers(const Names& names) {
   return names == numbered_names(static_cast<std::int64_t>(names.size()));
 }
 
-std::int64_t classes(const Dataset& data) { return std::ssize(data.classes()); }
-
-bool has_columns_of_classes(const Dataset& data) {
-  return !values_of(data).empty() && value_shape_of(data) == Shape{classes(data)};
-}
-
 /// Returns where each class of the data stands in `names`.
 std::vector<std::int32_t> places_of(const Dataset& data, const Names& names) {
   std::vector<std::int32_t> places;
@@ -88,7 +82,7 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
                      data.info().name, unknown.size() == 1 ? "" : "es", listed(unknown),
                      listed(names));
   const std::vector<std::int32_t> places = places_of(data, names);
-  if (!has_columns_of_classes(data)) {
+  if (!has_class_columns(data)) {
     return with_first_target(data, moved_labels(data.targets()[0].data, places));
   }
   const Names lacking = missing_from(data.classes(), names);
@@ -101,7 +95,7 @@ Dataset with_targets_by_name(const Dataset& data, const Names& names) {
 }  // namespace
 
 Dataset with_class_names(Dataset data, const Names& class_names) {
-  const bool labelled = !all_labels_of(data).empty() || has_columns_of_classes(data);
+  const bool labelled = !all_labels_of(data).empty() || has_class_columns(data);
   if (class_names.empty() || !labelled) return data;
   data = with_targets_by_name(data, class_names);
   if (data.classes().size() <= class_names.size()) data.set_classes(class_names);

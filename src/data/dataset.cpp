@@ -254,6 +254,16 @@ Shape value_shape_of(const Dataset& data) {
   return record.rank() == 0 ? Shape{1} : record;
 }
 
+bool has_class_columns(const Dataset& data) {
+  return !values_of(data).empty() && value_shape_of(data) == Shape{std::ssize(data.classes())};
+}
+
+bool is_multi_label(const Dataset& data) {
+  return has_class_columns(data) && std::ranges::all_of(values_of(data), [](float value) {
+    return value == 0 || value == 1;
+  });
+}
+
 std::int64_t classes_of(std::span<const std::int32_t> labels,
                         std::optional<std::int32_t> ignored_label) {
   std::int64_t classes = 0;

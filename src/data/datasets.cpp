@@ -157,9 +157,12 @@ std::optional<fs::path> find(const std::string& name, const Places& places) {
   if (is_there(name)) return name;
   const KeptData* kept = kept_data(name);
   if (kept != nullptr) return find_kept(*kept, places);
-  const std::string near = did_you_mean(name, names());
-  fail("'{}' is neither a folder nor a known data set{}", name,
-       near.empty() ? "; expected a folder, " + listed(names()) : near);
+  const std::string near = nearest(name, names());
+  const std::string all = listed(names());
+  require(near.empty(),
+          "'{}' is neither a folder nor a known data set; did you mean '{}', one of {}?", name, near,
+          all);
+  fail("'{}' is neither a folder nor a known data set; expected a folder, {}", name, all);
 }
 
 Splits load(const std::string& name, const Places& places, const DatasetOptions& options) {

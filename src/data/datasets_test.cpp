@@ -50,7 +50,9 @@ TEST(Datasets, PathsStandForThemselves) {
   EXPECT_EQ(datasets::find(path), path);
   EXPECT_EQ(datasets::load(path).train.size(), 6);
   EXPECT_EQ(error_of([&] { datasets::find("mnits"); }),
-            "'mnits' is neither a folder nor a known data set; did you mean 'mnist'?");
+            "'mnits' is neither a folder nor a known data set; did you mean 'mnist', one of "
+            "fashion-mnist, digits, mnist, cifar10, cifar100, cifar100-coarse, imdb, chest-xray or "
+            "rosenbrock?");
 }
 
 TEST(Datasets, ArchivesAreUnpackedIntoTheCacheOnce) {

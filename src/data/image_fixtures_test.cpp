@@ -24,10 +24,12 @@ TEST(ImageFixtures, PixelsAreThoseOfPillow) {
   }
 }
 
-TEST(ImageFixtures, TheHeaderTellsTheChannels) {
+TEST(ImageFixtures, TheHeaderTellsTheShape) {
   for (const auto& entry : image_fixtures()) {
     const auto name = entry["name"].get<std::string>();
-    EXPECT_EQ(channels_in_header(from_hex(entry["file"])), entry["shape"][2].get<int>()) << name;
+    const auto [channels, height, width] = image_header(from_hex(entry["file"]));
+    const auto shape = entry["shape"].get<std::vector<std::int64_t>>();
+    EXPECT_EQ((std::vector<std::int64_t>{height, width, channels}), shape) << name;
   }
 }
 

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "base/thread_team.h"
 
@@ -29,17 +30,28 @@ std::size_t little_endian(std::string_view bytes, std::size_t at, int count) {
   return value;
 }
 
-std::int64_t png_channels(std::string_view bytes) {
+std::size_t big_endian(std::string_view bytes, std::size_t at, std::size_t count) {
+  std::size_t value = 0;
+  for (std::size_t i = 0; i < count; ++i) value = value << 8 | byte_at(bytes, at + i);
+  return value;
+}
+ImageHeader header_of(std::int64_t channels, std::size_t height, std::size_t width) {
+  return {channels, static_cast<std::int64_t>(height), static_cast<std::int64_t>(width)};
+}
+
+ImageHeader png_header(std::string_view bytes) {
   constexpr std::size_t kColourType = 25;
-  if (bytes.size() <= kColourType) return 0;
+  if (bytes.size() <= kColourType) return {};
   const std::size_t type = byte_at(bytes, kColourType);
-  return type == 0 || type == 4 ? 1 : 3;  // grey, and grey with alpha
+  // Grey, and grey with alpha.
+  return header_of(type == 0 || type == 4 ? 1 : 3, big_endian(bytes, 20, 4),
+                   big_endian(bytes, 16, 4));
 }
 
 /// Goes from marker to marker up to the frame's.
-std::int64_t jpeg_channels(std::string_view bytes) {
+ImageHeader jpeg_header(std::string_view bytes) {
   for (std::size_t at = 2; at + 9 < bytes.size();) {
-    if (byte_at(bytes, at) != 0xFF) return 0;
+    if (byte_at(bytes, at) != 0xFF) return {};
     const std::size_t marker = byte_at(bytes, at + 1);
     if (marker == 0xFF) {  // padding
       ++at;
@@ -47,17 +59,18 @@ std::int64_t jpeg_channels(std::string_view bytes) {
     }
     const bool frame =
         marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-    if (frame) return byte_at(bytes, at + 9) == 1 ? 1 : 3;
-    if (marker == 0xDA || marker == 0xD9) return 0;
-    at += 2 + (byte_at(bytes, at + 2) << 8 | byte_at(bytes, at + 3));
+    if (frame) {
+      return header_of(byte_at(bytes, at + 9) == 1 ? 1 : 3, big_endian(bytes, at + 5, 2),
+                       big_endian(bytes, at + 7, 2));
+    }
+    if (marker == 0xDA || marker == 0xD9) return {};
+    at += 2 + big_endian(bytes, at + 2, 2);
   }
-  return 0;
+  return {};
 }
 
 /// As decode_bmp(): a palette of greys alone makes a grey image.
 std::int64_t bmp_channels(std::string_view bytes) {
-  constexpr std::size_t kHeaders = 54;
-  if (bytes.size() < kHeaders) return 0;
   const std::size_t bits = little_endian(bytes, 28, 2);
   if (bits > 8) return 3;
   const std::size_t claimed = little_endian(bytes, 46, 4);
@@ -70,42 +83,18 @@ std::int64_t bmp_channels(std::string_view bytes) {
   return 1;
 }
 
-class CountColours final : public StagedWork {
- public:
-  explicit CountColours(const std::vector<fs::path>& files) : files_(files) {}
-  std::uint64_t stages() const override { return 1; }
-  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
-    return static_cast<std::uint32_t>((files_.size() + kBlock - 1) / kBlock);
-  }
-  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override {
-    const std::size_t begin = task * kBlock;
-    for (std::size_t i = begin; i < std::min(begin + kBlock, files_.size()); ++i) {
-      const std::int64_t channels = channels_of_file(files_[i]);
-      if (channels == 1) ++grey_;
-      if (channels == 3) ++colour_;
-    }
-  }
-  ColourCount count() const { return {grey_, colour_}; }
-
- private:
-  static constexpr std::size_t kBlock = 64;
-  const std::vector<fs::path>& files_;
-  std::atomic<std::int64_t> grey_ = 0;
-  std::atomic<std::int64_t> colour_ = 0;
-};
-
-}  // namespace
-
-std::int64_t channels_in_header(std::string_view start) {
-  if (start.starts_with("\x89PNG\r\n\x1a\n")) return png_channels(start);
-  if (start.starts_with("\xff\xd8\xff")) return jpeg_channels(start);
-  if (start.starts_with("BM")) return bmp_channels(start);
-  return 0;
+ImageHeader bmp_header(std::string_view bytes) {
+  constexpr std::size_t kHeaders = 54;
+  if (bytes.size() < kHeaders) return {};
+  // A height below 0 counts rows from the top.
+  const auto height = static_cast<std::int32_t>(little_endian(bytes, 22, 4));
+  return {bmp_channels(bytes), std::abs(static_cast<std::int64_t>(height)),
+          static_cast<std::int64_t>(little_endian(bytes, 18, 4))};
 }
 
-std::int64_t channels_of_file(const fs::path& path) {
+ImageHeader header_of_file(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) return 0;
+  if (!fs::is_regular_file(path, error)) return {};
   std::ifstream file(path, std::ios::binary);
   std::string start;
   for (const std::size_t size : kStarts) {
@@ -113,17 +102,48 @@ std::int64_t channels_of_file(const fs::path& path) {
     start.resize(size);
     file.read(start.data() + before, static_cast<std::streamsize>(size - before));
     start.resize(before + static_cast<std::size_t>(file.gcount()));
-    const std::int64_t channels = channels_in_header(start);
-    if (channels > 0 || start.size() < size) return channels;
-    if (!start.starts_with("\xff\xd8\xff")) return 0;
+    const ImageHeader header = image_header(start);
+    if (header.channels > 0 || start.size() < size) return header;
+    if (!start.starts_with("\xff\xd8\xff")) return {};
   }
-  return 0;
+  return {};
 }
 
-ColourCount count_colours(const std::vector<fs::path>& files, int threads) {
-  CountColours work(files);
+class ReadHeaders final : public StagedWork {
+ public:
+  explicit ReadHeaders(const std::vector<fs::path>& files)
+      : files_(files), headers_(files.size()) {}
+  std::uint64_t stages() const override { return 1; }
+  std::uint32_t tasks(std::uint64_t /*stage*/) const override {
+    return static_cast<std::uint32_t>((files_.size() + kBlock - 1) / kBlock);
+  }
+  void run(std::uint64_t /*stage*/, std::uint32_t task, int /*thread*/) override {
+    const std::size_t begin = task * kBlock;
+    for (std::size_t i = begin; i < std::min(begin + kBlock, files_.size()); ++i) {
+      headers_[i] = header_of_file(files_[i]);
+    }
+  }
+  std::vector<ImageHeader> take() { return std::move(headers_); }
+
+ private:
+  static constexpr std::size_t kBlock = 64;
+  const std::vector<fs::path>& files_;
+  std::vector<ImageHeader> headers_;
+};
+
+}  // namespace
+
+ImageHeader image_header(std::string_view start) {
+  if (start.starts_with("\x89PNG\r\n\x1a\n")) return png_header(start);
+  if (start.starts_with("\xff\xd8\xff")) return jpeg_header(start);
+  if (start.starts_with("BM")) return bmp_header(start);
+  return {};
+}
+
+std::vector<ImageHeader> image_headers(const std::vector<fs::path>& files, int threads) {
+  ReadHeaders work(files);
   ThreadTeam(threads).run(work);
-  return work.count();
+  return work.take();
 }
 
 }  // namespace linnet

@@ -8,19 +8,20 @@
 
 namespace linnet {
 
-/// Returns the channels that decode_image() gives a file beginning with `start`: 1 or 3; 0 where
-/// so few bytes do not tell, or belong to no image.
-std::int64_t channels_in_header(std::string_view start);
-
-/// Returns the same of a file, of which it reads no more than it needs; 0 where it can't be read.
-std::int64_t channels_of_file(const std::filesystem::path& path);
-
-/// Image files by their channels; those whose header does not tell are in neither.
-struct ColourCount {
-  std::int64_t grey = 0;
-  std::int64_t colour = 0;
+/// What the header of an image file says; zeros where it does not.
+struct ImageHeader {
+  std::int64_t channels = 0;  ///< that decode_image() gives: 1 or 3
+  std::int64_t height = 0;
+  std::int64_t width = 0;
 };
-/// Reads the headers on `threads` threads (0: all processors).
-ColourCount count_colours(const std::vector<std::filesystem::path>& files, int threads);
+
+/// Returns what the first bytes of a file say; all zeros where so few bytes do not tell, or belong
+/// to no image.
+ImageHeader image_header(std::string_view start);
+
+/// Returns the headers of files, of which it reads no more than it needs, on `threads` threads (0:
+/// all processors); all zeros for one that can't be read.
+std::vector<ImageHeader> image_headers(const std::vector<std::filesystem::path>& files,
+                                       int threads);
 
 }  // namespace linnet

@@ -12,12 +12,12 @@
 #include "data/cifar.h"
 #include "data/folder.h"
 #include "data/image_folder.h"
-#include "data/imdb.h"
 #include "data/mnist.h"
 #include "data/npy_folder.h"
 #include "data/open_images.h"
 #include "data/subsample.h"
 #include "data/tar.h"
+#include "data/texts.h"
 
 namespace linnet {
 namespace {
@@ -34,7 +34,7 @@ struct Format {
 constexpr std::array<Format, 6> kFormats{{{DataKind::idx, "idx", holds_mnist},
                                           {DataKind::cifar, "cifar", holds_cifar},
                                           {DataKind::npy, "npy", holds_npy},
-                                          {DataKind::imdb, "imdb", holds_imdb},
+                                          {DataKind::texts, "texts", holds_labelled_texts},
                                           {DataKind::chest_xray, "chest-xray", holds_chest_xray},
                                           {DataKind::images, "images", holds_image_folders}}};
 
@@ -83,10 +83,10 @@ FoundData find_dataset(const fs::path& path) {
                      archive == listing.files.end() ? "" : archive->filename().string());
   fail<DataError>(
       "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
-      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews "
-      "(train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays (Data_Entry_2017.csv, or "
-      "labels.csv beside images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp, "
-      "also under train/ and test/ or val/)",
+      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts (train.tsv, "
+      "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
+      "images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp), the folders also "
+      "under train/ and test/ (of images also val/)",
       path.string());
 }
 
@@ -95,7 +95,7 @@ bool holds_image_files(const fs::path& path) {
   return kind == DataKind::images || kind == DataKind::chest_xray;
 }
 
-bool holds_texts(const fs::path& path) { return find_dataset(path).kind == DataKind::imdb; }
+bool holds_texts(const fs::path& path) { return find_dataset(path).kind == DataKind::texts; }
 
 bool holds_dataset(const fs::path& folder) {
   return kind_of(folder) || holds_image_folders(folder) ||
@@ -114,7 +114,10 @@ Splits load_found(const FoundData& found, const DatasetOptions& options) {
                          .train_samples = options.train_samples,
                          .test = options.test});
     case DataKind::npy: return load_npy_folder(found.folder, options.ignored_label);
-    case DataKind::imdb: return load_imdb(found.folder, {.words = options.words});
+    case DataKind::texts:
+      return load_texts(found.folder,
+                        {.length = options.text_length > 0 ? options.text_length : 150,
+                         .words = options.words});
     case DataKind::chest_xray: return open_chest_xray(found.folder, options);
     case DataKind::images: return open_image_folders(found.folder, options);
   }

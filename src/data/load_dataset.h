@@ -10,9 +10,9 @@
 namespace linnet {
 
 /// Says what load_dataset() knows, in the order in which it looks.
-enum class DataKind : std::uint8_t { idx, cifar, npy, imdb, chest_xray, images };
+enum class DataKind : std::uint8_t { idx, cifar, npy, texts, chest_xray, images };
 
-/// Returns text such as "idx", "cifar", "npy", "imdb", "chest-xray", "images"
+/// Returns the kind's name, e.g. "idx" or "texts".
 std::string_view to_string(DataKind kind);
 
 struct FoundData {

@@ -58,7 +58,11 @@ TEST(LoadDataset, SaysWhatItLookedFor) {
   folder.write("inner/data.csv", "1,2");
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(folder.path()) +
-                " holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), reviews (train.tsv, also .gz and .xz, or train/pos/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp, also under train/ and test/ or val/)");
+                " holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
+                "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
+                "(train.tsv, also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, "
+                "or labels.csv beside images) or folders of images by class (class/*.png, *.jpg, "
+                "*.jpeg, *.bmp), the folders also under train/ and test/ (of images also val/)");
 }
 
 TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {

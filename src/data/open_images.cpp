@@ -10,6 +10,7 @@
 #include "data/image_header.h"
 #include "data/image_source.h"
 #include "data/image_transform.h"
+#include "data/load_dataset.h"
 
 namespace linnet {
 namespace {
@@ -94,20 +95,22 @@ Shape size_of_images(const std::vector<const Part*>& parts, const DatasetOptions
 
 /// Colour if any image has it; a mixture is noted.
 std::int64_t choose_channels(const std::vector<Part*>& parts, int threads) {
-  ColourCount all;
+  std::int64_t grey = 0;
+  std::int64_t colour = 0;
   for (const Part* part : parts) {
-    const ColourCount count = count_colours(part->files, threads);
-    all.grey += count.grey;
-    all.colour += count.colour;
+    for (const ImageHeader& header : image_headers(part->files, threads)) {
+      if (header.channels == 1) ++grey;
+      if (header.channels == 3) ++colour;
+    }
   }
-  if (all.grey > 0 && all.colour > 0) {
+  if (grey > 0 && colour > 0) {
     const std::string note = fmt::format(
         "{} of the {} images of '{}' {} grey, the others in colour; all are read in colour, with 3 "
         "channels (set channels to 1 to read all as grey)",
-        all.grey, all.grey + all.colour, parts[0]->info.name, all.grey == 1 ? "is" : "are");
+        grey, grey + colour, parts[0]->info.name, grey == 1 ? "is" : "are");
     for (Part* part : parts) part->info.notes.push_back(note);
   }
-  return all.colour > 0 ? 3 : 1;
+  return colour > 0 ? 3 : 1;
 }
 
 /// `channels`: where the options do not say it; 0: what the images have.
@@ -155,6 +158,25 @@ Splits open_chest_xray(const fs::path& folder, const DatasetOptions& options) {
   };
   return open_parts(part_of(index.train), part_of(index.validation), part_of(index.test), 3,
                     options);
+}
+
+std::vector<fs::path> image_files_in(const fs::path& folder) {
+  const FoundData found = find_dataset(folder);
+  std::vector<fs::path> files;
+  const auto add = [&](const auto& images) {
+    for (const auto& image : images) files.push_back(image.path);
+  };
+  if (found.kind == DataKind::images) {
+    const ImageIndex index = index_image_folders(found.folder);
+    add(index.train);
+    add(index.test);
+  } else if (found.kind == DataKind::chest_xray) {
+    const XrayIndex index = index_chest_xray(found.folder);
+    add(index.train);
+    add(index.validation);
+    add(index.test);
+  }
+  return files;
 }
 
 }  // namespace linnet

@@ -4,6 +4,7 @@
 #include <linnet/dataset.h>
 
 #include <filesystem>
+#include <vector>
 
 namespace linnet {
 
@@ -15,5 +16,9 @@ Splits open_image_folders(const std::filesystem::path& folder, const DatasetOpti
 /// Returns the images that index_chest_xray() finds, (height, width, 3) u8 with values (labels) f32
 /// of 0 and 1, in three parts.
 Splits open_chest_xray(const std::filesystem::path& folder, const DatasetOptions& options);
+
+/// Returns the image files of the data set in a folder, those of the training set first; none where
+/// it is not of image files. Throws as find_dataset() does.
+std::vector<std::filesystem::path> image_files_in(const std::filesystem::path& folder);
 
 }  // namespace linnet

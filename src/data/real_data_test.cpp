@@ -8,7 +8,7 @@
 #include "data/contents.h"
 #include "data/data_files.h"
 #include "data/fashion_mnist.h"
-#include "data/imdb.h"
+#include "data/texts.h"
 #include "data/targets.h"
 
 namespace linnet::test {
@@ -78,7 +78,7 @@ TEST(RealData, Imdb) {
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << folder << " is not there; LINNET_DATA may name the folder above it";
   }
-  const Splits imdb = load_imdb(folder);
+  const Splits imdb = load_texts(folder);
   const std::vector<std::string>& words = imdb.train.info().vocabulary;
   EXPECT_EQ(std::vector<std::string>(words.begin(), words.begin() + 8),
             (std::vector<std::string>{"the", "and", "a", "of", "to", "is", "br", "in"}));

@@ -21,6 +21,11 @@ std::span<const float> values_of(const Dataset& data);
 /// labels, and without targets.
 Shape value_shape_of(const Dataset& data);
 
+/// Returns whether the first target is values in memory, a column for each class.
+bool has_class_columns(const Dataset& data);
+/// Returns whether these values are all 0 or 1: labels of which a sample may have several.
+bool is_multi_label(const Dataset& data);
+
 /// Returns one more than the largest label.
 std::int64_t classes_of(std::span<const std::int32_t> labels,
                         std::optional<std::int32_t> ignored_label = {});

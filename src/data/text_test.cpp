@@ -4,7 +4,7 @@
 
 #include "data/contents.h"
 #include "data/data_files.h"
-#include "data/imdb.h"
+#include "data/texts.h"
 #include "data/packed.h"
 #include "data/vocabulary.h"
 #include "data/xz.h"
@@ -107,8 +107,8 @@ TEST(Imdb, ReadsTablesPackedOrNot) {
   const TemporaryFolder folder;
   folder.write("train.tsv.xz", xz("1\t9\t0\tgood good film\n0\t2\t1\tbad film\n"));
   folder.write("test.tsv.gz", gzip("0\tbad Film, really\n"));
-  EXPECT_TRUE(holds_imdb(folder.path()));
-  const Splits imdb = load_imdb(folder.path(), {.ids = 100, .length = 5});
+  EXPECT_TRUE(holds_labelled_texts(folder.path()));
+  const Splits imdb = load_texts(folder.path(), {.ids = 100, .length = 5});
   const Dataset& train = imdb.train;
   EXPECT_EQ(imdb.train.info().vocabulary, (Words{"good", "film", "bad"}));
   EXPECT_EQ(sample_shape(train), (Shape{5}));
@@ -119,11 +119,11 @@ TEST(Imdb, ReadsTablesPackedOrNot) {
   EXPECT_EQ(train.classes(), (Words{"negative", "positive"}));
   EXPECT_NO_THROW(train.check_labels());
   EXPECT_EQ(sample_shape(load_dataset(folder.path()).train), (Shape{150}));
-  const Splits known = load_imdb(folder.path(), {.length = 5, .words = {"really", "film"}});
+  const Splits known = load_texts(folder.path(), {.length = 5, .words = {"really", "film"}});
   EXPECT_EQ(ids(known.test), (Ids{0, 1, 2, 4, 3}));
   EXPECT_EQ(known.test.info().vocabulary, (Words{"really", "film"}));
   EXPECT_EQ(error_of([&] {
-              load_imdb(folder.path(), {.ids = 4, .words = {"a", "b"}});
+              load_texts(folder.path(), {.ids = 4, .words = {"a", "b"}});
             }),
             "expected at most 1 words; got 2");
 }
@@ -136,7 +136,7 @@ TEST(Imdb, ReadsTheOriginalFolders) {
   folder.write("aclImdb/train/unsup/0_0.txt", "neither");
   folder.write("aclImdb/test/pos/0_10.txt", "fine");
   folder.write("aclImdb/test/neg/0_1.txt", "worse");
-  const Splits imdb = load_imdb(folder / "aclImdb", {.length = 3});
+  const Splits imdb = load_texts(folder / "aclImdb", {.length = 3});
   EXPECT_EQ(imdb.train.info().vocabulary, (Words{"poor", "fine"}));
   EXPECT_EQ(ids(imdb.train), (Ids{0, 1, 3, 1, 3, 3, 0, 1, 4}));
   EXPECT_EQ(labels(imdb.train), (Ids{0, 0, 1}));
@@ -144,24 +144,66 @@ TEST(Imdb, ReadsTheOriginalFolders) {
   EXPECT_EQ(load_dataset(folder.path()).train.size(), 3);
 }
 
+TEST(Texts, HaveAnyNumberOfClasses) {
+  const TemporaryFolder folder;
+  const auto sorted = folder.write("news.tsv", "sport\ta b\nart\tx\tb c\nsport\tc a\n");
+  const LabelledTexts texts = read_text_lines(sorted);
+  EXPECT_EQ(texts.texts, (Words{"a b", "b c", "c a"}));
+  EXPECT_EQ(label_names(texts), (Words{"art", "sport"}));
+  EXPECT_EQ(label_names({.texts = {}, .labels = {"10", "9", "2"}}), (Words{"2", "9", "10"}));
+  EXPECT_EQ(label_names({.texts = {}, .labels = {"1"}}), (Words{"0", "1"}));
+  EXPECT_EQ(text_classes({"0", "1"}), (Words{"negative", "positive"}));
+  EXPECT_EQ(text_classes({"0", "1", "2"}), (Words{"0", "1", "2"}));
+}
+
+TEST(Texts, LieInFoldersByClassWithoutATestSet) {
+  const TemporaryFolder folder;
+  for (const char* name : {"art/1.txt", "sport/1.txt", "war/1.txt"}) folder.write(name, "a text");
+  EXPECT_TRUE(holds_labelled_texts(folder.path()));
+  const Splits splits = load_texts(folder.path(), {.length = 3});
+  EXPECT_EQ(splits.train.classes(), (Words{"art", "sport", "war"}));
+  EXPECT_EQ(labels(splits.train), (Ids{0, 1, 2}));
+  EXPECT_EQ(splits.test.size(), 0);
+  folder.write("sport/photo.png", "");  // a folder of images, with a note beside them
+  folder.write("war/photo.png", "");
+  EXPECT_FALSE(holds_labelled_texts(folder.path()));
+}
+
+TEST(Texts, AreToldFromNumbersByTheirWords) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(holds_text_lines(folder.write("a.tsv", "x\tone two three\ny\tfour five six\n")));
+  EXPECT_FALSE(holds_text_lines(folder.write("b.tsv", "1.5\t2.5\n3\t4\n")));
+  EXPECT_FALSE(holds_text_lines(folder.write("c.csv", "x,one two three\n")));
+  EXPECT_FALSE(holds_text_lines(folder / "missing"));
+}
+
 TEST(Imdb, NamesTheLineThatIsWrong) {
   const TemporaryFolder folder;
   const auto train = folder.write("train.tsv", "1\tgood\nno tab\n");
-  EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
+  EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),
             "line 2 of " + quoted(train) +
-                " has no tab; expected a label, 0 or 1, and a text after tabs");
-  folder.write("train.tsv", "1\tgood\n7\tbad\n");
-  EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
-            "line 2 of " + quoted(train) +
-                " has the label '7'; expected 0 (negative) or 1 (positive)");
-  folder.write("train.tsv", "1\tgood\n");
-  EXPECT_EQ(error_of([&] { load_imdb(folder.path()); }),
+                " has no tab; expected a label and a text after tabs");
+  std::string turned;  // the text first
+  for (int i = 0; i < 150; ++i) turned += fmt::format("text {}\t{}\n", i, i % 2);
+  folder.write("train.tsv", turned);
+  EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),
+            quoted(train) + " has 150 different labels in 150 lines; expected the label first and "
+                            "the text last in each line, separated by tabs");
+  folder.write("train.tsv", "1\tgood\n0\tbad\n");
+  folder.write("test.tsv", "7\tgood\n");
+  EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),
+            "text 1 of '" + folder.path().filename().string() +
+                "' has the label '7', which no text of the training set has");
+  std::filesystem::rename(train, folder / "other.tsv");
+  EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),
             quoted(folder.path()) +
-                " has neither test.tsv (or .gz, .xz) nor a folder test beside its other reviews");
+                " has neither train.tsv (or .gz, .xz) nor a folder train beside its test set");
+  std::filesystem::rename(folder / "other.tsv", train);
+  std::filesystem::remove(folder / "test.tsv");
   const std::string packed = xz(long_text());
   const auto test = folder.write("test.tsv.xz", packed.substr(0, packed.size() / 2));
   EXPECT_TRUE(error_of([&] {
-                load_imdb(folder.path());
+                load_texts(folder.path());
               }).starts_with(quoted(test) + " is cut short: its xz data ends after "));
 }
 

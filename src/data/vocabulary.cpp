@@ -65,7 +65,8 @@ Vocabulary::Vocabulary(std::vector<std::string> words) : words_(std::move(words)
   }
 }
 
-Vocabulary Vocabulary::from_texts(std::span<const std::string> texts, std::int64_t ids) {
+Vocabulary Vocabulary::from_texts(std::span<const std::string> texts, std::int64_t ids,
+                                  std::int64_t least) {
   require(ids >= kFirstWord, "a vocabulary needs at least {} ids; got {}", kFirstWord, ids);
   std::unordered_map<std::string, Count, Hash, std::equal_to<>> counts;
   std::string cleaned;
@@ -79,6 +80,7 @@ Vocabulary Vocabulary::from_texts(std::span<const std::string> texts, std::int64
       ++found->second.times;
     });
   }
+  std::erase_if(counts, [&](const auto& entry) { return entry.second.times < least; });
   std::vector<std::pair<std::string, Count>> ranked(counts.begin(), counts.end());
   const std::size_t most = std::min(ranked.size(), static_cast<std::size_t>(ids) - kFirstWord);
   std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(most),

@@ -28,9 +28,11 @@ class Vocabulary {
   /// words[i] gets the id i + 3. Throws Error for an empty or repeated word.
   explicit Vocabulary(std::vector<std::string> words);
 
-  /// Returns the most frequent words of the texts, so that all ids are below `ids`; of words
-  /// equally frequent the one that appears first comes first. Throws Error where ids is below 3.
-  static Vocabulary from_texts(std::span<const std::string> texts, std::int64_t ids);
+  /// Returns the most frequent words of the texts, so that all ids are below `ids`, of those that
+  /// appear `least` times; of words equally frequent the one that appears first comes first. Throws
+  /// Error where ids is below 3.
+  static Vocabulary from_texts(std::span<const std::string> texts, std::int64_t ids,
+                               std::int64_t least = 1);
 
   const std::vector<std::string>& words() const { return words_; }
   /// Returns the number of ids, those below 3 included: the rows that an Embedding needs.

@@ -7,7 +7,7 @@
 #include "data/data_files.h"
 #include "data/idx.h"
 #include "data/image_transform.h"
-#include "data/imdb.h"
+#include "data/texts.h"
 #include "data/load_dataset.h"
 #include "data/packed.h"
 #include "data/xz_file.h"
@@ -92,13 +92,13 @@ TEST_F(Memory, APackedTableOfReviewsTakesALineAtATime) {
   const auto path = folder_.write("train.tsv.xz", xz(std::string(64 * kMiB, '\n')));
   {
     const HeapLimit limit(2 * kMiB);
-    EXPECT_EQ(error_of([&] { load_imdb(folder_.path()); }),
+    EXPECT_EQ(error_of([&] { load_texts(folder_.path()); }),
               "line 1 of " + quoted(path) +
-                  " has no tab; expected a label, 0 or 1, and a text after tabs");
+                  " has no tab; expected a label and a text after tabs");
   }
   folder_.write("train.tsv.xz", xz("0\t" + std::string(64 * kMiB, 'x')));
   const HeapLimit limit(64 * kMiB);
-  EXPECT_EQ(error_of([&] { load_imdb(folder_.path()); }),
+  EXPECT_EQ(error_of([&] { load_texts(folder_.path()); }),
             "line 1 of " + quoted(path) + " has more than 16777216 bytes");
 }
 
