@@ -10,9 +10,12 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "base/memory.h"
 #include "commands/commands.h"
+#include "commands/propose.h"
 #include "commit.h"
 #include "describe/nearest.h"
 #include "report/json.h"
@@ -73,7 +76,6 @@ int run(int argc, char** argv) {
   CLI::App app("Linnet trains and runs neural networks on CPUs and NVIDIA GPUs.", "linnet");
   app.set_version_flag("--version", fmt::format("linnet {} ({})", version(), kCommit));
   app.require_subcommand(1);
-  app.footer("Example: linnet train --workload mnist-cnn --data fashion-mnist");
   Action action;
   add_train(app, action);
   add_predict(app, action);
@@ -98,6 +100,19 @@ int run(int argc, char** argv) {
   const std::vector<std::string> commands = subcommand_names(app);
   if (argc > 1 && argv[1][0] != '-' &&
       std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {
+    std::error_code none;
+    const auto type = std::filesystem::symlink_status(argv[1], none).type();
+    const bool there =
+        type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::none;
+    if (there && argc == 2) {
+      print_out(proposal(argv[1]));
+      return kSuccess;
+    }
+    if (there) {
+      return report(kUserError, fmt::format("'{0}' is not a command; `linnet {0}` alone says what to "
+                                            "run, e.g. `linnet train {0} ...`",
+                                            argv[1]));
+    }
     const std::string near = did_you_mean(argv[1], commands);
     return report(kUserError, fmt::format("there is no command '{}'{}", argv[1],
                                           near.empty() ? "; expected " + listed(commands) : near));
@@ -105,7 +120,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    print_out(chosen(app).help());
+    print_out(app.get_subcommands().empty() ? help_page(app) : chosen(app).help());
     return kSuccess;
   } catch (const CLI::CallForVersion& version) {
     print_out(std::string(version.what()) + "\n");

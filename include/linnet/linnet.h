@@ -16,6 +16,7 @@
 #include <linnet/error.h>
 #include <linnet/expression.h>
 #include <linnet/functions.h>
+#include <linnet/image_task.h>
 #include <linnet/importance.h>
 #include <linnet/inspect.h>
 #include <linnet/layers.h>
@@ -42,7 +43,9 @@
 #include <linnet/table_transform.h>
 #include <linnet/tables.h>
 #include <linnet/tensor.h>
+#include <linnet/text_task.h>
 #include <linnet/trainer.h>
+#include <linnet/training_warnings.h>
 #include <linnet/types.h>
 #include <linnet/version.h>
 #include <linnet/zoo.h>

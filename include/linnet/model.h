@@ -31,6 +31,8 @@ struct TrainingRecord {
   std::string loss = {};
   bool labels = false;      ///< whether the first output learned from labels, not from values
   Shape sample_shape = {};  ///< shape of a sample in the data set, before crops; (): unknown
+  /// Hashes of samples that it learned from, sorted: remember_samples(). Empty: unknown.
+  std::vector<std::uint64_t> seen = {};
 
   /// Returns whether all fields are equal.
   bool operator==(const TrainingRecord&) const = default;
@@ -169,10 +171,15 @@ class Model {
   /// first call for a batch size compiles and allocates, later ones do not. Waits. Throws DataError
   /// for data that do not fit the network.
   Tensor predict(const Dataset& data, std::int64_t batch = 256);
+  /// Does the same for samples (N, input...) of the first input, e.g. of load_image() or
+  /// encode_text().
+  Tensor predict(const Tensor& samples, std::int64_t batch = 256);
   /// Returns predict() as probabilities: softmax or sigmoid is applied as answers() says (softmax
   /// for an unknown or custom loss), unless the network itself ends in Softmax or Sigmoid. Waits.
   /// Throws Error for a model whose loss gives no probabilities.
   Tensor predict_probabilities(const Dataset& data, std::int64_t batch = 256);
+  /// Does the same for samples (N, input...) of the first input.
+  Tensor predict_probabilities(const Tensor& samples, std::int64_t batch = 256);
 
   /// Returns every output of the network, by name, each as predict() returns the first. Waits.
   std::vector<Column> predict_all(const Dataset& data, std::int64_t batch = 256);

@@ -33,14 +33,19 @@ struct ReadOptions {
   /// ratio, and cropped to their centre of the network's input size, byte for byte as torchvision's
   /// Resize and CenterCrop do. 0: they are resized to the training's samples.
   std::int64_t shorter_side = 0;
+  /// Column of the texts in tables (CSV, TSV), by name or number from 1. Empty: a .tsv has a text
+  /// after the last tab of each line. Only text models use it.
+  std::string text_column = {};
+  /// Texts that are samples themselves, after those of the files; each is its own name.
+  std::vector<std::string> texts = {};
 };
 
 /// Reads files and folders as samples of the model's first input, with the bytes that the
 /// training's evaluations use for the same files.
 /// - A model of images takes images (PNG, JPEG, BMP) as load_images() reads them, folders of them
 ///   with their subfolders, sorted by path, and IDX files, plain or .gz.
-/// - A model of ids takes texts, folders of them (*.txt), and tables with a text after the last tab
-///   of each line (.tsv, also .gz and .xz), encoded as encode_text() does.
+/// - A model of ids takes texts, folders of them (*.txt), and tables (.tsv and .csv, also .gz and
+///   .xz) with a column of texts, encoded as encode_text() does.
 /// - A model that learned from a table (Model::table()) takes tables of raw rows, with or without
 ///   the target, and nothing else: read_table() and TableTransform::inputs().
 /// - Images and ids may be .npy arrays of the shape of the input, or of the training's samples as

@@ -71,7 +71,10 @@ std::string first_label(const Column& column, const TargetData& target, const Da
 /// Returns the loss instead of Loss::automatic.
 Loss check_target(Loss loss, const Column& column, const TargetData& target, const Shape& outputs,
                   const Dataset& data) {
-  if (loss == Loss::automatic) loss = target.labels ? Loss::cross_entropy : Loss::mse;
+  if (loss == Loss::automatic) {
+    const bool several = &column == &data.targets()[0] && is_multi_label(data);
+    loss = target.labels ? Loss::cross_entropy : several ? Loss::binary_cross_entropy : Loss::mse;
+  }
   if (target.labels) {
     const bool binary = loss == Loss::binary_cross_entropy;
     require(loss == Loss::cross_entropy || loss == Loss::focal || loss == Loss::hinge || binary,

@@ -54,6 +54,11 @@ std::vector<Tensor> predict(Model& model, const Dataset& data, std::int64_t batc
   return results;
 }
 
+Dataset of_first_input(const Tensor& samples, const Model& model) {
+  require(samples.shape().rank() > 0, "expected samples (N, ...); got one number");
+  return {{{model.network().input_names()[0], samples}}, {}, {.name = "samples"}};
+}
+
 }  // namespace
 
 Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, OutputForm form) {
@@ -62,6 +67,14 @@ Tensor predict_in_form(Model& model, const Dataset& data, std::int64_t batch, Ou
 
 Tensor Model::predict(const Dataset& data, std::int64_t batch) {
   return predict_in_form(*this, data, batch, OutputForm::plain);
+}
+
+Tensor Model::predict(const Tensor& samples, std::int64_t batch) {
+  return predict(of_first_input(samples, *this), batch);
+}
+
+Tensor Model::predict_probabilities(const Tensor& samples, std::int64_t batch) {
+  return predict_probabilities(of_first_input(samples, *this), batch);
 }
 
 Tensor Model::predict_probabilities(const Dataset& data, std::int64_t batch) {

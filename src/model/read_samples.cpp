@@ -125,8 +125,9 @@ Samples read_samples(std::span<const fs::path> paths, const Model& model,
   if (!model.table().empty()) return read_rows(paths, model);
   require(model.series().empty(), "the model forecasts series; forecast() reads its rows");
   if (model.network().definition().inputs[0].dtype == DType::i32) {
-    TextCollector texts(model, options.vocabulary);
+    TextCollector texts(model, options);
     add_all(paths, texts);
+    for (const std::string& text : options.texts) texts.add_literal(text);
     return texts.finish();
   }
   ImageCollector images(model, options);

@@ -2,12 +2,14 @@
 #include "model/read_texts.h"
 
 #include <linnet/samples.h>
+#include <linnet/tables.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "data/folder.h"
 #include "data/packed.h"
 
@@ -20,6 +22,16 @@ constexpr std::size_t kMostText = std::size_t{1} << 30;
 
 bool is_table(const std::string& name) {
   return name.ends_with(".tsv") || name.ends_with(".tsv.gz") || name.ends_with(".tsv.xz");
+}
+
+/// A text as a name: one line, not too long.
+std::string name_of(const std::string& text) {
+  constexpr std::size_t kLongest = 60;
+  std::string name = text.substr(0, kLongest);
+  // Not within a letter of several bytes.
+  for (int i = 0; i < 3 && text.size() > kLongest && !is_utf8(name); ++i) name.pop_back();
+  std::ranges::replace_if(name, [](unsigned char c) { return c < ' '; }, ' ');
+  return name.size() < text.size() ? name + "..." : name;
 }
 
 Tensor ids_of(const fs::path& path) {
@@ -51,6 +63,7 @@ void TextCollector::add(const fs::path& path) {
   const std::string name = path.filename().string();
   if (is_folder(path)) return add_folder(path);
   if (name.ends_with(".npy")) return add_npy(path);
+  if (is_table_name(path) && (!column_.empty() || !is_table(name))) return add_column(path);
   const std::string text = read_unpacked(path, kMostText);
   require(text.find('\0') == std::string::npos,
           "'{}' is not a text; expected texts, folders of *.txt, tables of texts (.tsv) or arrays "
@@ -81,6 +94,17 @@ void TextCollector::add_table(const fs::path& path, std::string_view text) {
   }
   require(number > 0, "'{}' holds no texts", path.string());
 }
+
+void TextCollector::add_column(const fs::path& path) {
+  require(!column_.empty(), "'{}' is a table: name the column of its texts", path.string());
+  const Table table = read_table(path);
+  const std::size_t column = table.find(column_);
+  for (std::int64_t row = 0; row < table.rows(); ++row) {
+    add_text(table.text(row, column), fmt::format("{}[{}]", path.string(), row));
+  }
+}
+
+void TextCollector::add_literal(const std::string& text) { add_text(text, name_of(text)); }
 
 void TextCollector::add_text(std::string_view text, std::string name) {
   require(!vocabulary_.empty(), "'{}' is a text, but the model's words are unknown", name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <linnet/model.h>
+#include <linnet/samples.h>
 
 #include <filesystem>
 #include <optional>
@@ -17,22 +18,29 @@ namespace linnet {
 /// Reads the samples of a model that takes ids, as read_samples() says.
 class TextCollector {
  public:
-  /// Keeps references to both.
-  TextCollector(const Model& model, const std::vector<std::string>& vocabulary)
-      : model_(model), vocabulary_(vocabulary), list_(model.network().input_shape()) {}
+  /// Keeps references to both; of the options the vocabulary and the column.
+  TextCollector(const Model& model, const ReadOptions& options)
+      : model_(model),
+        vocabulary_(options.vocabulary),
+        column_(options.text_column),
+        list_(model.network().input_shape()) {}
 
   void add(const std::filesystem::path& path);
+  /// Adds a text that is its own name.
+  void add_literal(const std::string& text);
   Samples finish() const { return list_.samples(model_.network().input_names()[0]); }
 
  private:
   void add_folder(const std::filesystem::path& folder);
   /// As in the tables of a data set: the text stands after the last tab of a line.
   void add_table(const std::filesystem::path& path, std::string_view text);
+  void add_column(const std::filesystem::path& path);
   void add_text(std::string_view text, std::string name);
   void add_npy(const std::filesystem::path& path);
 
   const Model& model_;
   const std::vector<std::string>& vocabulary_;
+  const std::string& column_;
   std::optional<Vocabulary> words_;
   SampleList list_;
 };

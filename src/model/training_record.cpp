@@ -15,6 +15,7 @@ namespace linnet {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;  // of a sample
+constexpr std::size_t kMostHashes = 1 << 16;
 constexpr const char* kDamaged = "its training record is damaged";
 
 bool is_loss(const std::string& name) {
@@ -38,13 +39,26 @@ Shape shape_from(const nlohmann::json& json) {
   return Shape(dims);
 }
 
+/// Sorted, of files of later versions too.
+std::vector<std::uint64_t> hashes_from(const nlohmann::json& json) {
+  const bool whole = json.is_array() && json.size() <= kMostHashes &&
+                     std::ranges::all_of(json, [](const auto& hash) {
+                       return hash.is_number_unsigned();
+                     });
+  require<DataError>(whole, "{}", kDamaged);
+  auto hashes = json.get<std::vector<std::uint64_t>>();
+  std::ranges::sort(hashes);
+  return hashes;
+}
+
 }  // namespace
 
 std::string to_json(const TrainingRecord& record) {
-  return nlohmann::json{{"loss", record.loss},
-                        {"labels", record.labels},
-                        {"sample_shape", dims_of(record.sample_shape)}}
-      .dump();
+  nlohmann::json json{{"loss", record.loss},
+                      {"labels", record.labels},
+                      {"sample_shape", dims_of(record.sample_shape)}};
+  if (!record.seen.empty()) json["seen"] = record.seen;
+  return json.dump();
 }
 
 TrainingRecord training_record_from(const std::string& text) {
@@ -56,7 +70,8 @@ TrainingRecord training_record_from(const std::string& text) {
   require<DataError>(whole, "{}", kDamaged);
   return {.loss = json["loss"].get<std::string>(),
           .labels = json["labels"].get<bool>(),
-          .sample_shape = shape_from(json["sample_shape"])};
+          .sample_shape = shape_from(json["sample_shape"]),
+          .seen = json.contains("seen") ? hashes_from(json["seen"]) : std::vector<std::uint64_t>()};
 }
 
 }  // namespace linnet

@@ -56,7 +56,8 @@ class BadInput(command.CommandTest):
 
     def test_data(self):
         self.assert_error("'fashon-mnist' is neither a folder nor a known data set; did you mean "
-                          "'fashion-mnist'?", "train", "--workload", "mnist-cnn", "--data",
+                          "'fashion-mnist', one of fashion-mnist, digits, mnist, cifar10, cifar100, "
+                          "cifar100-coarse, imdb, chest-xray or rosenbrock?", "train", "--workload", "mnist-cnn", "--data",
                           "fashon-mnist")
 
     def test_a_missing_file_of_a_data_set_is_named(self):

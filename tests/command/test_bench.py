@@ -151,7 +151,8 @@ class Bench(command.CommandTest):
         self.assert_error("--data: expected resident or streamed; got 'steamed'; did you mean "
                           "'streamed'?", "bench", "mnist-cnn", "--data", "steamed")
         self.assert_error("'fashon-mnist' is neither a folder nor a known data set; did you mean "
-                          "'fashion-mnist'?", "bench", "mnist-cnn", "--device", "cpu",
+                          "'fashion-mnist', one of fashion-mnist, digits, mnist, cifar10, cifar100, "
+                          "cifar100-coarse, imdb, chest-xray or rosenbrock?", "bench", "mnist-cnn", "--device", "cpu",
                           "--dataset", "fashon-mnist")
         _, err = self.run_linnet(*self.arguments, "--json", "missing/bench.json", status=2)
         self.assertIn("missing/bench.json", err)

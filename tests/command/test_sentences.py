@@ -273,7 +273,7 @@ class Memory(command.CommandTest):
         self.images("black", 20_000)
         err = self.limited("train", "--workload", "mnist-cnn", "--threads", 1, "--data", "black",
                            "--batch", 20_000)
-        self.assertRegex(err, r"^linnet: error: out of memory: \d+ bytes were requested: a batch "
+        self.assertRegex(err, r"(?m)^linnet: error: out of memory: \d+ bytes were requested: a batch "
                               r"of 20000 needs [\d.]+ MiB ")
         free = float(err.split(" MiB are free")[0].rsplit(" ", 1)[1])
         self.assertLess(free * 2**20, self.limit)

@@ -330,9 +330,10 @@ class Page(command.CommandTest):
             tar.extractall(self.folder, filter="data")
 
     def test_commands(self):
-        for name, text in re.findall(r"^```toml\n# (\S+)\n(.*?)^```", PAGE.read_text(), re.M | re.S):
+        section = PAGE.read_text().split("\n## Tables\n")[1].split("\n## ")[0]
+        for name, text in re.findall(r"^```toml\n# (\S+)\n(.*?)^```", section, re.M | re.S):
             (self.folder / name).write_text(text)
-        blocks = re.findall(r"^```console\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+        blocks = re.findall(r"^```console\n(.*?)^```", section, re.M | re.S)
         self.assertGreaterEqual(len(blocks), 4)
         for block in blocks:
             for part in re.split(r"^\$ ", block, flags=re.M)[1:]:

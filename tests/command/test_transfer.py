@@ -77,7 +77,8 @@ class Transfer(command.CommandTest):
         self.assertEqual(changed, {"dense_2.weight", "dense_2.bias"})
 
     def test_a_new_head(self):
-        summary, after = self.continue_from("run", "--freeze", "conv*", "--replace-head", 12)
+        # Two classes more than the data have.
+        summary, after = self.continue_from("run", "--freeze", "conv*", "--replace-head", 12, "--force")
         before = weights(self.body)
         self.assertEqual(len(after["dense_2.bias"]), 4 * 12)
         self.assertEqual(len(before["dense_2.bias"]), 4 * 10)

@@ -135,8 +135,7 @@ int convert(const ConvertOptions& options) {
 void add_convert(CLI::App& app, Action& action) {
   auto o = std::make_shared<ConvertOptions>();
   CLI::App* command = app.add_subcommand("convert",
-                                         "Makes a model of an ONNX file or of weights of PyTorch "
-                                         "or Keras, or writes a model's weights "
+                                         "Reads models and weights of ONNX, PyTorch and Keras, and writes weights "
                                          "for them");
   command
       ->add_option(

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <linnet/metrics.h>
 #include <linnet/prediction_report.h>
+#include <linnet/text_task.h>
+#include <linnet/training_warnings.h>
 #include <linnet/table_transform.h>
 
 #include <array>
@@ -20,6 +22,7 @@
 #include "config/images.h"
 #include "config/named_data.h"
 #include "config/options.h"
+#include "data/folder.h"
 #include "data/load_dataset.h"
 #include "nn/definition.h"
 #include "report/json.h"
@@ -34,6 +37,9 @@ struct EvaluateOptions {
   std::string run;
   std::string data;
   std::string part;
+  std::string text;
+  std::string target;
+  bool force = false;
   ImageSettings images;
   DeviceOptions on;
   std::int64_t batch = 256;
@@ -74,13 +80,7 @@ DatasetOptions loading(const EvaluateOptions& options, const SavedRun& run, cons
                       .seed = options.seed.value_or(run.seed),
                       .ignored_label = options.ignore_index};
   apply(options.images, load);
-  const NetworkDefinition& network = model.network().definition();
-  const datasets::Places places = data_places();
-  const auto folder = datasets::find(options.data, places);
-  if (network.inputs[0].dtype == DType::i32 && folder && holds_texts(*folder)) {
-    load.words = run.words();
-  }
-  return datasets::options_for(model, options.data, places, std::move(load));
+  return datasets::options_for(model, options.data, data_places(), std::move(load));
 }
 
 /// A model that learned from a table takes another one, all rows of which are its test set.
@@ -88,6 +88,29 @@ LoadedData load_rows(const std::string& file, const Model& model) {
   LoadedData data;
   data.splits.test = model.table().transform(read_table(file, model.table().reading()));
   data.note = join(data.splits.test.info().notes, "; ");
+  return data;
+}
+
+/// Returns whether the model is one of texts, and the data are texts.
+bool are_texts(const EvaluateOptions& options, const Model& model) {
+  if (!model.table().empty() || model.network().definition().inputs[0].dtype != DType::i32) {
+    return false;
+  }
+  if (is_file(options.data)) return true;
+  const auto folder = datasets::find(options.data, data_places());
+  return folder && holds_texts(*folder);
+}
+
+LoadedData load_labelled_texts(const EvaluateOptions& options, const SavedRun& run,
+                               const Model& model) {
+  const std::string path =
+      is_file(options.data) ? options.data
+                            : datasets::find(options.data, data_places())->string();
+  TextColumns columns{.text = options.text, .target = options.target};
+  if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
+  if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
+  LoadedData data;
+  data.splits = labelled_texts(path, columns, run.words(), model.sample_shape()[0]);
   return data;
 }
 
@@ -141,10 +164,15 @@ int evaluate_run(const EvaluateOptions& options) {
   Model model = load_model(run, on);
   if (!model.series().empty()) return print_series_scores(model, options.data, options.json);
   const bool table = !model.table().empty();
-  const DatasetOptions load = table ? DatasetOptions() : loading(options, run, model);
-  const LoadedData loaded = table ? load_rows(options.data, model) : load_data(options.data, load);
+  const bool texts = are_texts(options, model);
+  const DatasetOptions load = table || texts ? DatasetOptions() : loading(options, run, model);
+  const LoadedData loaded = table   ? load_rows(options.data, model)
+                            : texts ? load_labelled_texts(options, run, model)
+                                    : load_data(options.data, load);
   if (!loaded.note.empty()) fmt::print(stderr, "linnet: {}\n", loaded.note);
   auto [part, data] = choose(loaded.splits, options);
+  const double seen = seen_share(model, data);
+  if (options.force) model.set_class_names({});
   override_size(load, model);
   data = fit_samples(std::move(data), model);
   // The numbers of what follows are the model's, so its names are.
@@ -156,6 +184,12 @@ int evaluate_run(const EvaluateOptions& options) {
   const Metrics metrics = measure(predictions, named, options.ignore_index);
   const ShownReport shown = report_of(predictions, named, model, options);
   if (!options.page.empty()) write_page(options, part, named, metrics, shown, classes);
+  if (seen > 0) {
+    fmt::print(stderr,
+               "linnet: warning: about {:.0f} % of these samples were in the training set of the "
+               "model, so the metrics are too good for new data\n",
+               100 * seen);
+  }
   if (options.json) {
     Json json{{"model", run.model.string()}, {"data", data.info().name}, {"part", part}};
     add_device(json, model, on);
@@ -188,6 +222,12 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->add_option("--part", o->part,
                    "The split to evaluate; the first of these that has samples if not given")
       ->check(one_of(part_names()));
+  command->add_option("--text", o->text,
+                      "Column of the texts in a table, for text models; that of the training if not\n"
+                      "given");
+  command->add_option("--target", o->target, "Column of their labels");
+  command->add_flag("--force", o->force,
+                    "Take classes of other names than the model's by number");
   add_loading_options(*command, o->images);
   command->add_option(
       "--seed", o->seed,

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "base/check.h"
 #include "commands/commands.h"
@@ -27,6 +29,7 @@ struct PredictOptions {
   std::string model;
   std::vector<std::string> inputs;
   std::string output;
+  std::string text;
   std::int64_t resize = 0;
   DeviceOptions on;
   std::int64_t batch = 256;
@@ -57,6 +60,25 @@ void require_other_file(const PredictOptions& options, const SavedRun& run) {
   }
 }
 
+/// Returns whether an argument of a text model is a text: no file has its name, and none is meant.
+bool is_literal(const std::string& input) {
+  std::error_code none;
+  const auto type = std::filesystem::symlink_status(input, none).type();
+  if (type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::none) {
+    return false;
+  }
+  if (input.find(' ') != std::string::npos) return true;
+  return input.find('/') == std::string::npos && !std::filesystem::path(input).has_extension();
+}
+
+/// Each line of standard input is a text.
+void read_lines(std::vector<std::string>& texts) {
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    texts.push_back(std::move(line));
+  }
+}
+
 /// The words of a text model are read where something else than an array of ids is
 /// predicted.
 Samples read_inputs(const PredictOptions& options, const Model& model, const SavedRun& run) {
@@ -65,11 +87,22 @@ Samples read_inputs(const PredictOptions& options, const Model& model, const Sav
   const bool texts = ids && !std::ranges::all_of(options.inputs, [](const std::string& path) {
                        return path.ends_with(".npy");
                      });
-  const std::vector<std::filesystem::path> paths(options.inputs.begin(), options.inputs.end());
-  return read_samples(paths, model,
-                      {.vocabulary = texts ? run.words() : std::vector<std::string>{},
-                       .threads = options.threads,
-                       .shorter_side = options.resize});
+  ReadOptions read{.threads = options.threads, .shorter_side = options.resize};
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& input : options.inputs) {
+    if (texts && input == "-") {
+      read_lines(read.texts);
+    } else if (texts && is_literal(input)) {
+      read.texts.push_back(input);
+    } else {
+      paths.emplace_back(input);
+    }
+  }
+  if (texts) {
+    read.vocabulary = run.words();
+    read.text_column = options.text.empty() ? run.argument("--text") : options.text;
+  }
+  return read_samples(paths, model, read);
 }
 
 int predict(const PredictOptions& options) {
@@ -138,8 +171,9 @@ void add_predict(CLI::App& app, Action& action) {
       ->required();
   command
       ->add_option("INPUT", o->inputs,
-                   "Images, folders of them, IDX files or .npy arrays; for text models: "
-                   "texts, folders of *.txt or .tsv tables; for models of a table: tables of rows; "
+                   "Images, folders of them, IDX files or .npy arrays; for text models: texts,\n"
+                   "\"in quotes\", as files, folders of *.txt, tables, or - for lines of standard\n"
+                   "input; for models of a table: tables of rows;\n"
                    "for models of series: a table of the last rows, which the forecast follows")
       ->required();
   command->add_option("-o,--output", o->output,
@@ -151,6 +185,9 @@ void add_predict(CLI::App& app, Action& action) {
                    "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "
                    "ImageNet; if not given, image files are resized to the model's size")
       ->check(at_least(1, 1 << 14));
+  command->add_option("--text", o->text,
+                      "Column of the texts in tables, for text models; that of the training if not\n"
+                      "given");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")
@@ -161,7 +198,8 @@ void add_predict(CLI::App& app, Action& action) {
       "values its numbers.\n"
       "Images are converted to the size and channels of the training; EXIF orientation is not "
       "applied.\n"
-      "Example: linnet predict runs/first photo.png --output out.npy");
+      "Example: linnet predict runs/first photo.png --output out.npy\n"
+      "Example: linnet predict runs/films \"a wonderful film\"");
   command->callback([&action, o] { action = [o] { return predict(*o); }; });
 }
 

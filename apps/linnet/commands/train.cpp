@@ -3,6 +3,7 @@
 #include <linnet/run_log.h>
 #include <linnet/series_task.h>
 #include <linnet/trainer.h>
+#include <linnet/training_warnings.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -22,6 +24,7 @@
 #include "commands/train_options.h"
 #include "commands/train_report.h"
 #include "commands/train_watcher.h"
+#include "config/prepared.h"
 #include "config/pretrained.h"
 #include "data/folder.h"
 #include "report/folder_lock.h"
@@ -81,9 +84,16 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   clean_cache();
   Model model = make_model(job);  // before the data: a missing device costs no download
   LoadedData data = data_of(job, options.quiet);
+  data.splits = match_classes(job, model, std::move(data.splits), options.force);
   if (job.for_images) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   }
+  const std::vector<std::string> warnings =
+      training_warnings(model, data.splits, with_class_weights(job, data.splits.train));
+  for (const std::string& warning : warnings) {
+    if (!options.quiet) fmt::print(stderr, "linnet: warning: {}\n", warning);
+  }
+  remember_samples(model, data.splits.train);
   Checkpoints& checkpoints = job.training.checkpoints;
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
@@ -105,6 +115,7 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
   const std::optional<Metrics> metrics = measured(job, predictions, data.splits.test);
   Json summary = summary_json(job, model, history, data, metrics, folder);
   if (job.series != nullptr) summary["series"] = series.json;
+  if (!warnings.empty()) summary["warnings"] = warnings;
   write_report(job, summary, history, model, data, predictions, metrics, series.html, folder);
   if (job.series == nullptr) {
     report_metrics(job, model, metrics, data.splits, folder, watcher);

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "config/optimizer.h"
 #include "config/options.h"
+#include "config/prepared.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
 
@@ -25,6 +26,37 @@ constexpr const char* kNoTable =
 /// Options that say where a run is and what is printed, not what is trained.
 bool is_recorded(const std::string& name) {
   return name != "--out" && name != "--resume" && name != "--json" && name != "--help";
+}
+
+/// Returns whether the data are named, and are images or texts.
+bool names_data(const TrainOptions& options) {
+  const std::string& path = options.config;
+  if (path.empty() || path.ends_with(".toml") || path == "-") return false;
+  return !options.text.empty() || (options.table.target.empty() && is_prepared(path));
+}
+
+Job described_data(const TrainOptions& options) {
+  require(!options.data && options.workload.empty(),
+          "'{}' brings its data and its network: leave out --data and --workload", options.config);
+  const TableSettings& table = options.table;
+  require(options.text.empty() || table.target.size() == 1,
+          "--text names the column of the texts; --target has to name that of the labels");
+  require(table.group.empty() && table.time.empty() && !table.folds && table.scale.empty() &&
+              table.ignore.empty(),
+          "--group, --time, --folds, --scale and --ignore are for the columns of a table; '{}' is "
+          "read as images or texts",
+          options.config);
+  PreparedSettings settings;
+  apply(options.images, settings.files);
+  settings.files.streamed = options.streamed;
+  settings.files.threads = options.images.decoders.value_or(0);
+  if (!table.target.empty()) settings.columns = {options.text, table.target.front()};
+  settings.validation = table.validation.value_or(settings.validation);
+  settings.test = table.test.value_or(settings.test);
+  settings.stratify = table.split != "random";
+  settings.seed = options.seed.value_or(0);
+  settings.from = options.pretrained.from;
+  return prepared_job(options.config, settings);
 }
 
 /// Returns what the arguments say of a table; its file is CONFIG or that of --data.
@@ -48,6 +80,7 @@ TableSettings table_of(const TrainOptions& options) {
 /// Returns the job of the configuration or workload; a table or a model to start from needs
 /// neither.
 Job described_job(const TrainOptions& options) {
+  if (names_data(options)) return described_data(options);
   const ConfigOptions given{.from = options.pretrained.from,
                             .table = table_of(options),
                             .series = options.series,
@@ -82,7 +115,8 @@ Job described_job(const TrainOptions& options) {
 void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_option(
       "CONFIG", o.config,
-      "Configuration file (TOML), a workload, or a table (.csv, .tsv; also .gz, .xz)");
+      "A folder of images or texts by class, a table (.csv, .tsv; also .gz, .xz), a file of texts, a\n"
+      "configuration (TOML), or a workload");
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
   command.add_option("--batch", o.batch, "Samples in a batch")->check(at_least(1));
@@ -113,8 +147,19 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       .add_option("--patience", o.patience,
                   "Epochs without a lower validation loss after which the training stops; 0: never")
       ->check(at_least(0));
+  command.add_flag_callback(
+      "--save-best", [&o] { o.save_best = true; },
+      "Keep the weights of the epoch with the lowest validation loss; the default for a table, a\n"
+      "folder and texts");
+  command.add_flag_callback(
+      "--save-last", [&o] { o.save_best = false; }, "Keep the weights of the last epoch");
   add_table_settings(command, o.table);
   add_series_settings(command, o.series);
+  command.add_option("--text", o.text,
+                     "Column of a table that holds the texts to classify; --target: their labels");
+  command.add_flag("--force", o.force,
+                   "Train although the classes of the model and the data differ; they are taken by\n"
+                   "number");
   add_pretrained_options(command, o.pretrained);
   add_checkpoint_options(command, o.checkpoints);
   command
@@ -137,7 +182,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       "runs/first\n"
       "Example: linnet train penguins.csv --target species\n"
       "Example: linnet train penguins.csv --target species --folds 5\n"
-      "Example: linnet train temperatures.csv --target temp --past 30 --future 7");
+      "Example: linnet train temperatures.csv --target temp --past 30 --future 7\n"
+      "Example: linnet train photos/");
 }
 
 RunStart start_of(const CLI::App& command, const std::string& configuration) {
@@ -208,6 +254,10 @@ Job job_of(const TrainOptions& options) {
   t.prefetch = options.prefetch.value_or(t.prefetch);
   t.epochs = options.epochs.value_or(t.epochs);
   t.patience = options.patience.value_or(t.patience);
+  t.keep_best = options.save_best.value_or(t.keep_best);
+  if (job.table == nullptr && job.prepared == nullptr) {
+    job.validation = options.table.validation.value_or(job.validation);
+  }
   t.drop_last = t.drop_last || options.drop_last;
   apply(options.images, job);
   apply(options.checkpoints, t.checkpoints);

@@ -43,7 +43,10 @@ struct TrainOptions {
   PretrainedSettings pretrained;
   TableSettings table;
   SeriesSettings series;
+  std::string text;  ///< column of a table's texts
   std::optional<std::int64_t> patience;
+  std::optional<bool> save_best;
+  bool force = false;
   std::vector<std::string> logs;
   std::string resume;
   std::string out;

@@ -166,6 +166,7 @@ class Config {
         s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
     t.loss = static_cast<Loss>(s.choice("loss", 0, loss_choices()));
     t.patience = s.integer("patience", t.patience);
+    t.keep_best = s.flag("save_best", t.keep_best);
     t.shuffle = s.flag("shuffle", t.shuffle);
     t.drop_last = s.flag("drop_last", t.drop_last);
     t.streamed = s.flag("streamed", t.streamed);

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/join.h"
 #include "config/options.h"
+#include "config/prepared.h"
 #include "describe/nearest.h"
 
 namespace linnet::command {
@@ -203,6 +204,7 @@ void hold_out(Splits& splits, const Job& job) {
 LoadedData load_data(const Job& job) {
   if (job.series != nullptr) return {job.series->data, join(job.series->notes, "; ")};
   if (job.table != nullptr) return {job.table->data, join(job.table->notes, "; ")};
+  if (job.prepared != nullptr) return {job.prepared->data, join(job.prepared->notes, "; ")};
   DatasetOptions options = job.images;
   options.streamed = job.training.streamed;
   options.threads = job.training.decoders;

@@ -98,7 +98,9 @@ Model make_model(Job& job) {
     if (job.head > 0) model = model.with_head(last_layer(model), Dense{.units = job.head});
     job.network = model.network();
     job.for_images = nullptr;
-    if (!job.data.empty() && job.table == nullptr) read_as_model(find_run(job.from), model, job);
+    if (!job.data.empty() && job.table == nullptr && job.prepared == nullptr) {
+      read_as_model(find_run(job.from), model, job);
+    }
   }
   if (job.series != nullptr) model.set_series(job.series->transform);
   if (job.table != nullptr) model.set_table(job.table->transform);

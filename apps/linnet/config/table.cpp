@@ -84,11 +84,14 @@ std::vector<Described<TableSettings>> described_settings() {
        "Scaling of a table's numbers: standard (the default), min_max, robust, quantile or\n"
        "log1p; COLUMN=METHOD for one column; may be given several times",
        &S::scale},
-      {"validation", "Share of a table's rows that choose the epoch; 0.1 if not given",
+      {"validation", "Share of the samples that choose the epoch; 0.1 if not given, of a table, a folder\n"
+       "or texts; else none",
        &S::validation},
-      {"test", "Share of a table's rows that measure the model; 0.2 if not given", &S::test},
+      {"test", "Share of the samples that measure the model; 0.2 if not given, where there is no\n"
+       "test set",
+       &S::test},
       {"split",
-       "How a table's rows are split: stratified (the same share of each class, the\n"
+       "How samples are split: stratified (the same share of each class, the\n"
        "default) or random",
        &S::split, split_names()},
       {"group", "Column of a table whose equal texts are never in two parts, e.g. a patient",
@@ -290,6 +293,7 @@ TableOptions table_options(const TableReading& reading) {
 
 bool TableSettings::any() const {
   return std::ranges::any_of(described_settings(), [&](const Described<TableSettings>& one) {
+    if (one.name == "validation") return false;  // which other data have too
     return std::visit([&](auto member) { return is_given(this->*member); }, one.member);
   });
 }

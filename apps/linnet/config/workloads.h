@@ -20,6 +20,7 @@ struct TableTask;
 }  // namespace linnet
 
 namespace linnet::command {
+struct PreparedData;
 
 struct ConfigOptions;
 
@@ -51,6 +52,7 @@ struct Job {
   std::shared_ptr<const SeriesTask> series = {};  ///< of a training on series
   std::shared_ptr<const TableTask> table = {};  ///< of a table's training: its data and transform
   std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
+  std::shared_ptr<const PreparedData> prepared = {};  ///< of a folder or a file of texts
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
   std::map<std::string, BenchSize> published = {};
   /// The settings of the optimizer and of the schedule that the workload or the configuration

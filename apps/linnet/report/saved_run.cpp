@@ -44,6 +44,18 @@ std::vector<std::string> SavedRun::words() const {
   return read_vocabulary(vocabulary).words();
 }
 
+std::string SavedRun::argument(const std::string& option) const {
+  const fs::path start = model.parent_path() / kStartFile;
+  if (!is_file(start)) return "";
+  const Json json = Json::parse(read_file(start), nullptr, false);
+  const auto at = Json::json_pointer("/options");
+  if (!json.is_object() || !json.contains(at) || !json[at].is_object()) return "";
+  const Json values = json[at].value(option, Json());
+  return values.is_array() && !values.empty() && values[0].is_string()
+             ? values[0].get<std::string>()
+             : "";
+}
+
 Model load_model(const SavedRun& run, ModelOptions& options) {
   options.cpu.choices = run.engine_choices;
   Model model = Model::load(run.model, options);

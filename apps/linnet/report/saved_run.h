@@ -24,6 +24,9 @@ struct SavedRun {
   /// Returns the words that have the ids from 3 on. Throws Error where the file is missing or
   /// damaged.
   std::vector<std::string> words() const;
+  /// Returns an argument of its training, e.g. of "--text"; "" where it had none, or no record lies
+  /// beside the model.
+  std::string argument(const std::string& option) const;
 };
 
 /// Loads the run's model, with the engines of its training. Of a file that does not say what

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/image_task.h>
+#include <linnet/text_task.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/workloads.h"
+
+namespace linnet::command {
+
+/// The samples of a training that names a folder or a file of texts: read, and split.
+struct PreparedData {
+  Splits data;
+  std::vector<std::string> notes;
+};
+
+/// What the command line says of such a training.
+struct PreparedSettings {
+  DatasetOptions files = {};  ///< how image files become samples
+  TextColumns columns = {};   ///< of a file of texts
+  double validation = 0.1;
+  double test = 0.2;
+  bool stratify = true;
+  std::uint64_t seed = 0;
+  std::string from = {};  ///< a model to start from; empty: the default network
+};
+
+/// Returns whether a path is a folder, or a file that is named or looks like one of texts by lines.
+bool is_prepared(const std::string& path);
+
+/// Returns the training of a folder of images or texts, or of a file of texts. With a model to start
+/// from, its samples are read as the model's own and the network is the model's. Throws Error for
+/// other data, saying what to do.
+Job prepared_job(const std::string& path, const PreparedSettings& settings);
+
+/// Returns the data with labels as the model counts its classes. Throws Error where a model to start
+/// from has other classes, or another number of outputs, saying what to do; `force` lets it pass and
+/// takes the classes by number.
+Splits match_classes(const Job& job, Model& model, Splits splits, bool force);
+
+}  // namespace linnet::command

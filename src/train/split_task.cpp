@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/split_task.h"
+
+#include <tuple>
+
+#include "base/check.h"
+#include "data/targets.h"
+
+namespace linnet {
+
+Splits split_for_task(Splits data, const TaskShares& shares) {
+  require(shares.validation >= 0 && shares.test >= 0 && shares.validation + shares.test < 1,
+          "validation and test are shares of the samples, together below 1; got {} and {}",
+          shares.validation, shares.test);
+  const bool stratify = shares.stratify && !labels_of(data.train).empty();
+  // The second split is of what the first has left.
+  double left = 1;
+  if (data.test.size() == 0 && shares.test > 0) {
+    std::tie(data.train, data.test) =
+        data.train.split(shares.test, {.seed = shares.seed, .stratify = stratify});
+    left -= shares.test;
+  }
+  if (data.validation.size() == 0 && shares.validation > 0) {
+    std::tie(data.train, data.validation) = data.train.split(
+        shares.validation / left, {.seed = shares.seed + 1, .stratify = stratify});
+  }
+  return data;
+}
+
+std::string task_note(const Splits& data, const std::string& what, const std::string& samples) {
+  return fmt::format("learns {}; {} {} train, {} validate, {} test", what, data.train.size(),
+                     samples, data.validation.size(), data.test.size());
+}
+
+}  // namespace linnet

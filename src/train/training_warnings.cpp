@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/training_warnings.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <span>
+
+#include "base/check.h"
+#include "data/targets.h"
+#include "model/model_state.h"
+#include "nn/definition.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::size_t kMostHashes = 512;
+constexpr std::uint64_t kHashBits = (std::uint64_t{1} << 48) - 1;  // shorter in a model file
+constexpr double kSeenShare = 0.1;
+constexpr std::int64_t kFewSamples = 3;  // so many equal ones are no chance
+constexpr double kLargeInput = 20;       // root mean square of a feature
+constexpr std::size_t kLooksAhead = 3;   // operators after an input in which a scaling counts
+constexpr std::int64_t kLookedAt = 2000;  // samples
+
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+std::uint64_t hashed(std::span<const std::byte> bytes, std::uint64_t hash) {
+  std::size_t at = 0;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    hash = mixed(hash ^ word) + 0x9e3779b97f4a7c15;
+  }
+  std::uint64_t rest = bytes.size();
+  for (; at < bytes.size(); ++at) rest = rest << 8 | static_cast<std::uint64_t>(bytes[at]);
+  return mixed(hash ^ rest);
+}
+
+/// One hash a sample, of all of its inputs; none where a source gives them.
+std::vector<std::uint64_t> hashes_of(const Dataset& data) {
+  const auto in_memory = [](const Column& column) { return column.source == nullptr; };
+  if (data.size() == 0 || !std::ranges::all_of(data.inputs(), in_memory)) return {};
+  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(data.size()), 0);
+  for (const Column& column : data.inputs()) {
+    const std::span<const std::byte> bytes = column.data.bytes();
+    const std::size_t record = bytes.size() / hashes.size();
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      hashes[i] = hashed(bytes.subspan(i * record, record), hashes[i]);
+    }
+  }
+  for (std::uint64_t& hash : hashes) hash &= kHashBits;
+  return hashes;
+}
+
+void keep_smallest(std::vector<std::uint64_t>& hashes) {
+  std::ranges::sort(hashes);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  if (hashes.size() > kMostHashes) hashes.resize(kMostHashes);
+}
+
+struct Seen {
+  std::int64_t found = 0;
+  std::int64_t looked_up = 0;
+  double share() const {
+    return looked_up == 0 ? 0 : static_cast<double>(found) / static_cast<double>(looked_up);
+  }
+  bool warns() const { return found >= std::min(kFewSamples, looked_up) && share() >= kSeenShare; }
+};
+
+/// `noted` is sorted.
+Seen seen_in(const std::vector<std::uint64_t>& noted, const Dataset& data) {
+  Seen seen;
+  if (noted.empty()) return seen;
+  const std::uint64_t limit =
+      noted.size() < kMostHashes ? kHashBits : noted.back();  // all are noted, or the smallest
+  for (const std::uint64_t hash : hashes_of(data)) {
+    if (hash > limit) continue;
+    ++seen.looked_up;
+    if (std::ranges::binary_search(noted, hash)) ++seen.found;
+  }
+  return seen;
+}
+
+bool scales(const Node& node) {
+  static constexpr std::array<std::string_view, 3> kScaling{"scale", "channel_scale", "arithmetic"};
+  const std::string_view name = node.op->name();
+  return std::ranges::any_of(kScaling, [&](std::string_view known) { return name == known; }) ||
+         name.find("norm") != std::string_view::npos;
+}
+
+/// Returns whether one of the first operators that read an input scales it.
+bool is_scaled(const Graph& graph, Value input) {
+  std::vector<int> reached{input.id};
+  for (std::size_t step = 0; step < kLooksAhead; ++step) {
+    std::vector<int> next;
+    for (const Node& node : graph.nodes()) {
+      const bool reads = std::ranges::any_of(node.inputs, [&](Value value) {
+        return std::ranges::find(reached, value.id) != reached.end();
+      });
+      if (!reads) continue;
+      if (scales(node)) return true;
+      for (const Value value : node.outputs) next.push_back(value.id);
+    }
+    reached = std::move(next);
+  }
+  return false;
+}
+
+struct Feature {
+  std::size_t index = 0;
+  double size = 0;  ///< root mean square
+};
+
+template <class T>
+Feature largest_feature(std::span<const T> values, std::size_t features) {
+  std::vector<double> squares(features, 0.0);
+  const std::size_t rows = values.size() / features;
+  for (std::size_t i = 0; i < rows * features; ++i) {
+    const auto value = static_cast<double>(values[i]);
+    squares[i % features] += value * value;
+  }
+  const auto most = std::ranges::max_element(squares);
+  return {static_cast<std::size_t>(most - squares.begin()),
+          std::sqrt(*most / static_cast<double>(rows))};
+}
+
+/// Pixels count as one feature, the numbers of a row each as its own.
+void warn_of_inputs(const Model& model, const Dataset& train, bool crops,
+                    std::vector<std::string>& warnings) {
+  if (!model.table().empty()) return;
+  const NetworkDefinition& network = model.network().definition();
+  for (const NetworkInput& input : network.inputs) {
+    const auto column = std::ranges::find(train.inputs(), input.name, &Column::name);
+    const bool only = network.inputs.size() == 1 && train.inputs().size() == 1;
+    const Column* found = column != train.inputs().end() ? &*column
+                          : only                         ? &train.inputs()[0]
+                                                         : nullptr;
+    if (found == nullptr || found->source != nullptr || found->dtype() == DType::i32) continue;
+    if (found->record() != input.sample && !crops) continue;  // which the training refuses
+    const Tensor rows = found->data.rows(0, std::min(kLookedAt, train.size()));
+    const bool numbers = found->record().rank() == 1;
+    const auto features = static_cast<std::size_t>(numbers ? found->record()[0] : 1);
+    const Feature large = found->dtype() == DType::u8
+                              ? largest_feature(rows.as<std::uint8_t>(), features)
+                              : largest_feature(rows.as<float>(), features);
+    if (!(large.size > kLargeInput) || is_scaled(network.graph, input.value)) continue;
+    warnings.push_back(fmt::format(
+        "the input '{}' has large numbers (a root mean square of {:.3g}{}) that no layer scales: "
+        "begin the network with a normalize or batch_norm layer{}",
+        input.name, large.size, numbers ? fmt::format(" in column {}", large.index) : "",
+        numbers ? "" : ", or for pixels with rescale"));
+  }
+}
+
+/// Returns the loss that the first output trains with, before Loss::automatic is resolved.
+Loss first_loss(const TrainingOptions& options, const std::string& output) {
+  for (const OutputLoss& loss : options.output_losses) {
+    if (loss.output == output) return loss.custom ? Loss::huber : loss.loss;
+  }
+  return options.custom_loss ? Loss::huber : options.loss;
+}
+
+void warn_of_targets(const Model& model, const Dataset& train, const TrainingOptions& options,
+                     std::vector<std::string>& warnings) {
+  const Loss loss = first_loss(options, model.network().output_names().front());
+  if (loss != Loss::mse && loss != Loss::automatic) return;
+  if (loss == Loss::automatic && is_multi_label(train)) return;  // binary cross-entropy
+  const std::span<const float> values = values_of(train);
+  const bool binary = !values.empty() && std::ranges::all_of(values, [](float value) {
+    return value == 0 || value == 1;
+  });
+  if (!binary) return;
+  warnings.push_back(
+      fmt::format("the targets of '{}' are all 0 or 1, and the loss is the squared error: the loss "
+                  "binary_cross_entropy learns probabilities of them",
+                  train.info().name));
+}
+
+void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {
+  std::vector<std::uint64_t> training = hashes_of(data.train);
+  keep_smallest(training);
+  for (const auto& [name, part] : {std::pair("validation", &data.validation),
+                                   std::pair("test", &data.test)}) {
+    if (part->size() == 0) continue;
+    if (const Seen seen = seen_in(training, *part); seen.warns()) {
+      warnings.push_back(fmt::format(
+          "about {:.0f} % of the {} set of '{}' is in the training set too, so its metrics are too "
+          "good for new data",
+          100 * seen.share(), name, data.train.info().name));
+    } else if (const Seen before = seen_in(model.training_record().seen, *part); before.warns()) {
+      warnings.push_back(fmt::format(
+          "about {:.0f} % of the {} set of '{}' was in an earlier training set of the model, so its "
+          "metrics are too good for new data",
+          100 * before.share(), name, data.train.info().name));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> training_warnings(const Model& model, const Splits& data,
+                                           const TrainingOptions& options) {
+  std::vector<std::string> warnings;
+  if (data.train.size() == 0) return warnings;
+  warn_of_inputs(model, data.train, options.augment.crops(), warnings);
+  warn_of_targets(model, data.train, options, warnings);
+  warn_of_seen(model, data, warnings);
+  return warnings;
+}
+
+void remember_samples(Model& model, const Dataset& train) {
+  const std::vector<std::uint64_t> hashes = hashes_of(train);
+  if (hashes.empty()) return;
+  TrainingRecord record = model.training_record();
+  record.seen.insert(record.seen.end(), hashes.begin(), hashes.end());
+  keep_smallest(record.seen);
+  model.set_training_record(std::move(record));
+}
+
+double seen_share(const Model& model, const Dataset& data) {
+  const Seen seen = seen_in(model.training_record().seen, data);
+  return seen.warns() ? seen.share() : 0;
+}
+
+}  // namespace linnet
