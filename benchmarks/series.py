@@ -17,11 +17,9 @@ import csv
 import datetime
 import json
 import os
-import pathlib
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import warnings
@@ -34,6 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import other_results
+import tabular
 
 # File, time, format of the time, target, past, future.
 SERIES = {
@@ -167,20 +166,11 @@ def save(results, options, at_start):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", dest="folder", type=pathlib.Path, required=True,
-                        help="folder of the tables, or of their tabular.tar.xz")
     parser.add_argument("--series", nargs="*", default=list(SERIES), choices=list(SERIES))
-    parser.add_argument("--arguments", nargs=argparse.REMAINDER, default=[], help="for linnet train; comes last")
-    options = other_results.parsed(parser, "series")
-    options.linnet = str(pathlib.Path(options.linnet).resolve())
+    options = tabular.parsed(parser, "series")
     at_start = os.getloadavg()[0]
     warnings.filterwarnings("ignore")
-    with tempfile.TemporaryDirectory() as unpacked:
-        folder = options.folder
-        if (folder / "tabular.tar.xz").is_file():
-            with tarfile.open(folder / "tabular.tar.xz") as archive:
-                archive.extractall(unpacked, filter="data")
-            folder = pathlib.Path(unpacked)
+    with tabular.unpacked(options.folder) as folder:
         results = []
         for name in options.series:
             results.append(compare(name, folder, options))

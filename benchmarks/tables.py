@@ -20,7 +20,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 import warnings
@@ -36,6 +35,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import other_results
+import tabular
 
 # File, target (number from 1), header, separator, classification, columns that tell the target or
 # only number the rows.
@@ -151,21 +151,12 @@ def save(results, options, at_start):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", dest="folder", type=pathlib.Path, required=True,
-                        help="folder of the tables, or of their tabular.tar.xz")
     parser.add_argument("--tables", nargs="*", default=list(TABLES), choices=list(TABLES))
     parser.add_argument("--only-linnet", action="store_true", help="print Linnet's scores and write nothing")
-    parser.add_argument("--arguments", nargs=argparse.REMAINDER, default=[], help="for linnet train; comes last")
-    options = other_results.parsed(parser, "tables")
-    options.linnet = str(pathlib.Path(options.linnet).resolve())
+    options = tabular.parsed(parser, "tables")
     at_start = os.getloadavg()[0]
     warnings.filterwarnings("ignore")
-    with tempfile.TemporaryDirectory() as unpacked:
-        folder = options.folder
-        if (folder / "tabular.tar.xz").is_file():
-            with tarfile.open(folder / "tabular.tar.xz") as archive:
-                archive.extractall(unpacked, filter="data")
-            folder = pathlib.Path(unpacked)
+    with tabular.unpacked(options.folder) as folder:
         results = []
         for name in options.tables:
             results.append(compare(name, folder, options))

@@ -15,6 +15,8 @@ except ImportError as error:
 
 TRAIN = ("{} train --workload mnist-cnn --data digits --epochs 2 --device cpu --seed 1 "
          "--out {}").format
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # which notebooks draw; other escape sequences they cut
+DRAWN = r"epoch 1/2 [^:\r\n]*\d+ %"
 EPOCH = re.compile(r"epoch (\d)/2: loss [\d.]+, accuracy [\d.]+ %; test loss .* samples/s")
 
 
@@ -32,7 +34,7 @@ class Notebook(unittest.TestCase):
             nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
         outputs = notebook.cells[0].outputs
         self.assertEqual({output.output_type for output in outputs}, {"stream"})
-        return "".join(output.text for output in outputs)
+        return COLOUR.sub("", "".join(output.text for output in outputs))
 
     def check(self, text):
         self.assertNotIn("\x1b", text)
@@ -43,8 +45,8 @@ class Notebook(unittest.TestCase):
     def test_a_shell_cell_draws_the_progress_in_one_line(self):
         text = self.run_cell("!{}".format)
         self.check(text)
-        self.assertRegex(text, r"\repoch 1/2 +\d+ %")
-        self.assertFalse([line for line in shown(text) if re.match(r"epoch \d/2 +\d+ %", line)])
+        self.assertRegex(text, "\r" + DRAWN)
+        self.assertFalse([line for line in shown(text) if re.match(DRAWN, line)])
 
     def test_a_subprocess_writes_plain_lines(self):
         text = self.run_cell(lambda command: (
