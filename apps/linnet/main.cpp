@@ -97,6 +97,10 @@ int run(int argc, char** argv) {
   add_optimizers(app, action);
   add_data(app, action);
   add_completion(app, action);
+  if (argc == 1) {
+    print_out(help_page(app));
+    return kUserError;
+  }
   const std::vector<std::string> commands = subcommand_names(app);
   if (argc > 1 && argv[1][0] != '-' &&
       std::find(commands.begin(), commands.end(), argv[1]) == commands.end()) {

@@ -2,6 +2,7 @@
 """`linnet PATH` says what lies there and what to run; `linnet --help` is a page."""
 import re
 import shlex
+import subprocess
 import unittest
 
 import command
@@ -63,6 +64,9 @@ class Propose(command.CommandTest):
 
     def test_help_is_a_page_in_groups(self):
         out, _ = self.run_linnet("--help")
+        alone = subprocess.run([command.LINNET], capture_output=True, text=True, check=False)
+        self.assertEqual((alone.stdout, alone.stderr, alone.returncode), (out, "", 2))
+        self.assertNotIn("\nOthers:", out)
         for text in ("First steps with your own data:", "\nTrain and use models:\n  train ",
                      "`linnet COMMAND --help`"):
             self.assertIn(text, out)

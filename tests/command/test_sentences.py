@@ -215,8 +215,8 @@ class Configurations(command.CommandTest):
             self.config('{type = "dense", units = 2}', inputs="[2]", data="arrays")
             out = f"run-{keep}"
             _, err = self.run_linnet("train", "c.toml", "--epochs", 1, "--out", out)
-            part = "test" if keep else "training"
-            self.assertRegex(err, rf"linnet: {part} loss [\d.]+; report: {out}/report.html\n$")
+            score = r"test R² -?[\d.]+" if keep else r"training loss [\d.]+"
+            self.assertRegex(err, rf"linnet: {score}; report: {out}/report.html\n$")
             report = (self.folder / out / "report.html").read_text()
             self.assertNotIn("accuracy</", report)
             self.assertIn("training loss", report)

@@ -65,7 +65,7 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   Json json;
   add_setup(json, job, model, data.splits.train, data.splits.test.size(), history.epochs.size());
   add_scores(json, history.epochs);
-  json["test_r_squared"] = test ? number_json(test->r_squared) : Json();
+  if (test && std::isfinite(test->r_squared)) json["test_r_squared"] = test->r_squared;
   add_speed(json, samples, spread_of(epoch_seconds(history)));
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
