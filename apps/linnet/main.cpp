@@ -113,9 +113,10 @@ int run(int argc, char** argv) {
       return kSuccess;
     }
     if (there) {
-      return report(kUserError, fmt::format("'{0}' is not a command; `linnet {0}` alone says what to "
-                                            "run, e.g. `linnet train {0} ...`",
-                                            argv[1]));
+      return report(kUserError,
+                    fmt::format("'{0}' is not a command; `linnet {0}` alone says what to "
+                                "run, e.g. `linnet train {0} ...`",
+                                argv[1]));
     }
     const std::string near = did_you_mean(argv[1], commands);
     return report(kUserError, fmt::format("there is no command '{}'{}", argv[1],

@@ -226,7 +226,7 @@ struct DatasetOptions {
   /// Maximum number of training samples, taken evenly from all; 0: all. Throws Error for `streamed`
   /// images.
   std::int64_t train_samples = 0;
-  bool test = true;  ///< false: leaves the test set empty
+  bool test = true;              ///< false: leaves the test set empty
   std::int64_t text_length = 0;  ///< ids of a text, its last words; 0: 150
 };
 

@@ -18,7 +18,8 @@ namespace linnet {
 /// these, classes along the last axis of y. An epoch's reported loss is the mean of its
 /// batches' losses, each counted by its samples or the sum of their weights.
 enum class Loss : std::uint8_t {
-  /// cross_entropy for labels, binary_cross_entropy for values of 0 and 1 in a column for each class
+  /// cross_entropy for labels, binary_cross_entropy for values of 0 and 1 in a column for each
+  /// class
   /// (Dataset::classes()), as of X-rays, mse for other values
   automatic,
   /// -log softmax(y)[label], or -sum t log softmax(y) for targets that are distributions. Takes

@@ -69,11 +69,13 @@ enum class TableTarget : std::uint8_t {
 
 /// Names the target columns, each by name or number from 1: "y", or {"low", "high"} for several.
 struct TableTargets {
-  TableTargets() = default;                                   ///< Names none.
-  TableTargets(const char* name) : names{name} {}             // NOLINT(*-explicit-*)
-  TableTargets(std::string name) : names{std::move(name)} {}  // NOLINT(*-explicit-*)
-  TableTargets(std::vector<std::string> several)
-      : names(std::move(several)) {}  // NOLINT(*-explicit-*)
+  TableTargets() = default;  ///< Names none.
+  // NOLINTBEGIN(*-explicit-*)
+  TableTargets(const char* name) : names{name} {}                                ///< Names one.
+  TableTargets(std::string name) : names{std::move(name)} {}                     ///< Names one.
+  TableTargets(std::vector<std::string> several) : names(std::move(several)) {}  ///< Names several.
+  // NOLINTEND(*-explicit-*)
+  /// Names several.
   TableTargets(std::initializer_list<std::string> several) : names(several) {}
 
   std::vector<std::string> names = {};  ///< one column, or several that differ

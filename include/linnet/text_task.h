@@ -29,7 +29,7 @@ struct TextTaskOptions {
   double test = 0.2;         ///< share of the texts that measure the model, in [0, 1)
   /// Takes the same share of each class for validation and test, within one text.
   bool stratify = true;
-  std::uint64_t seed = 0;     ///< seed of the split, and of the training
+  std::uint64_t seed = 0;      ///< seed of the split, and of the training
   std::int64_t words = 20000;  ///< most words that are known, the most frequent ones
   /// Ids of a sample, the last ones of a longer text. 0: as many as 95 of 100 texts need, at most
   /// 400.
@@ -54,11 +54,12 @@ struct TextTask {
   std::vector<std::string> notes = {};
 };
 
-/// Reads texts of any number of classes from a file or a folder, splits them, ranks the words of the
-/// training set, and chooses a network and a recipe. A folder is as load_dataset() says; its test
-/// set is kept. A file (.tsv, .txt, also .gz and .xz) has a text a line, or is a table whose columns
-/// are named. Words that occur once are unknown. Throws DataError naming file and line, for fewer
-/// than two classes, and for shares that leave no training set; Error for options out of range.
+/// Reads texts of any number of classes from a file or a folder, splits them, ranks the words of
+/// the training set, and chooses a network and a recipe. A folder is as load_dataset() says; its
+/// test set is kept. A file (.tsv, .txt, also .gz and .xz) has a text a line, or is a table whose
+/// columns are named. Words that occur once are unknown. Throws DataError naming file and line, for
+/// fewer than two classes, and for shares that leave no training set; Error for options out of
+/// range.
 TextTask text_task(const std::filesystem::path& path, const TextTaskOptions& options = {});
 
 /// Reads a file or a folder of labelled texts as samples of a model of texts: its vocabulary

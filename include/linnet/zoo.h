@@ -57,11 +57,11 @@ Network resnet101(const ImageOptions& options = {});
 Network cifar_resnet(std::int64_t depth, const ImageOptions& options = {});
 
 /// Returns the residual network that image_task() trains, for small images and few samples: pixels
-/// -> conv 32 3x3 -> batch norm -> ReLU -> three blocks of two 3x3 convolutions, with 32, 64 and 128
-/// filters -> global average pool -> dropout 0.2 -> dense "fc". Where the shorter side has at least
-/// 64 pixels the first convolution has stride 2, and from 128 on a max pool follows it. Shortcuts of
-/// the second and third block are 1x1 convolutions with a batch norm. 308,650 parameters for colour
-/// images of 10 classes.
+/// -> conv 32 3x3 -> batch norm -> ReLU -> three blocks of two 3x3 convolutions, with 32, 64 and
+/// 128 filters -> global average pool -> dropout 0.2 -> dense "fc". Where the shorter side has at
+/// least 64 pixels the first convolution has stride 2, and from 128 on a max pool follows it.
+/// Shortcuts of the second and third block are 1x1 convolutions with a batch norm. 308,650
+/// parameters for colour images of 10 classes.
 Network small_resnet(const ImageOptions& options = {});
 
 /// Says how a VGG network is built. Defaults are torchvision's.

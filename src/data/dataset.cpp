@@ -259,9 +259,8 @@ bool has_class_columns(const Dataset& data) {
 }
 
 bool is_multi_label(const Dataset& data) {
-  return has_class_columns(data) && std::ranges::all_of(values_of(data), [](float value) {
-    return value == 0 || value == 1;
-  });
+  return has_class_columns(data) &&
+         std::ranges::all_of(values_of(data), [](float value) { return value == 0 || value == 1; });
 }
 
 std::int64_t classes_of(std::span<const std::int32_t> labels,

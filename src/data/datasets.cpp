@@ -160,8 +160,8 @@ std::optional<fs::path> find(const std::string& name, const Places& places) {
   const std::string near = nearest(name, names());
   const std::string all = listed(names());
   require(near.empty(),
-          "'{}' is neither a folder nor a known data set; did you mean '{}', one of {}?", name, near,
-          all);
+          "'{}' is neither a folder nor a known data set; did you mean '{}', one of {}?", name,
+          near, all);
   fail("'{}' is neither a folder nor a known data set; expected a folder, {}", name, all);
 }
 

@@ -83,7 +83,8 @@ FoundData find_dataset(const fs::path& path) {
                      archive == listing.files.end() ? "" : archive->filename().string());
   fail<DataError>(
       "'{}' holds no data set; expected IDX files (train-images-idx3-ubyte, also .gz), CIFAR "
-      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts (train.tsv, "
+      "batches (data_batch_*.bin or train.bin), arrays (x_train.npy, y_train.npy), texts "
+      "(train.tsv, "
       "also .gz and .xz, or class/*.txt), chest X-rays (Data_Entry_2017.csv, or labels.csv beside "
       "images) or folders of images by class (class/*.png, *.jpg, *.jpeg, *.bmp), the folders also "
       "under train/ and test/ (of images also val/)",

@@ -72,8 +72,7 @@ TEST(LoadDataset, NamesAPathThatIsMissingOrAFile) {
   EXPECT_EQ(error_of([&] { load_dataset(folder.path()); }),
             quoted(folder.path()) + " holds no data set: the folder is empty");
   const auto file = folder.write("x.bin", "x");
-  EXPECT_EQ(error_of([&] { load_dataset(file); }),
-            quoted(file) + " is a file; expected a folder");
+  EXPECT_EQ(error_of([&] { load_dataset(file); }), quoted(file) + " is a file; expected a folder");
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "data/contents.h"
 #include "data/data_files.h"
 #include "data/fashion_mnist.h"
-#include "data/texts.h"
 #include "data/targets.h"
+#include "data/texts.h"
 
 namespace linnet::test {
 namespace {

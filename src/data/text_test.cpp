@@ -4,8 +4,8 @@
 
 #include "data/contents.h"
 #include "data/data_files.h"
-#include "data/texts.h"
 #include "data/packed.h"
+#include "data/texts.h"
 #include "data/vocabulary.h"
 #include "data/xz.h"
 #include "data/xz_file.h"
@@ -181,14 +181,14 @@ TEST(Imdb, NamesTheLineThatIsWrong) {
   const TemporaryFolder folder;
   const auto train = folder.write("train.tsv", "1\tgood\nno tab\n");
   EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),
-            "line 2 of " + quoted(train) +
-                " has no tab; expected a label and a text after tabs");
+            "line 2 of " + quoted(train) + " has no tab; expected a label and a text after tabs");
   std::string turned;  // the text first
   for (int i = 0; i < 150; ++i) turned += fmt::format("text {}\t{}\n", i, i % 2);
   folder.write("train.tsv", turned);
   EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),
-            quoted(train) + " has 150 different labels in 150 lines; expected the label first and "
-                            "the text last in each line, separated by tabs");
+            quoted(train) +
+                " has 150 different labels in 150 lines; expected the label first and "
+                "the text last in each line, separated by tabs");
   folder.write("train.tsv", "1\tgood\n0\tbad\n");
   folder.write("test.tsv", "7\tgood\n");
   EXPECT_EQ(error_of([&] { load_texts(folder.path()); }),

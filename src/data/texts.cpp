@@ -101,7 +101,8 @@ LabelledTexts read_classes(const fs::path& part) {
 }
 
 std::optional<LabelledTexts> read_part(const fs::path& folder, std::string_view part) {
-  if (const std::optional<fs::path> table = find_table(folder, part)) return read_text_lines(*table);
+  if (const std::optional<fs::path> table = find_table(folder, part))
+    return read_text_lines(*table);
   std::error_code error;
   if (!fs::is_directory(folder / part, error)) return std::nullopt;
   return read_classes(folder / part);
@@ -143,12 +144,13 @@ LabelledTexts read_text_lines(const fs::path& path) {
   });
   if (!cut.empty()) add(cut);
   require<DataError>(!texts.labels.empty(), "'{}' holds no texts", path.string());
-  const std::size_t classes = std::set<std::string>(texts.labels.begin(), texts.labels.end()).size();
-  require<DataError>(
-      classes <= kManyClasses || 2 * classes <= texts.labels.size(),
-      "'{}' has {} different labels in {} lines; expected the label first and the text last in each "
-      "line, separated by tabs",
-      path.string(), classes, texts.labels.size());
+  const std::size_t classes =
+      std::set<std::string>(texts.labels.begin(), texts.labels.end()).size();
+  require<DataError>(classes <= kManyClasses || 2 * classes <= texts.labels.size(),
+                     "'{}' has {} different labels in {} lines; expected the label first and the "
+                     "text last in each "
+                     "line, separated by tabs",
+                     path.string(), classes, texts.labels.size());
   return texts;
 }
 

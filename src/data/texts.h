@@ -44,8 +44,8 @@ LabelledTexts read_text_lines(const std::filesystem::path& path);
 /// words after tabs. False where it can't be read.
 bool holds_text_lines(const std::filesystem::path& path);
 
-/// Returns the different labels: numbers as they rise, others as they are sorted; of 0 and 1, and of
-/// neg and pos, always both.
+/// Returns the different labels: numbers as they rise, others as they are sorted; of 0 and 1, and
+/// of neg and pos, always both.
 std::vector<std::string> label_names(const LabelledTexts& texts);
 
 /// Returns the class names of such labels: negative and positive for 0 and 1, and for neg and pos;

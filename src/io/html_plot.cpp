@@ -64,7 +64,8 @@ class Drawing {
 
   std::string html() const {
     std::string out = fmt::format("<section><h2>{}</h2>\n", html_text(plot_.title));
-    if (!plot_.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", html_text(plot_.note));
+    if (!plot_.note.empty())
+      out += fmt::format("<p class=\"note\">{}</p>\n", html_text(plot_.note));
     out += legend();
     out += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
                        kHeight, html_text(plot_.title));
@@ -219,7 +220,8 @@ std::string tables_html(const std::vector<ReportTable>& tables) {
   for (const ReportTable& table : tables) {
     if (table.rows.empty()) continue;
     out += fmt::format("<section><h2>{}</h2>\n", html_text(table.title));
-    if (!table.note.empty()) out += fmt::format("<p class=\"note\">{}</p>\n", html_text(table.note));
+    if (!table.note.empty())
+      out += fmt::format("<p class=\"note\">{}</p>\n", html_text(table.note));
     out += "<div class=\"wide\"><table class=\"rows texts\"><thead><tr>";
     for (const std::string& name : table.header) out += fmt::format("<th>{}</th>", html_text(name));
     out += "</tr></thead><tbody>\n";

@@ -118,7 +118,8 @@ class Chart {
 
   std::string html() {
     span();
-    std::string out = fmt::format("<section><h2>{}</h2>\n<div class=\"legend\">", html_text(title_));
+    std::string out =
+        fmt::format("<section><h2>{}</h2>\n<div class=\"legend\">", html_text(title_));
     for (const Curve& c : curves_) {
       out += fmt::format("<span><i class=\"{}\"></i>{}</span>", c.style, html_text(c.label));
     }
@@ -137,8 +138,8 @@ class Chart {
   static constexpr double kHeight = 270;
   static constexpr double kLeastLeft = 56;
   static constexpr double kLeastRight = 14;
-  static constexpr double kDigit = 7.6;       // a digit's width
-  static constexpr double kDwarfs = 10;       // times the median: such a value hides the others
+  static constexpr double kDigit = 7.6;        // a digit's width
+  static constexpr double kDwarfs = 10;        // times the median: such a value hides the others
   static constexpr std::size_t kMarkers = 40;  // of a curve
   static constexpr double kTop = 10;
   static constexpr double kBottom = 44;
@@ -156,8 +157,8 @@ class Chart {
     return all;
   }
 
-  /// A first epoch that dwarfs the rest makes the scale logarithmic; of values at or below zero, the
-  /// largest are left out.
+  /// A first epoch that dwarfs the rest makes the scale logarithmic; of values at or below zero,
+  /// the largest are left out.
   void span() {
     const std::vector<double> all = values();
     double low = all.front();
@@ -331,8 +332,8 @@ std::string confusion_html(const Report& report) {
       const char* text = shade > 0.6 ? " class=\"strong\"" : count == 0 ? " class=\"zero\"" : "";
       out += fmt::format(
           "<td{} style=\"background:rgba(var(--{}),{:.2f})\" title=\"{} predicted as {}: {}\">",
-          text, row == column ? "good" : "bad", 0.04 + 0.9 * shade, html_text(report.class_names[row]),
-          html_text(report.class_names[column]), count);
+          text, row == column ? "good" : "bad", 0.04 + 0.9 * shade,
+          html_text(report.class_names[row]), html_text(report.class_names[column]), count);
       out += dense ? "</td>" : fmt::format("{}</td>", count);
     }
     const double right = total > 0 ? static_cast<double>(begin[static_cast<std::ptrdiff_t>(row)]) /

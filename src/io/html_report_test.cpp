@@ -150,7 +150,8 @@ TEST(HtmlReport, APartialEpochIsMarked) {
 }
 
 TEST(HtmlReport, OneChartIsAsLargeAsOneOfTwo) {
-  EXPECT_TRUE(holds(html_report(many_epochs(3, 1)), "repeat(auto-fill,minmax(min(100%,400px),1fr))"));
+  EXPECT_TRUE(
+      holds(html_report(many_epochs(3, 1)), "repeat(auto-fill,minmax(min(100%,400px),1fr))"));
 }
 
 TEST(HtmlReport, OneEpochIsEnough) {

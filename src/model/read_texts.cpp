@@ -30,7 +30,8 @@ std::string name_of(const std::string& text) {
   std::string name = text.substr(0, kLongest);
   // Not within a letter of several bytes.
   for (int i = 0; i < 3 && text.size() > kLongest && !is_utf8(name); ++i) name.pop_back();
-  std::ranges::replace_if(name, [](unsigned char c) { return c < ' '; }, ' ');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return c < ' '; }, ' ');
   return name.size() < text.size() ? name + "..." : name;
 }
 

@@ -41,10 +41,9 @@ Shape shape_from(const nlohmann::json& json) {
 
 /// Sorted, of files of later versions too.
 std::vector<std::uint64_t> hashes_from(const nlohmann::json& json) {
-  const bool whole = json.is_array() && json.size() <= kMostHashes &&
-                     std::ranges::all_of(json, [](const auto& hash) {
-                       return hash.is_number_unsigned();
-                     });
+  const bool whole =
+      json.is_array() && json.size() <= kMostHashes &&
+      std::ranges::all_of(json, [](const auto& hash) { return hash.is_number_unsigned(); });
   require<DataError>(whole, "{}", kDamaged);
   auto hashes = json.get<std::vector<std::uint64_t>>();
   std::ranges::sort(hashes);

@@ -42,8 +42,8 @@ FittedSeries fit_series(const Table& table, const SeriesFit& options);
 /// a line, that stand out from all lags within a quarter of theirs; 1: none. `all`: the values of
 /// each series. Lags reach up to 1000 and a third of the longest series.
 std::int64_t find_season(std::span<const std::vector<double>> all);
-/// The season of the calendar that is within 5 % of this one, else this one: 7 or 365 of days, 24, 168 or 8766
-/// of hours, 52 of weeks, 12 of months.
+/// The season of the calendar that is within 5 % of this one, else this one: 7 or 365 of days, 24,
+/// 168 or 8766 of hours, 52 of weeks, 12 of months.
 std::int64_t calendar_season(std::int64_t season, const SeriesRecord& record);
 
 }  // namespace linnet

@@ -16,7 +16,7 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kLongestSide = 128;  // pixels of images that keep their size
+constexpr std::int64_t kLongestSide = 128;                  // pixels of images that keep their size
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // of images in memory
 
 /// What the default recipe takes, by the number of training images.
@@ -92,9 +92,10 @@ std::int64_t outputs_of(const Dataset& data) {
       data.info().name, to_string(sample));
   const std::span<const std::int32_t> labels = labels_of(data);
   const Shape values = value_shape_of(data);
-  require<DataError>(!labels.empty() || values.rank() == 1,
-                     "the images of '{}' have neither a class each nor values; expected one of them",
-                     data.info().name);
+  require<DataError>(
+      !labels.empty() || values.rank() == 1,
+      "the images of '{}' have neither a class each nor values; expected one of them",
+      data.info().name);
   if (labels.empty()) return values[0];
   const std::int64_t classes =
       data.classes().empty() ? classes_of(labels) : std::ssize(data.classes());
@@ -140,11 +141,11 @@ ImageTask image_task(const Splits& data, const ImageTaskOptions& options) {
   task.training.streamed = data.train.inputs()[0].source != nullptr;
   const std::string what =
       classes ? fmt::format("one of {} classes", outputs) : fmt::format("{} labels", outputs);
-  task.notes.push_back(task_note(
-      task.data,
-      fmt::format("{} from images of {} x {} pixels in {}", what, sample[0], sample[1],
-                  sample[2] == 1 ? "grey" : "colour"),
-      "images"));
+  task.notes.push_back(
+      task_note(task.data,
+                fmt::format("{} from images of {} x {} pixels in {}", what, sample[0], sample[1],
+                            sample[2] == 1 ? "grey" : "colour"),
+                "images"));
   return task;
 }
 

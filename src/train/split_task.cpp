@@ -21,8 +21,8 @@ Splits split_for_task(Splits data, const TaskShares& shares) {
     left -= shares.test;
   }
   if (data.validation.size() == 0 && shares.validation > 0) {
-    std::tie(data.train, data.validation) = data.train.split(
-        shares.validation / left, {.seed = shares.seed + 1, .stratify = stratify});
+    std::tie(data.train, data.validation) =
+        data.train.split(shares.validation / left, {.seed = shares.seed + 1, .stratify = stratify});
   }
   return data;
 }

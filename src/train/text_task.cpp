@@ -111,7 +111,8 @@ std::int64_t length_for(const std::vector<std::string>& texts, const Vocabulary&
     const auto start = std::ranges::find_if(ids, [](std::int32_t id) { return id != 0; });
     lengths.push_back(ids.end() - start);
   }
-  const auto place = static_cast<std::int64_t>(kLengthShare * static_cast<double>(lengths.size() - 1));
+  const auto place =
+      static_cast<std::int64_t>(kLengthShare * static_cast<double>(lengths.size() - 1));
   std::ranges::nth_element(lengths, lengths.begin() + place);
   const std::int64_t length = lengths[static_cast<std::size_t>(place)];
   return std::min(kLongest, (length + kLengthStep - 1) / kLengthStep * kLengthStep);
@@ -165,11 +166,11 @@ TextTask text_task(const fs::path& path, const TextTaskOptions& options) {
   task.network = text_network(task.length, vocabulary.size(), std::ssize(labels));
   task.training = text_training(task.data.train.size());
   task.training.seed = options.seed;
-  task.notes.push_back(task_note(
-      task.data,
-      fmt::format("one of {} classes from the last {} of {} known words of a text", labels.size(),
-                  task.length - 1, vocabulary.words().size()),
-      "texts"));
+  task.notes.push_back(
+      task_note(task.data,
+                fmt::format("one of {} classes from the last {} of {} known words of a text",
+                            labels.size(), task.length - 1, vocabulary.words().size()),
+                "texts"));
   return task;
 }
 

@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kMostHashes = 512;
 constexpr std::uint64_t kHashBits = (std::uint64_t{1} << 48) - 1;  // shorter in a model file
 constexpr double kSeenShare = 0.1;
-constexpr std::int64_t kFewSamples = 3;  // so many equal ones are no chance
-constexpr double kLargeInput = 20;       // root mean square of a feature
-constexpr std::size_t kLooksAhead = 3;   // operators after an input in which a scaling counts
+constexpr std::int64_t kFewSamples = 3;   // so many equal ones are no chance
+constexpr double kLargeInput = 20;        // root mean square of a feature
+constexpr std::size_t kLooksAhead = 3;    // operators after an input in which a scaling counts
 constexpr std::int64_t kLookedAt = 2000;  // samples
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -187,8 +187,8 @@ void warn_of_targets(const Model& model, const Dataset& train, const TrainingOpt
 void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {
   std::vector<std::uint64_t> training = hashes_of(data.train);
   keep_smallest(training);
-  for (const auto& [name, part] : {std::pair("validation", &data.validation),
-                                   std::pair("test", &data.test)}) {
+  for (const auto& [name, part] :
+       {std::pair("validation", &data.validation), std::pair("test", &data.test)}) {
     if (part->size() == 0) continue;
     if (const Seen seen = seen_in(training, *part); seen.warns()) {
       warnings.push_back(fmt::format(
@@ -196,10 +196,11 @@ void warn_of_seen(const Model& model, const Splits& data, std::vector<std::strin
           "good for new data",
           100 * seen.share(), name, data.train.info().name));
     } else if (const Seen before = seen_in(model.training_record().seen, *part); before.warns()) {
-      warnings.push_back(fmt::format(
-          "about {:.0f} % of the {} set of '{}' was in an earlier training set of the model, so its "
-          "metrics are too good for new data",
-          100 * before.share(), name, data.train.info().name));
+      warnings.push_back(
+          fmt::format("about {:.0f} % of the {} set of '{}' was in an earlier training set of the "
+                      "model, so its "
+                      "metrics are too good for new data",
+                      100 * before.share(), name, data.train.info().name));
     }
   }
 }

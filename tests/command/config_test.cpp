@@ -510,7 +510,8 @@ TEST_F(ConfigTest, ReadsCheckpoints) {
 }
 
 TEST_F(ConfigTest, ANetworkMayBeMissingWhereAModelIsGiven) {
-  const Job job = parse_config("[training]\nepochs = 3\n", "config.toml", {.from = "model.safetensors"});
+  const Job job =
+      parse_config("[training]\nepochs = 3\n", "config.toml", {.from = "model.safetensors"});
   EXPECT_EQ(job.training.epochs, 3);
   EXPECT_EQ(job.configuration, "[training]\nepochs = 3\n");
 }

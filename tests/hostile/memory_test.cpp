@@ -7,9 +7,9 @@
 #include "data/data_files.h"
 #include "data/idx.h"
 #include "data/image_transform.h"
-#include "data/texts.h"
 #include "data/load_dataset.h"
 #include "data/packed.h"
+#include "data/texts.h"
 #include "data/xz_file.h"
 #include "hostile/heap.h"
 #include "io/safetensors.h"
@@ -93,8 +93,7 @@ TEST_F(Memory, APackedTableOfReviewsTakesALineAtATime) {
   {
     const HeapLimit limit(2 * kMiB);
     EXPECT_EQ(error_of([&] { load_texts(folder_.path()); }),
-              "line 1 of " + quoted(path) +
-                  " has no tab; expected a label and a text after tabs");
+              "line 1 of " + quoted(path) + " has no tab; expected a label and a text after tabs");
   }
   folder_.write("train.tsv.xz", xz("0\t" + std::string(64 * kMiB, 'x')));
   const HeapLimit limit(64 * kMiB);

@@ -134,8 +134,9 @@ TEST(ImageTask, SaysWhatItCannotLearn) {
   EXPECT_EQ(message_of([&] { image_task({.train = points}); }),
             "'data' has samples of (2); expected images (height, width, 1 or 3) with classes: "
             "describe the network of other data");
-  EXPECT_EQ(message_of([&] { image_task(folder / "photos", {.validation = 0.5, .test = 0.5}); })
-                .substr(0, 20),
+  EXPECT_EQ(message_of([&] {
+              image_task(folder / "photos", {.validation = 0.5, .test = 0.5});
+            }).substr(0, 20),
             "'photos' has 1 class");
 }
 

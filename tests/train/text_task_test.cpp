@@ -88,7 +88,8 @@ TEST(TextTask, WordsComeFromTheTrainingSetAlone) {
   const TextTask task = text_task(folder / "news.tsv");
   // Of the 60 words that stand in one text each, those of validation and test are unknown.
   const auto& words = task.data.train.info().vocabulary;
-  const auto own = std::ranges::count_if(words, [](const auto& w) { return w.starts_with("word"); });
+  const auto own =
+      std::ranges::count_if(words, [](const auto& w) { return w.starts_with("word"); });
   EXPECT_GT(own, 30);
   EXPECT_LT(own, 55);
 }

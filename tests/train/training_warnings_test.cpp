@@ -61,8 +61,10 @@ TEST(TrainingWarnings, TheSquaredErrorOfZerosAndOnes) {
   const Dataset data = points(50, 1, 1);
   const Model model = model_of({Dense{.units = 1}});
   EXPECT_TRUE(warns(training_warnings(model, {.train = data}, {}), "squared error"));
-  EXPECT_TRUE(warns(training_warnings(model, {.train = data}, {.loss = Loss::mse}), "squared error"));
-  EXPECT_TRUE(training_warnings(model, {.train = data}, {.loss = Loss::binary_cross_entropy}).empty());
+  EXPECT_TRUE(
+      warns(training_warnings(model, {.train = data}, {.loss = Loss::mse}), "squared error"));
+  EXPECT_TRUE(
+      training_warnings(model, {.train = data}, {.loss = Loss::binary_cross_entropy}).empty());
 }
 
 TEST(TrainingWarnings, AValidationSetThatIsInTheTrainingSet) {
@@ -70,12 +72,14 @@ TEST(TrainingWarnings, AValidationSetThatIsInTheTrainingSet) {
   const Dataset train = points(3000, 1, 1, true);  // more than are noted
   const Dataset other = points(1000, 1, 2, true);
   EXPECT_TRUE(training_warnings(model, {.train = train, .validation = other}, {}).empty());
-  const auto warnings = training_warnings(
-      model, {.train = train, .validation = train.rows(0, 1000), .test = other}, {});
+  const auto warnings =
+      training_warnings(model, {.train = train, .validation = train.rows(0, 1000), .test = other},
+                        {});
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings[0],
-            "about 100 % of the validation set of 'data' is in the training set too, so its metrics "
-            "are too good for new data");
+  EXPECT_EQ(
+      warnings[0],
+      "about 100 % of the validation set of 'data' is in the training set too, so its metrics "
+      "are too good for new data");
 }
 
 TEST(TrainingWarnings, AModelKnowsWhatItHasLearnedFrom) {
@@ -95,8 +99,8 @@ TEST(TrainingWarnings, AModelKnowsWhatItHasLearnedFrom) {
   Model further = loaded.with_head("dense_1", Dense{.units = 3});
   remember_samples(further, data.rows(2000, 3000));
   EXPECT_EQ(seen_share(further, data), 1);
-  const auto warnings = training_warnings(
-      loaded, {.train = data.rows(2000, 3000), .test = data.rows(0, 500)}, {});
+  const auto warnings =
+      training_warnings(loaded, {.train = data.rows(2000, 3000), .test = data.rows(0, 500)}, {});
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(warns(warnings, "was in an earlier training set of the model"));
 }

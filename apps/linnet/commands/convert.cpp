@@ -134,9 +134,10 @@ int convert(const ConvertOptions& options) {
 
 void add_convert(CLI::App& app, Action& action) {
   auto o = std::make_shared<ConvertOptions>();
-  CLI::App* command = app.add_subcommand("convert",
-                                         "Reads models and weights of ONNX, PyTorch and Keras, and writes weights "
-                                         "for them");
+  CLI::App* command =
+      app.add_subcommand("convert",
+                         "Reads models and weights of ONNX, PyTorch and Keras, and writes weights "
+                         "for them");
   command
       ->add_option(
           "IN", o->in,

@@ -84,8 +84,8 @@ Json survey_json(const Survey& survey, const std::string& path) {
 
 std::string range_text(const ValueRange& range) {
   if (range.count == range.not_finite) return "no finite numbers";
-  return fmt::format("{:.4g} to {:.4g}, mean {:.4g}, std {:.4g}{}", range.least,
-                     range.most, range.mean, range.std_dev,
+  return fmt::format("{:.4g} to {:.4g}, mean {:.4g}, std {:.4g}{}", range.least, range.most,
+                     range.mean, range.std_dev,
                      range.not_finite > 0 ? fmt::format(", {} not finite", range.not_finite) : "");
 }
 

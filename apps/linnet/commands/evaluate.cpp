@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <linnet/metrics.h>
 #include <linnet/prediction_report.h>
+#include <linnet/table_transform.h>
 #include <linnet/text_task.h>
 #include <linnet/training_warnings.h>
-#include <linnet/table_transform.h>
 
 #include <array>
 #include <memory>
@@ -104,8 +104,7 @@ bool are_texts(const EvaluateOptions& options, const Model& model) {
 LoadedData load_labelled_texts(const EvaluateOptions& options, const SavedRun& run,
                                const Model& model) {
   const std::string path =
-      is_file(options.data) ? options.data
-                            : datasets::find(options.data, data_places())->string();
+      is_file(options.data) ? options.data : datasets::find(options.data, data_places())->string();
   TextColumns columns{.text = options.text, .target = options.target};
   if (is_table_name(path) && columns.text.empty()) columns.text = run.argument("--text");
   if (is_table_name(path) && columns.target.empty()) columns.target = run.argument("--target");
@@ -222,12 +221,12 @@ void add_evaluate(CLI::App& app, Action& action) {
       ->add_option("--part", o->part,
                    "The split to evaluate; the first of these that has samples if not given")
       ->check(one_of(part_names()));
-  command->add_option("--text", o->text,
-                      "Column of the texts in a table, for text models; that of the training if not\n"
-                      "given");
+  command->add_option(
+      "--text", o->text,
+      "Column of the texts in a table, for text models; that of the training if not\n"
+      "given");
   command->add_option("--target", o->target, "Column of their labels");
-  command->add_flag("--force", o->force,
-                    "Take classes of other names than the model's by number");
+  command->add_flag("--force", o->force, "Take classes of other names than the model's by number");
   add_loading_options(*command, o->images);
   command->add_option(
       "--seed", o->seed,

@@ -185,9 +185,10 @@ void add_predict(CLI::App& app, Action& action) {
                    "Pixels of the shorter side of image files before the centre crop, e.g. 256 for "
                    "ImageNet; if not given, image files are resized to the model's size")
       ->check(at_least(1, 1 << 14));
-  command->add_option("--text", o->text,
-                      "Column of the texts in tables, for text models; that of the training if not\n"
-                      "given");
+  command->add_option(
+      "--text", o->text,
+      "Column of the texts in tables, for text models; that of the training if not\n"
+      "given");
   command->add_option("--batch", o->batch, "Samples in a batch")->check(at_least(1));
   add_device_options(*command, o->on);
   command->add_option("--threads", o->threads, "Number of processors to use; 0: all")

@@ -31,7 +31,8 @@ constexpr std::size_t kMostNamed = 8;  // of classes or columns
 
 std::string shell_word(const std::string& argument) {
   const bool plain = !argument.empty() && std::ranges::all_of(argument, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 || std::string_view("_-./,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("_-./,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain) return argument;
   std::string text = "'";
@@ -110,10 +111,12 @@ std::string of_table(const std::string& path) {
   const std::size_t target = likely_target(table.columns());
   std::size_t text = 0;
   while (text < names.size() && (text == target || !holds_sentences(table, text))) ++text;
-  Lines lines{{"linnet data info " + shell_word(path), "types, ranges and missing values of the columns"}};
+  Lines lines{
+      {"linnet data info " + shell_word(path), "types, ranges and missing values of the columns"}};
   const std::string of = "--target " + shell_word(names[target]);
   if (text < names.size()) {
-    lines.emplace_back(fmt::format("linnet train {} --text {} {}", shell_word(path), shell_word(names[text]), of),
+    lines.emplace_back(fmt::format("linnet train {} --text {} {}", shell_word(path),
+                                   shell_word(names[text]), of),
                        "learns to tell the texts apart");
     add_use(lines, "\"a new text\"", "classes of new texts");
   } else {
@@ -137,7 +140,8 @@ std::string of_texts(const std::string& path, const LabelledTexts& train, std::s
 }
 
 std::string of_images(const std::string& path, const std::string& what) {
-  Lines lines{{"linnet data info " + shell_word(path), "counts, sizes, and files that can't be read"},
+  Lines lines{{"linnet data info " + shell_word(path),
+               "counts, sizes, and files that can't be read"},
               {"linnet train " + shell_word(path), "trains a small residual network on them"},
               {"linnet train " + shell_word(path) + " --from runs/OTHER --replace-head N",
                "begins with a trained network, for N classes"}};
@@ -154,20 +158,20 @@ std::string of_folder(const std::string& path) {
     }
     case DataKind::images: {
       const ImageIndex index = index_image_folders(found.folder);
-      return of_images(path, fmt::format("{} holds {} images of {} classes{}: {}.", path,
-                                         index.train.size() + index.test.size(),
-                                         index.class_names.size(),
-                                         index.test.empty()
-                                             ? ""
-                                             : fmt::format(" ({} for the test)", index.test.size()),
-                                         listed_some(index.class_names)));
+      return of_images(path,
+                       fmt::format("{} holds {} images of {} classes{}: {}.", path,
+                                   index.train.size() + index.test.size(), index.class_names.size(),
+                                   index.test.empty()
+                                       ? ""
+                                       : fmt::format(" ({} for the test)", index.test.size()),
+                                   listed_some(index.class_names)));
     }
     case DataKind::chest_xray: {
       const XrayIndex index = index_chest_xray(found.folder);
-      return of_images(
-          path, fmt::format("{} holds {} X-rays with {} labels: {}.", path,
-                            index.train.size() + index.validation.size() + index.test.size(),
-                            index.labels.size(), listed_some(index.labels)));
+      return of_images(path,
+                       fmt::format("{} holds {} X-rays with {} labels: {}.", path,
+                                   index.train.size() + index.validation.size() + index.test.size(),
+                                   index.labels.size(), listed_some(index.labels)));
     }
     case DataKind::npy:
       return page(fmt::format("{} holds arrays (.npy).", path),
@@ -195,7 +199,8 @@ struct Group {
 
 const std::vector<Group>& groups() {
   static const std::vector<Group> all{
-      {"Train and use models", {"train", "predict", "evaluate", "serve", "runs", "search", "importance", "optimize"}},
+      {"Train and use models",
+       {"train", "predict", "evaluate", "serve", "runs", "search", "importance", "optimize"}},
       {"Look at data and networks", {"data", "summary", "plan", "layers", "optimizers"}},
       {"Bring models in and out", {"convert", "export", "features"}},
       {"Speed and this machine", {"bench", "profile", "devices", "completion"}}};
@@ -229,22 +234,27 @@ std::string proposal(const std::string& path) {
     return of_texts(path, read_text_lines(path), 0);
   }
   if (is_table_name(path)) return of_table(path);
-  fail("'{}' is not a folder of data, table, file of texts, image, model or configuration that "
-       "`linnet` knows; see `linnet --help`",
-       path);
+  fail(
+      "'{}' is not a folder of data, table, file of texts, image, model or configuration that "
+      "`linnet` knows; see `linnet --help`",
+      path);
 }
 
 std::string help_page(const CLI::App& app) {
   std::string text =
       "Linnet trains and runs neural networks on CPUs and NVIDIA GPUs.\n\n"
       "First steps with your own data:\n"
-      "  linnet penguins.csv                         says what is in a file or a folder, and what to run\n"
+      "  linnet penguins.csv                         says what is in a file or a folder, and what "
+      "to run\n"
       "  linnet train penguins.csv --target species  learns a column of a table from the others\n"
       "  linnet train photos/                        learns images: a folder for each class\n"
-      "  linnet train reviews.tsv                    learns texts: a label, a tab and a text in each line\n"
-      "  linnet predict runs/NAME new.csv            predicts with a trained model; also images and texts\n"
+      "  linnet train reviews.tsv                    learns texts: a label, a tab and a text in "
+      "each line\n"
+      "  linnet predict runs/NAME new.csv            predicts with a trained model; also images "
+      "and texts\n"
       "  linnet train --workload mnist-cnn           trains a known network on known data\n"
-      "  linnet train network.toml                   trains a network of your own, described in a file\n";
+      "  linnet train network.toml                   trains a network of your own, described in a "
+      "file\n";
   std::map<std::string, std::string> left;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     left[command->get_name()] = command->get_description();

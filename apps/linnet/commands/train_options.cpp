@@ -113,10 +113,10 @@ Job described_job(const TrainOptions& options) {
 }  // namespace
 
 void add_train_options(CLI::App& command, TrainOptions& o) {
-  command.add_option(
-      "CONFIG", o.config,
-      "A folder of images or texts by class, a table (.csv, .tsv; also .gz, .xz), a file of texts, a\n"
-      "configuration (TOML), or a workload");
+  command.add_option("CONFIG", o.config,
+                     "A folder of images or texts by class, a table (.csv, .tsv; also .gz, .xz), a "
+                     "file of texts, a\n"
+                     "configuration (TOML), or a workload");
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
   command.add_option("--batch", o.batch, "Samples in a batch")->check(at_least(1));
@@ -157,9 +157,10 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   add_series_settings(command, o.series);
   command.add_option("--text", o.text,
                      "Column of a table that holds the texts to classify; --target: their labels");
-  command.add_flag("--force", o.force,
-                   "Train although the classes of the model and the data differ; they are taken by\n"
-                   "number");
+  command.add_flag(
+      "--force", o.force,
+      "Train although the classes of the model and the data differ; they are taken by\n"
+      "number");
   add_pretrained_options(command, o.pretrained);
   add_checkpoint_options(command, o.checkpoints);
   command

@@ -85,8 +85,7 @@ Job image_job(const std::string& path, const PreparedSettings& s) {
                            .seed = s.seed,
                            .files = s.files};
   if (!s.from.empty()) {
-    const Model model =
-        Model::load(find_run(s.from).model, {.device = "cpu", .threads = 1});
+    const Model model = Model::load(find_run(s.from).model, {.device = "cpu", .threads = 1});
     options.files = datasets::options_for(model, path, data_places(), options.files);
   }
   ImageTask task = image_task(path, options);
@@ -145,18 +144,19 @@ Splits match_classes(const Job& job, Model& model, Splits splits, bool force) {
     return splits;
   }
   const auto known = [&](const auto& name) { return std::ranges::count(names, name) > 0; };
-  require(names.empty() || are_numbers(classes) || std::ranges::all_of(classes, known),
-          "the model '{}' knows the classes {}; the data set '{}' has {}: --replace-head {} gives the "
-          "model a new last layer, --force trains its own and takes the classes by number",
-          job.from, quoted_names(names), splits.train.info().name, quoted_names(classes),
-          classes.size());
+  require(
+      names.empty() || are_numbers(classes) || std::ranges::all_of(classes, known),
+      "the model '{}' knows the classes {}; the data set '{}' has {}: --replace-head {} gives the "
+      "model a new last layer, --force trains its own and takes the classes by number",
+      job.from, quoted_names(names), splits.train.info().name, quoted_names(classes),
+      classes.size());
   const Shape outputs = model.network().output_shape();
   const std::int64_t count = outputs.rank() > 0 ? outputs[-1] : 1;
-  require(count == std::ssize(classes) || (count == 1 && classes.size() == 2),
-          "the model '{}' has {} outputs, the data set '{}' {} classes: --replace-head {} gives the "
-          "model a last layer of {} outputs, --force trains its own",
-          job.from, count, splits.train.info().name, classes.size(), classes.size(),
-          classes.size());
+  require(
+      count == std::ssize(classes) || (count == 1 && classes.size() == 2),
+      "the model '{}' has {} outputs, the data set '{}' {} classes: --replace-head {} gives the "
+      "model a last layer of {} outputs, --force trains its own",
+      job.from, count, splits.train.info().name, classes.size(), classes.size(), classes.size());
   for (Dataset* part : {&splits.train, &splits.validation, &splits.test}) {
     if (part->size() > 0) *part = with_class_names(std::move(*part), names);
   }

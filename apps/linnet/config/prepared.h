@@ -32,14 +32,14 @@ struct PreparedSettings {
 /// Returns whether a path is a folder, or a file that is named or looks like one of texts by lines.
 bool is_prepared(const std::string& path);
 
-/// Returns the training of a folder of images or texts, or of a file of texts. With a model to start
-/// from, its samples are read as the model's own and the network is the model's. Throws Error for
-/// other data, saying what to do.
+/// Returns the training of a folder of images or texts, or of a file of texts. With a model to
+/// start from, its samples are read as the model's own and the network is the model's. Throws Error
+/// for other data, saying what to do.
 Job prepared_job(const std::string& path, const PreparedSettings& settings);
 
-/// Returns the data with labels as the model counts its classes. Throws Error where a model to start
-/// from has other classes, or another number of outputs, saying what to do; `force` lets it pass and
-/// takes the classes by number.
+/// Returns the data with labels as the model counts its classes. Throws Error where a model to
+/// start from has other classes, or another number of outputs, saying what to do; `force` lets it
+/// pass and takes the classes by number.
 Splits match_classes(const Job& job, Model& model, Splits splits, bool force);
 
 }  // namespace linnet::command

@@ -84,10 +84,12 @@ std::vector<Described<TableSettings>> described_settings() {
        "Scaling of a table's numbers: standard (the default), min_max, robust, quantile or\n"
        "log1p; COLUMN=METHOD for one column; may be given several times",
        &S::scale},
-      {"validation", "Share of the samples that choose the epoch; 0.1 if not given, of a table, a folder\n"
+      {"validation",
+       "Share of the samples that choose the epoch; 0.1 if not given, of a table, a folder\n"
        "or texts; else none",
        &S::validation},
-      {"test", "Share of the samples that measure the model; 0.2 if not given, where there is no\n"
+      {"test",
+       "Share of the samples that measure the model; 0.2 if not given, where there is no\n"
        "test set",
        &S::test},
       {"split",

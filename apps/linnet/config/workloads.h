@@ -50,7 +50,7 @@ struct Job {
   std::vector<std::string> freeze = {};  ///< patterns of parameters that do not train
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
   std::shared_ptr<const SeriesTask> series = {};  ///< of a training on series
-  std::shared_ptr<const TableTask> table = {};  ///< of a table's training: its data and transform
+  std::shared_ptr<const TableTask> table = {};    ///< of a table's training: its data and transform
   std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
   std::shared_ptr<const PreparedData> prepared = {};  ///< of a folder or a file of texts
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.

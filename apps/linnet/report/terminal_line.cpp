@@ -40,7 +40,8 @@ std::string repeated(std::string_view part, int times) {
 
 /// Returns where what takes the next column ends; colours before it belong to it.
 std::size_t next_column(std::string_view text, std::size_t at) {
-  while (at < text.size() && text[at] == '\x1b') at = std::min(text.find('m', at), text.size() - 1) + 1;
+  while (at < text.size() && text[at] == '\x1b')
+    at = std::min(text.find('m', at), text.size() - 1) + 1;
   if (at == text.size()) return at;
   for (++at; at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;) ++at;
   return at;

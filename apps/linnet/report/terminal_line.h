@@ -19,13 +19,13 @@ std::string bar_text(double part, int columns, const TerminalStyle& style);
 std::size_t columns_of(const std::string& text);
 
 /// The last line of standard error, drawn again and again where somebody sees it. It uses carriage
-/// returns, blanks and colours but no other escape sequences, since notebooks show those or cut them
-/// out.
+/// returns, blanks and colours but no other escape sequences, since notebooks show those or cut
+/// them out.
 class TerminalLine {
  public:
   TerminalLine();
-  /// Whether standard error is a terminal that can draw a line again: not TERM=dumb, and not the log
-  /// of a CI service, which sets CI.
+  /// Whether standard error is a terminal that can draw a line again: not TERM=dumb, and not the
+  /// log of a CI service, which sets CI.
   bool live() const { return live_; }
   /// Plain where it is not live.
   const TerminalStyle& style() const { return style_; }

@@ -137,8 +137,7 @@ TimedRun time_training(Model& model, const Dataset& data, TrainingOptions option
 }
 
 TimedRun time_inference(Model& model, const Dataset& data, std::int64_t batch, bool streamed,
-                        std::int64_t warmup, std::int64_t epochs,
-                        const PassProgress& progress) {
+                        std::int64_t warmup, std::int64_t epochs, const PassProgress& progress) {
   const Clock::time_point start = Clock::now();
   batch = std::min(batch, data.size());
   Pass pass(model, data, batch, streamed);

@@ -36,8 +36,7 @@ using PassProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 /// loss does not fall from the first epoch to the last, or within the epoch if there is but one.
 /// `test`, if not null, is evaluated after each epoch, off the clock.
 TimedRun time_training(Model& model, const Dataset& data, TrainingOptions options,
-                       std::int64_t warmup, const Dataset* test,
-                       const PassProgress& progress = {});
+                       std::int64_t warmup, const Dataset* test, const PassProgress& progress = {});
 
 /// Predicts the data in batches, in stored order, `warmup` and then `epochs` times. Resident: from
 /// device memory to device memory; that is the data set on the CPU, and its first batch again and

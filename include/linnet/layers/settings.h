@@ -30,7 +30,7 @@ struct Initializer {
     he_normal,       ///< N(0, 2 / fan_in)
   };
   Kind kind = Kind::glorot_uniform;  ///< the distribution
-  double value = 0;  ///< the constant, the bound or the std; other kinds ignore it
+  double value = 0;                  ///< the constant, the bound or the std; other kinds ignore it
 };
 /// Sets every element to 0.
 inline constexpr Initializer kZeros{Initializer::Kind::constant, 0};

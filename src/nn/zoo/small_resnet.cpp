@@ -10,8 +10,8 @@
 namespace linnet::zoo {
 namespace {
 
-constexpr std::int64_t kHalvedFrom = 64;     // pixels of the shorter side; twice as many: a quarter
-constexpr std::int64_t kNarrowedFrom = 4;    // pixels of a stage that the next one halves
+constexpr std::int64_t kHalvedFrom = 64;   // pixels of the shorter side; twice as many: a quarter
+constexpr std::int64_t kNarrowedFrom = 4;  // pixels of a stage that the next one halves
 constexpr std::int64_t kFirstFilters = 32;
 constexpr double kDropout = 0.2;
 
