@@ -73,9 +73,13 @@ class SideBenchmarks(command.CommandTest):
         self.assertTrue(re.search(r"\| PNG, \d+ bytes \| up to 32 \| 4 \| [\d,.]+ \(", text), text)
 
     def test_what_is_missing_is_said(self):
-        for script, program in (("c_file.py", "latency_bench"), ("serve_load.py", "wrk")):
+        linnet = self.folder / "linnet"
+        for script, program in (("c_file.py", "linnet;"), ("serve_load.py", "linnet;"),
+                                ("c_file.py", "latency_bench"), ("serve_load.py", "wrk")):
+            if program != "linnet;":
+                linnet.touch()
             process = subprocess.run(
-                [sys.executable, "-B", BENCHMARKS / script, "--linnet", self.folder / "linnet"],
+                [sys.executable, "-B", BENCHMARKS / script, "--linnet", linnet],
                 capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": "/nowhere"})
             self.assertEqual(process.returncode, 2)
             self.assertIn("error: there is no ", process.stderr.splitlines()[-1])
