@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install` in four components: library (liblinnet.so.0.1), development (headers, find_package,
-# pkg-config), command (with its shell completions), cuda (the plug-in). Included after all targets.
+# `cmake --install` in components: library (liblinnet.so.0.1), development (headers, find_package,
+# pkg-config), command (with its shell completions), cuda, mpi and gloo (plug-ins). Included after all targets.
 if(NOT TARGET linnet)
   return()
 endif()

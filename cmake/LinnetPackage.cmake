@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cpack`, which `./dev package` calls: a .deb a component. liblinnet0.1 (the library), liblinnet-dev
-# (headers, CMake package, pkg-config), linnet (the command) and, where it was built, liblinnet-cuda0.1.
+# (headers, CMake package, pkg-config), linnet (the command) and, where they were built, liblinnet-cuda0.1,
+# liblinnet-mpi0.1 and liblinnet-gloo0.1.
 if(NOT TARGET linnet OR NOT TARGET linnet_command)
   return()
 endif()
@@ -13,9 +14,11 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_OUTPUT_FILE_PREFIX packages)
 
 set(CPACK_COMPONENTS_ALL library development command)
-if(TARGET linnet_cuda_plugin)
-  list(APPEND CPACK_COMPONENTS_ALL cuda)
-endif()
+foreach(component cuda mpi gloo)
+  if(TARGET linnet_${component}_plugin)
+    list(APPEND CPACK_COMPONENTS_ALL ${component})
+  endif()
+endforeach()
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -43,5 +46,10 @@ set(CPACK_DEBIAN_CUDA_PACKAGE_NAME liblinnet-cuda${linnet_soversion})
 set(CPACK_DEBIAN_CUDA_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "${linnet_library_package} (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_CUDA_DESCRIPTION "${PROJECT_DESCRIPTION}: plug-in for NVIDIA GPUs")
+
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME liblinnet-mpi${linnet_soversion})
+set(CPACK_COMPONENT_MPI_DESCRIPTION "${PROJECT_DESCRIPTION}: plug-in for training by processes of MPI")
+set(CPACK_DEBIAN_GLOO_PACKAGE_NAME liblinnet-gloo${linnet_soversion})
+set(CPACK_COMPONENT_GLOO_DESCRIPTION "${PROJECT_DESCRIPTION}: plug-in for training by processes over TCP")
 
 include(CPack)

@@ -50,7 +50,27 @@ std::string value_of(const std::map<std::string, std::string>& settings, const s
   return found == settings.end() ? "none" : found->second;
 }
 
+void broadcast_bytes(Communicator& ranks, std::span<std::byte> bytes) {
+  // Those below 2 bit have the bytes after a round, rank 0 first.
+  for (int bit = 1; bit < ranks.size() && !bytes.empty(); bit *= 2) {
+    if (ranks.rank() < bit) {
+      ranks.exchange(ranks.rank() + bit, bytes, {});
+    } else if (ranks.rank() < 2 * bit) {
+      ranks.exchange(ranks.rank() - bit, {}, bytes);
+    }
+  }
+}
+
 }  // namespace
+
+std::string broadcast_text(Communicator& ranks, std::string text) {
+  std::uint64_t length = text.size();
+  broadcast_bytes(ranks, bytes_of(length));
+  require(length <= kMostText, "a message between ranks is damaged");
+  text.resize(length);
+  broadcast_bytes(ranks, bytes_of(text));
+  return text;
+}
 
 RankGroup::RankGroup(std::unique_ptr<Communicator> communicator, int local_rank)
     : communicator_(std::move(communicator)), tree_(*communicator_), local_rank_(local_rank) {
@@ -58,7 +78,7 @@ RankGroup::RankGroup(std::unique_ptr<Communicator> communicator, int local_rank)
           "expected a power of two as the number of ranks; got {}", communicator_->size());
 }
 
-RankGroup::~RankGroup() = default;
+RankGroup::~RankGroup() { communicator_.reset(); }  // before the memory that it may write to
 
 template <class F>
 auto RankGroup::named(const std::string& name, const F& collective) {
@@ -77,30 +97,12 @@ void RankGroup::sum(std::span<double> values, const std::string& name) {
   named(name, [&] { tree_.sum(values); });
 }
 
-void RankGroup::broadcast_bytes(std::span<std::byte> bytes) {
-  // Those below 2 bit have the bytes after a round, rank 0 first.
-  for (int bit = 1; bit < size() && !bytes.empty(); bit *= 2) {
-    if (rank() < bit) {
-      communicator_->exchange(rank() + bit, bytes, {});
-    } else if (rank() < 2 * bit) {
-      communicator_->exchange(rank() - bit, {}, bytes);
-    }
-  }
-}
-
 void RankGroup::broadcast(std::span<std::byte> bytes, const std::string& name) {
-  named(name, [&] { broadcast_bytes(bytes); });
+  named(name, [&] { broadcast_bytes(*communicator_, bytes); });
 }
 
 std::string RankGroup::broadcast(std::string text, const std::string& name) {
-  return named(name, [&] {
-    std::uint64_t length = text.size();
-    broadcast_bytes(bytes_of(length));
-    require(length <= kMostText, "a message between ranks is damaged");
-    text.resize(length);
-    broadcast_bytes(bytes_of(text));
-    return text;
-  });
+  return named(name, [&] { return broadcast_text(*communicator_, std::move(text)); });
 }
 
 std::vector<std::string> RankGroup::gather(const std::string& text, const std::string& name) {

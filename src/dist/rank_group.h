@@ -48,12 +48,14 @@ class RankGroup {
  private:
   template <class F>
   auto named(const std::string& name, const F& collective);
-  void broadcast_bytes(std::span<std::byte> bytes);
 
   std::unique_ptr<Communicator> communicator_;
   TreeSum tree_;
   int local_rank_;
 };
+
+/// Returns rank 0's text, before there is a group.
+std::string broadcast_text(Communicator& ranks, std::string text);
 
 /// Reaches what a handle holds.
 struct RankAccess {

@@ -21,8 +21,6 @@ struct CudaPlugin {
   CudaStatus (*status)();
 };
 
-using CudaPluginEntry = const CudaPlugin* (*)();
-
 /// Opens the plug-in, once. Throws Error with one sentence: which file is missing, or which library
 /// that it needs.
 const CudaPlugin& cuda_plugin(const std::string& library);

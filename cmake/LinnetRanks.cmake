@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# The plug-ins that carry bytes between ranks (docs/scale.md): liblinnet_mpi.so and liblinnet_gloo.so, where
+# their libraries are found. liblinnet.so opens one when it is asked for and links neither.
+set(LINNET_MPI AUTO CACHE STRING "Build the MPI plug-in: AUTO (where MPI is found), ON, OFF")
+set(LINNET_GLOO AUTO CACHE STRING "Build the Gloo plug-in: AUTO (where Gloo is found), ON, OFF")
+set_property(CACHE LINNET_MPI LINNET_GLOO PROPERTY STRINGS AUTO ON OFF)
+if(LINNET_ONLY_OPS)
+  return()
+endif()
+
+# linnet_rank_plugin(name option source library)
+function(linnet_rank_plugin name option source library)
+  if(NOT ${option} OR NOT TARGET ${library})
+    if(${option} STREQUAL "ON")
+      message(FATAL_ERROR "The plug-in linnet_${name} cannot be built: its library is missing")
+    endif()
+    return()
+  endif()
+  set(target linnet_${name}_plugin)
+  add_library(${target} MODULE ${PROJECT_SOURCE_DIR}/src/dist/engines/${source})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME linnet_${name} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${target} PRIVATE linnet_base linnet_options ${library})
+  target_link_options(${target} PRIVATE "LINKER:--no-undefined" "LINKER:--exclude-libs,ALL")
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${name})
+endfunction()
+
+if(LINNET_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(LINNET_GLOO)
+  find_package(Gloo QUIET CONFIG)
+endif()
+linnet_rank_plugin(mpi LINNET_MPI mpi_wire.cpp MPI::MPI_C)
+linnet_rank_plugin(gloo LINNET_GLOO gloo_wire.cpp gloo)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dist/watched_communicator.h"
+
+#include "base/check.h"
+
+namespace linnet {
+
+WatchedCommunicator::WatchedCommunicator(std::string engine, std::unique_ptr<Wire> wire,
+                                         std::unique_ptr<Watch> watch)
+    : engine_(std::move(engine)), wire_(std::move(wire)) {
+  if (watch != nullptr) this->watch(std::move(watch));
+}
+
+void WatchedCommunicator::watch(std::unique_ptr<Watch> watch) {
+  watch_ = std::move(watch);
+  watch_->on_change([wire = wire_.get()] { wire->interrupt(); });
+}
+
+WatchedCommunicator::~WatchedCommunicator() {
+  const bool whole = !left_ && (watch_ == nullptr || watch_->whole());
+  watch_.reset();
+  if (!closed_) wire_->close(whole);
+}
+
+void WatchedCommunicator::exchange(int partner, std::span<const std::byte> send,
+                                   std::span<std::byte> receive) {
+  LINNET_ASSERT(partner != rank() && partner >= 0 && partner < size());
+  if (watch_ != nullptr) watch_->check(partner);
+  require(!closed_, "the connection of rank {} to the others is closed", rank());
+  try {
+    wire_->begin(partner, send, receive);
+    while (!wire_->wait()) {
+      if (watch_ != nullptr) watch_->check(partner);
+    }
+  } catch (const RankError&) {
+    close();
+    throw;
+  } catch (const Error& error) {
+    close();
+    if (watch_ == nullptr) throw;
+    watch_->explain(partner, error.what());
+  }
+}
+
+void WatchedCommunicator::close() {
+  closed_ = true;
+  wire_->close(false);
+}
+
+void WatchedCommunicator::leave(const std::string& reason) {
+  left_ = true;
+  if (watch_ != nullptr) watch_->leave(reason);
+}
+
+}  // namespace linnet
