@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   add_serve(app, action);
   add_summary(app, action);
   add_plan(app, action);
+  add_max_batch(app, action);
   add_profile(app, action);
   add_bench(app, action);
   add_convert(app, action);

@@ -19,6 +19,7 @@ namespace linnet {
 /// Says how Trainer::batches() forms batches. Defaults are FitOptions'.
 struct BatchOptions {
   std::int64_t size = 128;  ///< samples of a batch, at least 1
+  std::int64_t shards = 0;  ///< parts in which a step computes a batch: FitOptions::shards
   bool shuffle = true;      ///< shuffles the samples in each epoch, by TrainerOptions::seed
   bool drop_last = false;   ///< leaves out the samples after the last whole batch
 

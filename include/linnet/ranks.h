@@ -49,7 +49,7 @@ struct RanksOptions {
   std::string library = {};         ///< path of the engine's plug-in; empty: beside liblinnet.so
 };
 
-/// Holds the processes ("ranks") that train one model together: FitOptions::ranks. Copies are
+/// Holds the processes ("ranks") that train one model together: TrainerOptions::ranks. Copies are
 /// handles of the same job. The default is this process alone.
 ///
 /// All ranks must make the same calls in the same order. A rank that is killed, stopped or cut off

@@ -12,6 +12,7 @@
 #include <linnet/loss.h>
 #include <linnet/model.h>
 #include <linnet/optimizer.h>
+#include <linnet/ranks.h>
 #include <linnet/schedule.h>
 #include <linnet/state.h>
 
@@ -103,15 +104,26 @@ struct TrainerOptions {
   std::vector<CustomMetric> metrics = {};
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
+  /// Processes that train together: each computes its own shards of every batch, and all have the
+  /// same weights after every step. They make the same calls with the same options and data, or
+  /// fit() throws Error naming what differs. Only rank 0 writes checkpoints.
+  Ranks ranks = {};
 };
 
 /// Describes one call of Trainer::fit().
 struct FitOptions {
   std::int64_t epochs = 1;   ///< epochs to train, at least 1. Keras' default.
   std::int64_t batch = 128;  ///< samples of a batch, at least 1
-  /// Batches of one update, at least 1, as in Trainer::step() over several; an epoch's last update
-  /// has the remaining batches.
-  std::int64_t accumulate = 1;
+  /// Parts of neighbouring samples in which a step computes its batch, one after the other, so that
+  /// it needs the memory of the largest of them: a power of two; 0: one for each rank, or as many
+  /// as `memory_limit` asks for. Their gradients are added in one fixed order, so the result depends on this number, but
+  /// not on who computes a part. Batch norms use the statistics of each part, and mix-up pairs the
+  /// samples within it.
+  std::int64_t shards = 0;
+  /// Bytes that the fit may need as planned (History::planned_bytes), 0: any number. With `shards`
+  /// 0 it takes the fewest shards that fit, as History::shards says. Throws Error, naming the
+  /// smallest limit that would do, where nothing fits.
+  std::size_t memory_limit = 0;
   /// Validation set, evaluated after every epoch; empty: none. Dataset::split() splits one off.
   Dataset validation = {};
   Dataset test = {};  ///< test set, evaluated after the last epoch; after each without `validation`
@@ -279,6 +291,8 @@ class Trainer {
 struct TrainingOptions {
   std::int64_t epochs = 5;                  ///< epochs to train, at least 1
   std::int64_t batch = 128;                 ///< samples of a batch, at least 1
+  std::int64_t shards = 0;                  ///< parts of a batch: FitOptions::shards
+  std::size_t memory_limit = 0;             ///< bytes: FitOptions::memory_limit
   Optimizer optimizer = Adam{};             ///< update rule
   Schedule schedule = Constant{};           ///< learning-rate schedule
   Warmup warmup = {};                       ///< linear rise of the learning rate before it
@@ -304,6 +318,7 @@ struct TrainingOptions {
   std::vector<CustomMetric> metrics = {};  ///< custom metrics: TrainerOptions::metrics
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
+  Ranks ranks = {};  ///< processes that train together: TrainerOptions::ranks
 };
 
 /// Trains `model` on `data`, and returns the history. An epoch's last, smaller batch is trained

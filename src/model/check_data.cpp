@@ -160,7 +160,8 @@ StepData assumed_data(const NetworkDefinition& network, Loss loss) {
   for (const NetworkInput& input : network.inputs) {
     data.parts.push_back(
         {input.name,
-         {input.dtype == DType::i32 ? DType::i32 : DType::u8, input.sample.batched(1)},
+         {input.dtype != DType::i32 && input.sample.rank() > 1 ? DType::u8 : input.dtype,
+          input.sample.batched(1)},
          {}});
   }
   const ValueType labels{DType::i32, Shape{1}};

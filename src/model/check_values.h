@@ -30,12 +30,16 @@ std::filesystem::path file_of_target(const Dataset& data);
 /// them. Throws Error. What a source gives is not known yet.
 void check_training_values(const NetworkDefinition& network, const Dataset& data);
 
+/// Returns the batch norm, if there is one, that check_batch_norms() refuses.
+const Node* norm_of_one_value(const NetworkDefinition& network, std::int64_t samples,
+                              std::int64_t batch, std::int64_t shards,
+                              const std::vector<bool>& trains);
+
 /// Throws Error where a step on one sample gives a batch norm one value per channel, whose variance
-/// is not defined. The message says that batches of one sample, or what they leave of `samples`,
-/// are that step. The same rule holds for a shard of a batch. Frozen batch norms compute no
-/// variance; `trains`: by parameter.
+/// is not defined: a batch of one sample, what batches leave of `samples`, or a shard of either.
+/// Frozen batch norms compute no variance; `trains`: by parameter.
 void check_batch_norms(const NetworkDefinition& network, std::int64_t samples, std::int64_t batch,
-                       const std::vector<bool>& trains);
+                       std::int64_t shards, const std::vector<bool>& trains);
 
 /// Throws Error where all weights are 0, the lengths of a target leave no step, or the loss
 /// ignores, or weighs by 0, every label: there is nothing to learn or to measure then. `part` is

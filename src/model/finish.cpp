@@ -11,10 +11,23 @@
 namespace linnet {
 namespace {
 
-/// Returns all that is summed over leaves.
+/// Returns what of a leaf, or of a sum of leaves, is summed in f32.
 Value add_leaf_array(Graph& graph, const LeafLayout& layout, std::size_t place) {
   const auto elements = static_cast<std::int64_t>(layout.bytes / sizeof(float));
   return graph.add_value("leaf", {DType::f32, Shape{elements}}, Storage::gradient, place);
+}
+
+/// Returns its counters, which are summed in f64.
+Value add_leaf_counters(Graph& graph, const LeafLayout& layout, std::size_t place) {
+  return graph.add_value("leaf counters", {DType::f64, Shape{kCounters}}, Storage::gradient,
+                         place + layout.counters);
+}
+
+/// Copies a value of Storage::gradient to another place there.
+void keep(Graph& graph, Value value, std::size_t place) {
+  const Value kept = graph.emit(CopyOp(), {value}, "keep");
+  graph.info(kept).storage = Storage::gradient;
+  graph.info(kept).offset = place;
 }
 
 void add_range(BlendAttrs& attrs, const MeasuredStatistics& range, std::int64_t gap) {
@@ -112,8 +125,7 @@ Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
                   const std::vector<MeasuredStatistics>& measured) {
   Graph graph;
   const Value counters = add_training_counters(graph);
-  const Value leaves = graph.add_value("leaf counters", {DType::f64, Shape{kCounters}},
-                                       Storage::gradient, LeafLayout(network).counters);
+  const Value leaves = add_leaf_counters(graph, LeafLayout(network), 0);
   graph.add(std::make_shared<LeafMetricsOp>(LeafMetricsAttrs{.history = kLossHistory}),
             {counters, leaves, add_stopped(graph)}, "metrics");
   add_finish(graph, network, step, measured);
@@ -123,19 +135,20 @@ Graph finish_step(const NetworkDefinition& network, const TrainingStep& step,
 Graph keep_step(const NetworkDefinition& network, std::size_t level) {
   const LeafLayout layout(network);
   Graph graph;
-  const Value leaf = add_leaf_array(graph, layout, 0);
-  const Value kept = graph.emit(CopyOp(), {leaf}, "keep");
-  graph.info(kept).storage = Storage::gradient;
-  graph.info(kept).offset = layout.level(level);
+  keep(graph, add_leaf_array(graph, layout, 0), layout.level(level));
+  keep(graph, add_leaf_counters(graph, layout, 0), layout.level(level) + layout.counters);
   return graph;
 }
 
 Graph add_step(const NetworkDefinition& network, std::size_t level) {
   const LeafLayout layout(network);
   Graph graph;
-  const Value leaf = add_leaf_array(graph, layout, 0);
-  const Value kept = add_leaf_array(graph, layout, layout.level(level));
-  graph.add(std::make_shared<BlendOp>(), {leaf, kept}, "add");
+  const std::size_t place = layout.level(level);
+  const auto add = [&](Value leaf, Value kept) {
+    graph.add(std::make_shared<BlendOp>(), {leaf, kept}, "add");
+  };
+  add(add_leaf_array(graph, layout, 0), add_leaf_array(graph, layout, place));
+  add(add_leaf_counters(graph, layout, 0), add_leaf_counters(graph, layout, place));
   return graph;
 }
 

@@ -15,16 +15,19 @@ namespace linnet {
 
 /// Where a leaf leaves what it found, as offsets in bytes in Storage::gradient: gradients laid out
 /// as the weights, then statistics of the batch laid out as the running ones, once for each time
-/// that a norm is applied. What `bytes` counts is summed over the leaves as one f32 array.
+/// that a norm is applied, then its counters (f64). All of that is summed over the leaves: what
+/// `bytes` counts as one f32 array, and the counters.
 struct LeafLayout {
   explicit LeafLayout(const NetworkDefinition& network);
   /// Room for a sum of leaves that waits for its sibling in the tree, after the leaf's own.
-  std::size_t level(std::size_t level) const { return measured + statistics_bytes + level * bytes; }
+  std::size_t level(std::size_t level) const {
+    return measured + statistics_bytes + level * measured;
+  }
 
   std::size_t statistics_bytes = 0;  ///< of all applications
   std::size_t statistics = 0;
   std::size_t bytes = 0;
-  std::size_t counters = 0;  ///< of all leaves of a batch, f64; see LeafMetricsOp
+  std::size_t counters = 0;  ///< f64, kCounters; see LeafMetricsOp
   std::size_t measured = 0;  ///< statistics before the leaf's share
 };
 

@@ -11,7 +11,7 @@
 namespace linnet {
 namespace {
 
-/// Gathers batches of the pass that begins with `first`.
+/// Gathers samples of the pass that begins with `first`.
 BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
   return [first, reader = feed.reader, shuffle = feed.shuffle](std::uint64_t position,
                                                                std::uint64_t count,
@@ -25,12 +25,14 @@ BatchStream::Fill gather(const StepInfo& first, const Feed& feed) {
 void DataPass::run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
   if (feed.stream != nullptr) return run_fed(first, begin, end);
   if (one_batch) {
-    for (std::uint64_t step = begin; step < end; ++step) ready(step).run(at(first, step), 1, 0);
+    for (std::uint64_t step = begin; step < end; ++step) {
+      ready(rows_of(step)).run(at(first, step), 1, 0);
+    }
     return;
   }
   const std::uint64_t full = std::min(end, full_steps());
-  if (begin < full) ready(begin).run(at(first, begin), full - begin, batch);
-  if (end > full_steps()) ready(full_steps()).run(at(first, full_steps()), 1, 0);
+  if (begin < full) ready(batch).run(at(first, begin), full - begin, batch);
+  if (end > full_steps()) ready(rows_of(full_steps())).run(at(first, full_steps()), 1, 0);
 }
 
 StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
@@ -42,8 +44,8 @@ StepInfo DataPass::at(const StepInfo& first, std::uint64_t step) const {
   return info;
 }
 
-Program& DataPass::ready(std::uint64_t step) const {
-  CachedProgram& cached = step < full_steps() ? *full : *rest;
+Program& DataPass::ready(std::uint64_t rows) const {
+  CachedProgram& cached = *programs.at(rows);
   if (!cached.recipe.fixed_weights) {
     ++model->weights_version;  // it trains
   } else if (model->weights_shared || cached.weights_version != model->weights_version) {
@@ -55,19 +57,32 @@ Program& DataPass::ready(std::uint64_t step) const {
 }
 
 void DataPass::run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const {
-  if (begin == 0) feed.stream->start(samples, gather(first, feed));
+  if (begin == 0) start_feed(first, 0);
   for (std::uint64_t step = begin; step < end; ++step) {
-    ready(step).run(in_ring(at(first, step)), 1, 0);
+    ready(rows_of(step)).run(in_ring(at(first, step)), 1, 0);
     feed.stream->release();
   }
 }
 
-void DataPass::start_at(const StepInfo& first, std::uint64_t batch_index) const {
-  if (feed.stream == nullptr || batch_index == 0 || batch_index >= steps()) return;
-  const std::uint64_t done = batch_index * batch;
-  StepInfo from = first;
-  from.position += done;
-  feed.stream->start(samples - done, gather(from, feed));
+void DataPass::start_at(const StepInfo& first, std::uint64_t step) const {
+  if (feed.stream == nullptr || step == 0 || step >= steps()) return;
+  start_feed(first, step * shards.own());
+}
+
+void DataPass::start_feed(const StepInfo& first, std::uint64_t leaf) const {
+  // A slot for every own shard, although some may have fewer rows than it holds, or none.
+  const std::uint64_t slot = feed.stream->layout().batch;
+  const BatchStream::Fill fill = gather(first, feed);
+  const auto bring_leaf = [pass = *this, slot, fill, leaf](std::uint64_t place, std::uint64_t,
+                                                           std::span<std::byte* const> to) {
+    const std::uint64_t index = leaf + place / slot;
+    const std::uint64_t step = index / pass.shards.own();
+    const std::uint64_t shard = pass.shards.first + index % pass.shards.own();
+    const std::uint64_t rows = pass.rows_of(step);
+    const std::uint64_t count = pass.shards.size(shard, rows);
+    if (count > 0) fill(step * pass.batch + pass.shards.begin(shard, rows), count, to);
+  };
+  feed.stream->start((steps() * shards.own() - leaf) * slot, bring_leaf);
 }
 
 StepInfo DataPass::in_ring(StepInfo step) const {
@@ -85,22 +100,25 @@ StepInfo DataPass::bring(const StepInfo& step, std::uint64_t count) const {
 }
 
 void DataPass::run_one(const StepInfo& step, std::uint64_t count) const {
-  ready(count == batch ? 0 : full_steps()).run(bring(step, count), 1, 0);
+  if (count == 0) return;
+  ready(count).run(bring(step, count), 1, 0);
   if (feed.stream != nullptr) feed.stream->release();
 }
 
-void DataPass::run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const {
-  if (feed.stream == nullptr) return ready(at).run(leaf, 1, 0);
-  if (at == 0) feed.stream->start(samples, gather(first, feed));
-  ready(at).run(in_ring(leaf), 1, 0);
-  feed.stream->release();
+void DataPass::run_leaf(const StepInfo& first, std::uint64_t step, std::uint64_t own,
+                        const StepInfo& leaf, std::uint64_t rows) const {
+  const bool fed = feed.stream != nullptr;
+  if (fed && step == 0 && own == 0) start_feed(first, 0);
+  const StepInfo info = fed ? in_ring(leaf) : leaf;
+  if (rows > 0) ready(rows).run(info, 1, 0);
+  if (fed) feed.stream->release();
 }
 
 std::string DataPass::first_not_finite(const StepInfo& step, std::uint64_t count) const {
   // A norm's statistics become 0 times what is there, plus the batch's.
-  const CachedProgram& cached = count == batch ? *full : *rest;
+  const CachedProgram& cached = *programs.at(count);
   if (cached.recipe.training != nullptr) clear_leaves(*model, *cached.recipe.training);
-  Program& program = ready(count == batch ? 0 : full_steps());
+  Program& program = ready(count);
   const std::optional<std::size_t> found = program.first_not_finite(bring(step, count));
   if (feed.stream != nullptr) feed.stream->release();
   if (!found) return "";
@@ -134,17 +152,24 @@ Evaluation Counters::evaluation(bool classification) const {
           .samples = static_cast<std::int64_t>(samples)};
 }
 
-DataPass Session::add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe) {
+DataPass Session::add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe,
+                           const Shards& shards) {
   require(batch > 0, "expected a batch of at least 1; got {}", batch);
-  const auto add = [&](std::int64_t records) {
-    programs_.push_back(model_.programs->get(recipe, records));
-    return programs_.back().get();
-  };
   DataPass pass{.batch = static_cast<std::uint64_t>(batch),
                 .samples = static_cast<std::uint64_t>(samples),
+                .shards = shards,
                 .model = &model_};
-  if (samples >= batch) pass.full = add(batch);
-  if (samples % batch != 0) pass.rest = add(samples % batch);
+  const auto add = [&](std::uint64_t rows) {
+    if (rows == 0 || pass.programs.contains(rows)) return;
+    programs_.push_back(model_.programs->get(recipe, static_cast<std::int64_t>(rows)));
+    pass.programs[rows] = programs_.back().get();
+  };
+  for (std::uint64_t step = pass.full_steps() > 0 ? pass.full_steps() - 1 : 0; step < pass.steps();
+       ++step) {
+    for (std::uint64_t shard = shards.first; shard < shards.last; ++shard) {
+      add(shards.size(shard, pass.rows_of(step)));
+    }
+  }
   return pass;
 }
 
@@ -206,17 +231,24 @@ std::vector<std::string> Session::notes() const {
   return notes;
 }
 
-std::size_t Session::planned_bytes() const {
+std::size_t Session::needed_bytes() const {
   std::size_t total = model_.parameters->bytes() + model_.statistics->bytes();
-  total += model_.programs->arena_bytes();
-  const TrainingMemory* counted = nullptr;
+  std::size_t optimizer = 0;
+  std::array<std::size_t, kStorages> most{};
   for (const auto& cached : programs_) {
     total += cached->program->private_bytes();
+    const auto& bytes = cached->program->plan().bytes;
+    for (std::size_t s = 0; s < kStorages; ++s) most[s] = std::max(most[s], bytes[s]);
     const TrainingMemory* training = cached->recipe.training.get();
-    if (training == nullptr || training == counted) continue;
-    total += training->gradients->bytes() + training->optimizer->buffer->bytes();
-    counted = training;
+    if (training != nullptr) optimizer = std::max(optimizer, training->optimizer->bytes);
   }
+  const auto of = [&](Storage storage) { return most[static_cast<std::size_t>(storage)]; };
+  return total + of(Storage::arena) + of(Storage::gradient) +
+         std::max(optimizer, of(Storage::optimizer));
+}
+
+std::size_t Session::planned_bytes() const {
+  std::size_t total = needed_bytes();
   for (const auto& [host, view] : views_) {
     if (view->data() != host) total += view->bytes();
   }

@@ -14,6 +14,7 @@
 #include "model/model_state.h"
 #include "model/program_cache.h"
 #include "model/record_reader.h"
+#include "model/shards.h"
 #include "model/step_graph.h"
 
 namespace linnet {
@@ -26,13 +27,13 @@ struct Feed {
   bool shuffle = false;
 };
 
-/// A pass over `samples` samples in batches: a program for the full batches and one for the rest,
-/// which share everything but their shapes.
+/// A pass over `samples` samples in batches, or in the leaves of these: programs that share
+/// everything but their shapes.
 struct DataPass {
-  CachedProgram* full = nullptr;  ///< null if there is no full batch
-  CachedProgram* rest = nullptr;  ///< null if the batch divides the samples
+  std::map<std::uint64_t, CachedProgram*> programs = {};  ///< by the samples of a run
   std::uint64_t batch = 0;
   std::uint64_t samples = 0;
+  Shards shards = {};
   ModelState* model = nullptr;
   /// The samples are the rows of one batch, whose noise does not depend on the pass's batches.
   bool one_batch = false;
@@ -40,31 +41,39 @@ struct DataPass {
   std::vector<const void*> slots = {};  ///< their addresses
 
   std::uint64_t full_steps() const { return samples / batch; }
-  std::uint64_t steps() const { return full_steps() + (rest != nullptr ? 1 : 0); }
+  std::uint64_t steps() const { return samples == 0 ? 0 : (samples - 1) / batch + 1; }
+  /// Returns the samples of a step's batch.
+  std::uint64_t rows_of(std::uint64_t step) const {
+    return step < full_steps() ? batch : samples % batch;
+  }
   /// Runs steps [begin, end) of the pass; `first` describes the pass's step 0. With a feed a pass
   /// goes from step 0 on in order, or from where start_at() says.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
-  /// With a feed: begins a pass at a batch that is not its first.
-  void start_at(const StepInfo& first, std::uint64_t batch_index) const;
-  /// One step on `count` samples from step.position on, which is a full batch or the rest.
+  /// With a feed: begins a pass at a step that is not its first.
+  void start_at(const StepInfo& first, std::uint64_t step) const;
+  /// One step on `count` samples from step.position on: as many as a program's, or none.
   void run_one(const StepInfo& step, std::uint64_t count) const;
   /// With a feed: brings the pass's first batch into the ring, where it stays; for profiles.
   void hold_first(const StepInfo& first) const;
   /// Lets runs of this pass find a slot's memory there. Other passes may run the same programs.
   void bind(std::size_t slot, const void* address);
-  /// Runs a leaf, batch `at` of a pass whose step 0 `first` describes. With a feed a pass goes from
-  /// batch 0 on in order.
-  void run_leaf(const StepInfo& first, std::uint64_t at, const StepInfo& leaf) const;
+  /// Runs the own shard `own` of a step's batch, counted from 0, on `rows` samples; of none nothing
+  /// runs. `first` describes step 0. With a feed a pass goes through all own shards in order.
+  void run_leaf(const StepInfo& first, std::uint64_t step, std::uint64_t own, const StepInfo& leaf,
+                std::uint64_t rows) const;
   /// Returns the operator and layer that first gives something not finite in the program of a step
   /// on `count` samples, as "[conv2d 'stem']"; empty: none does. What changes a state must be
   /// stopped by then (FiniteCheckOp).
   std::string first_not_finite(const StepInfo& step, std::uint64_t count) const;
-  /// Returns the program of a step that is to run: bound, and told whether weights have changed.
-  Program& ready(std::uint64_t step) const;
+  /// Returns the program of a run over `rows` samples: bound, and told whether weights have
+  /// changed.
+  Program& ready(std::uint64_t rows) const;
 
  private:
   StepInfo at(const StepInfo& first, std::uint64_t step) const;
   void run_fed(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
+  /// Begins to bring the pass's own shards, from one of them on.
+  void start_feed(const StepInfo& first, std::uint64_t leaf) const;
   /// With a feed: brings a step's batch into the ring; returns the step that finds it.
   StepInfo bring(const StepInfo& step, std::uint64_t count) const;
   /// Returns the step on the feed's next batch, for which it waits.
@@ -89,8 +98,9 @@ class Session {
   /// decoders: threads that read records of a source; 0: all processors.
   explicit Session(ModelState& model, int decoders = 0) : model_(model), decoders_(decoders) {}
 
-  /// Returns the programs of a pass, for the full and the last batch.
-  DataPass add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe);
+  /// Returns the programs of a pass, for the full and the last batch, or for their own shards.
+  DataPass add_pass(std::int64_t samples, std::int64_t batch, const ProgramRecipe& recipe,
+                    const Shards& shards = {});
   /// Returns a program that needs no data.
   CachedProgram* add_program(const ProgramRecipe& recipe);
   /// Gives all programs their memory: after the last add_sweep, and before a run when another
@@ -110,6 +120,8 @@ class Session {
   /// without shuffling.
   void feed(DataPass& pass, const StepData& data, BatchStream& stream, bool shuffle);
 
+  /// Returns what the programs need by their plans, attached or not, besides data.
+  std::size_t needed_bytes() const;
   /// Returns memory of weights, arena, gradients, moments, statistics, what programs hold
   /// themselves, and copies of data sets, or rings of batches, on a device.
   std::size_t planned_bytes() const;

@@ -81,8 +81,8 @@ struct StepData {
 std::vector<StepData::Part> step_inputs(const NetworkDefinition& network, const Dataset& data,
                                         bool crops = false);
 
-/// Returns what such a network would be trained on, without the data: pixels (or ids), and labels
-/// or values for the first output.
+/// Returns what such a network would be trained on, without the data: pixels, ids or features, and
+/// labels or values for the first output.
 StepData assumed_data(const NetworkDefinition& network, Loss loss);
 
 /// With the losses that the options say; of the memory of `data`. Throws Error where data, losses

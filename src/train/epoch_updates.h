@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "model/session.h"
 #include "train/leaf_steps.h"
@@ -17,23 +16,19 @@ constexpr std::int64_t updates_of(std::int64_t batches, std::int64_t of_update) 
   return (batches - 1) / of_update + 1;
 }
 
-/// The updates of an epoch: one for each batch of a pass, or one for several.
+/// The updates of an epoch, one for each batch of a pass: in one piece, or in leaves.
 struct EpochUpdates {
   const DataPass* pass = nullptr;  ///< of training_recipe(), or with a tree of leaf_recipe()
   std::unique_ptr<LeafSteps> tree = nullptr;
-  std::uint64_t batches = 1;  ///< of an update; the last one of an epoch may have fewer
 
-  std::uint64_t count() const {
-    return static_cast<std::uint64_t>(
-        updates_of(static_cast<std::int64_t>(pass->steps()), static_cast<std::int64_t>(batches)));
-  }
   /// Runs updates [begin, end); `first` describes the epoch's first one.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
-  /// Adds the operator to a step of the epoch that begins with `first`, which is repeated.
+  /// Adds the operator to a step of the epoch that begins with `first`, which is repeated: that of
+  /// an own leaf, if it is one.
   void explain(const StepInfo& first, NotFinite& found) const;
 
  private:
-  std::vector<LeafRows> batches_of(const StepInfo& first, std::uint64_t update) const;
+  std::vector<LeafRows> leaves_of(const StepInfo& first, std::uint64_t update) const;
 };
 
 }  // namespace linnet

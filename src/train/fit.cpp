@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/instructions.h"
 #include "data/fit_images.h"
 #include "model/bind_columns.h"
 #include "model/check_values.h"
@@ -16,8 +17,8 @@
 #include "train/checkpoint_writer.h"
 #include "train/chunks.h"
 #include "train/early_stopping.h"
-#include "train/epoch_updates.h"
 #include "train/fit_checks.h"
+#include "train/fit_parts.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -27,19 +28,6 @@ namespace {
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// A data set with the programs that go through it.
-struct Part {
-  const char* name = "";  ///< in its programs' keys: parts with programs of their own stay bound
-  StepData data = {};
-  std::int64_t samples = 0;
-  DataPass pass;
-  BatchStream* stream = nullptr;  ///< null: the device gathers by itself
-
-  StepInfo first_step(std::uint64_t seed) const {
-    return {.seed = seed, .samples = static_cast<std::uint64_t>(samples)};
-  }
-};
 
 /// One call of Trainer::fit(): its programs, and the loop over epochs.
 class Fit {
@@ -57,7 +45,8 @@ class Fit {
         on_step_(on_step),
         session_(model_, options.decoders),
         data_name_(data.info().name),
-        checkpoints_(options.checkpoints) {
+        ranks_(RankAccess::group(trainer.options.ranks)),
+        checkpoints_(checkpoints_of(options.checkpoints)) {
     check_options(options);
     checkpoints_.open();
     place_.first_epoch = place_.epoch = trainer.epochs + 1;
@@ -67,28 +56,30 @@ class Fit {
       place_.first_epoch = stopped->first_epoch;
       place_.last_epoch = stopped->last_epoch;
     }
+    if (stopped && options_.shards == 0) options_.shards = shards_of(stopped->settings);
     const StepData steps = data_of(data_);
-    train_ = {.data = steps, .samples = data.size(), .pass = {}};
+    parts_.train = {.data = steps, .samples = data.size(), .pass = {}};
     if (options.validation.size() > 0) {
-      validation_ = {.data = held_out_data(options.validation, data.classes()),
-                     .samples = options.validation.size(),
-                     .pass = {}};
+      parts_.validation = {.data = held_out_data(options.validation, data.classes()),
+                           .samples = options.validation.size(),
+                           .pass = {}};
       tests_every_epoch_ = false;
     }
     if (options.test.size() > 0) {
-      test_ = {.name = "test ",
-               .data = held_out_data(options.test, data.classes()),
-               .samples = options.test.size(),
-               .pass = {}};
+      parts_.test = {.name = "test ",
+                     .data = held_out_data(options.test, data.classes()),
+                     .samples = options.test.size(),
+                     .pass = {}};
     }
-    check_watch(options_.watch, train_.data.classification(), trainer_.options.metrics,
-                validation_.samples + test_.samples > 0);
+    check_watch(options_.watch, parts_.train.data.classification(), trainer_.options.metrics,
+                parts_.validation.samples + parts_.test.samples > 0);
     check_samples(data);
     build();
-    if (checkpoints_.enabled() || stopped) {
-      place_.settings = settings_of(trainer, data_, options_, optimizer_, train_.data);
+    if (checkpoints_.enabled() || stopped || ranks_ != nullptr) {
+      place_.settings = settings_of(trainer, data_, options_, optimizer_, parts_.train.data);
     }
     if (stopped) resume(*stopped, saved);
+    if (ranks_ != nullptr) meet();
     record_training(trainer.model, data, steps);
   }
 
@@ -107,13 +98,31 @@ class Fit {
     history.stopped_early = place_.stopped_early;
     history.epochs = std::move(place_.epochs);
     history.interrupted = stopping_;
-    history.notes = session_.notes();
+    history.shards = static_cast<std::int64_t>(form_.shards.count);
+    history.notes = notes_;
+    for (const std::string& note : session_.notes()) history.notes.push_back(note);
     for (const std::string& failure : checkpoints_.failures()) history.notes.push_back(failure);
     callback_.on_end(history);
     return history;
   }
 
  private:
+  /// Only rank 0 writes.
+  Checkpoints checkpoints_of(Checkpoints options) const {
+    if (ranks_ != nullptr && ranks_->rank() > 0) options.folder.clear();
+    return options;
+  }
+
+  /// Throws Error on all ranks unless they are to train the same, from the same place.
+  void meet() {
+    std::map<std::string, std::string> same(place_.settings.begin(), place_.settings.end());
+    same["instructions"] = vector_instructions();
+    same["step"] = std::to_string(trainer_.steps);
+    same["weights"] = weights_text(trainer_.state());
+    for (const auto& [node, engine] : trainer_.model.engine_choices()) same["engine " + node] = engine;
+    ranks_->check_equal(same, "the start of the training");
+  }
+
   /// Returns the fit to continue: the checkpoint's, else that of a state that was loaded.
   std::optional<FitState> stopped_fit(const std::optional<SavedCheckpoint>& saved) const {
     if (!saved) return trainer_.stopped_fit;
@@ -132,9 +141,9 @@ class Fit {
             "{} was written by a fit with other engines, chosen by measurement; give the model its "
             "engine_choices() as CpuOptions::choices",
             what);
-    require(stopped.updates <= updates_.count() && stopped.epoch <= stopped.last_epoch + 1,
+    require(stopped.updates <= parts_.train.pass.steps() && stopped.epoch <= stopped.last_epoch + 1,
             "{} is damaged: it is at step {} of {} in epoch {} of {}", what, stopped.updates,
-            updates_.count(), stopped.epoch, stopped.last_epoch);
+            parts_.train.pass.steps(), stopped.epoch, stopped.last_epoch);
     if (saved) load(trainer_, saved->state);
     trainer_.stopped_fit.reset();
     place_ = stopped;
@@ -156,13 +165,13 @@ class Fit {
     if (respected || options_.keep_best || last_epoch) trainer_.check_weights();
     hear_stop();
     // A stop within the evaluations saves the place before them.
-    report.validation = evaluate(validation_, place_.epoch, "validation");
-    if (tests_every_epoch_) report.test = evaluate(test_, place_.epoch, "test");
+    report.validation = evaluate(parts_.validation, place_.epoch, "validation");
+    if (tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
     EarlyStopping patience = patience_;
     const bool better = patience.improved(report);
     const bool stopped_early = !stopping_ && patience.exhausted();
     const bool last = stopping_ || stopped_early || last_epoch;
-    if (last && !tests_every_epoch_) report.test = evaluate(test_, place_.epoch, "test");
+    if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
     objective_.schedule.end_epoch(watched(report).loss);
     patience_ = patience;
     if (options_.keep_best && better) trainer_.best = trainer_.model.weights();
@@ -206,15 +215,15 @@ class Fit {
   /// What is known to be useless before the first step.
   void check_samples(const Dataset& data) const {
     const NetworkDefinition& network = model_.definition();
-    check_training_values(train_.data.run_of(network), data);
-    check_counted_labels(train_.data, data, "training");
-    if (validation_.samples > 0) {
+    check_training_values(parts_.train.data.run_of(network), data);
+    check_counted_labels(parts_.train.data, data, "training");
+    if (parts_.validation.samples > 0) {
       check_training_values(network, options_.validation);
-      check_counted_labels(validation_.data, options_.validation, "validation");
+      check_counted_labels(parts_.validation.data, options_.validation, "validation");
     }
-    if (test_.samples == 0) return;
+    if (parts_.test.samples == 0) return;
     check_training_values(network, options_.test);
-    check_counted_labels(test_.data, options_.test, "test");
+    check_counted_labels(parts_.test.data, options_.test, "test");
   }
 
   /// The classes may stand in another order there than in the training's data.
@@ -232,49 +241,25 @@ class Fit {
   }
 
   void build() {
-    const NetworkDefinition& network = model_.definition();
-    const std::int64_t trained =
-        options_.drop_last ? train_.samples - train_.samples % options_.batch : train_.samples;
+    const std::int64_t trained = options_.drop_last
+                                     ? parts_.train.samples - parts_.train.samples % options_.batch
+                                     : parts_.train.samples;
     require(trained > 0, "drop_last leaves out all of {} training samples at batch {}",
-            train_.samples, options_.batch);
-    updates_.batches = static_cast<std::uint64_t>(options_.accumulate);
-    const std::int64_t steps = updates_of(updates_of(trained, options_.batch), options_.accumulate);
-    optimizer_ = objective_.optimizer(place_.last_epoch, steps, train_.data);
+            parts_.train.samples, options_.batch);
+    const std::int64_t steps = updates_of(trained, options_.batch);
+    optimizer_ = objective_.optimizer(place_.last_epoch, steps, parts_.train.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
-    for (Part* part : {&train_, &validation_, &test_}) {
-      if (part->samples == 0 || !(options_.streamed || part->data.has_source())) continue;
-      part->stream = session_.stream(part->data, options_.batch, options_.prefetch);
-    }
-    if (trained % options_.batch == 1 || options_.batch == 1) {
-      check_batch_norms(network, trained, options_.batch, trained_parameters(network, optimizer_));
-    }
-    const TrainingStep step{.shuffle = options_.shuffle && train_.stream == nullptr,
-                            .optimizer = optimizer_,
-                            .average = objective_.average(),
-                            .moments = objective_.moments,
-                            .disabled_passes = trainer_.options.disabled_passes};
-    const auto recipe = options_.accumulate == 1 ? training_recipe : leaf_recipe;
-    train_.pass =
-        session_.add_pass(trained, options_.batch,
-                          recipe(objective_.key, model_, train_.data, step, objective_.memory));
-    updates_.pass = &train_.pass;
-    if (options_.accumulate > 1) {
-      updates_.tree =
-          std::make_unique<LeafSteps>(session_, model_, objective_.key, train_.data, step,
-                                      objective_.memory, updates_.batches, options_.shuffle);
-    }
-    for (Part* part : {&validation_, &test_}) {
-      if (part->samples == 0) continue;
-      part->pass =
-          session_.add_pass(part->samples, options_.batch,
-                            evaluation_recipe(objective_.key + part->name, model_, part->data));
-      part->pass.one_batch = network.draws_noise();
-    }
+    const FitProgram program{
+        model_, objective_, options_, optimizer_, trainer_.options.disabled_passes, trained};
+    form_ = choose_form(parts_, program, notes_);
+    options_.shards = static_cast<std::int64_t>(form_.shards.count);
+    add_programs(session_, parts_, program, form_);
     allocate();
-    for (Part* part : {&train_, &validation_, &test_}) {
+    for (FitPart* part : parts_.all()) {
       if (part->samples == 0) continue;
       if (part->stream != nullptr) {
-        session_.feed(part->pass, part->data, *part->stream, part == &train_ && options_.shuffle);
+        session_.feed(part->pass, part->data, *part->stream,
+                      part == &parts_.train && options_.shuffle);
       } else {
         session_.bind_data(part->pass, part->data);
       }
@@ -284,17 +269,17 @@ class Fit {
   void allocate() {
     const bool on_host = model_.backend->threads() > 0;
     try {
-      for (const Part* part : {&train_, &validation_, &test_}) {
+      for (const FitPart* part : parts_.all()) {
         if (part->samples > 0 && part->stream == nullptr) session_.keep(part->data);
       }
       session_.attach();
     } catch (const OutOfMemory& error) {
-      if (on_host || options_.streamed || train_.data.has_source()) throw;
+      if (on_host || form_.streamed || parts_.train.data.has_source()) throw;
       throw OutOfMemory(
           fmt::format("{}; streamed (--streamed), the data set '{}' of {:.1f} MiB stays in host "
                       "memory and the device holds {} batches of it",
                       error.what(), data_name_,
-                      static_cast<double>(train_.data.parts[0].bytes.size()) / (1 << 20),
+                      static_cast<double>(parts_.train.data.parts[0].bytes.size()) / (1 << 20),
                       options_.prefetch),
           error.wanted, error.free);
     }
@@ -302,9 +287,9 @@ class Fit {
 
   /// An epoch from where it is, or what of it was done when a stop was requested.
   void train_epoch(EpochReport& report) {
-    const std::uint64_t steps = updates_.count();
+    const std::uint64_t steps = parts_.train.pass.steps();
     std::uint64_t& step = place_.updates;
-    StepInfo first = train_.first_step(trainer_.options.seed);
+    StepInfo first = parts_.train.first_step(trainer_.options.seed);
     first.epoch = static_cast<std::uint64_t>(report.epoch);
     first.step = trainer_.steps - step;
     first.update = objective_.updates - step;
@@ -312,7 +297,11 @@ class Fit {
                           static_cast<std::int64_t>(first.update);
     trainer_.explain = [this, first](NotFinite& found) {
       found.epoch = static_cast<std::int64_t>(first.epoch);
-      updates_.explain(first, found);
+      parts_.updates.explain(first, found);
+      if (ranks_ == nullptr) return;
+      for (std::string& where : ranks_->gather(found.where, "the search for what is not finite")) {
+        if (found.where.empty()) found.where = std::move(where);
+      }
     };
     begin_epoch(first, report);
     const Clock::time_point start = Clock::now();
@@ -320,14 +309,18 @@ class Fit {
     double saving = 0;
     bool stopped = false;
     // With checkpoints a stop is heard within an epoch, on whatever device.
-    const bool whole = whole_epochs(train_) && options_.accumulate == 1 && !checkpoints_.enabled();
+    const bool whole =
+        whole_epochs(parts_.train) && form_.shards.count == 1 && !checkpoints_.enabled();
     for (Chunks chunks(steps, whole); step < steps && !stopped;) {
-      const std::uint64_t end = checkpoints_.next(step, first.step, chunks.next(step));
+      std::uint64_t end = checkpoints_.next(step, first.step, chunks.next(step));
+      if (ranks_ != nullptr) {
+        ranks_->broadcast(std::as_writable_bytes(std::span(&end, 1)), "the length of a run");
+      }
       run_steps(first, step, end);
       step = end;
       const TrainingCounters done = counters_of(model_, *trainer_.memory);
       trainer_.check_finite(done.stopped);
-      report.train = done.counters.evaluation(train_.data.classification());
+      report.train = done.counters.evaluation(parts_.train.data.classification());
       report.seconds = place_.seconds = before + seconds_since(start) - saving;
       callback_.on_progress(progress(report));
       stopped = stop_requested();
@@ -350,10 +343,10 @@ class Fit {
     const std::uint64_t done = place_.updates;
     if (done == 0) return reset_counters(model_, *trainer_.memory);
     restore_counters(model_, *trainer_.memory, place_.counters, place_.losses, trainer_.steps);
-    train_.pass.start_at(first, done * updates_.batches);
+    parts_.train.pass.start_at(first, done);
     rate_factor_ = objective_.schedule.factor(first.after(done - 1, 0));
-    report.train =
-        counters_of(model_, *trainer_.memory).counters.evaluation(train_.data.classification());
+    report.train = counters_of(model_, *trainer_.memory)
+                       .counters.evaluation(parts_.train.data.classification());
     report.seconds = place_.seconds;
     samples_before_ = report.train.samples;
   }
@@ -366,7 +359,7 @@ class Fit {
       const std::uint64_t stride = schedule.every_step() || tells ? 1 : end - step;
       first.rate_factor = rate_factor_ = schedule.factor(first.after(step, 0));
       session_.attach();  // a callback may have made the arena grow
-      updates_.run(first, step, step + stride);
+      parts_.updates.run(first, step, step + stride);
       trainer_.steps = first.step + step + stride;
       objective_.updates = first.update + step + stride;
       if (tells) on_step_(first.step + step);
@@ -379,8 +372,10 @@ class Fit {
     return options_.callback != nullptr && options_.callback->hears_batches();
   }
 
+  /// Ranks ask each other, between the same steps.
   bool stop_requested() {
     requested_ = requested_ || callback_.stop_requested();
+    if (ranks_ != nullptr) requested_ = ranks_->any(requested_, "the question whether to stop");
     return requested_;
   }
 
@@ -393,12 +388,12 @@ class Fit {
   }
 
   /// A host that feeds an epoch batch by batch can look up in between.
-  bool whole_epochs(const Part& part) const {
+  bool whole_epochs(const FitPart& part) const {
     return model_.backend->runs_whole_epochs() && part.stream == nullptr;
   }
 
   Progress progress(const EpochReport& report) const {
-    const auto samples = static_cast<std::int64_t>(train_.pass.samples);
+    const auto samples = static_cast<std::int64_t>(parts_.train.pass.samples);
     const std::int64_t first = resumed_ ? resumed_->epoch : place_.first_epoch;
     const std::int64_t done =
         (report.epoch - first) * samples + report.train.samples - samples_before_;
@@ -416,7 +411,7 @@ class Fit {
   }
 
   /// In runs of about a tenth of a second, so that a stop is heard; the whole pass all the same.
-  Evaluation evaluate(const Part& part, std::int64_t epoch, std::string_view name) {
+  Evaluation evaluate(const FitPart& part, std::int64_t epoch, std::string_view name) {
     if (part.samples == 0) return {};
     session_.reset_counters();
     reset_metric_sums(model_, part.data);
@@ -435,14 +430,14 @@ class Fit {
                                  .samples_done = static_cast<std::int64_t>(counters.samples),
                                  .samples = part.samples});
       }
-      hear_stop();
+      if (ranks_ == nullptr) hear_stop();  // each rank evaluates at its own pace
     }
     // Weights that were saved when a stop was requested are no longer to be kept from a file.
     require(counters.not_finite == 0 || stopping_,
             "the {} loss is NaN or infinite after epoch {}, although all weights are finite: they "
             "are too large; a lower learning rate, gradient clipping or scaled inputs may help",
             name, epoch);
-    Evaluation evaluation = counters.evaluation(train_.data.classification());
+    Evaluation evaluation = counters.evaluation(parts_.train.data.classification());
     evaluation.metrics = metrics_of(model_, part.data);
     return evaluation;
   }
@@ -453,12 +448,13 @@ class Fit {
   Turn turn_;
   // Handles of its own: a callback may change those that the caller gave.
   const Dataset data_;
-  const FitOptions options_;
+  FitOptions options_;  ///< with the shards that were chosen
   Callback silent_;
   Callback& callback_;
   const OnStep& on_step_;
   Session session_;
   std::string data_name_;
+  RankGroup* ranks_;  ///< null: this process alone
   CheckpointWriter checkpoints_;
   FitState place_;
   EarlyStopping patience_{options_.patience, options_.watch};
@@ -466,11 +462,10 @@ class Fit {
   std::int64_t samples_before_ = 0;  ///< of the epoch that was continued, done before
   OptimizerAttrs optimizer_;
   double rate_factor_ = 1;  ///< of the last step
-  Part train_;
-  EpochUpdates updates_;  ///< of train_
-  Part validation_;
-  Part test_;
-  std::list<Dataset> held_out_;  ///< which the parts read
+  FitParts parts_;
+  FitForm form_;
+  std::vector<std::string> notes_;  ///< on the form
+  std::list<Dataset> held_out_;     ///< which the parts read
   bool tests_every_epoch_ = true;
   bool requested_ = false;
   bool stopping_ = false;  ///< and the callback knows

@@ -2,16 +2,25 @@
 #include "train/fit_checks.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.h"
+#include "model/shards.h"
 #include "train/early_stopping.h"
 
 namespace linnet {
 
+void check_shards(std::int64_t shards) {
+  require(shards >= 1 && shards <= kMostShards &&
+              std::has_single_bit(static_cast<std::uint64_t>(shards)),
+          "expected a power of two from 1 to {} as the shards of a batch; got {}", kMostShards,
+          shards);
+}
+
 void check_options(const FitOptions& o) {
   require(o.epochs >= 1, "expected at least 1 epoch; got {}", o.epochs);
   require(o.batch >= 1, "expected a batch of at least 1; got {}", o.batch);
-  require(o.accumulate >= 1, "expected at least 1 batch per update; got {}", o.accumulate);
+  if (o.shards != 0) check_shards(o.shards);
   require(o.prefetch >= 1, "expected at least 1 batch to prefetch; got {}", o.prefetch);
   require(o.decoders >= 0, "expected at least 0 decoding threads (0: all processors); got {}",
           o.decoders);

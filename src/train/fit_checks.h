@@ -7,6 +7,9 @@
 
 namespace linnet {
 
+/// Throws Error unless a batch may be cut into so many shards.
+void check_shards(std::int64_t shards);
+
 /// Throws Error for options out of range.
 void check_options(const FitOptions& options);
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
 #include <string_view>
 #include <variant>
 
@@ -15,6 +17,7 @@
 #include "graph/attributes.h"
 #include "model/model_state.h"
 #include "model/optimizers.h"
+#include "model/shards.h"
 #include "train/recipes.h"
 #include "train/trainer_state.h"
 
@@ -67,7 +70,7 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
   add("seed", trainer.options.seed);
   add("epochs", options.epochs);
   add("batch", options.batch);
-  add("accumulate", options.accumulate);
+  add("shards", options.shards);
   add("shuffle", options.shuffle);
   add("drop_last", options.drop_last);
   add("patience", options.patience);
@@ -94,6 +97,30 @@ FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
   add("augmentation", all.size() > losses.size() ? all.substr(losses.size() + 2) : "none");
   add("disabled passes", join(trainer.options.disabled_passes, " "));
   return settings;
+}
+
+std::string weights_text(const ModelState& model) {
+  uLong sum = 0;
+  for (const auto& buffer : {model.parameters, model.statistics}) {
+    std::vector<std::byte> bytes(buffer == model.parameters ? model.definition().bytes(true)
+                                                            : model.definition().bytes(false));
+    model.backend->download(*buffer, 0, bytes);
+    sum = ::crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  }
+  return fmt::format("checksum {:08x}", sum);
+}
+
+std::int64_t shards_of(const FitSettings& saved) {
+  const auto found = std::ranges::find(saved, "shards", &FitSettings::value_type::first);
+  if (found == saved.end()) return 0;
+  std::int64_t shards = 0;
+  const std::string& text = found->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shards);
+  // What else a damaged checkpoint says is named by check_settings().
+  const bool possible = error == std::errc() && end == text.data() + text.size() && shards > 0 &&
+                        shards <= kMostShards &&
+                        std::has_single_bit(static_cast<std::uint64_t>(shards));
+  return possible ? shards : 0;
 }
 
 void check_settings(const FitSettings& saved, const FitSettings& now, const std::string& what) {

@@ -3,6 +3,7 @@
 
 #include <linnet/trainer.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,20 +13,27 @@
 
 namespace linnet {
 
+struct ModelState;
 struct TrainerState;
 
 /// What decides the bits of a fit, by name, as texts: options, data, network, device. User's
 /// functions (custom losses, schedules, metrics) are known by their names alone.
 using FitSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// Of a fit, without the numbers of its epochs (FitState). optimizer: resolved for it. data: what
-/// its steps read. Goes through all data once.
+/// Of a fit, without the numbers of its epochs (FitState). Options with the shards that are used;
+/// optimizer: resolved for it. data: what its steps read. Goes through all data once.
 FitSettings settings_of(const TrainerState& trainer, const Dataset& train,
                         const FitOptions& options, const OptimizerAttrs& optimizer,
                         const StepData& data);
 
+/// Returns "checksum 1a2b3c4d" of all weights and running statistics. Waits.
+std::string weights_text(const ModelState& model);
+
 /// Throws Error naming the first setting that differs. `what` begins the sentence: "the checkpoint
 /// 'x'".
 void check_settings(const FitSettings& saved, const FitSettings& now, const std::string& what);
+
+/// Returns the shards of the fit that had these settings; 0: they do not say.
+std::int64_t shards_of(const FitSettings& saved);
 
 }  // namespace linnet

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "base/check.h"
-#include "model/custom_metrics.h"
 #include "model/model_state.h"
 #include "model/step_graph.h"
 #include "nn/layer_records.h"
+#include "train/memory_plan.h"
 
 namespace linnet {
 namespace {
@@ -66,10 +66,6 @@ class LayerRows {
   std::vector<LayerSummary> rows_;
 };
 
-std::size_t needed_bytes(const Program& program) {
-  return program.plan().total_bytes() + program.private_bytes();
-}
-
 }  // namespace
 
 NetworkSummary summarize(const Network& network, std::int64_t batch, const TrainingOptions& options,
@@ -93,14 +89,8 @@ NetworkSummary summarize(const Network& network, std::int64_t batch, const Train
   }
   summary.layers = rows.take();
   const auto backend = open_backend(on);
-  const auto training = backend->prepare(training_graph(definition, batch, options, *backend), {});
-  const auto inference =
-      backend->prepare(prediction_step(definition,
-                                       assumed_data(definition, options.loss).parts[0].record.dtype,
-                                       batch, OutputForm::plain, supports_of(*backend)),
-                       {});
-  summary.train_peak_bytes = needed_bytes(*training) + metric_sums_bytes();
-  summary.predict_peak_bytes = needed_bytes(*inference);
+  summary.training = planned_training(definition, batch, options, *backend);
+  summary.prediction = prediction_memory(definition, batch, options.loss, *backend);
   return summary;
 }
 

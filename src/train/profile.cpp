@@ -100,7 +100,7 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
     pass.hold_first(next);
     next.samples = static_cast<std::uint64_t>(batch);
   }
-  Program& program = pass.ready(0);
+  Program& program = pass.ready(pass.batch);
   // Always the same batch: what it holds changes no operator's time.
   Profile profile = watch(state, program, next, batch, steps, [&](std::uint64_t count) {
     program.run(next, count, 0);

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "ops/gather_batch/record_index.h"
+#include "train/fit_checks.h"
 #include "train/stepper.h"
 #include "train/trainer_state.h"
 
@@ -25,6 +26,7 @@ BatchRange::BatchRange(Dataset data, const BatchOptions& options, std::uint64_t 
                        std::int64_t epoch)
     : data_(std::move(data)), options_(options), seed_(seed), epoch_(epoch) {
   require(options.size >= 1, "expected a batch of at least 1; got {}", options.size);
+  if (options.shards != 0) check_shards(options.shards);
   require(data_.size() > 0, "the data set '{}' holds no samples", data_.info().name);
   end_ = epoch_samples(data_, options);
   require(end_ > 0, "drop_last leaves out all of {} training samples at batch {}", data_.size(),

@@ -42,6 +42,8 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
       data_(batch.data_),
       options_(batch.options_),
       most_batches_(batches),
+      ranks_(RankAccess::group(trainer.options.ranks)),
+      shards_(shards_of_batch()),
       read_(objective.read(data_)),
       session_(*objective.model),
       done_(kRemembered) {
@@ -49,7 +51,10 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
   const std::int64_t samples = epoch_samples(data_, options_);
   check_training_values(read_.run_of(network), data_);
   check_counted_labels(read_, data_, "training");
-  if (read_.has_source()) stream_ = session_.stream(read_, options_.size, FitOptions{}.prefetch);
+  if (read_.has_source()) {
+    const std::uint64_t leaf = shards_.largest(static_cast<std::uint64_t>(options_.size));
+    stream_ = session_.stream(read_, static_cast<std::int64_t>(leaf), FitOptions{}.prefetch);
+  }
   steps_per_epoch_ = updates_of(updates_of(samples, options_.size), batches);
   step_ = {.shuffle = options_.shuffle && stream_ == nullptr,
            .optimizer = objective.optimizer(trainer.epochs + 1, steps_per_epoch_, read_),
@@ -57,9 +62,16 @@ Stepper::Stepper(TrainerState& trainer, ObjectiveState& objective, const Batch& 
            .moments = objective.moments,
            .disabled_passes = trainer.options.disabled_passes};
   trains_ = trained_parameters(network, step_.optimizer);
-  if (samples % options_.size == 1 || options_.size == 1) {
-    check_batch_norms(read_.run_of(network), samples, options_.size, trains_);
-  }
+  check_batch_norms(read_.run_of(network), samples, options_.size,
+                    static_cast<std::int64_t>(shards_.count), trains_);
+}
+
+Shards Stepper::shards_of_batch() const {
+  const int ranks = ranks_ != nullptr ? ranks_->size() : 1;
+  require(options_.shards == 0 || options_.shards >= ranks,
+          "expected at least as many shards as ranks, {}; got {}", ranks, options_.shards);
+  return shards_of_rank(options_.shards > 0 ? options_.shards : ranks,
+                        ranks_ != nullptr ? ranks_->rank() : 0, ranks);
 }
 
 bool Stepper::takes(const Batch& batch, std::int64_t batches) const {
@@ -74,8 +86,8 @@ std::int64_t Stepper::schedule_step(const Batch& batch) const {
   return (batch.epoch() - 1) * steps_per_epoch_ + batch.position() / options_.size / most_batches_;
 }
 
-DataPass Stepper::pass_of(const ProgramRecipe& recipe) {
-  DataPass pass = session_.add_pass(epoch_samples(data_, options_), options_.size, recipe);
+DataPass Stepper::pass_of(const ProgramRecipe& recipe, const Shards& shards) {
+  DataPass pass = session_.add_pass(epoch_samples(data_, options_), options_.size, recipe, shards);
   session_.attach();
   if (stream_ == nullptr) {
     session_.bind_data(pass, read_);
@@ -89,8 +101,9 @@ DataPass& Stepper::train() {
   if (train_ == nullptr) {
     require_own_length(objective_.objective.schedule);
     record();
-    train_ = std::make_unique<DataPass>(pass_of(
-        training_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
+    train_ = std::make_unique<DataPass>(
+        pass_of(training_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory),
+                {}));
   }
   return *train_;
 }
@@ -98,20 +111,24 @@ DataPass& Stepper::train() {
 DataPass& Stepper::leaf() {
   if (leaf_ == nullptr) {
     leaf_ = std::make_unique<DataPass>(
-        pass_of(leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory)));
+        pass_of(leaf_recipe(objective_.key, *objective_.model, read_, step_, objective_.memory),
+                shards_));
   }
   return *leaf_;
 }
 
 LeafSteps& Stepper::tree(std::uint64_t leaves) {
   if (leaves > most_leaves_) {
-    require_own_length(objective_.objective.schedule);
-    record();
     tree_ = std::make_unique<LeafSteps>(session_, *objective_.model, objective_.key, read_, step_,
-                                        objective_.memory, leaves, options_.shuffle);
+                                        objective_.memory, leaves, options_.shuffle, ranks_);
     most_leaves_ = leaves;
   }
   return *tree_;
+}
+
+std::vector<LeafRows> Stepper::leaves_of(std::span<const LeafRows> batches) const {
+  if (batches.size() == 1) return shards_of(batches[0], shards_);
+  return {batches.begin(), batches.end()};
 }
 
 void Stepper::record() {
@@ -119,6 +136,10 @@ void Stepper::record() {
 }
 
 void Stepper::step(std::span<const Batch> batches) {
+  require(batches.size() == 1 || shards_.count == 1,
+          "expected a step over one batch of {} shards; got {} batches, each of which would be a "
+          "shard",
+          shards_.count, batches.size());
   batches_.clear();
   HostSchedule& schedule = objective_.schedule;
   schedule.set_steps(step_.optimizer.settings.warmup_steps, steps_per_epoch_);
@@ -128,15 +149,20 @@ void Stepper::step(std::span<const Batch> batches) {
   }
   const double rate_factor = schedule.factor(batches_.front().step);
   for (LeafRows& rows : batches_) rows.step.rate_factor = rate_factor;
-  if (batches.size() == 1) {
+  const std::vector<LeafRows> leaves = leaves_of(batches_);
+  if (leaves.size() == 1) {
     const DataPass& pass = train();
     session_.attach();  // the arena may have grown since
-    pass.run_one(batches_[0].step, batches_[0].rows);
+    pass.run_one(leaves[0].step, leaves[0].rows);
   } else {
+    if (most_leaves_ == 0) {
+      require_own_length(objective_.objective.schedule);
+      record();
+    }
     const DataPass& pass = leaf();
-    LeafSteps& tree = this->tree(batches.size());
+    LeafSteps& tree = this->tree(leaves.size());
     session_.attach();
-    tree.run(batches_,
+    tree.run(leaves,
              [&](std::size_t, const LeafRows& leaf) { pass.run_one(leaf.step, leaf.rows); });
   }
   Done& done = done_[trainer_.steps % kRemembered];
@@ -146,9 +172,16 @@ void Stepper::step(std::span<const Batch> batches) {
 
 State Stepper::gradients(const Batch& batch) {
   const DataPass& pass = leaf();
-  session_.attach();
   const LeafRows rows = rows_of(trainer_, objective_, batch, schedule_step(batch));
-  pass.run_one(rows.step, rows.rows);
+  const std::vector<LeafRows> leaves = leaves_of(std::span(&rows, 1));
+  const auto run = [&](std::size_t, const LeafRows& leaf) { pass.run_one(leaf.step, leaf.rows); };
+  LeafSteps* const tree = leaves.size() > 1 ? &this->tree(leaves.size()) : nullptr;
+  session_.attach();
+  if (tree != nullptr) {
+    tree->add_up(leaves, run);
+  } else {
+    run(0, rows);
+  }
   const ModelState& model = *objective_.model;
   State gradients;
   const std::vector<ParameterSpec>& parameters = model.definition().parameters;
@@ -159,14 +192,11 @@ State Stepper::gradients(const Batch& batch) {
     model.backend->download(*objective_.memory->gradients, spec.offset, values.writable_bytes());
     gradients.set(spec.name, std::move(values));
   }
-  // No step: what the leaf has counted counts for nothing.
   std::array<double, kCounters> counters{};
   const std::size_t place = LeafLayout(model.definition()).counters;
   model.backend->download(*objective_.memory->gradients, place,
                           std::as_writable_bytes(std::span(counters)));
   loss_ = counters[static_cast<std::size_t>(Counter::last_loss)];
-  counters = {};
-  model.backend->upload(*objective_.memory->gradients, place, std::as_bytes(std::span(counters)));
   return gradients;
 }
 
@@ -174,16 +204,22 @@ void Stepper::explain(NotFinite& found) {
   const Done& done = done_[found.step % kRemembered];
   if (done.batches.empty() || done.step != found.step) return;
   found.epoch = static_cast<std::int64_t>(done.batches[0].step.epoch);
-  if (done.batches.size() == 1) {
+  const std::vector<LeafRows> leaves = leaves_of(done.batches);
+  if (leaves.size() == 1) {
     const DataPass& pass = train();
     session_.attach();
-    found.where = pass.first_not_finite(done.batches[0].step, done.batches[0].rows);
+    found.where = pass.first_not_finite(leaves[0].step, leaves[0].rows);
     return;
   }
   const DataPass& pass = leaf();
-  const LeafSteps& tree = this->tree(done.batches.size());
+  const LeafSteps& tree = this->tree(leaves.size());
   session_.attach();
-  for (const LeafRows& rows : tree.leaves_of(done.batches)) {
+  const std::vector<LeafRows> told = tree.told(leaves);
+  const std::size_t begin = ranks_ != nullptr ? shards_.first : 0;
+  const std::size_t end = ranks_ != nullptr ? shards_.last : told.size();
+  for (std::size_t i = begin; i < end; ++i) {
+    const LeafRows& rows = told[i];
+    if (rows.rows == 0) continue;
     found.where = pass.first_not_finite(rows.step, rows.rows);
     if (!found.where.empty()) return;
   }

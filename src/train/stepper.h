@@ -50,11 +50,14 @@ class Stepper {
   /// Returns the steps of such batches from the training's begin to this one: what schedules count.
   std::int64_t schedule_step(const Batch& batch) const;
   /// Returns a pass of such programs, bound to the data.
-  DataPass pass_of(const ProgramRecipe& recipe);
+  DataPass pass_of(const ProgramRecipe& recipe, const Shards& shards);
   DataPass& train();
   DataPass& leaf();
   LeafSteps& tree(std::uint64_t leaves);
+  /// Returns the leaves of a step over these batches: its shards, or the batches themselves.
+  std::vector<LeafRows> leaves_of(std::span<const LeafRows> batches) const;
 
+  Shards shards_of_batch() const;
   /// Notes in the model what it learns from, as fit() does.
   void record();
 
@@ -63,6 +66,8 @@ class Stepper {
   Dataset data_;
   BatchOptions options_;
   std::int64_t most_batches_;
+  RankGroup* ranks_;  ///< null: this process alone
+  Shards shards_;     ///< of a batch
   std::int64_t steps_per_epoch_ = 1;
   StepData read_;
   Session session_;

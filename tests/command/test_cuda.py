@@ -163,7 +163,7 @@ class Cuda(command.CommandTest):
         self.assertNotIn("  engine ", cpu)
         self.assertIn("  engine ", cuda)
         summary, _ = self.cuda_json("summary", "tiny.toml", "--device", "cuda")
-        self.assertGreater(summary["train_peak_bytes"], summary["predict_peak_bytes"])
+        self.assertGreater(summary["training"]["total"], summary["prediction"]["total"])
 
     def test_a_missing_plugin_is_one_sentence(self):
         for words in (("train", "tiny.toml"), ("plan", "tiny.toml"), ("summary", "tiny.toml")):

@@ -17,8 +17,8 @@ class Inspect(command.CommandTest):
         # Two for each multiplication: 28*28*16*9 in the convolution, 3136*10 in the dense layer.
         self.assertGreaterEqual(summary["flops_per_sample"], 2 * (28 * 28 * 16 * 9 + 3136 * 10))
         larger = self.run_json("summary", "--workload", "mnist-cnn", "--batch", 1024)
-        self.assertGreater(larger["train_peak_bytes"], summary["train_peak_bytes"])
-        self.assertGreater(summary["train_peak_bytes"], summary["predict_peak_bytes"])
+        self.assertGreater(larger["training"]["total"], summary["training"]["total"])
+        self.assertGreater(summary["training"]["total"], summary["prediction"]["total"])
 
     def test_summary_of_a_model_and_of_a_configuration_agree(self):
         _, folder = self.train()

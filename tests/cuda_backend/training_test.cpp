@@ -181,7 +181,7 @@ TEST_P(CudaTraining, OfSeveralBatchesAStepFollowsTheCpu) {
     Model trained =
         on_device ? model(network, {}, 5) : Model(network, {.device = "cpu", .seed = 5});
     Trainer trainer(trained, objective, {.seed = 3});
-    trainer.fit(data, {.epochs = 2, .batch = 5, .accumulate = 4});
+    trainer.fit(data, {.epochs = 2, .batch = 20, .shards = 4});
     averages.push_back(all_weights(trainer.averaged()));
   }
   for (std::size_t i = 0; i < averages[0].size(); ++i) {

@@ -57,7 +57,7 @@ TEST(Average, IsPartOfTheStateAndOfSeveralBatchesSteps) {
   EXPECT_NE(all_weights(whole.averaged()), all_weights(whole.model()));
 
   Trainer parts(line(), averaging(0.8));
-  parts.fit(data, {.epochs = 5, .batch = 2, .accumulate = 2, .shuffle = false});
+  parts.fit(data, {.epochs = 5, .batch = 4, .shards = 2, .shuffle = false});
   const std::vector<float> a = all_weights(parts.averaged());
   const std::vector<float> b = all_weights(whole.averaged());
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);

@@ -80,7 +80,7 @@ TEST(Continue, WithAllElseThatATrainingKeeps) {
   const Network network({28, 28, 1},
                         {Rescale{}, Conv2d{.filters = 2}, MaxPool2d{.size = 4}, ReLU{}, BatchNorm{},
                          Dropout{.rate = 0.2}, Flatten{}, Dense{.units = 10, .name = "fc"}});
-  FitOptions options{.batch = 16, .accumulate = 2, .validation = validation};
+  FitOptions options{.batch = 32, .shards = 2, .validation = validation};
   options.augment.flip = 0.5;
   options.augment.mixup = 0.2;
   for (Objective objective : optimizers()) {

@@ -106,7 +106,7 @@ TEST(NotFinite, StepsOverSeveralBatchesStopAsWell) {
   good.step(std::span(of_good).first(2)).loss();
   Trainer trainer = trainer_of(explosive());
   const std::string message =
-      message_of([&] { trainer.fit(data, {.epochs = 2, .batch = 4, .accumulate = 2}); });
+      message_of([&] { trainer.fit(data, {.epochs = 2, .batch = 8, .shards = 2}); });
   EXPECT_EQ(message.find("the output of ["), 0U) << message;
   EXPECT_NE(message.find("in epoch 1, step 1"), std::string::npos) << message;
   EXPECT_EQ(state_of(trainer), state_of(good));
@@ -139,7 +139,7 @@ TEST(NotFinite, OfSeveralBatchesTheOneThatIsNotFiniteIsNamed) {
   for (const bool shuffle : {true, false}) {
     Trainer trainer = trainer_of({});
     const std::string message = message_of(
-        [&] { trainer.fit(data, {.epochs = 3, .batch = 4, .accumulate = 3, .shuffle = shuffle}); });
+        [&] { trainer.fit(data, {.epochs = 3, .batch = 12, .shards = 4, .shuffle = shuffle}); });
     EXPECT_EQ(message.find("the output of [gather_batch '"), 0U) << message;
     EXPECT_NE(message.find("in epoch 2"), std::string::npos) << message;
   }

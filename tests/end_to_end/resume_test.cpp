@@ -166,14 +166,14 @@ TEST(Resume, WithAllElseThatAFitKeeps) {
   how.objective.average = {.decay = 0.9, .warmup = true};
   how.objective.trains = {{.name = "fc.*", .learning_rate_factor = 0.5, .weight_decay = 0.01},
                           {.name = "conv2d_1.*"}};
-  for (const std::int64_t accumulate : {1, 2}) {
-    how.options = {.epochs = 3, .batch = 16, .accumulate = accumulate};
+  for (const std::int64_t shards : {1, 2}) {
+    how.options = {.epochs = 3, .batch = 16, .shards = shards};
     how.options.validation = held_out;
     how.options.test = datasets::digits(0, 40, 9).test;
     how.options.keep_best = true;
     how.options.augment.flip = 0.5;
     how.options.augment.mixup = 0.2;
-    continue_everywhere(how, "accumulate " + std::to_string(accumulate));
+    continue_everywhere(how, "shards " + std::to_string(shards));
   }
 }
 
@@ -201,10 +201,10 @@ TEST(Resume, DataThatAreMadeWhenTheyAreNeeded) {
                                        static_cast<float>(place.key % 7) / 70;
                             }
                           });
-  for (const std::int64_t accumulate : {1, 2}) {
-    how.options.accumulate = accumulate;
+  for (const std::int64_t shards : {1, 2}) {
+    how.options.shards = shards;
     how.options.prefetch = 2;
-    continue_everywhere(how, "made " + std::to_string(accumulate));
+    continue_everywhere(how, "made " + std::to_string(shards));
   }
 }
 

@@ -68,10 +68,10 @@ struct Fitted {
 };
 
 /// Two epochs of 5 batches, two of an update, and a validation of 5 batches.
-Fitted fitted(Trainer trainer, Callback* callback, std::int64_t accumulate = 1) {
+Fitted fitted(Trainer trainer, Callback* callback, std::int64_t shards = 1) {
   const FitOptions options{.epochs = 2,
                            .batch = 8,
-                           .accumulate = accumulate,
+                           .shards = shards,
                            .validation = line_data(35),
                            .keep_best = true,
                            .callback = callback};
@@ -96,14 +96,14 @@ TEST(InCallback, WhatOnlyLooksChangesNothing) {
       {"save", [&](Trainer& t) { t.model().save(file); }},
       {"another trainer", [&](Trainer& t) { Trainer(t.model().copy()).fit(data); }},
   };
-  for (const std::int64_t accumulate : {1, 2}) {
-    const Fitted quiet = fitted(trainer_of(model_of()), nullptr, accumulate);
+  for (const std::int64_t shards : {1, 2}) {
+    const Fitted quiet = fitted(trainer_of(model_of()), nullptr, shards);
     for (const auto& [name, action] : actions) {
       Trainer trainer = trainer_of(model_of());
       Everywhere callback([&, act = action] { act(trainer); });
-      const Fitted heard = fitted(trainer, &callback, accumulate);
-      EXPECT_EQ(heard.numbers, quiet.numbers) << name << ' ' << accumulate;
-      EXPECT_TRUE(same_bits(heard.state, quiet.state)) << name << ' ' << accumulate;
+      const Fitted heard = fitted(trainer, &callback, shards);
+      EXPECT_EQ(heard.numbers, quiet.numbers) << name << ' ' << shards;
+      EXPECT_TRUE(same_bits(heard.state, quiet.state)) << name << ' ' << shards;
       for (const char* where : {"batch", "progress", "evaluation", "epoch", "end"}) {
         EXPECT_GT(callback.times[where], 0) << where;
       }

@@ -28,6 +28,7 @@ void add_runs(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_summary(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
+void add_max_batch(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);

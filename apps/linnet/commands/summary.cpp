@@ -14,6 +14,7 @@
 #include "core/dims.h"
 #include "report/json.h"
 #include "report/machine.h"
+#include "report/memory.h"
 
 namespace linnet::command {
 namespace {
@@ -44,8 +45,8 @@ Json summary_json(const std::string& name, const NetworkSummary& summary) {
   json["batch"] = summary.batch;
   json["parameters"] = summary.parameters;
   json["flops_per_sample"] = summary.flops_per_sample;
-  json["train_peak_bytes"] = summary.train_peak_bytes;
-  json["predict_peak_bytes"] = summary.predict_peak_bytes;
+  json["training"] = memory_json(summary.training);
+  json["prediction"] = memory_json(summary.prediction);
   json["layers"] = Json::array();
   for (const LayerSummary& layer : summary.layers) {
     json["layers"].push_back({{"name", layer.name},
@@ -85,12 +86,11 @@ std::string summary_text(const NetworkSummary& summary) {
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
   }
-  out += fmt::format(
-      "\n{} parameters, {}FLOP forward a sample\nmemory at batch {}: {} to train ({} bytes), "
-      "{} to predict ({} bytes)\n",
-      summary.parameters, flops_text(summary.flops_per_sample), summary.batch,
-      bytes_text(summary.train_peak_bytes), summary.train_peak_bytes,
-      bytes_text(summary.predict_peak_bytes), summary.predict_peak_bytes);
+  out +=
+      fmt::format("\n{} parameters, {}FLOP forward a sample\n\nmemory at batch {} as planned\n{}",
+                  summary.parameters, flops_text(summary.flops_per_sample), summary.batch,
+                  memory_text(
+                      {{"training", summary.training}, {"prediction", summary.prediction}}));
   return out;
 }
 

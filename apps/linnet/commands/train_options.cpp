@@ -120,6 +120,17 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
   command.add_option("--workload", o.workload, "A built-in training, e.g. mnist-cnn");
   command.add_option("--data", o.data, "A folder of data, or a name: " + listed(datasets::names()));
   command.add_option("--batch", o.batch, "Samples in a batch")->check(at_least(1));
+  command
+      .add_option(
+          "--shards", o.shards,
+          "Compute each batch in so many parts, one after the other, to need less memory; a "
+          "power of two")
+      ->check(at_least(1));
+  command
+      .add_option("--memory-limit", o.memory_limit,
+                  "Bytes that the training may need as planned, e.g. 512MiB: without --shards it "
+                  "takes as many as that asks for")
+      ->transform(CLI::AsSizeValue(false));
   command.add_flag("--drop-last", o.drop_last,
                    "Leave out the last, incomplete batch of each epoch");
   command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));
@@ -251,6 +262,8 @@ Job job_of(const TrainOptions& options) {
   job.model.threads = options.threads.value_or(job.model.threads);
   job.model.seed = t.seed;
   t.batch = options.batch.value_or(t.batch);
+  t.shards = options.shards.value_or(t.shards);
+  t.memory_limit = options.memory_limit.value_or(t.memory_limit);
   t.streamed = t.streamed || options.streamed;
   t.prefetch = options.prefetch.value_or(t.prefetch);
   t.epochs = options.epochs.value_or(t.epochs);

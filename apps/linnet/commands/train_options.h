@@ -32,6 +32,8 @@ struct TrainOptions {
   std::optional<std::string> schedule;
   LossSettings loss;
   std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> shards;
+  std::optional<std::size_t> memory_limit;
   std::optional<std::int64_t> prefetch;
   bool streamed = false;
   bool drop_last = false;

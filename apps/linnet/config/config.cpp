@@ -162,6 +162,9 @@ class Config {
     TrainingOptions& t = job.training;
     t.epochs = s.integer("epochs", t.epochs, 1);
     t.batch = s.integer("batch", t.batch, 1);
+    t.shards = s.integer("shards", t.shards, 0);
+    t.memory_limit = static_cast<std::size_t>(
+        s.integer("memory_limit", static_cast<std::int64_t>(t.memory_limit), 0));
     t.seed = static_cast<std::uint64_t>(
         s.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
     t.loss = static_cast<Loss>(s.choice("loss", 0, loss_choices()));

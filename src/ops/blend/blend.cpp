@@ -7,7 +7,10 @@ namespace linnet {
 
 std::vector<ValueType> BlendOp::infer(std::span<const ValueType> inputs) const {
   const std::size_t expected = attrs().guarded ? 3 : 2;
-  require(inputs.size() == expected && inputs[In::target].dtype == DType::f32 &&
+  const bool sums = attrs().kind == Blend::add && !attrs().guarded;
+  require(inputs.size() == expected &&
+              (inputs[In::target].dtype == DType::f32 ||
+               (sums && inputs[In::target].dtype == DType::f64)) &&
               inputs[In::source] == inputs[In::target] &&
               (!attrs().guarded || inputs[In::stopped] == ValueType{DType::f64, Shape{}}),
           "expected two f32 arrays of one shape{}; got {}", attrs().guarded ? " and f64 ()" : "",

@@ -42,8 +42,8 @@ struct BlendAttrs {
   bool operator==(const BlendAttrs&) const = default;
 };
 
-/// Blends s into t, both f32 and of one shape; t is mutated. Operands: t, s, and if guarded
-/// `stopped` f64 (), which leaves t as it is unless it is 0.
+/// Blends s into t, both f32 (or f64, which are added) and of one shape; t is mutated. Operands: t,
+/// s, and if guarded `stopped` f64 (), which leaves t as it is unless it is 0.
 class BlendOp final : public OpBase<BlendOp, BlendAttrs> {
  public:
   static constexpr std::string_view kName = "blend";

@@ -7,8 +7,20 @@
 namespace linnet::cpu {
 namespace {
 
+Kernel sum_of_doubles(std::int64_t length) {
+  using In = BlendOp::In;
+  return one_stage(length, 0.6, [](const Args& args, const Task& /*task*/, Range part) {
+    double* to = args.in_out<double>(In::target);
+    const double* from = args.in<double>(In::source);
+    for (std::int64_t i = part.begin; i < part.end; ++i) to[i] += from[i];
+  });
+}
+
 std::optional<Kernel> prepare(const NodeView& node) {
   using In = BlendOp::In;
+  if (node.inputs[In::target].dtype == DType::f64) {
+    return sum_of_doubles(node.in(In::target).elements());
+  }
   const BlendAttrs& attrs = node.attrs<BlendOp>();
   const std::int64_t length = node.in(In::target).elements();
   const std::vector<BlendRange> ranges = ranges_of(attrs, length);

@@ -24,8 +24,24 @@ __global__ void blend_kernel(BlendRule rule, float weight, const StepInfo* step,
   if (tail < count) to[tail] = blend(by, to[tail], from[tail]);
 }
 
+__global__ void add_doubles(std::int64_t count, double* to, const double* from) {
+  for (std::int64_t i = first_item(); i < count; i += grid_stride()) to[i] += from[i];
+}
+
+Kernel sum_of_doubles(std::int64_t count) {
+  using In = BlendOp::In;
+  return {.enqueue = [=](const Args& args) {
+    if (count == 0) return;
+    launch(args.stream, "blend", for_items(count), add_doubles, count,
+           args.in_out<double>(In::target), args.in<double>(In::source));
+  }};
+}
+
 std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) {
   using In = BlendOp::In;
+  if (node.inputs[In::target].dtype == DType::f64) {
+    return sum_of_doubles(node.in(In::target).elements());
+  }
   const BlendAttrs& attrs = node.attrs<BlendOp>();
   const std::vector<BlendRange> ranges = ranges_of(attrs, node.in(In::target).elements());
   const BlendRule rule{attrs.kind, attrs.decay, attrs.warmup};

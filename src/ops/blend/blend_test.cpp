@@ -27,6 +27,11 @@ TEST(Blend, AgreesWithTheReference) {
   check(blend_case("blend mix",
                    {.kind = Blend::mix, .bounds = {0, 7, 9, 60}, .weights = {0.1, 0.6}}, 64));
   check(blend_case("blend mix nothing", {.kind = Blend::mix}, 64));
+  check({"blend add f64",
+         make_op(BlendOp()),
+         {{DType::f64, Shape{6}}, {DType::f64, Shape{6}}},
+         {},
+         false});
   check({"blend guarded",
          make_op(BlendOp({.guarded = true})),
          {f32({9}), f32({9}), {DType::f64, Shape{}}},

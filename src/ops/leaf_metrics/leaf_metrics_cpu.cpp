@@ -11,7 +11,7 @@ std::optional<Kernel> prepare(const NodeView& node) {
   const auto history = static_cast<std::uint64_t>(node.attrs<LeafMetricsOp>().history);
   Kernel kernel;
   kernel.stages.push_back(parallel(1, [=](const Args& args, const Task& task) {
-    add_leaf_metrics(args.in_out<double>(In::counters), args.in_out<double>(In::leaves),
+    add_leaf_metrics(args.in_out<double>(In::counters), args.in<double>(In::leaves),
                      args.in_out<double>(In::stopped), history, *task.step);
   }));
   return kernel;

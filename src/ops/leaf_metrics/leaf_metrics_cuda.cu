@@ -6,7 +6,7 @@ namespace linnet::cuda {
 namespace {
 
 /// One thread.
-__global__ void leaf_metrics_kernel(double* counters, double* leaves, double* stopped,
+__global__ void leaf_metrics_kernel(double* counters, const double* leaves, double* stopped,
                                     std::uint64_t history, const StepInfo* step) {
   add_leaf_metrics(counters, leaves, stopped, history, *step);
 }
@@ -16,7 +16,7 @@ std::optional<Kernel> prepare(const NodeView& node, const Context& /*context*/) 
   const auto history = static_cast<std::uint64_t>(node.attrs<LeafMetricsOp>().history);
   return Kernel{.enqueue = [=](const Args& args) {
     launch(args.stream, "leaf_metrics", {.block = 1}, leaf_metrics_kernel,
-           args.in_out<double>(In::counters), args.in_out<double>(In::leaves),
+           args.in_out<double>(In::counters), args.in<double>(In::leaves),
            args.in_out<double>(In::stopped), history, args.step);
   }};
 }

@@ -37,7 +37,8 @@ void MetricsOp::reference(const ReferenceArgs& args) const {
   };
   const double loss = args.in(In::loss)[0];
   const auto batch = static_cast<double>(attrs().batch);
-  count(Counter::last_loss) = attrs().leaf ? count(Counter::last_loss) + loss : loss;
+  if (attrs().leaf) std::fill_n(counters.data.begin(), kCounters, 0.0);
+  count(Counter::last_loss) = loss;
   if (attrs().history > 0) {
     const auto history = static_cast<std::uint64_t>(attrs().history);
     counters.data[kCounters + args.step.step % history] = loss;

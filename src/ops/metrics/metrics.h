@@ -24,7 +24,7 @@ struct MetricsAttrs {
   std::int64_t batch = 1;
   bool classification = true;  ///< with scores and labels
   std::int64_t history = 0;    ///< losses of single steps that stand after the counters
-  /// The loss is a leaf's part of one batch's loss: they are added up as Counter::last_loss.
+  /// Whether the counters become this batch's alone: those of a leaf, which are added afterwards.
   bool leaf = false;
   template <class V>
   void fields(V&& visit) {
@@ -36,10 +36,10 @@ struct MetricsAttrs {
   bool operator==(const MetricsAttrs&) const = default;
 };
 
-/// Adds a batch to the counters, f64 (kCounters + history), which it mutates; the loss of step s
-/// also goes to place s % history after them. Operands: counters, loss (), for classification
-/// scores (N, C) and labels i32 (N), and perhaps weights f32 (N, ...), for classification (N). The
-/// first of equal scores counts.
+/// Adds a batch to the counters, f64 (kCounters + history), which it mutates, or of a leaf sets
+/// them; the loss of step s also goes to place s % history after them. Operands: counters, loss (),
+/// for classification scores (N, C) and labels i32 (N), and perhaps weights f32 (N, ...), for
+/// classification (N). The first of equal scores counts.
 class MetricsOp final : public OpBase<MetricsOp, MetricsAttrs> {
  public:
   static constexpr std::string_view kName = "metrics";

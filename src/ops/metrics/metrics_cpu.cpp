@@ -22,7 +22,8 @@ std::optional<Kernel> prepare(const NodeView& node) {
     const auto count = [&](Counter c) -> double& { return counters[static_cast<std::size_t>(c)]; };
     const double loss = args.in(In::loss)[0];
     const auto batch = static_cast<double>(attrs.batch);
-    count(Counter::last_loss) = attrs.leaf ? count(Counter::last_loss) + loss : loss;
+    if (attrs.leaf) std::fill_n(counters, kCounters, 0.0);
+    count(Counter::last_loss) = loss;
     if (attrs.history > 0) {
       const auto history = static_cast<std::uint64_t>(attrs.history);
       counters[kCounters + task.step->step % history] = loss;

@@ -35,7 +35,10 @@ struct Batch {
       return counters[static_cast<std::size_t>(c)];
     };
     const float mean = *loss;
-    count(Counter::last_loss) = leaf ? count(Counter::last_loss) + mean : mean;
+    if (leaf) {
+      for (std::int64_t c = 0; c < kCounters; ++c) counters[c] = 0;
+    }
+    count(Counter::last_loss) = mean;
     if (history > 0) counters[kCounters + step->step % history] = mean;
     count(Counter::samples) += samples;
     count(Counter::weight) += weight;

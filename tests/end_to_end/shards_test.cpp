@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps over several batches, as if they were one.
+// Steps in shards of a batch, or over several batches, as if they were one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,7 +65,7 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& e
 /// Rounding of the weights, from which the gradient is read, is a part of the error.
 constexpr double kTolerance = 1e-6;
 
-TEST(Accumulate, TheGradientIsThatOfTheLargeBatch) {
+TEST(Shards, TheGradientIsThatOfTheLargeBatch) {
   const Dataset data = pixels(22);
   const std::vector<double> whole = gradient(with_dropout(), data, {}, 22);
   for (const std::int64_t size : {11, 8, 5, 4, 3, 2, 1}) {  // 2 to 22 leaves, most of them uneven
@@ -73,7 +73,7 @@ TEST(Accumulate, TheGradientIsThatOfTheLargeBatch) {
   }
 }
 
-TEST(Accumulate, WeightedAndIgnoredLabelsCountAsInTheLargeBatch) {
+TEST(Shards, WeightedAndIgnoredLabelsCountAsInTheLargeBatch) {
   const Dataset data = pixels(22);
   Objective objective;
   objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
@@ -86,7 +86,7 @@ TEST(Accumulate, WeightedAndIgnoredLabelsCountAsInTheLargeBatch) {
   }
 }
 
-TEST(Accumulate, TheLossIsThatOfTheLargeBatch) {
+TEST(Shards, TheLossIsThatOfTheLargeBatch) {
   const Dataset data = pixels(22);
   Objective objective;
   objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
@@ -98,7 +98,7 @@ TEST(Accumulate, TheLossIsThatOfTheLargeBatch) {
   for (const std::int64_t size : {12, 5, 1}) EXPECT_NEAR(loss(size), loss(22), 2e-6) << size;
 }
 
-TEST(Accumulate, SchedulesCountStepsNotBatches) {
+TEST(Shards, SchedulesCountStepsNotBatches) {
   const Dataset data = pixels(24);
   std::vector<double> epochs;
   Objective objective;
@@ -115,18 +115,26 @@ TEST(Accumulate, SchedulesCountStepsNotBatches) {
   EXPECT_EQ(epochs, (std::vector<double>{0, 0.5, 1, 1.5}));
 }
 
-TEST(Accumulate, MoreBatchesThanThereAreIsAllOfThem) {
-  const auto trained = [](std::int64_t accumulate) {
+TEST(Shards, ABatchMayHaveFewerSamplesThanShards) {
+  const auto trained = [](std::int64_t shards) {
     Model model(with_dropout(), {.device = "cpu", .seed = 3});
-    Trainer trainer(model, {}, {.seed = 9});
-    trainer.fit(pixels(22), {.batch = 4, .accumulate = accumulate});
-    EXPECT_EQ(trainer.steps(), 1U);
+    Trainer trainer(model, {.optimizer = SGD{}}, {.seed = 9});
+    trainer.fit(pixels(22), {.batch = 8, .shards = shards});  // the last one has 6
     return all_weights(model);
   };
-  EXPECT_EQ(trained(std::int64_t{1} << 62), trained(6));
+  const std::vector<float> eight = trained(8);
+  EXPECT_EQ(trained(16).size(), eight.size());
+  for (const std::int64_t shards : {8, 16, 64}) {
+    const std::vector<float> found = trained(shards);
+    double difference = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      difference = std::max(difference, std::abs(double{found[i]} - double{eight[i]}));
+    }
+    EXPECT_LE(difference, 1e-6) << shards;
+  }
 }
 
-TEST(Accumulate, WeightsOfSamplesCountAsInTheLargeBatch) {
+TEST(Shards, WeightsOfSamplesCountAsInTheLargeBatch) {
   Dataset data = pixels(22);
   std::vector<float> weights(22);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = i % 7 == 3 ? 0.0F : 0.3F * (i % 5);
@@ -142,14 +150,14 @@ TEST(Accumulate, WeightsOfSamplesCountAsInTheLargeBatch) {
   }
 }
 
-/// Returns what the first update's momentum is after fit() with so many batches of it: the
+/// Returns what the first update's momentum is after fit() with so many shards of it: the
 /// gradient.
 std::vector<double> fitted_gradient(const Network& network, Objective objective,
-                                    const Augment& augment, std::int64_t batches) {
+                                    const Augment& augment, std::int64_t shards) {
   objective.optimizer = SGD{.learning_rate = 0.1, .momentum = 0.9};
   Trainer trainer(Model(network, {.device = "cpu", .threads = 2, .seed = 3}), std::move(objective),
                   {.seed = 9});
-  FitOptions options{.batch = 24 / batches, .accumulate = batches};
+  FitOptions options{.batch = 24, .shards = shards};
   options.augment = augment;
   trainer.fit(pixels(24), options);
   EXPECT_EQ(trainer.steps(), 1U);
@@ -160,7 +168,7 @@ std::vector<double> fitted_gradient(const Network& network, Objective objective,
   return gradient;
 }
 
-TEST(Accumulate, WhatIsDrawnIsThatOfTheLargeBatch) {
+TEST(Shards, WhatIsDrawnIsThatOfTheLargeBatch) {
   FunctionalNetwork functional;
   const Expression x = functional.input("x", {8, 8, 1}) | Rescale{} | Flatten{};
   const Network noisy =
@@ -174,14 +182,14 @@ TEST(Accumulate, WhatIsDrawnIsThatOfTheLargeBatch) {
   augment.crop = true;
   for (const Augment& drawn : {Augment{}, augment, Augment{.resized_crop = true}}) {
     const std::vector<double> whole = fitted_gradient(noisy, brier, drawn, 1);
-    for (const std::int64_t batches : {2, 3, 12}) {
-      EXPECT_LE(relative_error(fitted_gradient(noisy, brier, drawn, batches), whole), kTolerance)
-          << batches;
+    for (const std::int64_t shards : {2, 4, 16}) {
+      EXPECT_LE(relative_error(fitted_gradient(noisy, brier, drawn, shards), whole), kTolerance)
+          << shards;
     }
   }
 }
 
-TEST(Accumulate, PenaltiesCountOnce) {
+TEST(Shards, PenaltiesCountOnce) {
   const Dataset data = pixels(12);
   Objective objective;
   objective.loss_options.l1 = 0.01;
@@ -191,13 +199,13 @@ TEST(Accumulate, PenaltiesCountOnce) {
             kTolerance);
 }
 
-TEST(Accumulate, BitsDoNotDependOnThreads) {
+TEST(Shards, BitsDoNotDependOnThreads) {
   const Dataset data = pixels(22);
   const std::vector<double> one = gradient(with_dropout(), data, {}, 5, 1);
   for (const int threads : {2, 4}) EXPECT_EQ(gradient(with_dropout(), data, {}, 5, threads), one);
 }
 
-TEST(Accumulate, BatchNormsTakeTheMeanOfTheLeavesStatisticsOnce) {
+TEST(Shards, BatchNormsTakeTheMeanOfTheLeavesStatisticsOnce) {
   const Network network({8, 8, 1}, {Rescale{}, Conv2d{.filters = 4}, BatchNorm{.name = "norm"},
                                     ReLU{}, Flatten{}, Dense{.units = 5}});
   const Dataset data = pixels(12);
@@ -220,15 +228,15 @@ TEST(Accumulate, BatchNormsTakeTheMeanOfTheLeavesStatisticsOnce) {
   }
 }
 
-TEST(Accumulate, FitIsALoopOfSteps) {
+TEST(Shards, FitIsALoopOfSteps) {
   const Dataset data = pixels(22);
   const auto trainer_of = [&] {
     return Trainer(Model(with_dropout(), {.device = "cpu", .threads = 2, .seed = 3}),
                    {.optimizer = Adam{}, .schedule = CosineDecay{.epochs = 4}}, {.seed = 9});
   };
   Trainer fitted = trainer_of();
-  const History history = fitted.fit(data, {.epochs = 2, .batch = 4, .accumulate = 4});
-  EXPECT_EQ(fitted.steps(), 4U);  // of 4 batches and of 2, twice
+  const History history = fitted.fit(data, {.epochs = 2, .batch = 16, .shards = 4});
+  EXPECT_EQ(fitted.steps(), 4U);  // of 16 samples and of 6, twice
   EXPECT_EQ(history.epochs[1].step_losses.size(), 2U);
   EXPECT_EQ(history.epochs[1].train.samples, 22);
 
@@ -244,12 +252,48 @@ TEST(Accumulate, FitIsALoopOfSteps) {
   }
 
   Trainer parts = trainer_of();
-  parts.fit(data, {.epochs = 1, .batch = 4, .accumulate = 4});
-  parts.fit(data, {.epochs = 1, .batch = 4, .accumulate = 4});
+  parts.fit(data, {.epochs = 1, .batch = 16, .shards = 4});
+  parts.fit(data, {.epochs = 1, .batch = 16, .shards = 4});
   EXPECT_EQ(all_weights(parts.model()), all_weights(fitted.model()));
+
+  Trainer loop = trainer_of();
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (const Batch& batch : loop.batches(data, {.size = 16, .shards = 4})) {
+      const State gradients = loop.gradients(batch);
+      EXPECT_GT(gradients.size(), 0U);
+      loop.step(batch);
+    }
+  }
+  EXPECT_EQ(all_weights(loop.model()), all_weights(fitted.model()));
 }
 
-TEST(Accumulate, ASecondStepCompilesAndAllocatesNothing) {
+TEST(Shards, ShardsOfABatchAreBatchesOfAStep) {
+  const Dataset data = pixels(22);
+  const auto trained = [&](bool shards) {
+    Trainer trainer(Model(with_dropout(), {.device = "cpu", .threads = 2, .seed = 3}),
+                    {.optimizer = SGD{.learning_rate = 0.1}}, {.seed = 9});
+    if (shards) {
+      trainer.step(*trainer.batches(data, {.size = 16, .shards = 4}).begin());
+    } else {
+      const std::vector<Batch> batches = batches_of(trainer, data, 4);
+      trainer.step(std::span(batches).first(4));
+    }
+    return all_weights(trainer.model());
+  };
+  EXPECT_EQ(trained(true), trained(false));
+}
+
+TEST(Shards, ShardsAreAPowerOfTwo) {
+  Trainer trainer(Model(with_dropout(), {.device = "cpu"}));
+  EXPECT_THROW(trainer.fit(pixels(8), {.batch = 8, .shards = 3}), Error);
+  EXPECT_THROW(trainer.fit(pixels(8), {.batch = 8, .shards = -1}), Error);
+  EXPECT_THROW(trainer.batches(pixels(8), {.size = 8, .shards = 6}), Error);
+  const BatchRange sharded = trainer.batches(pixels(8), {.size = 4, .shards = 2});
+  const std::vector<Batch> both(2, *sharded.begin());
+  EXPECT_THROW(trainer.step(both), Error);
+}
+
+TEST(Shards, ASecondStepCompilesAndAllocatesNothing) {
   const auto counts = std::make_shared<Counts>();
   Model model{make_state(
       with_dropout(),
@@ -264,7 +308,7 @@ TEST(Accumulate, ASecondStepCompilesAndAllocatesNothing) {
   EXPECT_EQ(*counts, Counts{});
 }
 
-TEST(Accumulate, GradientsBetweenStepsChangeNothing) {
+TEST(Shards, GradientsBetweenStepsChangeNothing) {
   const Dataset data = pixels(22);
   const auto found = [&](bool looks) {
     Model model(with_dropout(), {.device = "cpu", .threads = 2, .seed = 3});
@@ -282,7 +326,7 @@ TEST(Accumulate, GradientsBetweenStepsChangeNothing) {
   EXPECT_EQ(found(true), found(false));
 }
 
-TEST(Accumulate, BatchesAreOfOneDataSet) {
+TEST(Shards, BatchesAreOfOneDataSet) {
   Model model(with_dropout(), {.device = "cpu"});
   Trainer trainer(model);
   std::vector<Batch> batches = batches_of(trainer, pixels(8), 4);

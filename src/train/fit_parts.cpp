@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/fit_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "model/check_values.h"
+#include "model/update_options.h"
+#include "train/recipes.h"
+#include "train/trainer_state.h"
+
+namespace linnet {
+namespace {
+
+constexpr std::int64_t kFewRows = 16;  // of a leaf: below, its operators no longer fill a processor
+
+/// Returns the samples of the largest leaf. Evaluations take batches of that size too, so that they
+/// need no more memory than the training.
+std::int64_t leaf_of(const FitProgram& program, const FitForm& form) {
+  const auto batch = static_cast<std::uint64_t>(program.options.batch);
+  return static_cast<std::int64_t>(form.shards.largest(batch));
+}
+
+bool is_fed(const FitProgram& program, const FitPart& part, const FitForm& form) {
+  return part.data.has_source() || (form.streamed && program.model.backend->threads() == 0);
+}
+
+/// Adds all programs, as if the parts marked so were fed.
+void add_passes(Session& session, FitParts& parts, const FitProgram& program, const FitForm& form,
+                bool train_fed) {
+  const FitOptions& options = program.options;
+  const ObjectiveState& objective = program.objective;
+  const TrainingStep step{.shuffle = options.shuffle && !train_fed,
+                          .optimizer = program.optimizer,
+                          .average = objective.average(),
+                          .moments = objective.moments,
+                          .disabled_passes = program.disabled_passes};
+  const auto recipe = form.shards.count == 1 ? training_recipe : leaf_recipe;
+  parts.train.pass = session.add_pass(program.trained, options.batch,
+                                      recipe(objective.key, program.model, parts.train.data, step,
+                                             objective.memory),
+                                      form.shards);
+  parts.updates.pass = &parts.train.pass;
+  if (form.shards.count > 1) {
+    parts.updates.tree =
+        std::make_unique<LeafSteps>(session, program.model, objective.key, parts.train.data, step,
+                                    objective.memory, form.shards.count, options.shuffle, program.ranks);
+  }
+  for (FitPart* part : {&parts.validation, &parts.test}) {
+    if (part->samples == 0) continue;
+    part->pass =
+        session.add_pass(part->samples, leaf_of(program, form),
+                         evaluation_recipe(objective.key + part->name, program.model, part->data));
+    part->pass.one_batch = program.model.definition().draws_noise();
+  }
+}
+
+/// Returns the memory of the data on a device, or on their way to it.
+std::size_t data_bytes(FitParts& parts, const FitProgram& program, const FitForm& form) {
+  std::size_t total = 0;
+  std::set<const std::byte*> views;
+  std::set<std::size_t> rings;  // parts of equal records share one
+  const bool on_host = program.model.backend->threads() > 0;
+  for (const FitPart* part : parts.all()) {
+    if (part->samples == 0) continue;
+    std::size_t record = 0;
+    for (const StepData::Part& of : part->data.parts) {
+      record += of.record.bytes();
+      const bool copied = !on_host && !is_fed(program, *part, form);
+      if (copied && views.insert(of.bytes.data()).second) total += of.bytes.size();
+    }
+    if (!is_fed(program, *part, form) || !rings.insert(record).second) continue;
+    const std::int64_t slot = std::min(leaf_of(program, form), part->samples);
+    total += record * static_cast<std::size_t>(slot * program.options.prefetch);
+  }
+  return total;
+}
+
+/// Returns what the fit needs in such a form, without allocating.
+std::size_t needed_bytes(const FitParts& parts, const FitProgram& program, const FitForm& form) {
+  FitParts trial{.train = parts.train, .validation = parts.validation, .test = parts.test};
+  Session session(program.model);
+  add_passes(session, trial, program, form, is_fed(program, parts.train, form));
+  return session.needed_bytes() + data_bytes(trial, program, form);
+}
+
+/// Returns the forms that a limit may choose from, the fastest first.
+std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) {
+  const FitOptions& options = program.options;
+  const NetworkDefinition& network = parts.train.data.run_of(program.model.definition());
+  const std::vector<bool> trains =
+      trained_parameters(program.model.definition(), program.optimizer);
+  const bool on_host = program.model.backend->threads() > 0;
+  std::vector<FitForm> forms;
+  const std::int64_t first = options.shards > 0 ? options.shards : program.size();
+  const std::int64_t last = options.shards > 0 ? options.shards : kMostShards;
+  for (std::int64_t shards = first; shards <= last; shards *= 2) {
+    const bool useless = shards > first && shards / 2 >= options.batch;
+    if (useless || norm_of_one_value(network, program.trained, options.batch, shards, trains)) {
+      break;
+    }
+    if (shards == first && !options.streamed) {
+      forms.push_back({.shards = shards_of_rank(shards, program.rank(), program.size()), .streamed = false});
+      if (on_host) continue;
+    }
+    forms.push_back({.shards = shards_of_rank(shards, program.rank(), program.size()), .streamed = options.streamed || !on_host});
+  }
+  return forms;
+}
+
+std::string mebibytes(std::size_t bytes) {
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+}  // namespace
+
+FitForm choose_form(const FitParts& parts, const FitProgram& program,
+                    std::vector<std::string>& notes) {
+  const FitOptions& options = program.options;
+  const std::int64_t ranks = program.size();
+  require(options.shards == 0 || options.shards >= ranks,
+          "expected at least as many shards as ranks, {}; got {}", ranks, options.shards);
+  FitForm form{.shards = shards_of_rank(options.shards > 0 ? options.shards : ranks,
+                                        program.rank(), program.size()),
+               .streamed = options.streamed};
+  check_batch_norms(program.model.definition(), program.trained, options.batch,
+                    static_cast<std::int64_t>(form.shards.count),
+                    trained_parameters(program.model.definition(), program.optimizer));
+  if (options.memory_limit > 0) {
+    std::size_t smallest = 0;
+    std::optional<FitForm> found;
+    for (const FitForm& tried : forms_of(parts, program)) {
+      const std::size_t needed = needed_bytes(parts, program, tried);
+      smallest = smallest == 0 ? needed : std::min(smallest, needed);
+      if (needed > options.memory_limit) continue;
+      found = tried;
+      if (tried.shards.count > form.shards.count || tried.streamed != form.streamed) {
+        notes.push_back(fmt::format(
+            "to stay within {}, a batch of {} is computed in {} shards of at most {} samples{}: {} "
+            "are planned",
+            mebibytes(options.memory_limit), options.batch, tried.shards.count,
+            leaf_of(program, tried), tried.streamed != form.streamed ? ", streamed" : "",
+            mebibytes(needed)));
+      }
+      break;
+    }
+    require(found.has_value(),
+            "this training needs at least {} bytes ({}) at batch {}; the memory limit is {} bytes",
+            smallest, mebibytes(smallest), options.batch, options.memory_limit);
+    form = *found;
+  }
+  const std::int64_t rows = leaf_of(program, form);
+  if (form.shards.count > 1 && rows < kFewRows) {
+    notes.push_back(fmt::format(
+        "{} shards of a batch of {} have at most {} samples each: below {} a step takes longer",
+        form.shards.count, options.batch, rows, kFewRows));
+  }
+  return form;
+}
+
+void add_programs(Session& session, FitParts& parts, const FitProgram& program,
+                  const FitForm& form) {
+  for (FitPart* part : parts.all()) {
+    if (part->samples == 0 || !(form.streamed || part->data.has_source())) continue;
+    part->stream = session.stream(part->data, leaf_of(program, form), program.options.prefetch);
+  }
+  add_passes(session, parts, program, form, parts.train.stream != nullptr);
+}
+
+}  // namespace linnet

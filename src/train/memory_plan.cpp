@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train/memory_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/check.h"
+#include "model/check_values.h"
+#include "model/custom_metrics.h"
+#include "model/leaf.h"
+#include "model/shards.h"
+#include "model/update_options.h"
+#include "train/fit_checks.h"
+
+namespace linnet {
+namespace {
+
+std::size_t bytes_of(const Plan& plan, Storage storage) {
+  return plan.bytes[static_cast<std::size_t>(storage)];
+}
+
+/// Returns the arena of a graph whose kernels want no workspace.
+std::size_t value_bytes(const Graph& graph) {
+  return bytes_of(make_plan(graph, [](const Node&) { return std::size_t{0}; }), Storage::arena);
+}
+
+/// Adds a program that shares its memory with the ones before.
+void add(MemoryPlan& memory, const Program& program) {
+  const Plan& plan = program.plan();
+  const auto most = [&](std::size_t& bytes, Storage storage) {
+    bytes = std::max(bytes, bytes_of(plan, storage));
+  };
+  most(memory.parameters, Storage::parameter);
+  most(memory.gradients, Storage::gradient);
+  most(memory.optimizer, Storage::optimizer);
+  most(memory.statistics, Storage::state);
+  const std::size_t arena =
+      std::max(memory.activations + memory.workspace, bytes_of(plan, Storage::arena));
+  memory.activations = std::max(memory.activations, value_bytes(plan.graph));
+  memory.workspace = arena > memory.activations ? arena - memory.activations : 0;
+}
+
+std::size_t record_bytes(const StepData& data) {
+  std::size_t bytes = 0;
+  for (const StepData::Part& part : data.parts) bytes += part.record.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
+                           std::int64_t shards, const TrainingOptions& options, Backend& backend) {
+  const StepData data = assumed_data(network, options.loss);
+  const Supports supports = supports_of(backend);
+  TrainingStep step{.batch = batch,
+                    .shuffle = options.shuffle,
+                    .optimizer = resolve(options, network, 1),
+                    .disabled_passes = options.disabled_passes};
+  MemoryPlan memory{.shards = shards};
+  std::size_t own = 0;
+  const auto plan = [&](Graph graph) {
+    const auto program = backend.prepare(std::move(graph), {});
+    add(memory, *program);
+    own += program->private_bytes();
+  };
+  if (shards == 1) {
+    plan(training_step(network, data, step, supports));
+  } else {
+    step.batch = (batch - 1) / shards + 1;
+    plan(leaf_step(network, data, step, supports));
+    plan(finish_step(network, data, step, supports));
+    memory.gradients = sums_bytes(network, shards);
+  }
+  memory.workspace += own;
+  memory.statistics += metric_sums_bytes();
+  memory.data = record_bytes(data) * static_cast<std::size_t>(batch);
+  return memory;
+}
+
+std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards) {
+  const auto levels = std::bit_width(static_cast<std::uint64_t>(shards) - 1);
+  return LeafLayout(network).level(static_cast<std::size_t>(levels));
+}
+
+MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch,
+                            const TrainingOptions& options, Backend& backend) {
+  if (options.shards != 0) check_shards(options.shards);
+  const std::int64_t first = std::max<std::int64_t>(options.shards, 1);
+  MemoryPlan memory = training_memory(network, batch, first, options, backend);
+  if (options.memory_limit == 0 || memory.total() <= options.memory_limit) return memory;
+  std::size_t least = memory.total();
+  for (std::int64_t shards = 2; options.shards == 0 && shards < 2 * batch && shards <= kMostShards;
+       shards *= 2) {
+    memory = training_memory(network, batch, shards, options, backend);
+    if (memory.total() <= options.memory_limit) return memory;
+    least = std::min(least, memory.total());
+  }
+  fail("this training needs at least {} bytes at batch {}; the memory limit is {} bytes", least,
+       batch, options.memory_limit);
+}
+
+MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,
+                             Backend& backend) {
+  const StepData data = assumed_data(network, loss);
+  const DType first = data.parts[0].record.dtype;
+  const auto program = backend.prepare(prediction_step(network, first, batch, OutputForm::plain,
+                                                       supports_of(backend)),
+                                       {});
+  MemoryPlan memory;
+  add(memory, *program);
+  memory.workspace += program->private_bytes();
+  for (std::size_t i = 0; i < data.inputs; ++i) {
+    memory.data += data.parts[i].record.bytes() * static_cast<std::size_t>(batch);
+  }
+  for (const NetworkOutput& output : network.outputs) {
+    const ValueType type = network.graph.info(output.value).type;
+    memory.data += ValueType{type.dtype, type.shape.sample().batched(batch)}.bytes();
+  }
+  return memory;
+}
+
+}  // namespace linnet

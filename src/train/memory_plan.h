@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/inspect.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/step_graph.h"
+#include "nn/definition.h"
+#include "runtime/backend.h"
+
+namespace linnet {
+
+/// Returns the memory of a training's steps, whose batches are of so many shards.
+MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
+                           std::int64_t shards, const TrainingOptions& options, Backend& backend);
+
+/// Returns the memory of a leaf's results and of the sums that a step of so many shards, at least
+/// 2, keeps.
+std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards);
+
+/// Returns that of TrainingOptions::shards, or of the fewest that TrainingOptions::memory_limit
+/// asks for. Throws Error where nothing stays within the limit.
+MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch,
+                            const TrainingOptions& options, Backend& backend);
+
+/// Returns the memory of predictions of a batch.
+MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,
+                             Backend& backend);
+
+}  // namespace linnet

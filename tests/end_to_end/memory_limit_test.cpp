@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is planned before anything runs, and trainings that stay within a limit.
+#include <gtest/gtest.h>
+#include <linnet/inspect.h>
+
+#include "fixtures.h"
+#include "message_of.h"
+#include "workloads.h"
+
+namespace linnet::testing {
+namespace {
+
+TrainingOptions options_of(std::int64_t batch, std::int64_t shards = 0) {
+  return {.epochs = 1, .batch = batch, .shards = shards};
+}
+
+TEST(MemoryLimit, AFitTakesTheFewestShardsThatStayWithinIt) {
+  const Dataset data = datasets::digits(256, 0, 1).train;
+  const auto planned = [&](std::int64_t shards) {
+    Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
+    return train(model, data, options_of(128, shards)).planned_bytes;
+  };
+  const std::size_t four = planned(4);
+  EXPECT_GT(planned(2), four);
+  TrainingOptions options = options_of(128);
+  options.memory_limit = four;
+  Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
+  const History history = train(model, data, options);
+  EXPECT_EQ(history.shards, 4);
+  EXPECT_EQ(history.planned_bytes, four);
+  ASSERT_FALSE(history.notes.empty());
+  EXPECT_NE(history.notes[0].find("in 4 shards of at most 32 samples"), std::string::npos)
+      << history.notes[0];
+
+  Model sharded(workloads::mnist_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
+  train(sharded, data, options_of(128, 4));
+  EXPECT_EQ(all_weights(sharded), all_weights(model));
+}
+
+TEST(MemoryLimit, WhatCannotFitNamesTheSmallestLimit) {
+  const Dataset data = datasets::digits(64, 0, 1).train;
+  TrainingOptions options = options_of(64);
+  options.memory_limit = 1000;
+  Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1});
+  const std::string message = message_of([&] { train(model, data, options); });
+  EXPECT_EQ(message.find("this training needs at least "), 0U) << message;
+  EXPECT_NE(message.find("the memory limit is 1000 bytes"), std::string::npos) << message;
+}
+
+TEST(MemoryLimit, AGivenNumberOfShardsIsKept) {
+  const Dataset data = datasets::digits(64, 0, 1).train;
+  TrainingOptions options = options_of(64, 1);
+  options.memory_limit = summarize(workloads::mnist_cnn(), 64, options_of(64, 2)).training.total();
+  Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1});
+  EXPECT_THROW(train(model, data, options), Error);
+}
+
+TEST(MemoryLimit, ShardsOfOneSampleAreNoneForABatchNorm) {
+  const Network network({4}, {Dense{.units = 8}, BatchNorm{}, Dense{.units = 2}});
+  const std::string message = message_of([&] {
+    Model model(network, {.device = "cpu"});
+    train(model, circle_data(8), {.batch = 8, .shards = 8});
+  });
+  EXPECT_NE(message.find("8 shards of batches of 8 samples"), std::string::npos) << message;
+}
+
+TEST(MaxBatch, IsTheLargestThatASummaryAllows) {
+  const Network network = workloads::mnist_cnn();
+  for (const bool training : {true, false}) {
+    const MaxBatchOptions limit{.memory_limit = std::size_t{64} << 20, .training = training};
+    const MaxBatch found = max_batch(network, limit);
+    const auto needed = [&](std::int64_t batch) {
+      const NetworkSummary summary = summarize(network, batch, options_of(batch));
+      return (training ? summary.training : summary.prediction).total();
+    };
+    EXPECT_EQ(found.memory.total(), needed(found.batch));
+    EXPECT_LE(needed(found.batch), limit.memory_limit);
+    EXPECT_GT(needed(found.batch + 1), limit.memory_limit);
+  }
+}
+
+TEST(MaxBatch, WithShardsTheDataBoundItAndStreamedNothing) {
+  const Network network = workloads::mnist_cnn();
+  MaxBatchOptions limit{.memory_limit = std::size_t{32} << 20};
+  const std::int64_t whole = max_batch(network, limit).batch;
+  limit.shards = true;
+  const MaxBatch parts = max_batch(network, limit);
+  EXPECT_GT(parts.batch, 10 * whole);
+  EXPECT_GT(parts.memory.data, limit.memory_limit / 2);
+  limit.stream = true;
+  limit.memory_limit = std::size_t{256} << 20;
+  EXPECT_GT(max_batch(network, limit).batch, 100 * whole);
+  limit.memory_limit = 1000;
+  EXPECT_EQ(max_batch(network, limit).batch, 0);
+}
+
+}  // namespace
+}  // namespace linnet::testing
