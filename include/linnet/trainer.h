@@ -116,9 +116,9 @@ struct FitOptions {
   std::int64_t batch = 128;  ///< samples of a batch, at least 1
   /// Parts of neighbouring samples in which a step computes its batch, one after the other, so that
   /// it needs the memory of the largest of them: a power of two; 0: one for each rank, or as many
-  /// as `memory_limit` asks for. Their gradients are added in one fixed order, so the result depends on this number, but
-  /// not on who computes a part. Batch norms use the statistics of each part, and mix-up pairs the
-  /// samples within it.
+  /// as `memory_limit` asks for. Their gradients are added in one fixed order, so the result
+  /// depends on this number, but not on who computes a part. Batch norms use the statistics of each
+  /// part, and mix-up pairs the samples within it.
   std::int64_t shards = 0;
   /// Bytes that the fit may need as planned (History::planned_bytes), 0: any number. With `shards`
   /// 0 it takes the fewest shards that fit, as History::shards says. Throws Error, naming the

@@ -119,7 +119,8 @@ class Fit {
     same["instructions"] = vector_instructions();
     same["step"] = std::to_string(trainer_.steps);
     same["weights"] = weights_text(trainer_.state());
-    for (const auto& [node, engine] : trainer_.model.engine_choices()) same["engine " + node] = engine;
+    for (const auto& [node, engine] : trainer_.model.engine_choices())
+      same["engine " + node] = engine;
     ranks_->check_equal(same, "the start of the training");
   }
 

@@ -49,7 +49,8 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
   if (form.shards.count > 1) {
     parts.updates.tree =
         std::make_unique<LeafSteps>(session, program.model, objective.key, parts.train.data, step,
-                                    objective.memory, form.shards.count, options.shuffle, program.ranks);
+                                    objective.memory, form.shards.count, options.shuffle,
+                                    program.ranks);
   }
   for (FitPart* part : {&parts.validation, &parts.test}) {
     if (part->samples == 0) continue;
@@ -105,10 +106,12 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
       break;
     }
     if (shards == first && !options.streamed) {
-      forms.push_back({.shards = shards_of_rank(shards, program.rank(), program.size()), .streamed = false});
+      forms.push_back(
+          {.shards = shards_of_rank(shards, program.rank(), program.size()), .streamed = false});
       if (on_host) continue;
     }
-    forms.push_back({.shards = shards_of_rank(shards, program.rank(), program.size()), .streamed = options.streamed || !on_host});
+    forms.push_back({.shards = shards_of_rank(shards, program.rank(), program.size()),
+                     .streamed = options.streamed || !on_host});
   }
   return forms;
 }
@@ -125,8 +128,8 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
   const std::int64_t ranks = program.size();
   require(options.shards == 0 || options.shards >= ranks,
           "expected at least as many shards as ranks, {}; got {}", ranks, options.shards);
-  FitForm form{.shards = shards_of_rank(options.shards > 0 ? options.shards : ranks,
-                                        program.rank(), program.size()),
+  FitForm form{.shards = shards_of_rank(options.shards > 0 ? options.shards : ranks, program.rank(),
+                                        program.size()),
                .streamed = options.streamed};
   check_batch_norms(program.model.definition(), program.trained, options.batch,
                     static_cast<std::int64_t>(form.shards.count),

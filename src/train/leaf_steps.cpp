@@ -88,9 +88,8 @@ void LeafSteps::add_up(std::span<const LeafRows> leaves, const RunLeaf& run) {
   }
   const std::size_t own = told.size() / ranks;
   const std::size_t first = own * static_cast<std::size_t>(ranks_->rank());
-  const bool any = sum(told, first, levels_of(own), [&](std::size_t leaf, const LeafRows& rows) {
-    run(leaf - first, rows);
-  });
+  const bool any = sum(told, first, levels_of(own),
+                       [&](std::size_t leaf, const LeafRows& rows) { run(leaf - first, rows); });
   add_ranks(told.front().step, !any);
 }
 

@@ -56,7 +56,7 @@ class LeafSteps {
   std::shared_ptr<TrainingMemory> memory_;
   RankGroup* ranks_;
   LeafLayout layout_;
-  std::vector<float> sums_;  ///< of a device, on their way to other ranks
+  std::vector<float> sums_;           ///< of a device, on their way to other ranks
   std::vector<CachedProgram*> keep_;  ///< by level of the tree
   std::vector<CachedProgram*> add_;
   CachedProgram* finish_ = nullptr;

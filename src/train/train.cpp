@@ -36,7 +36,10 @@ void take_best(Trainer& trainer, Model& model, const Dataset& test, History& his
 History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, FitOptions fit,
                  Callback* callback) {
   Trainer trainer(model, objective_of(o),
-                  {.seed = o.seed, .metrics = o.metrics, .disabled_passes = o.disabled_passes, .ranks = o.ranks});
+                  {.seed = o.seed,
+                   .metrics = o.metrics,
+                   .disabled_passes = o.disabled_passes,
+                   .ranks = o.ranks});
   fit.epochs = o.epochs;
   fit.batch = o.batch;
   fit.shards = o.shards;

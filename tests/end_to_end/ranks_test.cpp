@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trainings on several ranks, which are threads of this process: the bits of one rank.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+
+#include "fixtures.h"
+#include "thread_ranks.h"
+
+namespace linnet::testing {
+namespace {
+
+Network with_dropout() {
+  return Network({8, 8, 1},
+                 {Rescale{}, Conv2d{.filters = 6, .kernel = 3}, ReLU{}, Dropout{0.3}, Flatten{},
+                  Dense{.units = 11}, Tanh{}, Dropout{0.5}, Dense{.units = 5}});
+}
+
+Network with_batch_norm() {
+  return Network({8, 8, 1}, {Rescale{}, Conv2d{.filters = 4}, BatchNorm{}, ReLU{}, Flatten{},
+                             Dense{.units = 5}});
+}
+
+Dataset pixels(std::int64_t count, std::uint32_t salt = 0) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * 64);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>((i + salt) * 2654435761U >> 13);
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    labels[i] = static_cast<std::int32_t>((i * 7 + i / 3) % 5);
+  }
+  return Dataset({{"x", Tensor(std::move(bytes), {count, 8, 8, 1})}},
+                 {{"y", Tensor(std::move(labels))}});
+}
+
+/// What a training leaves, which must not depend on the number of ranks.
+struct Left {
+  std::vector<float> weights;
+  std::vector<double> losses;  ///< of training and validation, by epoch
+  bool operator==(const Left&) const = default;
+};
+
+struct How {
+  Network network = with_dropout();
+  Objective objective = {};
+  FitOptions options = {.epochs = 2, .batch = 16, .shards = 4};
+  int threads = 1;
+};
+
+Left trained(const How& how, const Ranks& ranks) {
+  Model model(how.network, {.device = "cpu", .threads = how.threads, .seed = 3});
+  Trainer trainer(model, how.objective, {.seed = 9, .ranks = ranks});
+  const History history = trainer.fit(pixels(54), how.options);  // 3 batches of 16 and one of 6
+  Left left{.weights = all_weights(model), .losses = {}};
+  for (const EpochReport& epoch : history.epochs) {
+    left.losses.push_back(epoch.train.loss);
+    left.losses.push_back(epoch.validation.loss);
+  }
+  return left;
+}
+
+/// Returns what each of so many ranks is left with.
+std::vector<Left> on_ranks(int size, const How& how) {
+  std::vector<Left> all(static_cast<std::size_t>(size));
+  const std::vector<std::string> failures = run_ranks(size, [&](const Ranks& ranks) {
+    all[static_cast<std::size_t>(ranks.rank())] = trained(how, ranks);
+  });
+  for (const std::string& failure : failures) EXPECT_EQ(failure, "");
+  return all;
+}
+
+void equals_one_rank(const How& how, const std::string& name) {
+  const Left one = trained(how, {});
+  for (const int size : {2, 4}) {
+    if (how.options.shards < size) continue;
+    for (const Left& left : on_ranks(size, how)) {
+      EXPECT_EQ(left.weights, one.weights) << name << " on " << size;
+      // Without a validation set its loss is NaN on both.
+      for (std::size_t i = 0; i < one.losses.size(); ++i) {
+        EXPECT_TRUE(left.losses[i] == one.losses[i] || std::isnan(one.losses[i]))
+            << name << ' ' << left.losses[i] << ' ' << one.losses[i];
+      }
+    }
+  }
+}
+
+TEST(Ranks, GiveTheBitsOfOneRank) {
+  How plain;
+  equals_one_rank(plain, "dropout");
+  How norms{.network = with_batch_norm()};
+  equals_one_rank(norms, "batch norm");
+  How threads;
+  threads.threads = 2;
+  equals_one_rank(threads, "threads");
+  How held_out;
+  held_out.options.validation = pixels(20, 7);
+  equals_one_rank(held_out, "validation");
+}
+
+TEST(Ranks, CountWeightsAndClipAsOneRankDoes) {
+  How how;
+  how.objective.loss_options.class_weights = {0.2, 3, 1, 0.5, 7};
+  how.objective.loss_options.l2 = 0.01;
+  how.objective.clip = {.norm = 0.5};
+  how.objective.average = {.decay = 0.9};
+  equals_one_rank(how, "weights");
+}
+
+TEST(Ranks, MayHaveNoRowsOfABatch) {
+  How how;
+  how.options.batch = 17;  // the last batch has 3 samples in 8 shards
+  how.options.shards = 8;
+  equals_one_rank(how, "empty");
+}
+
+TEST(Ranks, AreOneShardEachByDefault) {
+  How how;
+  how.options.shards = 0;
+  const std::vector<Left> two = on_ranks(2, how);
+  how.options.shards = 2;
+  EXPECT_EQ(two[0].weights, trained(how, {}).weights);
+  EXPECT_EQ(two[1].weights, two[0].weights);
+}
+
+TEST(Ranks, StepsOfALoopOfYourOwnAreTheBitsOfAFit) {
+  How how;
+  how.options.epochs = 1;
+  const Left fit = trained(how, {});
+  std::vector<std::vector<float>> weights(2);
+  const auto failures = run_ranks(2, [&](const Ranks& ranks) {
+    Model model(how.network, {.device = "cpu", .threads = 1, .seed = 3});
+    Trainer trainer(model, {}, {.seed = 9, .ranks = ranks});
+    for (const Batch& batch : trainer.batches(pixels(54), {.size = 16, .shards = 4})) {
+      trainer.step(batch);
+    }
+    weights[static_cast<std::size_t>(ranks.rank())] = all_weights(model);
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2, ""));
+  EXPECT_EQ(weights[0], fit.weights);
+  EXPECT_EQ(weights[1], fit.weights);
+}
+
+TEST(Ranks, RefuseToTrainDifferentThings) {
+  const auto messages = [](const std::function<void(How&, int)>& change) {
+    return run_ranks(2, [&](const Ranks& ranks) {
+      How how;
+      change(how, ranks.rank());
+      trained(how, ranks);
+    });
+  };
+  const auto batches = messages([](How& how, int rank) { how.options.batch = 16 << rank; });
+  for (const std::string& message : batches) {
+    EXPECT_NE(message.find("batch"), std::string::npos) << message;
+    EXPECT_NE(message.find("16"), std::string::npos) << message;
+  }
+  const auto networks = messages([](How& how, int rank) {
+    if (rank == 1) how.network = with_batch_norm();
+  });
+  for (const std::string& message : networks) {
+    EXPECT_NE(message.find("network"), std::string::npos) << message;
+  }
+}
+
+/// Asks to stop after the first epoch, on one rank alone.
+class Stops final : public Callback {
+ public:
+  explicit Stops(bool asks) : asks_(asks) {}
+  void on_epoch(const EpochReport&) override { asked_ = asks_; }
+  bool stop_requested() override { return asked_; }
+
+ private:
+  bool asks_;
+  bool asked_ = false;
+};
+
+TEST(Ranks, StopTogetherWhereOneIsAsked) {
+  std::vector<std::size_t> epochs(2);
+  const auto failures = run_ranks(2, [&](const Ranks& ranks) {
+    Stops callback(ranks.rank() == 1);
+    Trainer trainer(Model(with_dropout(), {.device = "cpu", .threads = 1}), {}, {.ranks = ranks});
+    const History history =
+        trainer.fit(pixels(54), {.epochs = 5, .batch = 16, .shards = 2, .callback = &callback});
+    EXPECT_TRUE(history.interrupted);
+    epochs[static_cast<std::size_t>(ranks.rank())] = history.epochs.size();
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2, ""));
+  EXPECT_EQ(epochs[0], epochs[1]);
+  EXPECT_LT(epochs[0], 4U);
+}
+
+TEST(Ranks, NameTheRankThatEnded) {
+  const auto failures = run_ranks(4,
+                                  [&](const Ranks& ranks) {
+                                    How how;
+                                    how.options.epochs = 50;
+                                    trained(how, ranks);
+                                  },
+                                  {.kind = RankFault::ends, .rank = 2, .exchange = 40});
+  for (const int rank : {0, 1, 3}) {
+    const std::string& message = failures[static_cast<std::size_t>(rank)];
+    EXPECT_NE(message.find("rank 2"), std::string::npos) << message;
+    EXPECT_NE(message.find("at step"), std::string::npos) << message;
+  }
+}
+
+TEST(Ranks, NameWhatIsNotFiniteOnAll) {
+  const auto failures = run_ranks(2, [&](const Ranks& ranks) {
+    How how;
+    how.objective.optimizer = SGD{.learning_rate = 1e30};
+    how.options.epochs = 20;
+    trained(how, ranks);
+  });
+  for (const std::string& message : failures) {
+    EXPECT_NE(message.find("became NaN or infinite"), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace linnet::testing
