@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "commands/commands.h"
+#include "commands/measure_memory.h"
 #include "config/device.h"
 #include "config/options.h"
 #include "config/workloads.h"
@@ -26,6 +27,9 @@ struct MaxBatchArguments {
   std::string mode = "train";
   std::vector<std::string> allow;
   DeviceOptions on;
+  bool verify = false;
+  std::int64_t measure = 0;  ///< a batch to run in this process; 0: none
+  std::int64_t shards = 1;   ///< of that batch
   bool json = false;
 
   bool allows(const std::string& what) const {
@@ -33,34 +37,74 @@ struct MaxBatchArguments {
   }
 };
 
+/// Returns the bytes that a batch needs, measured in a process of its own.
+std::size_t measured_bytes(const MaxBatchArguments& arguments, const MaxBatch& found) {
+  std::vector<std::string> words{"max-batch", "--memory-limit",
+                                 std::to_string(arguments.memory_limit), "--mode", arguments.mode};
+  if (!arguments.config.empty()) words.push_back(arguments.config);
+  if (!arguments.workload.empty()) {
+    words.insert(words.end(), {"--workload", arguments.workload});
+  }
+  words.insert(words.end(), {"--measure", std::to_string(found.batch), "--shards",
+                             std::to_string(found.memory.shards)});
+  return std::stoull(run_again(words));
+}
+
+Json record(const Job& job, const MaxBatchArguments& arguments, const MaxBatch& found) {
+  Json json;
+  json["name"] = job.name;
+  json["mode"] = arguments.mode;
+  json["memory_limit"] = arguments.memory_limit;
+  json["batch"] = found.batch;
+  json["unbounded"] = found.unbounded;
+  json["planned_bytes"] = found.memory.total();
+  json["memory"] = memory_json(found.memory);
+  return json;
+}
+
+std::string text(const Job& job, const MaxBatchArguments& arguments, const MaxBatch& found) {
+  const std::string parts =
+      found.memory.shards > 1 ? fmt::format(" in {} shards", found.memory.shards) : "";
+  return fmt::format("{}, {}: a batch of {}{}{} within {}\n{}", job.name, arguments.mode,
+                     found.batch, found.unbounded ? " or more" : "", parts,
+                     bytes_text(arguments.memory_limit),
+                     memory_text({{arguments.mode, found.memory}}));
+}
+
 int max_batch(const MaxBatchArguments& arguments) {
   const Job job = job_from(arguments.config, arguments.workload, "linnet max-batch");
+  const bool training = arguments.mode == "train";
+  if (arguments.measure > 0) {
+    print_out(
+        fmt::format("{}\n", measure_memory(job, training, arguments.measure, arguments.shards)));
+    return kSuccess;
+  }
+  require(!arguments.verify ||
+              (!arguments.allows("stream") && arguments.on.device.value_or("cpu") == "cpu"),
+          "--verify holds the batch in memory, on the CPU: expected neither --allow stream nor "
+          "another device");
   const MaxBatchOptions limit{.memory_limit = arguments.memory_limit,
-                              .training = arguments.mode == "train",
+                              .training = training,
                               .shards = arguments.allows("shards"),
                               .stream = arguments.allows("stream")};
   const MaxBatch found =
       linnet::max_batch(job.network, limit, job.training, planned_on(arguments.on, job.model));
   require(found.batch > 0, "not even a batch of 1 fits into {} bytes: it needs {}",
           arguments.memory_limit, found.memory.total());
+  const std::size_t measured = arguments.verify ? measured_bytes(arguments, found) : 0;
   if (arguments.json) {
-    Json json;
-    json["name"] = job.name;
-    json["mode"] = arguments.mode;
-    json["memory_limit"] = arguments.memory_limit;
-    json["batch"] = found.batch;
-    json["unbounded"] = found.unbounded;
-    json["planned_bytes"] = found.memory.total();
-    json["memory"] = memory_json(found.memory);
+    Json json = record(job, arguments, found);
+    if (arguments.verify) json["measured_bytes"] = measured;
     print_json(json);
     return kSuccess;
   }
-  print_out(
-      fmt::format("{}, {}: a batch of {}{}{} within {}\n{}", job.name, arguments.mode, found.batch,
-                  found.unbounded ? " or more" : "",
-                  found.memory.shards > 1 ? fmt::format(" in {} shards", found.memory.shards) : "",
-                  bytes_text(arguments.memory_limit),
-                  memory_text({{arguments.mode, found.memory}})));
+  print_out(text(job, arguments, found));
+  if (arguments.verify) {
+    print_out(
+        fmt::format("measured      {} ({} bytes) in a fresh process, {:.3f} of the plan\n",
+                    bytes_text(measured), measured,
+                    static_cast<double>(measured) / static_cast<double>(found.memory.total())));
+  }
   return kSuccess;
 }
 
@@ -86,6 +130,11 @@ void add_max_batch(CLI::App& app, Action& action) {
                    "or both, as shards,stream")
       ->delimiter(',')
       ->check(one_of({"shards", "stream"}));
+  command->add_flag(
+      "--verify", arguments->verify,
+      "Run a step of that batch in a fresh process and print the memory that it took");
+  command->add_option("--measure", arguments->measure)->group("");  // of that process
+  command->add_option("--shards", arguments->shards)->group("");
   add_device_options(*command, arguments->on);
   command->add_flag("--json", arguments->json, "Print one JSON object");
   command->footer("Example: linnet max-batch --workload rosenbrock-mlp --memory-limit 1GiB");

@@ -62,6 +62,8 @@ Machine this_machine() {
 
 std::size_t peak_bytes() { return kilobytes("/proc/self/status", "VmHWM"); }
 
+std::size_t resident_bytes() { return kilobytes("/proc/self/status", "VmRSS"); }
+
 std::string bytes_text(std::size_t bytes) {
   constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);
