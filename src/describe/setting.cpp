@@ -25,6 +25,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string to_text(std::monostate) { return "?"; }
+std::string to_text(const std::shared_ptr<const Layer>& /*layer*/) { return "a layer"; }
 std::string to_text(bool flag) { return flag ? "true" : "false"; }
 std::string to_text(std::int64_t number) { return fmt::format("{}", number); }
 std::string to_text(double number) { return fmt::format("{}", number); }
@@ -66,9 +67,9 @@ std::string_view text_of(const SettingTable& table, std::string_view key) {
 }
 
 std::string_view article_and_type(const Setting& setting) {
-  constexpr std::array<std::string_view, 7> kNames{"a date or time", "a truth value", "an integer",
+  constexpr std::array<std::string_view, 8> kNames{"a date or time", "a truth value", "an integer",
                                                    "a number",       "a string",      "an array",
-                                                   "a table"};
+                                                   "a table",        "a layer"};
   return kNames[setting.value.index()];
 }
 

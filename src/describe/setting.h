@@ -4,6 +4,7 @@
 #include <linnet/error.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,8 @@
 #include <vector>
 
 namespace linnet {
+
+class Layer;
 
 /// Where a setting stands in a file, from 1; line 0: in none.
 struct SettingPlace {
@@ -21,11 +24,13 @@ struct SettingPlace {
 struct SettingEntry;
 
 /// A value as TOML and JSON have it, of one of their types; a monostate is of another (a date, a
-/// null). Values are equal wherever they stand.
+/// null). A program's settings may also hold a layer itself, which may have functions. Values are
+/// equal wherever they stand.
 struct Setting {
   using List = std::vector<Setting>;
   using Table = std::vector<SettingEntry>;  // in the order in which it is written
-  using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Table>;
+  using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Table,
+                             std::shared_ptr<const Layer>>;
   Value value;
   SettingPlace place;
 

@@ -36,6 +36,8 @@ std::string unknown_type(const std::string& kind, const std::string& where) {
 }
 
 Layer read_with(Finder find, const Setting& setting, const std::string& where) {
+  using Made = std::shared_ptr<const Layer>;
+  if (const auto* made = setting.get_if<Made>()) return **made;
   if (setting.get_if<std::string>() != nullptr) {
     Setting table{SettingTable{{"type", setting}}, setting.place};
     return read_with(find, table, where);

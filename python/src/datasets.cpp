@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "datasets.h"
+
+#include <fmt/format.h>
+#include <linnet/batch.h>
+#include <linnet/datasets.h>
+#include <linnet/network.h>
+#include <linnet/save_dataset.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "docstrings.h"
+#include "shapes.h"
+#include "sources.h"
+#include "tensors.h"
+
+namespace linnet::python {
+
+template <>
+std::vector<std::string> names_of<OnBadImage>() {
+  return {"stop", "skip"};
+}
+template <>
+const Options<DatasetOptions>& options<DatasetOptions>() {
+  using O = DatasetOptions;
+  static const Options<O> all{
+      "DatasetOptions",
+      {option<&O::streamed>("streamed"), option<&O::size>("size"), option<&O::channels>("channels"),
+       option<&O::on_bad_image>("on_bad_image"), option<&O::threads>("threads"),
+       option<&O::seed>("seed"), option<&O::coarse_labels>("coarse_labels"),
+       option<&O::words>("words"), option<&O::ignored_label>("ignored_label"),
+       option<&O::train_samples>("train_samples"), option<&O::test>("test"),
+       option<&O::text_length>("text_length")}};
+  return all;
+}
+template <>
+const Options<datasets::Places>& options<datasets::Places>() {
+  using O = datasets::Places;
+  static const Options<O> all{"datasets.Places",
+                              {option<&O::folders>("folders"), option<&O::cache>("cache")}};
+  return all;
+}
+
+namespace {
+
+bool is_mapping(nb::handle value) {
+  return PyMapping_Check(value.ptr()) != 0 && nb::hasattr(value, "items") &&
+         !nb::hasattr(value, "__array__");
+}
+
+Column column_of(const std::string& name, nb::handle value) {
+  Column column{.name = name};
+  if (nb::isinstance<Source>(value)) {
+    column.source = nb::cast<const Source&>(value).source;
+  } else {
+    column.data = tensor_of(value, fmt::format("column '{}'", name));
+    if (column.data.shape().rank() == 0) {
+      throw DataError(fmt::format(
+          "column '{}': expected an array whose first axis counts the samples; got a number",
+          name));
+    }
+  }
+  return column;
+}
+
+std::vector<Column> columns_of(nb::handle value, const char* otherwise) {
+  if (value.is_none()) return {};
+  if (!is_mapping(value)) return {column_of(otherwise, value)};
+  std::vector<Column> all;
+  const nb::object items = nb::steal(PyMapping_Items(value.ptr()));
+  if (!items.is_valid()) nb::raise_python_error();
+  for (const nb::handle item : items) {
+    all.push_back(
+        column_of(Convert<std::string>::from(item[0], {"Dataset", "names of columns"}), item[1]));
+  }
+  return all;
+}
+
+void set_lengths(std::vector<Column>& columns, nb::handle lengths) {
+  if (lengths.is_none()) return;
+  if (!is_mapping(lengths)) {
+    if (columns.size() != 1) {
+      throw DataError("lengths of several inputs need their names: lengths={'text': ...}");
+    }
+    columns.front().lengths = tensor_of(lengths, "lengths");
+    return;
+  }
+  const nb::object items = nb::steal(PyMapping_Items(lengths.ptr()));
+  if (!items.is_valid()) nb::raise_python_error();
+  for (const nb::handle item : items) {
+    const auto name = Convert<std::string>::from(item[0], {"Dataset", "names of lengths"});
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const Column& c) { return c.name == name; });
+    if (found == columns.end()) {
+      throw DataError(fmt::format("lengths of '{}': there is no such input", name));
+    }
+    found->lengths = tensor_of(item[1], fmt::format("lengths of '{}'", name));
+  }
+}
+
+Dataset made(nb::handle inputs, nb::handle targets, nb::handle weights, nb::handle lengths,
+             const std::vector<std::string>& classes, const std::string& name) {
+  std::vector<Column> in = columns_of(inputs, "input");
+  set_lengths(in, lengths);
+  Dataset data(std::move(in), columns_of(targets, "target"), {.name = name, .classes = classes});
+  if (!weights.is_none()) data.set_weights(tensor_of(weights, "weights"));
+  return data;
+}
+
+nb::dict arrays_of(const std::vector<Column>& columns) {
+  nb::dict all;
+  for (const Column& column : columns) {
+    all[column.name.c_str()] =
+        column.source != nullptr ? nb::object(nb::none()) : nb::object(array_of(column.data));
+  }
+  return all;
+}
+
+std::vector<std::string> names_of_columns(const std::vector<Column>& columns) {
+  std::vector<std::string> names;
+  for (const Column& column : columns) names.push_back(column.name);
+  return names;
+}
+
+std::string text_of(const Dataset& data) {
+  std::string out = fmt::format("<Dataset '{}': {} samples", data.info().name, data.size());
+  for (const auto* columns : {&data.inputs(), &data.targets()}) {
+    for (const Column& column : *columns) {
+      out += fmt::format(", {} {} {}", column.name, to_string(column.dtype()),
+                         to_string(column.record()));
+    }
+  }
+  return out + ">";
+}
+
+void bind_dataset(nb::module_& m) {
+  nb::class_<Dataset>(m, "Dataset", nb::is_weak_referenceable(), doc("Dataset"))
+      .def(
+          "__init__",
+          [](Dataset* self, const nb::object& inputs, const nb::object& targets,
+             const nb::object& weights, const nb::object& lengths,
+             const std::vector<std::string>& classes, const std::string& name) {
+            new (self) Dataset(made(inputs, targets, weights, lengths, classes, name));
+          },
+          nb::arg("inputs"), nb::arg("targets") = nb::none(), nb::kw_only(),
+          nb::arg("weights") = nb::none(), nb::arg("lengths") = nb::none(),
+          nb::arg("classes") = std::vector<std::string>(), nb::arg("name") = "data",
+          nb::sig(
+              "def __init__(self, inputs: numpy.typing.ArrayLike | "
+              "collections.abc.Mapping[str, numpy.typing.ArrayLike | RecordSource], targets: "
+              "numpy.typing.ArrayLike | collections.abc.Mapping[str, numpy.typing.ArrayLike] | "
+              "None = None, *, weights: numpy.typing.ArrayLike | None = None, lengths: "
+              "numpy.typing.ArrayLike | collections.abc.Mapping[str, numpy.typing.ArrayLike] | "
+              "None = None, classes: collections.abc.Sequence[str] = (), name: str = 'data') -> "
+              "None"),
+          "Makes a data set of arrays, which are not copied where the library has their type, and "
+          "live as long as it.\n\nArguments:\n"
+          "  inputs: an array (N, ...), or a mapping of names to arrays\n"
+          "  targets: labels or values of each sample, in the same way\n"
+          "  weights: weights of the samples, (N)\n"
+          "  lengths: numbers of steps that count, (N), of the input or by its name\n"
+          "  classes: class names by label\n"
+          "  name: name in messages")
+      .def("__len__", &Dataset::size)
+      .def_prop_ro(
+          "inputs", [](const Dataset& d) { return nb::borrow<Arrays>(arrays_of(d.inputs())); },
+          doc("Dataset.inputs"))
+      .def_prop_ro(
+          "targets", [](const Dataset& d) { return nb::borrow<Arrays>(arrays_of(d.targets())); },
+          doc("Dataset.targets"))
+      .def_prop_ro(
+          "input_names", [](const Dataset& d) { return names_of_columns(d.inputs()); },
+          "Names of the inputs, in order.")
+      .def_prop_ro(
+          "target_names", [](const Dataset& d) { return names_of_columns(d.targets()); },
+          "Names of the targets, in order.")
+      .def(
+          "column",
+          [](const Dataset& d, const std::string& name) { return array_of(d.column(name).data); },
+          nb::arg("name"), doc("Dataset.column"))
+      .def_prop_rw(
+          "weights",
+          [](const Dataset& d) -> nb::object {
+            if (d.weights().elements() == 0) return nb::none();
+            return array_of(d.weights());
+          },
+          [](Dataset& d, const nb::object& weights) {
+            d.set_weights(weights.is_none() ? Tensor() : tensor_of(weights, "weights"));
+          },
+          nb::for_getter(nb::sig("def weights(self) -> numpy.typing.NDArray[typing.Any] | None")),
+          nb::for_setter(
+              nb::sig("def weights(self, weights: numpy.typing.ArrayLike | None, /) -> None")),
+          doc("Dataset.set_weights"))
+      .def_prop_rw("classes", &Dataset::classes, &Dataset::set_classes, doc("Dataset.classes"))
+      .def_prop_ro(
+          "vocabulary", [](const Dataset& d) { return d.info().vocabulary; },
+          doc("DatasetInfo.vocabulary"))
+      .def_prop_ro(
+          "name", [](const Dataset& d) { return d.info().name; }, doc("DatasetInfo.name"))
+      .def_prop_ro(
+          "notes", [](const Dataset& d) { return d.info().notes; }, doc("DatasetInfo.notes"))
+      .def("rows", &Dataset::rows, nb::arg("begin"), nb::arg("end"), doc("Dataset.rows"))
+      .def(
+          "take",
+          [](const Dataset& d, const nb::object& rows) {
+            const Tensor chosen = tensor_of(rows, "rows").to(DType::i64);
+            return without_gil([&] { return d.take(chosen.as<std::int64_t>()); });
+          },
+          nb::arg("rows"), nb::sig("def take(self, rows: numpy.typing.ArrayLike) -> Dataset"),
+          doc("Dataset.take"))
+      .def(
+          "split",
+          [](const Dataset& d, double share, std::uint64_t seed, bool stratify) {
+            return without_gil([&] { return d.split(share, {seed, stratify}); });
+          },
+          nb::arg("share"), nb::kw_only(), nb::arg("seed") = 0, nb::arg("stratify") = false,
+          doc("Dataset.split"))
+      .def("map", &map_column, nb::arg("column"), nb::arg("function"), nb::kw_only(),
+           nb::arg("record"), nb::arg("dtype") = "f32", nb::arg("seed") = 0,
+           nb::sig(
+               "def map(self, column: str, function: collections.abc.Callable[["
+               "numpy.typing.NDArray[typing.Any], RecordPlace], numpy.typing.ArrayLike], *, "
+               "record: int | collections.abc.Sequence[int], dtype: typing.Literal['u8', 'f32', "
+               "'i32'] = 'f32', seed: int = 0) -> Dataset"),
+           doc("Dataset.map"))
+      .def("__repr__", &text_of);
+
+  nb::class_<Splits>(m, "Splits", doc("Splits"))
+      .def(nb::init<Dataset, Dataset, Dataset>(), nb::arg("train") = Dataset(),
+           nb::arg("validation") = Dataset(), nb::arg("test") = Dataset(),
+           nb::sig("def __init__(self, train: Dataset = ..., validation: Dataset = ..., test: "
+                   "Dataset = ...) -> None"))
+      .def_rw("train", &Splits::train, doc("Splits.train"))
+      .def_rw("validation", &Splits::validation, doc("Splits.validation"))
+      .def_rw("test", &Splits::test, doc("Splits.test"))
+      .def("__repr__", [](const Splits& s) {
+        return fmt::format("Splits(train={}, validation={}, test={})", text_of(s.train),
+                           text_of(s.validation), text_of(s.test));
+      });
+}
+
+datasets::Places places_of(nb::dict& arguments, std::string_view owner) {
+  return take<datasets::Places>(arguments, owner);
+}
+
+void bind_named(nb::module_& m) {
+  nb::module_ all = m.def_submodule("datasets", keep(std::string(docstring("datasets"))));
+  all.def("names", &datasets::names, doc("datasets.names"));
+  const std::string named =
+      options<datasets::Places>().parameters() + ", " + options<DatasetOptions>().parameters();
+  all.def(
+      "load",
+      [](const std::string& name, const nb::kwargs& options_given) {
+        nb::dict arguments = nb::borrow<nb::dict>(options_given);
+        const datasets::Places places = places_of(arguments, "datasets.load");
+        const auto how = linnet::python::take<DatasetOptions>(arguments, "datasets.load");
+        refuse_others(arguments, "datasets.load", {});
+        return without_gil([&] { return datasets::load(name, places, how); });
+      },
+      nb::sig(keep(fmt::format("def load(name: str, *, {}) -> linnet._linnet.Splits", named))),
+      doc("datasets.load", options<datasets::Places>().arguments() +
+                               options<DatasetOptions>().arguments().substr(11)));
+  all.def(
+      "fashion_mnist",
+      [](const std::filesystem::path& cache) {
+        return without_gil([&] { return datasets::fashion_mnist(cache); });
+      },
+      nb::arg("cache") = std::filesystem::path("data"),
+      nb::sig("def fashion_mnist(cache: str | os.PathLike[str] = 'data') -> "
+              "linnet._linnet.Splits"),
+      doc("datasets.fashion_mnist"));
+  all.def(
+      "digits",
+      [](std::int64_t train, std::int64_t test, std::uint64_t seed) {
+        return without_gil([&] { return datasets::digits(train, test, seed); });
+      },
+      nb::arg("train"), nb::arg("test"), nb::arg("seed") = 0, doc("datasets.digits"));
+  all.def(
+      "rosenbrock",
+      [](std::int64_t train, std::int64_t test, std::int64_t features, std::uint64_t seed) {
+        return without_gil([&] { return datasets::rosenbrock(train, test, features, seed); });
+      },
+      nb::arg("train"), nb::arg("test"), nb::arg("features"), nb::arg("seed") = 0,
+      doc("datasets.rosenbrock"));
+  m.def(
+      "load_dataset",
+      [](const std::filesystem::path& path, const nb::kwargs& named) {
+        DatasetOptions how{};
+        options<DatasetOptions>().read(how, nb::borrow<nb::dict>(named), "load_dataset");
+        return without_gil([&] { return load_dataset(path, how); });
+      },
+      nb::sig(signature("load_dataset", "path: str | os.PathLike[str]",
+                        options<DatasetOptions>().parameters(), "Splits")),
+      doc("load_dataset", options<DatasetOptions>().arguments()));
+}
+
+}  // namespace
+
+Dataset dataset_of(nb::handle data) {
+  if (nb::isinstance<Dataset>(data)) return nb::cast<Dataset>(data);
+  if (nb::isinstance<Batch>(data)) return nb::cast<const Batch&>(data);
+  if (nb::isinstance<Splits>(data)) {
+    throw nb::type_error("expected a Dataset; got Splits: use its .train, .validation or .test");
+  }
+  if (nb::isinstance<nb::tuple>(data)) {
+    const nb::tuple pair = nb::borrow<nb::tuple>(data);
+    if (pair.size() != 2) {
+      throw nb::type_error(
+          fmt::format("expected (inputs, targets); got a tuple of {}", pair.size()).c_str());
+    }
+    return made(pair[0], pair[1], nb::none(), nb::none(), {}, "data");
+  }
+  if (data.is_none()) throw nb::type_error("expected data: a Dataset or arrays; got None");
+  return made(data, nb::none(), nb::none(), nb::none(), {}, "data");
+}
+
+void bind_datasets(nb::module_& m) {
+  bind_sources(m);
+  bind_dataset(m);
+  bind_named(m);
+}
+
+}  // namespace linnet::python

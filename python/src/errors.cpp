@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/error.h>
+
+#include <string>
+
+#include "bind.h"
+#include "docstrings.h"
+
+namespace linnet::python {
+namespace {
+
+/// The exceptions live as long as the process, as the module does.
+struct Exceptions {
+  PyObject* error;
+  PyObject* data;
+  PyObject* device;
+  PyObject* memory;
+  PyObject* internal;
+};
+
+PyObject* make(nb::module_& m, const char* name, nb::handle bases) {
+  const std::string full = std::string("linnet.") + name;
+  PyObject* made = PyErr_NewExceptionWithDoc(full.c_str(), doc(name), bases.ptr(), nullptr);
+  if (made == nullptr) nb::raise_python_error();
+  m.attr(name) = nb::handle(made);
+  return made;
+}
+
+void raise(PyObject* type, const std::exception& e) { PyErr_SetString(type, e.what()); }
+
+void raise(PyObject* type, const OutOfMemory& e) {
+  nb::object error = nb::handle(type)(e.what());
+  error.attr("wanted") = e.wanted;
+  error.attr("free") = e.free;
+  PyErr_SetObject(type, error.ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void* payload) {
+  const auto& types = *static_cast<const Exceptions*>(payload);
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const OutOfMemory& e) {
+    raise(types.memory, e);
+  } catch (const DeviceError& e) {
+    raise(types.device, e);
+  } catch (const DataError& e) {
+    raise(types.data, e);
+  } catch (const Error& e) {
+    raise(types.error, e);
+  } catch (const InternalError& e) {
+    raise(types.internal, e);
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) {
+  static Exceptions types{};
+  types.error = make(m, "Error", PyExc_Exception);
+  const nb::handle error(types.error);
+  types.data = make(m, "DataError", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
+  types.device = make(m, "DeviceError", nb::make_tuple(error, nb::handle(PyExc_RuntimeError)));
+  types.memory = make(m, "OutOfMemory", nb::make_tuple(error, nb::handle(PyExc_MemoryError)));
+  types.internal = make(m, "InternalError", PyExc_RuntimeError);
+  nb::register_exception_translator(translate, &types);
+}
+
+}  // namespace linnet::python

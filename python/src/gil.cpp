@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gil.h"
+
+#include <mutex>
+#include <vector>
+
+namespace linnet::python {
+namespace {
+
+thread_local int released_depth =
+    0;  ///< how often this thread has given the lock up, and not taken it
+
+struct Dropped {
+  std::mutex mutex;
+  std::vector<PyObject*> objects;
+  std::vector<HeldBuffer*> buffers;
+};
+
+/// Never destroyed: threads may drop objects until the process ends.
+Dropped& dropped() {
+  static auto* all = new Dropped;
+  return *all;
+}
+
+bool has_gil() { return released_depth == 0 && PyGILState_GetThisThreadState() != nullptr; }
+
+void release(HeldBuffer* buffer) {
+  PyBuffer_Release(&buffer->view);
+  delete buffer;
+}
+
+int release_in_python(void* /*argument*/) {
+  release_dropped();
+  return 0;
+}
+
+void drop(PyObject* object, HeldBuffer* buffer) {
+  if (Py_IsInitialized() == 0) return;  // the memory goes with the process
+  if (has_gil()) {
+    if (object != nullptr) Py_DECREF(object);
+    if (buffer != nullptr) release(buffer);
+    return;
+  }
+  {
+    const std::lock_guard lock(dropped().mutex);
+    if (object != nullptr) dropped().objects.push_back(object);
+    if (buffer != nullptr) dropped().buffers.push_back(buffer);
+  }
+  Py_AddPendingCall(release_in_python, nullptr);  // a full queue is emptied by the next call
+}
+
+}  // namespace
+
+WithoutGil::WithoutGil() : depth_(released_depth) { ++released_depth; }
+WithoutGil::~WithoutGil() { released_depth = depth_; }
+
+WithGil::WithGil() : depth_(released_depth) { released_depth = 0; }
+WithGil::~WithGil() { released_depth = depth_; }
+
+std::shared_ptr<PyObject> hold(nb::handle object) {
+  object.inc_ref();
+  return {object.ptr(), [](PyObject* held) { drop(held, nullptr); }};
+}
+
+std::shared_ptr<HeldBuffer> hold(const Py_buffer& view) {
+  return {new HeldBuffer{view}, [](HeldBuffer* held) { drop(nullptr, held); }};
+}
+
+void release_dropped() {
+  std::vector<PyObject*> objects;
+  std::vector<HeldBuffer*> buffers;
+  {
+    const std::lock_guard lock(dropped().mutex);
+    objects.swap(dropped().objects);
+    buffers.swap(dropped().buffers);
+  }
+  for (PyObject* object : objects) Py_DECREF(object);
+  for (HeldBuffer* buffer : buffers) release(buffer);
+}
+
+}  // namespace linnet::python

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <utility>
+
+namespace nb = nanobind;
+
+// Python's lock is released while the library works. Objects of Python that the library holds may
+// be dropped on any of its threads, which must never wait for the lock: see hold().
+namespace linnet::python {
+
+/// Releases Python's lock for as long as it lives.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  int depth_;
+  nb::gil_scoped_release release_;
+};
+
+/// Takes Python's lock, on any thread, for as long as it lives.
+class WithGil {
+ public:
+  WithGil();
+  ~WithGil();
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  nb::gil_scoped_acquire acquire_;
+  int depth_;
+};
+
+template <class F>
+decltype(auto) without_gil(F&& work) {
+  const WithoutGil released;
+  return std::forward<F>(work)();
+}
+
+/// Returns a reference to the object that the library may keep and drop on any thread. Without the
+/// lock the object is released a little later, by the next call that has it.
+std::shared_ptr<PyObject> hold(nb::handle object);
+
+/// Holds the memory of an object that has Python's buffer protocol.
+struct HeldBuffer {
+  Py_buffer view{};
+};
+std::shared_ptr<HeldBuffer> hold(const Py_buffer& view);
+
+/// Releases what was dropped without the lock, which the caller has.
+void release_dropped();
+
+}  // namespace linnet::python

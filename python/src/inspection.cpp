@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <linnet/inspect.h>
+#include <linnet/profile.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "datasets.h"
+#include "docstrings.h"
+#include "models.h"
+#include "shapes.h"
+#include "training.h"
+
+namespace linnet::python {
+
+template <>
+std::vector<std::string> names_of<Dump>() {
+  return {"graph", "plan"};
+}
+
+namespace {
+
+template <class C>
+void shown(C& c, const char* html, const char* text) {
+  for (const auto& [name, function] :
+       {std::pair<const char*, const char*>{"_repr_html_", html}, {"__repr__", text}}) {
+    c.def(
+        name,
+        [function = function](const nb::object& self) {
+          return nb::module_::import_("linnet._notebook").attr(function)(self);
+        },
+        nb::sig(keep(fmt::format("def {}(self) -> str", name))));
+  }
+}
+
+void bind_summary(nb::module_& m) {
+  nb::class_<LayerSummary>(m, "LayerSummary", doc("LayerSummary"))
+      .def_ro("name", &LayerSummary::name, doc("LayerSummary.name"))
+      .def_ro("kind", &LayerSummary::kind, doc("LayerSummary.kind"))
+      .def_ro("settings", &LayerSummary::settings, doc("LayerSummary.settings"))
+      .def_prop_ro(
+          "output", [](const LayerSummary& s) { return tuple_of(s.output); },
+          nb::sig("def output(self) -> tuple[int, ...]"), doc("LayerSummary.output"))
+      .def_ro("parameters", &LayerSummary::parameters, doc("LayerSummary.parameters"))
+      .def_ro("flops_per_sample", &LayerSummary::flops_per_sample,
+              doc("LayerSummary.flops_per_sample"));
+  nb::class_<MemoryPlan>(m, "MemoryPlan", doc("MemoryPlan"))
+      .def_ro("parameters", &MemoryPlan::parameters, doc("MemoryPlan.parameters"))
+      .def_ro("gradients", &MemoryPlan::gradients, doc("MemoryPlan.gradients"))
+      .def_ro("optimizer", &MemoryPlan::optimizer, doc("MemoryPlan.optimizer"))
+      .def_ro("statistics", &MemoryPlan::statistics, doc("MemoryPlan.statistics"))
+      .def_ro("activations", &MemoryPlan::activations, doc("MemoryPlan.activations"))
+      .def_ro("workspace", &MemoryPlan::workspace, doc("MemoryPlan.workspace"))
+      .def_ro("data", &MemoryPlan::data, doc("MemoryPlan.data"))
+      .def_prop_ro("total", &MemoryPlan::total, doc("MemoryPlan.total"));
+  nb::class_<NetworkSummary> summary(m, "NetworkSummary", doc("NetworkSummary"));
+  summary.def_ro("layers", &NetworkSummary::layers, doc("NetworkSummary.layers"))
+      .def_ro("parameters", &NetworkSummary::parameters, doc("NetworkSummary.parameters"))
+      .def_ro("flops_per_sample", &NetworkSummary::flops_per_sample,
+              doc("NetworkSummary.flops_per_sample"))
+      .def_ro("batch", &NetworkSummary::batch, doc("NetworkSummary.batch"))
+      .def_ro("training", &NetworkSummary::training, doc("NetworkSummary.training"))
+      .def_ro("prediction", &NetworkSummary::prediction, doc("NetworkSummary.prediction"));
+  shown(summary, "summary_html", "summary_text");
+  m.def(
+      "summarize",
+      [](const Network& network, std::int64_t batch) {
+        return without_gil([&] { return summarize(network, batch); });
+      },
+      nb::arg("network"), nb::arg("batch") = 128, doc("summarize"));
+  m.def(
+      "dump_training_step",
+      [](const Network& network, std::int64_t batch, const nb::object& what) {
+        const Dump dump = Convert<Dump>::from(what, {"dump_training_step", "what"});
+        return without_gil([&] { return dump_training_step(network, batch, dump); });
+      },
+      nb::arg("network"), nb::arg("batch") = 128, nb::arg("what") = "plan",
+      nb::sig("def dump_training_step(network: Network, batch: int = 128, what: "
+              "typing.Literal['graph', 'plan'] = 'plan') -> str"),
+      doc("dump_training_step"));
+}
+
+void bind_profile(nb::module_& m) {
+  nb::class_<OperatorProfile>(m, "OperatorProfile", doc("OperatorProfile"))
+      .def_ro("name", &OperatorProfile::name, doc("OperatorProfile.name"))
+      .def_ro("layer", &OperatorProfile::layer, doc("OperatorProfile.layer"))
+      .def_ro("engine", &OperatorProfile::engine, doc("OperatorProfile.engine"))
+      .def_ro("start", &OperatorProfile::start, doc("OperatorProfile.start"))
+      .def_ro("seconds", &OperatorProfile::seconds, doc("OperatorProfile.seconds"))
+      .def_ro("share", &OperatorProfile::share, doc("OperatorProfile.share"))
+      .def_ro("flops", &OperatorProfile::flops, doc("OperatorProfile.flops"))
+      .def_ro("bytes", &OperatorProfile::bytes, doc("OperatorProfile.bytes"))
+      .def_ro("of_ceiling", &OperatorProfile::of_ceiling, doc("OperatorProfile.of_ceiling"));
+  nb::class_<Profile> profile(m, "Profile", doc("Profile"));
+  profile.def_ro("operators", &Profile::operators, doc("Profile.operators"))
+      .def_ro("device", &Profile::device, doc("Profile.device"))
+      .def_ro("batch", &Profile::batch, doc("Profile.batch"))
+      .def_ro("steps", &Profile::steps, doc("Profile.steps"))
+      .def_ro("operator_seconds", &Profile::operator_seconds, doc("Profile.operator_seconds"))
+      .def_ro("step_seconds", &Profile::step_seconds, doc("Profile.step_seconds"))
+      .def_ro("notes", &Profile::notes, doc("Profile.notes"))
+      .def(
+          "table",
+          [](const nb::object& self) {
+            return nb::module_::import_("linnet._notebook").attr("profile_table")(self);
+          },
+          nb::sig("def table(self) -> dict[str, list[typing.Any]]"),
+          "Returns the operators' numbers by name, a column each, e.g. for pandas.DataFrame().");
+  shown(profile, "profile_html", "profile_text");
+  m.def(
+      "profile_training",
+      [](ModelHandle& model, const DataLike& data, std::int64_t batch, std::int64_t steps) {
+        const Dataset samples = dataset_of(data);
+        return model.use([&](Model& m) { return profile_training(m, samples, batch, steps); });
+      },
+      nb::arg("model"), nb::arg("data"), nb::arg("batch") = 128, nb::arg("steps") = 20,
+      doc("profile_training"));
+  m.def(
+      "profile_prediction",
+      [](ModelHandle& model, std::int64_t batch, std::int64_t steps) {
+        return model.use([&](Model& m) { return profile_prediction(m, batch, steps); });
+      },
+      nb::arg("model"), nb::arg("batch") = 1, nb::arg("steps") = 100, doc("profile_prediction"));
+}
+
+}  // namespace
+
+void bind_inspection(nb::module_& m) {
+  bind_summary(m);
+  bind_profile(m);
+}
+
+}  // namespace linnet::python

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models.h"
+
+#include <fmt/format.h>
+#include <linnet/c_export.h>
+#include <linnet/convert.h>
+#include <linnet/devices.h>
+#include <linnet/onnx.h>
+#include <linnet/samples.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "bind.h"
+#include "datasets.h"
+#include "docstrings.h"
+#include "shapes.h"
+#include "tensors.h"
+#include "training.h"
+
+namespace linnet::python {
+
+template <>
+std::vector<std::string> names_of<Answers>() {
+  return {"classes", "labels", "scores", "values"};
+}
+template <>
+std::vector<std::string> names_of<WeightNames>() {
+  return weight_names();
+}
+template <>
+std::vector<std::string> names_of<PixelScale>() {
+  return pixel_scale_names();
+}
+template <>
+const Options<ImportOptions>& options<ImportOptions>() {
+  using O = ImportOptions;
+  static const Options<O> all{"ImportOptions",
+                              {option<&O::network>("network"), option<&O::names>("names"),
+                               option<&O::pixels>("pixels"), option<&O::image>("image"),
+                               option<&O::steps>("steps"), option<&O::ignore>("ignore")}};
+  return all;
+}
+
+namespace {
+
+/// Counts the forks between the process that imported the module and this one.
+std::atomic<std::uint64_t>& forks() {
+  static std::atomic<std::uint64_t> count = 0;
+  return count;
+}
+
+ModelOptions model_options(const nb::kwargs& named, std::string_view owner) {
+  ModelOptions on;
+  options<ModelOptions>().read(on, nb::borrow<nb::dict>(named), owner);
+  return on;
+}
+
+/// Data, or samples of the first input; both are data sets.
+Array predicted(ModelHandle& m, const DataLike& data, std::int64_t batch,
+                Tensor (Model::*predict)(const Dataset&, std::int64_t)) {
+  const Dataset samples = dataset_of(data);
+  return array_of(m.use([&](Model& model) { return (model.*predict)(samples, batch); }));
+}
+
+void bind_making(nb::class_<ModelHandle>& c) {
+  c.def(
+      "__init__",
+      [](ModelHandle* self, const Network& network, const nb::kwargs& named) {
+        const ModelOptions on = model_options(named, "Model");
+        new (self) ModelHandle(without_gil([&] { return Model(network, on); }));
+      },
+      nb::sig(signature("__init__", "self, network: Network", options<ModelOptions>().parameters(),
+                        "None")),
+      doc("Model.Model", options<ModelOptions>().arguments()));
+  c.def_static(
+      "load",
+      [](const std::filesystem::path& path, const nb::kwargs& named) {
+        const ModelOptions on = model_options(named, "Model.load");
+        return ModelHandle(without_gil([&] { return Model::load(path, on); }));
+      },
+      nb::sig(signature("load", "path: str | os.PathLike[str]",
+                        options<ModelOptions>().parameters(), "Model")),
+      doc("Model.load", options<ModelOptions>().arguments()));
+  c.def(
+      "save",
+      [](ModelHandle& m, const std::filesystem::path& path) {
+        m.use([&](Model& model) { model.save(path); });
+      },
+      nb::arg("path"), nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
+      doc("Model.save"));
+  const auto copy = [](ModelHandle& m) {
+    return ModelHandle(m.use([](Model& model) { return model.copy(); }));
+  };
+  c.def("copy", copy, doc("Model.copy"));
+  c.def("__copy__", copy);
+  c.def(
+      "__deepcopy__", [copy](ModelHandle& m, const nb::dict& /*memo*/) { return copy(m); },
+      nb::arg("memo"));
+  c.def(
+      "to",
+      [](ModelHandle& m, const std::string& device) {
+        return ModelHandle(m.use([&](Model& model) { return model.to(device); }));
+      },
+      nb::arg("device"), doc("Model.to"));
+  c.def(
+      "with_head",
+      [](ModelHandle& m, const std::string& layer, const Layer& head) {
+        return ModelHandle(m.use([&](Model& model) { return model.with_head(layer, head); }));
+      },
+      nb::arg("layer"), nb::arg("head"), doc("Model.with_head"));
+}
+
+void bind_facts(nb::class_<ModelHandle>& c) {
+  c.def_prop_ro(
+      "network", [](ModelHandle& m) { return m.model().network(); }, doc("Model.network"));
+  c.def_prop_ro(
+      "device", [](ModelHandle& m) { return m.model().device(); }, doc("Model.device"));
+  c.def_prop_ro(
+      "threads", [](ModelHandle& m) { return m.model().threads(); }, doc("Model.threads"));
+  c.def_prop_ro(
+      "engine_choices",
+      [](ModelHandle& m) { return m.use([](Model& model) { return model.engine_choices(); }); },
+      doc("Model.engine_choices"));
+  c.def_prop_rw(
+      "class_names",
+      [](ModelHandle& m) { return m.use([](Model& model) { return model.class_names(); }); },
+      [](ModelHandle& m, const std::vector<std::string>& names) {
+        m.use([&](Model& model) { model.set_class_names(names); });
+      },
+      doc("Model.set_class_names"));
+  c.def_prop_ro(
+      "answers",
+      [](ModelHandle& m) {
+        return Convert<Answers>::to(m.use([](Model& model) { return model.answers(); }));
+      },
+      nb::sig(keep("def answers(self) -> " + Convert<Answers>::type())), doc("Model.answers"));
+  c.def_prop_ro(
+      "sample_shape",
+      [](ModelHandle& m) {
+        return tuple_of(m.use([](Model& model) { return model.sample_shape(); }));
+      },
+      nb::sig("def sample_shape(self) -> tuple[int, ...]"), doc("Model.sample_shape"));
+  c.def_prop_ro(
+      "parameter_names", [](ModelHandle& m) { return m.model().parameter_names(); },
+      doc("Model.parameter_names"));
+}
+
+void bind_weights(nb::class_<ModelHandle>& c) {
+  c.def(
+      "parameter",
+      [](ModelHandle& m, const std::string& name) {
+        return array_of(m.use([&](Model& model) { return model.parameter(name); }));
+      },
+      nb::arg("name"), doc("Model.parameter"));
+  c.def(
+      "set_parameter",
+      [](ModelHandle& m, const std::string& name, const ArrayLike& values) {
+        const Tensor tensor = tensor_of(values, name);
+        m.use([&](Model& model) { model.set_parameter(name, tensor); });
+      },
+      nb::arg("name"), nb::arg("values"), doc("Model.set_parameter"));
+  c.def(
+      "parameter_memory",
+      [](ModelHandle& m, const std::string& name) {
+        return m.use([&](Model& model) { return model.parameter_memory(name); });
+      },
+      nb::arg("name"), doc("Model.parameter_memory"));
+  c.def(
+      "weights",
+      [](ModelHandle& m) { return dict_of(m.use([](Model& model) { return model.weights(); })); },
+      doc("Model.weights"));
+  c.def(
+      "set_weights",
+      [](ModelHandle& m, const NamedArrays& weights) {
+        const State state = state_of(weights, "weights");
+        m.use([&](Model& model) { model.set_weights(state); });
+      },
+      nb::arg("weights"), doc("Model.set_weights"));
+}
+
+void bind_predictions(nb::class_<ModelHandle>& c) {
+  c.def(
+      "predict",
+      [](ModelHandle& m, const DataLike& data, std::int64_t batch) {
+        return predicted(m, data, batch, &Model::predict);
+      },
+      nb::arg("data"), nb::arg("batch") = 256, doc("Model.predict"));
+  c.def(
+      "predict_probabilities",
+      [](ModelHandle& m, const DataLike& data, std::int64_t batch) {
+        return predicted(m, data, batch, &Model::predict_probabilities);
+      },
+      nb::arg("data"), nb::arg("batch") = 256, doc("Model.predict_probabilities"));
+  c.def(
+      "predict_all",
+      [](ModelHandle& m, const DataLike& data, std::int64_t batch) {
+        const Dataset samples = dataset_of(data);
+        State all;
+        for (const Column& column :
+             m.use([&](Model& model) { return model.predict_all(samples, batch); })) {
+          all.set(column.name, column.data);
+        }
+        return dict_of(all);
+      },
+      nb::arg("data"), nb::arg("batch") = 256, doc("Model.predict_all"));
+  c.def(
+      "value_of",
+      [](ModelHandle& m, const std::string& layer, const DataLike& data, std::int64_t batch) {
+        const Dataset samples = dataset_of(data);
+        return array_of(m.use([&](Model& model) { return model.value_of(layer, samples, batch); }));
+      },
+      nb::arg("layer"), nb::arg("data"), nb::arg("batch") = 256, doc("Model.value_of"));
+  c.def(
+      "input_gradient",
+      [](ModelHandle& m, const DataLike& data, const std::string& by, const std::string& of,
+         std::int64_t index, std::int64_t batch) {
+        const Dataset samples = dataset_of(data);
+        return array_of(m.use([&](Model& model) {
+          return model.input_gradient(samples, {by, of, index}, batch);
+        }));
+      },
+      nb::arg("data"), nb::kw_only(), nb::arg("by") = "", nb::arg("of") = "", nb::arg("index") = 0,
+      nb::arg("batch") = 256, doc("Model.input_gradient"));
+}
+
+void bind_files(nb::module_& m) {
+  m.def(
+      "load_image",
+      [](const std::filesystem::path& file, ModelHandle& model) {
+        return array_of(model.use([&](Model& m) { return load_image(file, m); }));
+      },
+      nb::arg("file"), nb::arg("model"), doc("load_image"));
+  m.def(
+      "load_images",
+      [](const std::vector<std::filesystem::path>& files, ModelHandle& model, int threads) {
+        return model.use([&](Model& m) { return load_images(files, m, threads); });
+      },
+      nb::arg("files"), nb::arg("model"), nb::arg("threads") = 0, doc("load_images"));
+  m.def(
+      "encode_text",
+      [](const std::string& text, const std::vector<std::string>& vocabulary, std::int64_t steps) {
+        return array_of(encode_text(text, vocabulary, steps));
+      },
+      nb::arg("text"), nb::arg("vocabulary"), nb::arg("steps"), doc("encode_text"));
+  m.def(
+      "read_weights",
+      [](const std::filesystem::path& path) {
+        return dict_of(without_gil([&] { return read_weights(path); }));
+      },
+      nb::arg("path"), doc("read_weights"));
+  m.def(
+      "write_weights",
+      [](const std::filesystem::path& path, const NamedArrays& weights,
+         const std::map<std::string, std::string>& metadata) {
+        const State state = state_of(weights, "weights");
+        without_gil([&] { write_weights(path, state, metadata); });
+      },
+      nb::arg("path"), nb::arg("weights"),
+      nb::arg("metadata") = std::map<std::string, std::string>(), doc("write_weights"));
+  m.def(
+      "import_weights",
+      [](const NamedArrays& weights, const nb::kwargs& named) {
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        const auto how = take<ImportOptions>(arguments, "import_weights");
+        const auto on = take<ModelOptions>(arguments, "import_weights");
+        refuse_others(arguments, "import_weights", {});
+        const State state = state_of(weights, "weights");
+        return ModelHandle(without_gil([&] { return import_weights(state, how, on).model; }));
+      },
+      nb::sig(signature("import_weights",
+                        "weights: collections.abc.Mapping[str, numpy.typing.ArrayLike]",
+                        options<ImportOptions>().parameters() + ", " +
+                            options<ModelOptions>().parameters(),
+                        "Model")),
+      doc("import_weights", options<ImportOptions>().arguments()));
+  m.def(
+      "export_weights",
+      [](ModelHandle& model, const std::string& names) {
+        const auto as = Convert<WeightNames>::from(nb::cast(names), {"export_weights", "names"});
+        return dict_of(model.use([&](Model& m) { return export_weights(m, as); }));
+      },
+      nb::arg("model"), nb::arg("names"), doc("export_weights"));
+  m.def(
+      "export_c",
+      [](ModelHandle& model, const std::filesystem::path& folder, const std::string& name) {
+        model.use([&](Model& m) { export_c(m, folder, {.name = name}); });
+      },
+      nb::arg("model"), nb::arg("folder"), nb::arg("name") = "model", doc("export_c"));
+}
+
+void bind_devices(nb::module_& m) {
+  nb::class_<Team>(m, "ThreadTeam", "Threads on which several models compute in turns.");
+  m.def(
+      "make_thread_team",
+      [](int threads) { return without_gil([&] { return Team{make_thread_team(threads)}; }); },
+      nb::arg("threads") = 0, doc("make_thread_team"));
+  m.def("cpu_bf16", &cpu_bf16, doc("cpu_bf16"));
+  nb::class_<CudaDevice>(m, "CudaDevice", doc("CudaDevice"))
+      .def_ro("index", &CudaDevice::index, doc("CudaDevice.index"))
+      .def_ro("name", &CudaDevice::name, doc("CudaDevice.name"))
+      .def_ro("uuid", &CudaDevice::uuid, doc("CudaDevice.uuid"))
+      .def_ro("compute_capability", &CudaDevice::compute_capability,
+              doc("CudaDevice.compute_capability"))
+      .def_ro("multiprocessors", &CudaDevice::multiprocessors, doc("CudaDevice.multiprocessors"))
+      .def_ro("memory_bytes", &CudaDevice::memory_bytes, doc("CudaDevice.memory_bytes"));
+  nb::class_<CudaStatus>(m, "CudaStatus", doc("CudaStatus"))
+      .def_ro("unusable", &CudaStatus::unusable, doc("CudaStatus.unusable"))
+      .def_ro("libraries", &CudaStatus::libraries, doc("CudaStatus.libraries"))
+      .def_ro("devices", &CudaStatus::devices, doc("CudaStatus.devices"));
+  m.def(
+      "cuda_status",
+      [](const std::string& library) { return without_gil([&] { return cuda_status(library); }); },
+      nb::arg("library") = "", doc("cuda_status"));
+}
+
+}  // namespace
+
+ModelHandle::ModelHandle(Model model)
+    : model_(std::move(model)),
+      turn_(std::make_shared<std::recursive_mutex>()),
+      process_(forks().load()) {}
+
+void ModelHandle::check_process() const {
+  if (process_ != forks().load(std::memory_order_relaxed)) {
+    throw Error(
+        "this model was made before the process was forked, and its threads stayed in the parent; "
+        "make or load a model in the new process, or start it by spawn");
+  }
+}
+
+void bind_models(nb::module_& m) {
+  static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++forks(); });
+  static_cast<void>(kRegistered);
+  bind_devices(m);
+  nb::class_<ModelHandle> model(m, "Model", nb::is_weak_referenceable(), nb::dynamic_attr(),
+                                doc("Model"));
+  bind_making(model);
+  bind_facts(model);
+  bind_weights(model);
+  bind_predictions(model);
+  bind_files(m);
+}
+
+}  // namespace linnet::python

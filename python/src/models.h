@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linnet/model.h>
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "gil.h"
+
+namespace linnet::python {
+
+/// A model that several threads of Python may use: they take turns. Used in a process that was
+/// forked after it was made, it raises an Error: its threads are not in the new process.
+class ModelHandle {
+ public:
+  explicit ModelHandle(Model model);
+
+  /// Calls work(model) without Python's lock, when it is this thread's turn.
+  template <class F>
+  decltype(auto) use(F&& work) {
+    check_process();
+    const WithoutGil released;
+    const std::lock_guard lock(*turn_);
+    return std::forward<F>(work)(model_);
+  }
+  /// What needs no turn, since it never changes.
+  const Model& model() const { return model_; }
+  void check_process() const;
+
+ private:
+  Model model_;
+  std::shared_ptr<std::recursive_mutex> turn_;
+  std::uint64_t process_;
+};
+
+}  // namespace linnet::python

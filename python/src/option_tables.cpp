@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The structs of options, a line for each field.
+#include <fmt/format.h>
+#include <linnet/model.h>
+#include <nanobind/stl/string.h>
+
+#include "bind.h"
+#include "datasets.h"
+#include "docstrings.h"
+#include "options.h"
+#include "training.h"
+
+namespace linnet::python {
+
+template <>
+std::vector<std::string> names_of<Loss>() {
+  const auto names = loss_names();
+  return {names.begin(), names.end()};
+}
+template <>
+std::vector<std::string> names_of<OnFailedSave>() {
+  return {"stop", "proceed"};
+}
+template <>
+std::vector<std::string> names_of<Better>() {
+  return {"smaller", "larger"};
+}
+template <>
+std::vector<std::string> names_of<Precision>() {
+  return {"automatic", "fp32", "tf32", "bf16"};
+}
+
+template <>
+const Options<Clip>& options<Clip>() {
+  static const Options<Clip> all{"Clip",
+                                 {option<&Clip::norm>("norm"), option<&Clip::value>("value")}};
+  return all;
+}
+template <>
+const Options<Warmup>& options<Warmup>() {
+  static const Options<Warmup> all{"Warmup", {option<&Warmup::epochs>("epochs")}};
+  return all;
+}
+template <>
+const Options<Average>& options<Average>() {
+  static const Options<Average> all{"Average",
+                                    {option<&Average::decay>("decay"),
+                                     option<&Average::warmup>("warmup")}};
+  return all;
+}
+template <>
+const Options<ParameterGroup>& options<ParameterGroup>() {
+  static const Options<ParameterGroup> all{"ParameterGroup",
+                                           {option<&ParameterGroup::name>("name"),
+                                            option<&ParameterGroup::learning_rate_factor>(
+                                                "learning_rate_factor"),
+                                            option<&ParameterGroup::weight_decay>("weight_decay")}};
+  return all;
+}
+template <>
+const Options<Augment>& options<Augment>() {
+  static const Options<Augment> all{
+      "Augment",
+      {option<&Augment::crop>("crop"), option<&Augment::padding>("padding"),
+       option<&Augment::reflect>("reflect"), option<&Augment::resized_crop>("resized_crop"),
+       option<&Augment::area_min>("area_min"), option<&Augment::area_max>("area_max"),
+       option<&Augment::ratio_min>("ratio_min"), option<&Augment::ratio_max>("ratio_max"),
+       option<&Augment::flip>("flip"), option<&Augment::brightness>("brightness"),
+       option<&Augment::contrast>("contrast"), option<&Augment::saturation>("saturation"),
+       option<&Augment::cutout>("cutout"), option<&Augment::mixup>("mixup"),
+       option<&Augment::cutmix>("cutmix")}};
+  return all;
+}
+template <>
+const Options<Checkpoints>& options<Checkpoints>() {
+  static const Options<Checkpoints> all{"Checkpoints",
+                                        {option<&Checkpoints::folder>("folder"),
+                                         option<&Checkpoints::every_epoch>("every_epoch"),
+                                         option<&Checkpoints::every_steps>("every_steps"),
+                                         option<&Checkpoints::every_seconds>("every_seconds"),
+                                         option<&Checkpoints::keep>("keep"),
+                                         option<&Checkpoints::on_failed_save>("on_failed_save"),
+                                         option<&Checkpoints::resume>("resume")}};
+  return all;
+}
+template <>
+const Options<Watch>& options<Watch>() {
+  static const Options<Watch> all{"Watch",
+                                  {option<&Watch::metric>("metric"),
+                                   option<&Watch::better>("better")}};
+  return all;
+}
+template <>
+const Options<LossOptions>& options<LossOptions>() {
+  static const Options<LossOptions> all{"LossOptions",
+                                        {option<&LossOptions::label_smoothing>("label_smoothing"),
+                                         option<&LossOptions::class_weights>("class_weights"),
+                                         option<&LossOptions::ignore_index>("ignore_index"),
+                                         option<&LossOptions::positive_weights>("positive_weights"),
+                                         option<&LossOptions::focal_gamma>("focal_gamma"),
+                                         option<&LossOptions::focal_alpha>("focal_alpha"),
+                                         option<&LossOptions::huber_delta>("huber_delta"),
+                                         option<&LossOptions::l1>("l1"),
+                                         option<&LossOptions::l2>("l2")}};
+  return all;
+}
+template <>
+const Options<LBFGS>& options<LBFGS>() {
+  static const Options<LBFGS> all{"LBFGS",
+                                  {option<&LBFGS::iterations>("iterations"),
+                                   option<&LBFGS::history>("history"),
+                                   option<&LBFGS::evaluations>("evaluations"),
+                                   option<&LBFGS::gradient_tolerance>("gradient_tolerance"),
+                                   option<&LBFGS::loss_tolerance>("loss_tolerance"),
+                                   option<&LBFGS::sufficient_decrease>("sufficient_decrease"),
+                                   option<&LBFGS::curvature>("curvature"),
+                                   option<&LBFGS::batch>("batch")}};
+  return all;
+}
+template <>
+const Options<CpuOptions>& options<CpuOptions>() {
+  static const Options<CpuOptions> all{"CpuOptions",
+                                       {option<&CpuOptions::tune>("tune"),
+                                        option<&CpuOptions::cache_folder>("cache_folder"),
+                                        option<&CpuOptions::choices>("choices")}};
+  return all;
+}
+template <>
+const Options<CudaOptions>& options<CudaOptions>() {
+  static const Options<CudaOptions> all{"CudaOptions",
+                                        {option<&CudaOptions::graph_steps>("graph_steps"),
+                                         option<&CudaOptions::graph_required>("graph_required"),
+                                         option<&CudaOptions::cudnn>("cudnn"),
+                                         option<&CudaOptions::cache_folder>("cache_folder"),
+                                         option<&CudaOptions::library>("library")}};
+  return all;
+}
+template <>
+const Options<ModelOptions>& options<ModelOptions>() {
+  static const Options<ModelOptions> all{
+      "ModelOptions",
+      {option<&ModelOptions::device>("device"), option<&ModelOptions::threads>("threads"),
+       option<&ModelOptions::team>("team"), option<&ModelOptions::seed>("seed"),
+       option<&ModelOptions::precision>("precision"), option<&ModelOptions::cpu>("cpu"),
+       option<&ModelOptions::cuda>("cuda")}};
+  return all;
+}
+template <>
+const Options<BatchOptions>& options<BatchOptions>() {
+  static const Options<BatchOptions> all{"BatchOptions",
+                                         {option<&BatchOptions::size>("size"),
+                                          option<&BatchOptions::shuffle>("shuffle"),
+                                          option<&BatchOptions::drop_last>("drop_last")}};
+  return all;
+}
+template <>
+const Options<FitOptions>& options<FitOptions>() {
+  static const Options<FitOptions> all{
+      "FitOptions",
+      {option<&FitOptions::epochs>("epochs"), option<&FitOptions::batch>("batch"),
+       option<&FitOptions::shards>("shards"), option<&FitOptions::memory_limit>("memory_limit"),
+       option<&FitOptions::validation>("validation"), option<&FitOptions::test>("test"),
+       option<&FitOptions::patience>("patience"), option<&FitOptions::keep_best>("keep_best"),
+       option<&FitOptions::watch>("watch"), option<&FitOptions::shuffle>("shuffle"),
+       option<&FitOptions::drop_last>("drop_last"), option<&FitOptions::streamed>("streamed"),
+       option<&FitOptions::prefetch>("prefetch"), option<&FitOptions::decoders>("decoders"),
+       option<&FitOptions::augment>("augment"), option<&FitOptions::checkpoints>("checkpoints")}};
+  return all;
+}
+template <>
+const Options<TrainerOptions>& options<TrainerOptions>() {
+  static const Options<TrainerOptions> all{
+      "TrainerOptions",
+      {option<&TrainerOptions::seed>("seed"), option<&TrainerOptions::metrics>("metrics"),
+       option<&TrainerOptions::disabled_passes>("disabled_passes")}};
+  return all;
+}
+
+namespace {
+
+Option<OutputLoss> output_loss() {
+  return {"loss",
+          [](OutputLoss& to, nb::handle value, const Place& place) {
+            set_loss(to.loss, to.custom, value, place);
+          },
+          [](const OutputLoss& from) { return Convert<Loss>::to(from.loss); }, loss_type()};
+}
+Option<Objective> objective_loss() {
+  return {"loss",
+          [](Objective& to, nb::handle value, const Place& place) {
+            set_loss(to.loss, to.custom_loss, value, place);
+          },
+          [](const Objective& from) { return Convert<Loss>::to(from.loss); }, loss_type()};
+}
+
+}  // namespace
+
+template <>
+const Options<OutputLoss>& options<OutputLoss>() {
+  static const Options<OutputLoss> all{"OutputLoss",
+                                       {option<&OutputLoss::output>("output"), output_loss(),
+                                        option<&OutputLoss::weight>("weight"),
+                                        option<&OutputLoss::options>("options"),
+                                        option<&OutputLoss::target>("target")}};
+  return all;
+}
+template <>
+const Options<CustomMetric>& options<CustomMetric>() {
+  static const Options<CustomMetric> all{"CustomMetric",
+                                         {option<&CustomMetric::name>("name"),
+                                          option<&CustomMetric::values>("values"),
+                                          option<&CustomMetric::result>("result"),
+                                          option<&CustomMetric::numbers>("numbers"),
+                                          option<&CustomMetric::output>("output")}};
+  return all;
+}
+template <>
+const Options<Objective>& options<Objective>() {
+  static const Options<Objective> all{
+      "Objective",
+      {option<&Objective::optimizer>("optimizer"), option<&Objective::schedule>("schedule"),
+       objective_loss(), option<&Objective::loss_options>("loss_options"),
+       option<&Objective::output_losses>("output_losses"), option<&Objective::trains>("trains"),
+       option<&Objective::warmup>("warmup"), option<&Objective::clip>("clip"),
+       option<&Objective::average>("average")}};
+  return all;
+}
+
+namespace {
+
+/// Binds a struct of options as a class of keyword arguments, in the order of its fields.
+template <class S>
+void bind(nb::module_& m) {
+  const Options<S>& all = options<S>();
+  const char* name = keep(std::string(all.name));
+  nb::class_<S> made(m, name, doc(name));
+  made.def(
+      "__init__",
+      [](S* self, const nb::args& values, const nb::kwargs& named) {
+        const Options<S>& all = options<S>();
+        nb::dict arguments = nb::borrow<nb::dict>(named);
+        if (values.size() > all.all.size()) {
+          throw nb::type_error(fmt::format("[{}] takes at most {} arguments; got {}", all.name,
+                                           all.all.size(), values.size())
+                                   .c_str());
+        }
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const nb::str key(all.all[i].key.data(), all.all[i].key.size());
+          if (arguments.contains(key)) {
+            throw nb::type_error(
+                fmt::format("[{}] got {} twice", all.name, all.all[i].key).c_str());
+          }
+          arguments[key] = values[i];
+        }
+        S value{};
+        all.read(value, arguments, all.name);
+        new (self) S(std::move(value));
+      },
+      nb::sig(keep("def __init__(self, " + all.parameters() + ") -> None")), keep(all.arguments()));
+  for (const Option<S>& one : all.all) {
+    const auto get = one.get;
+    made.def_prop_ro(
+        keep(std::string(one.key)), [get](const S& self) { return get(self); },
+        nb::sig(keep(fmt::format("def {}(self) -> {}", one.key, one.type))),
+        doc(fmt::format("{}.{}", all.name, one.documented.empty() ? one.key : one.documented)));
+  }
+  made.def("__repr__", [](const S& self) {
+    std::string out = fmt::format("{}(", options<S>().name);
+    for (const Option<S>& one : options<S>().all) {
+      const nb::object value = one.get(self);
+      const nb::object otherwise = one.get(S{});
+      const std::string text = nb::repr(value).c_str();
+      if (text == nb::repr(otherwise).c_str()) continue;
+      out += fmt::format("{}{}={}", out.back() == '(' ? "" : ", ", one.key, text);
+    }
+    return out + ")";
+  });
+}
+
+}  // namespace
+
+void bind_options(nb::module_& m) {
+  bind<Clip>(m);
+  bind<Warmup>(m);
+  bind<Average>(m);
+  bind<ParameterGroup>(m);
+  bind<Augment>(m);
+  bind<Checkpoints>(m);
+  bind<Watch>(m);
+  bind<LossOptions>(m);
+  bind<OutputLoss>(m);
+  bind<CustomMetric>(m);
+  bind<LBFGS>(m);
+  bind<CpuOptions>(m);
+  bind<CudaOptions>(m);
+  bind<Objective>(m);
+}
+
+}  // namespace linnet::python

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/check.h"
+#include "describe/nearest.h"
+#include "docstrings.h"
+#include "shapes.h"
+
+namespace linnet::python {
+namespace {
+
+std::string described(nb::handle got) {
+  if (got.is_none()) return "None";
+  if (nb::isinstance<nb::str>(got) || PyLong_Check(got.ptr()) || PyFloat_Check(got.ptr())) {
+    const std::string text = nb::repr(got).c_str();
+    return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+  }
+  return fmt::format("{}", nb::type_name(got.type()).c_str());
+}
+
+}  // namespace
+
+void refuse(const Place& place, std::string_view expected, nb::handle got) {
+  throw nb::type_error(fmt::format("[{}] expected {} to be {}; got {}", place.owner, place.key,
+                                   expected, described(got))
+                           .c_str());
+}
+
+void refuse_key(std::string_view owner, std::string_view key,
+                const std::vector<std::string>& known) {
+  throw nb::type_error(
+      fmt::format("[{}] has no argument '{}'{}", owner, key, did_you_mean(key, known)).c_str());
+}
+
+void refuse_others(const nb::dict& arguments, std::string_view owner,
+                   std::vector<std::string> known) {
+  for (const auto& [key, value] : arguments) refuse_key(owner, nb::str(key).c_str(), known);
+}
+
+bool Convert<bool>::from(nb::handle value, const Place& place) {
+  const std::string type = nb::type_name(value.type()).c_str();
+  if (PyBool_Check(value.ptr()) == 0 && type != "numpy.bool_" && type != "numpy.bool") {
+    refuse(place, "True or False", value);
+  }
+  return PyObject_IsTrue(value.ptr()) == 1;
+}
+
+std::int64_t integer_of(nb::handle value, const Place& place, std::int64_t least,
+                        std::int64_t most) {
+  if (PyIndex_Check(value.ptr()) == 0) refuse(place, "an int", value);
+  const nb::object integer = nb::steal(PyNumber_Index(value.ptr()));
+  if (!integer.is_valid()) {
+    PyErr_Clear();
+    refuse(place, "an int", value);
+  }
+  const long long number = PyLong_AsLongLong(integer.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
+  if ((number == -1 && !integer.equal(nb::int_(-1))) || number < least || number > most) {
+    refuse(place, fmt::format("from {} to {}", least, most), value);
+  }
+  return number;
+}
+
+double Convert<double>::from(nb::handle value, const Place& place) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    refuse(place, "a number", value);
+  }
+  return number;
+}
+
+std::string Convert<std::string>::from(nb::handle value, const Place& place) {
+  if (!nb::isinstance<nb::str>(value)) refuse(place, "a str", value);
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text == nullptr) nb::raise_python_error();
+  return {text, static_cast<std::size_t>(size)};
+}
+nb::object Convert<std::string>::to(const std::string& value) { return nb::cast(value); }
+
+std::filesystem::path Convert<std::filesystem::path>::from(nb::handle value, const Place& place) {
+  const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
+  if (!path.is_valid()) {
+    PyErr_Clear();
+    refuse(place, "a path", value);
+  }
+  if (nb::isinstance<nb::bytes>(path)) {
+    const auto bytes = nb::cast<nb::bytes>(path);
+    return std::string(bytes.c_str(), bytes.size());
+  }
+  return Convert<std::string>::from(path, place);
+}
+nb::object Convert<std::filesystem::path>::to(const std::filesystem::path& value) {
+  return nb::cast(value.string());
+}
+
+Shape Convert<Shape>::from(nb::handle value, const Place& place) {
+  if (PyIndex_Check(value.ptr()) != 0 && !nb::hasattr(value, "__len__")) {
+    return {Convert<std::int64_t>::from(value, place)};
+  }
+  std::vector<std::int64_t> dims;
+  for (const nb::object& dim : items_of(value, "an int or a list of them", place)) {
+    dims.push_back(Convert<std::int64_t>::from(dim, place));
+  }
+  return Shape(dims);
+}
+nb::object Convert<Shape>::to(const Shape& value) { return tuple_of(value); }
+
+std::vector<nb::object> items_of(nb::handle value, std::string_view expected, const Place& place) {
+  const bool sequence = PySequence_Check(value.ptr()) != 0 && !nb::isinstance<nb::str>(value) &&
+                        !nb::isinstance<nb::bytes>(value) && !nb::isinstance<nb::dict>(value);
+  if (!sequence) refuse(place, expected, value);
+  const Py_ssize_t size = PySequence_Size(value.ptr());
+  if (size < 0) {
+    PyErr_Clear();
+    refuse(place, expected, value);
+  }
+  std::vector<nb::object> all;
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    nb::object item = nb::steal(PySequence_GetItem(value.ptr(), i));
+    if (!item.is_valid()) nb::raise_python_error();
+    all.push_back(std::move(item));
+  }
+  return all;
+}
+
+std::map<std::string, std::string> Convert<std::map<std::string, std::string>>::from(
+    nb::handle value, const Place& place) {
+  if (!nb::isinstance<nb::dict>(value)) refuse(place, "a dict of str", value);
+  std::map<std::string, std::string> all;
+  for (const auto& [key, text] : nb::cast<nb::dict>(value)) {
+    all[Convert<std::string>::from(key, place)] = Convert<std::string>::from(text, place);
+  }
+  return all;
+}
+nb::object Convert<std::map<std::string, std::string>>::to(
+    const std::map<std::string, std::string>& value) {
+  nb::dict all;
+  for (const auto& [key, text] : value) all[key.c_str()] = text;
+  return all;
+}
+
+std::string literal_of(const std::vector<std::string>& names) {
+  std::string out = "typing.Literal[";
+  for (const std::string& name : names)
+    out += fmt::format("{}'{}'", out.back() == '[' ? "" : ", ", name);
+  return out + "]";
+}
+
+std::size_t choice(nb::handle value, const std::vector<std::string>& names, const Place& place) {
+  if (!nb::isinstance<nb::str>(value)) refuse(place, "one of " + listed(names), value);
+  const auto name = Convert<std::string>::from(value, place);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return i;
+  }
+  throw nb::value_error(fmt::format("[{}] expected {} to be {}; got '{}'{}", place.owner, place.key,
+                                    listed(names), name, did_you_mean(name, names))
+                            .c_str());
+}
+
+std::string parameter(std::string_view key, const std::string& type, const nb::object& otherwise) {
+  const bool literal = otherwise.is_none() || nb::isinstance<nb::str>(otherwise) ||
+                       PyLong_Check(otherwise.ptr()) || PyFloat_Check(otherwise.ptr());
+  const std::string value = literal ? nb::repr(otherwise).c_str() : "...";
+  return fmt::format("{}: {} = {}", key, type, value);
+}
+
+std::string argument_lines(std::string_view owner,
+                           const std::vector<std::pair<std::string, std::string>>& fields) {
+  std::string out = "Arguments:\n";
+  for (const auto& [key, documented] : fields) {
+    const std::string name = documented.find('.') == std::string::npos
+                                 ? fmt::format("{}.{}", owner, documented)
+                                 : documented;
+    out += fmt::format("  {}: {}\n", key, docstring(name));
+  }
+  return out;
+}
+
+const char* signature(std::string_view name, std::string_view positional,
+                      const std::string& parameters, std::string_view result) {
+  return keep(fmt::format("def {}({}{}{}) -> {}", name, positional,
+                          parameters.empty() ? "" : ", *, ", parameters, result));
+}
+
+}  // namespace linnet::python

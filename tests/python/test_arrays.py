@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays go in and out without a copy, and live as long as anything needs them."""
+import ctypes
+import gc
+import unittest
+import weakref
+
+import numpy as np
+
+import linnet as ln
+
+
+class Owned(np.ndarray):
+    """An array that weak references can watch."""
+
+
+def owned(array):
+    return array.view(Owned)
+
+
+def small_network():
+    return ln.sequential((3,), [ln.Dense(4), ln.ReLU(), ln.Dense(2)])
+
+
+class Arrays(unittest.TestCase):
+    def test_a_data_set_is_the_array(self):
+        x = np.arange(12, dtype=np.float32).reshape(4, 3)
+        y = np.array([0, 1, 0, 1], np.int32)
+        data = ln.Dataset(x, y)
+        self.assertTrue(np.shares_memory(data.column("input"), x))
+        self.assertTrue(np.shares_memory(data.targets["target"], y))
+        x[0, 0] = 42
+        self.assertEqual(data.column("input")[0, 0], 42)
+
+    def test_other_types_are_converted(self):
+        for kind in (np.float64, np.float16, np.int64, np.int16, np.uint16, np.bool_, ">f4"):
+            with self.subTest(kind=kind):
+                data = ln.Dataset(np.array([[0, 1], [1, 0]]).astype(kind))
+                self.assertIn(data.column("input").dtype, (np.float32, np.int32, np.uint8))
+                np.testing.assert_array_equal(data.column("input"), [[0, 1], [1, 0]])
+
+    def test_memory_lives_as_long_as_the_data_set(self):
+        x = owned(np.ones((4, 3), np.float32))
+        watched = weakref.ref(x)
+        data = ln.Dataset(x)
+        column = data.column("input")
+        del x
+        gc.collect()
+        self.assertIsNotNone(watched())
+        del data
+        gc.collect()
+        self.assertIsNotNone(watched(), "the column needs it")
+        del column
+        gc.collect()
+        self.assertIsNone(watched())
+
+    def test_training_holds_no_array(self):
+        x, y = owned(np.random.default_rng(1).random((64, 3), np.float32)), np.zeros(64, np.int32)
+        watched = weakref.ref(x)
+        trainer = ln.Trainer(ln.Model(small_network(), threads=2))
+        trainer.fit((x, y), epochs=2, batch=16)
+        del x
+        gc.collect()
+        for _ in range(1000):  # what threads dropped is released by a later call of Python's
+            if watched() is None:
+                break
+            trainer.predict(np.zeros((1, 3), np.float32))
+        del trainer
+        gc.collect()
+        ln.Tensor(np.zeros(1))
+        self.assertIsNone(watched())
+
+    def test_layouts(self):
+        x = np.arange(24, dtype=np.float32).reshape(4, 6)
+        for array in (np.asfortranarray(x), x[:, ::2], x[::-1], x.T):
+            np.testing.assert_array_equal(ln.Tensor(array).numpy(), array)
+        self.assertEqual(ln.Tensor(x).address, x.ctypes.data)
+        self.assertEqual(ln.Tensor(memoryview(x)).address, x.ctypes.data)
+        raw = (ctypes.c_float * 3)(1, 2, 3)
+        self.assertEqual(ln.Tensor(raw).address, ctypes.addressof(raw))
+
+    def test_read_only_arrays(self):
+        x = np.ones((2, 3), np.float32)
+        x.flags.writeable = False
+        self.assertFalse(ln.Dataset(x).column("input").flags.writeable)
+
+    def test_dlpack(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+        class OnlyDlpack:
+            def __dlpack__(self, **kwargs):
+                return x.__dlpack__(**kwargs)
+
+            def __dlpack_device__(self):
+                return x.__dlpack_device__()
+
+        self.assertEqual(ln.Tensor(OnlyDlpack()).address, x.ctypes.data)
+        model = ln.Model(small_network())
+        weight = model.parameter_memory("dense_1.weight")
+        self.assertTrue(np.shares_memory(np.from_dlpack(weight), weight.numpy()))
+
+    def test_empty_and_scalar(self):
+        self.assertEqual(ln.Tensor(np.zeros((0, 3), np.float32)).numpy().shape, (0, 3))
+        self.assertEqual(ln.Tensor(3.5).shape, ())
+        with self.assertRaisesRegex(ln.DataError, "first axis counts the samples"):
+            ln.Dataset(3.5)
+
+    def test_what_is_no_array(self):
+        for what in ("text", object(), [1, "a"], {"a": object()}, [[1], [1, 2]], np.array(["a"])):
+            with self.subTest(what=what), self.assertRaises((TypeError, ValueError)):
+                ln.Dataset(what)
+
+
+if __name__ == "__main__":
+    unittest.main()

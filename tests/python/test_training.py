@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks, models and trainers of Python do what those of C++ do."""
+import os
+import pickle
+import signal
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import linnet as ln
+
+
+def digits(train=2000, test=500):
+    return ln.datasets.digits(train, test, 1)
+
+
+def cnn():
+    return ln.sequential((28, 28, 1), [
+        ln.Rescale(1 / 255), ln.Conv2d(8, padding="same"), ln.ReLU(), ln.MaxPool2d(), ln.Flatten(),
+        ln.Dense(10)])
+
+
+class Training(unittest.TestCase):
+    def test_learns(self):
+        data = digits()
+        trainer = ln.Trainer(ln.Model(cnn()), optimizer=ln.Adam(4e-3), schedule=ln.CosineDecay())
+        history = trainer.fit(data.train, epochs=3, batch=64, validation=data.test)
+        self.assertEqual(len(history.epochs), 3)
+        self.assertGreater(trainer.evaluate(data.test).accuracy, 0.7)
+        predicted = trainer.predict(data.test).argmax(axis=1)
+        self.assertAlmostEqual((predicted == data.test.column("label")).mean(),
+                               trainer.evaluate(data.test).accuracy, places=6)
+        self.assertIn("validation_loss", history.table())
+        self.assertIn("<table>", history._repr_html_())
+
+    def test_steps_equal_a_fit(self):
+        data = digits(500, 10)
+        one, two = (ln.Trainer(ln.Model(cnn()), seed=3) for _ in range(2))
+        one.fit(data.train, epochs=1, batch=50)
+        for batch in two.batches(data.train, size=50):
+            loss = two.step(batch).loss()
+        self.assertGreater(loss, 0)
+        for name, values in one.state().items():
+            np.testing.assert_array_equal(values, two.state()[name], err_msg=name)
+
+    def test_state_and_files(self):
+        data = digits(500, 100)
+        trainer = ln.Trainer(ln.Model(cnn()))
+        trainer.fit(data.train, epochs=1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.safetensors"
+            trainer.model.save(path)
+            again = ln.Model.load(str(path))
+            np.testing.assert_array_equal(again.predict(data.test), trainer.predict(data.test))
+            ln.write_state(path, trainer.state())
+            other = ln.Trainer(ln.Model(cnn(), seed=9))
+            other.load_state(ln.read_state(path))
+        trainer.fit(data.train, epochs=1)
+        other.fit(data.train, epochs=1)
+        np.testing.assert_array_equal(other.predict(data.test), trainer.predict(data.test))
+
+    def test_weights(self):
+        model = ln.Model(cnn())
+        weights = model.weights()
+        self.assertEqual(list(weights), model.parameter_names)
+        weights["dense_1.bias"] = np.arange(10.0, dtype=np.float32)
+        model.set_weights(weights)
+        np.testing.assert_array_equal(model.parameter("dense_1.bias"), np.arange(10))
+        with self.assertRaisesRegex(ln.Error, "dense_7"):
+            model.set_weights({"dense_7.bias": np.zeros(1, np.float32)})
+
+    def test_custom_layer_loss_schedule_and_metric(self):
+        calls = []
+
+        def scaled_swish(x, weights):
+            calls.append(x.shape)
+            return x * ln.sigmoid(x * weights.add("scale", x.shape[-1], 1))
+
+        network = ln.sequential(2, [ln.Dense(8), ln.CustomLayer(scaled_swish), ln.Dense(1)])
+        self.assertEqual(calls, [(8,)])
+        x = np.random.default_rng(1).random((256, 2), np.float32)
+        y = x.sum(axis=1, keepdims=True)
+        model = ln.Model(network)
+        self.assertIn("scaled_swish_1.scale", model.parameter_names)
+        trainer = ln.Trainer(model, optimizer=ln.Adam(1e-2),
+                             loss=lambda y, t: ln.mean(ln.sqrt(1 + ln.square(y - t)) - 1),
+                             schedule=lambda epoch, step: 1 / (1 + epoch),
+                             metrics={"worst": lambda y, t: ln.abs(y - t)})
+        before = trainer.evaluate((x, y)).loss
+        trainer.fit((x, y), epochs=5, batch=32)
+        after = trainer.evaluate((x, y))
+        self.assertLess(after.loss, before / 4)
+        self.assertGreater(after.metrics["worst"], 0)
+
+    def test_layers_within_layers(self):
+        twice = ln.CustomLayer(lambda x, w: x * 2, "twice")
+        block = ln.Residual(body=[ln.Dense(4), twice], shortcut=[ln.Dense(4)])
+        network = ln.sequential(3, [block, ln.Bidirectional(layer=None) if False else ln.ReLU()])
+        self.assertEqual(network.output_shape, (4,))
+        self.assertIn("twice", network.to_json())
+
+    def test_functional_network(self):
+        f = ln.FunctionalNetwork()
+        image, age = f.input("image", (8, 8, 1)), f.input("age", 1)
+        features = ln.Dense(16)
+        both = ln.concat([image | ln.Flatten() | features | ln.ReLU(), age * 0.1], axis=0)
+        self.assertEqual(both.shape, (17,))
+        self.assertEqual(both[1:5].shape, (4,))
+        self.assertEqual(image[..., 0].shape, (8, 8))
+        network = f.build({"class": both | ln.Dense(3), "features": both})
+        self.assertEqual(network.input_names, ["image", "age"])
+        data = ln.Dataset({"image": np.zeros((5, 8, 8, 1), np.float32), "age": np.ones((5, 1), np.float32)})
+        out = ln.Model(network).predict_all(data)
+        self.assertEqual({k: v.shape for k, v in out.items()}, {"class": (5, 3), "features": (5, 17)})
+
+    def test_expressions_end_with_their_function(self):
+        kept = []
+        ln.sequential(3, [ln.CustomLayer(lambda x, w: kept.append((x, w)) or x, "keeps")])
+        x, weights = kept[0]
+        with self.assertRaisesRegex(ln.Error, "after the function"):
+            x + 1
+        with self.assertRaisesRegex(ln.Error, "after its function"):
+            weights.add("w", 3)
+
+    def test_objectives(self):
+        f = ln.FunctionalNetwork()
+        x = f.input("x", 4)
+        generator, critic = ln.block("g", [ln.Dense(4)]), ln.block("d", [ln.Dense(1)])
+        network = f.build({"real": critic(x), "fake": critic(generator(f.normal(4)))})
+        trainer = ln.Trainer(ln.Model(network), {
+            "critic": ln.Objective(trains=["d.*"], output_losses=[
+                ln.OutputLoss("real", "binary_cross_entropy", target=1),
+                ln.OutputLoss("fake", "binary_cross_entropy", target=0)]),
+            "generator": ln.Objective(trains=["g.*"], output_losses=[
+                ln.OutputLoss("fake", "binary_cross_entropy", target=1)])})
+        data = ln.Dataset({"x": np.ones((32, 4), np.float32)})
+        for batch in trainer.batches(data, size=8):
+            trainer.step("critic", batch)
+            trainer.step("generator", batch)
+        self.assertEqual(trainer.steps, 8)
+
+    def test_sources_and_maps(self):
+        x = np.random.default_rng(1).random((40, 3), np.float32)
+        y = (x.sum(axis=1) > 1.5).astype(np.int32)
+        source = ln.Dataset(ln.RecordSource(list(x), record=3), y)
+        mapped = source.map("input", lambda record, place: record * 2, record=3)
+        one, two = (ln.Trainer(ln.Model(ln.sequential(3, [ln.Dense(2)]))) for _ in range(2))
+        one.fit(mapped, epochs=2, batch=8)
+        two.fit((x * 2, y), epochs=2, batch=8)
+        np.testing.assert_array_equal(one.predict(x), two.predict(x))
+        bad = source.map("input", lambda record, place: 1 / 0, record=3)
+        with self.assertRaisesRegex(ln.DataError, "ZeroDivisionError"):
+            one.fit(bad)
+
+    def test_pickles(self):
+        network = pickle.loads(pickle.dumps(cnn()))
+        self.assertEqual(network.to_json(), cnn().to_json())
+        layer = pickle.loads(pickle.dumps(ln.Conv2d(4, padding="same")))
+        self.assertEqual(repr(layer), repr(ln.Conv2d(4, padding="same")))
+
+
+class Callbacks(unittest.TestCase):
+    def test_hear_of_everything(self):
+        heard = []
+
+        class Listener(ln.Callback):
+            def on_batch(self, step):
+                heard.append(("batch", step.step, step.loss()))
+
+            def on_epoch(self, report):
+                heard.append(("epoch", report.epoch, report.train.loss))
+
+            def on_end(self, history):
+                heard.append(("end", len(history.epochs), 0))
+
+        data = digits(300, 10)
+        trainer = ln.Trainer(ln.Model(cnn()))
+        trainer.fit(data.train, epochs=2, batch=100, callbacks=Listener())
+        self.assertEqual([name for name, _, _ in heard],
+                         ["batch"] * 3 + ["epoch"] + ["batch"] * 3 + ["epoch", "end"])
+
+    def test_exceptions_pass_through(self):
+        class Failing(ln.Callback):
+            def on_epoch(self, report):
+                raise KeyError("mine")
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            ln.Trainer(ln.Model(cnn())).fit(digits(300, 10).train, callbacks=[Failing()])
+
+    def test_stop_and_use_within(self):
+        data = digits(300, 100)
+        trainer = ln.Trainer(ln.Model(cnn()))
+
+        class Stopping(ln.Callback):
+            def on_epoch(self, report):
+                self.accuracy = trainer.evaluate(data.test).accuracy
+                try:
+                    trainer.fit(data.train)
+                except ln.Error as error:
+                    self.error = str(error)
+
+            def stop_requested(self):
+                return hasattr(self, "accuracy")
+
+        stopping = Stopping()
+        history = trainer.fit(data.train, epochs=50, callbacks=stopping)
+        self.assertTrue(history.interrupted)
+        self.assertLess(len(history.epochs), 50)
+        self.assertIn("fit", stopping.error)
+
+    def test_ctrl_c(self):
+        data = digits()
+        trainer = ln.Trainer(ln.Model(cnn()))
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            trainer.fit(data.train, epochs=100000)
+        self.assertGreater(trainer.steps, 0)
+        trainer.fit(data.train, epochs=1)
+
+    def test_progress_bar(self):
+        import io
+        out = io.StringIO()
+        ln.Trainer(ln.Model(cnn())).fit(digits(300, 10).train, epochs=2, callbacks=ln.ProgressBar(out))
+        self.assertIn("epoch 2/2", out.getvalue())
+
+
+class Threads(unittest.TestCase):
+    def test_several_predict_at_once(self):
+        model = ln.Model(cnn(), threads=1)
+        x = digits(64, 10).train.column("image")
+        predictor = ln.Predictor(model)
+        expected = model.predict(x)
+        wrong = []
+
+        def work(predict):
+            for _ in range(20):
+                if not np.array_equal(predict(x), expected):
+                    wrong.append(predict)
+
+        threads = [threading.Thread(target=work, args=(f,))
+                   for f in (model.predict, predictor.predict, predictor.predict, model.predict)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertFalse(wrong)
+
+    def test_python_runs_while_a_fit_does(self):
+        data = digits()
+        trainer = ln.Trainer(ln.Model(cnn()))
+        fitting = threading.Thread(target=lambda: trainer.fit(data.train, epochs=3))
+        fitting.start()
+        turns = 0
+        while fitting.is_alive():
+            turns += 1
+            time.sleep(0.001)
+        fitting.join()
+        self.assertGreater(turns, 5)
+
+    def test_fork(self):
+        model = ln.Model(cnn(), threads=2)
+        x = digits(8, 1).train.column("image")
+        expected = model.predict(x)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                model.predict(x)
+                text = "no error"
+            except ln.Error as error:
+                text = str(error)
+            other = ln.Model(cnn(), threads=2)
+            text += str(np.array_equal(other.predict(x), expected))
+            os.write(writing, text.encode())
+            os._exit(0)
+        os.close(writing)
+        deadline = time.time() + 60
+        while os.waitpid(child, os.WNOHANG) == (0, 0):
+            if time.time() > deadline:
+                os.kill(child, signal.SIGKILL)
+                self.fail("the child process hangs")
+            time.sleep(0.01)
+        text = os.read(reading, 1000).decode()
+        os.close(reading)
+        self.assertIn("before the process was forked", text)
+        self.assertTrue(text.endswith("True"), text)
+
+
+class Predictors(unittest.TestCase):
+    def test_out(self):
+        model = ln.Model(cnn())
+        predictor = ln.Predictor(model, batches=[1])
+        x = np.zeros((1, 28, 28, 1), np.float32)
+        out = np.empty((1, 10), np.float32)
+        self.assertIs(predictor.predict(x, out=out), out)
+        np.testing.assert_array_equal(out, model.predict(x))
+        with self.assertRaises(TypeError):
+            predictor.predict(x, out=np.empty((1, 10)))
+        with self.assertRaises(ln.Error):
+            predictor.predict(x, out=np.empty((2, 10), np.float32))
+
+
+class Errors(unittest.TestCase):
+    def test_kinds(self):
+        for kind, base in ((ln.DataError, ValueError), (ln.DeviceError, RuntimeError),
+                           (ln.OutOfMemory, MemoryError)):
+            self.assertTrue(issubclass(kind, ln.Error) and issubclass(kind, base))
+        with self.assertRaisesRegex(ln.DataError, "cannot read"):
+            ln.Model.load("missing.safetensors")
+        with self.assertRaisesRegex(ln.DeviceError, "CUDA|cuda|plug-in"):
+            ln.Model(cnn(), device="cuda:77")
+        with self.assertRaises(ln.OutOfMemory) as caught:
+            ln.Model(ln.sequential(1 << 20, [ln.Dense(1 << 24)]))
+        self.assertGreater(caught.exception.wanted, 0)
+
+    def test_sentences(self):
+        with self.assertRaisesRegex(ln.Error, "filters"):
+            ln.Conv2d(0)
+        with self.assertRaisesRegex(TypeError, r"\[Trainer.fit\] has no argument 'epoch'; did you mean"):
+            ln.Trainer(ln.Model(cnn())).fit(digits(10, 1).train, epoch=3)
+        with self.assertRaisesRegex(TypeError, r"\[Trainer.fit\] expected epochs to be an int; got 'three'"):
+            ln.Trainer(ln.Model(cnn())).fit(digits(10, 1).train, epochs="three")
+        with self.assertRaisesRegex(ln.Error, "dense"):
+            ln.sequential((2, 2, 2), [ln.Dense(3, bias=1)])
+
+
+if __name__ == "__main__":
+    unittest.main()
