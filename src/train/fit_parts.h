@@ -55,7 +55,7 @@ struct FitProgram {
   const OptimizerAttrs& optimizer;
   const std::vector<std::string>& disabled_passes;
   std::int64_t trained;  ///< samples of an epoch
-  RankGroup* ranks = nullptr;
+  RankGroup* ranks;      ///< null: this process alone
 
   int rank() const { return ranks != nullptr ? ranks->rank() : 0; }
   int size() const { return ranks != nullptr ? ranks->size() : 1; }

@@ -5,7 +5,7 @@ import command
 
 MIB = 1 << 20
 # What a process holds besides its plan: code, thread stacks, oneDNN's and the allocator's own.
-CONSTANT = 24 * MIB
+CONSTANT = 32 * MIB
 
 
 class Memory(command.CommandTest):

@@ -91,6 +91,10 @@ TEST(Ranks, GiveTheBitsOfOneRank) {
   equals_one_rank(plain, "dropout");
   How norms{.network = with_batch_norm()};
   equals_one_rank(norms, "batch norm");
+  How two;
+  two.options.shards = 2;
+  EXPECT_EQ(trained(two, {}).weights, trained(two, {}).weights);
+  equals_one_rank(two, "a shard each");
   How threads;
   threads.threads = 2;
   equals_one_rank(threads, "threads");
@@ -201,7 +205,7 @@ TEST(Ranks, NameTheRankThatEnded) {
   for (const int rank : {0, 1, 3}) {
     const std::string& message = failures[static_cast<std::size_t>(rank)];
     EXPECT_NE(message.find("rank 2"), std::string::npos) << message;
-    EXPECT_NE(message.find("at step"), std::string::npos) << message;
+    EXPECT_NE(message.find(" in the sum of gradients at step "), std::string::npos) << message;
   }
 }
 
