@@ -59,8 +59,8 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                     .disabled_passes = options.disabled_passes};
   MemoryPlan memory{.shards = shards};
   std::size_t own = 0;
-  const auto plan = [&](Graph graph) {
-    const auto program = backend.prepare(std::move(graph), {});
+  const auto plan = [&](Graph graph, bool fixed_weights = false) {
+    const auto program = backend.prepare(std::move(graph), {.fixed_weights = fixed_weights});
     add(memory, *program);
     own += program->private_bytes();
   };
@@ -68,7 +68,7 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
     plan(training_step(network, data, step, supports));
   } else {
     step.batch = (batch - 1) / shards + 1;
-    plan(leaf_step(network, data, step, supports));
+    plan(leaf_step(network, data, step, supports), true);
     plan(finish_step(network, data, step, supports));
     memory.gradients = sums_bytes(network, shards);
   }

@@ -98,7 +98,9 @@ ProgramRecipe training_recipe(const std::string& key, const ModelState& model, c
 
 ProgramRecipe leaf_recipe(const std::string& key, const ModelState& model, const StepData& data,
                           const TrainingStep& step, std::shared_ptr<TrainingMemory> memory) {
-  return step_recipe(key + "leaf", model, data, step, std::move(memory), leaf_step);
+  ProgramRecipe leaf = step_recipe(key + "leaf", model, data, step, std::move(memory), leaf_step);
+  leaf.fixed_weights = true;  // through all leaves of a step
+  return leaf;
 }
 
 ProgramRecipe finish_recipe(const std::string& key, const ModelState& model, const StepData& data,

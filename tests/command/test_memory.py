@@ -38,10 +38,12 @@ class Memory(command.CommandTest):
     def test_a_training_stays_within_its_limit(self):
         plain, _ = self.train()
         summary = self.run_json("summary", "--workload", "mnist-cnn", "--batch", 32)
-        limit = summary["training"]["total"] // 2
+        limit = summary["training"]["total"] * 3 // 4
         limited, folder = self.train("--memory-limit", limit, out="limited")
         self.assertLessEqual(limited["planned_bytes"], limit)
         self.assertGreater(plain["planned_bytes"], limit)
+        self.assertEqual(plain["shards"], 1)
+        self.assertGreater(limited["shards"], 1)
         self.assertTrue(any("shards of at most" in note for note in limited["notes"]), limited["notes"])
 
 

@@ -12,7 +12,7 @@ class Train(command.CommandTest):
         self.assertEqual(summary["notes"], [])
         for key in ("workload", "device", "device_name", "precision", "threads", "seed", "batch",
                     "epochs", "parameters", "train_loss", "test_loss", "test_accuracy",
-                    "samples_per_second", "startup_seconds", "peak_bytes", "planned_bytes",
+                    "samples_per_second", "startup_seconds", "peak_bytes", "planned_bytes", "shards",
                     "version", "commit", "machine"):
             self.assertIn(key, summary)
             self.assertIsNotNone(summary[key], key)

@@ -5,7 +5,7 @@
 
 #include "fixtures.h"
 #include "message_of.h"
-#include "workloads.h"
+#include "networks/networks.h"
 
 namespace linnet::testing {
 namespace {
@@ -56,7 +56,7 @@ TEST(MemoryLimit, AGivenNumberOfShardsIsKept) {
 }
 
 TEST(MemoryLimit, ShardsOfOneSampleAreNoneForABatchNorm) {
-  const Network network({4}, {Dense{.units = 8}, BatchNorm{}, Dense{.units = 2}});
+  const Network network({2}, {Dense{.units = 8}, BatchNorm{}, Dense{.units = 2}});
   const std::string message = message_of([&] {
     Model model(network, {.device = "cpu"});
     train(model, circle_data(8), {.batch = 8, .shards = 8});

@@ -35,6 +35,7 @@ struct BenchOptions {
   std::optional<std::uint64_t> data_seed;
   DeviceOptions on;
   std::optional<std::int64_t> batch;
+  std::int64_t shards = 0;
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> warmup;
   std::optional<int> threads;
@@ -62,6 +63,7 @@ Job job_of(BenchOptions& options) {
   TrainingOptions& t = job.training;
   t.epochs = options.epochs.value_or(size.epochs);
   t.batch = options.batch.value_or(size.batch);
+  t.shards = options.shards;
   options.warmup = options.warmup.value_or(size.warmup);
   if (!options.wanted.samples && size.samples > 0) options.wanted.samples = size.samples;
   t.streamed = options.streamed();
@@ -241,6 +243,8 @@ void add_bench(CLI::App& app, Action& action) {
   command
       ->add_option("--batch", o->batch,
                    "Samples in a batch; the workload's published batch size if not given")
+      ->check(at_least(1));
+  command->add_option("--shards", o->shards, "Parts in which training computes a batch")
       ->check(at_least(1));
   command->add_option("--epochs", o->epochs, "Timed passes over the data")->check(at_least(1));
   command->add_option("--warmup", o->warmup, "Passes before these, not timed")->check(at_least(0));

@@ -70,6 +70,7 @@ Json summary_json(const Job& job, const Model& model, const History& history,
   json["startup_seconds"] = history.startup_seconds;
   json["peak_bytes"] = peak_bytes();
   json["planned_bytes"] = history.planned_bytes;
+  json["shards"] = history.shards;
   json["bad_images"] = data.splits.train.info().bad_files.size() +
                        data.splits.test.info().bad_files.size() +
                        data.splits.validation.info().bad_files.size();
