@@ -54,7 +54,10 @@ struct OutputLoss {
 };
 
 /// Describes an exponential moving average of the weights: the first update sets it to the weights,
-/// every later one to decay * average + (1 - decay) * weights. Trainer::averaged() returns it.
+/// every later one to decay * average + (1 - decay) * weights. Where one is kept, fit() evaluates
+/// the average, so patience, keep_best and a plateau schedule follow it, and train() leaves the
+/// model with it. A Trainer's model keeps the weights themselves, which training goes on with;
+/// Trainer::averaged() returns the average. Running statistics are the current ones.
 struct Average {
   /// Share of the old average that an update keeps, in (0, 1), e.g. 0.999; 0: no average.
   double decay = 0;
@@ -240,7 +243,8 @@ class Trainer {
   Minimum minimize(const Dataset& data, const LBFGS& options = {});
 
   /// Returns loss, accuracy and custom metrics over a data set, in inference mode, by the
-  /// objective's losses. Waits. Throws the Error of an earlier step that was not finite.
+  /// objective's losses and the model's weights. Waits. Throws the Error of an earlier step that
+  /// was not finite.
   Evaluation evaluate(const Dataset& data, std::int64_t batch = 256);
   /// Returns loss, accuracy and custom metrics by the losses of one of several objectives.
   Evaluation evaluate(std::string_view objective, const Dataset& data, std::int64_t batch = 256);
@@ -252,12 +256,12 @@ class Trainer {
   const Model& model() const;
   /// Returns the model.
   Model& model();
-  /// Returns another model with the weights of the best epoch of the last fit with keep_best.
-  /// Waits. Throws Error without one.
+  /// Returns another model with the weights of the best epoch of the last fit with keep_best; their
+  /// average where one is kept. Waits. Throws Error without one.
   Model best() const;
   /// Returns another model with the moving average of the weights (Objective::average) and the
-  /// current running statistics. Evaluations, fit()'s too, use the weights themselves. Waits.
-  /// Throws Error if no average is kept or no step was done.
+  /// current running statistics. fit() evaluates this average; evaluate() and predict() use the
+  /// model's own weights. Waits. Throws Error if no average is kept or no step was done.
   Model averaged() const;
   /// Returns another model with the moving average that one of several objectives keeps.
   Model averaged(std::string_view objective) const;
@@ -297,6 +301,7 @@ struct TrainingOptions {
   Schedule schedule = Constant{};           ///< learning-rate schedule
   Warmup warmup = {};                       ///< linear rise of the learning rate before it
   Clip clip = {};                           ///< limits on gradients
+  Average average = {};                     ///< moving average of the weights: Objective::average
   std::vector<ParameterGroup> trains = {};  ///< parameters that train: Objective::trains
   Loss loss = Loss::automatic;              ///< loss of the first output
   LossOptions loss_options = {};            ///< options of that loss; l1 and l2 of all weights

@@ -58,7 +58,8 @@ void ProgramCache::attach(const Programs& programs) {
     const auto set = [&](Storage storage, std::shared_ptr<Buffer> buffer) {
       memory.buffers[static_cast<std::size_t>(storage)] = std::move(buffer);
     };
-    set(Storage::parameter, parameters_);
+    const std::shared_ptr<Buffer>& own = cached->recipe.parameters;
+    set(Storage::parameter, own != nullptr ? own : parameters_);
     set(Storage::state, statistics_);
     set(Storage::arena, arena_);
     if (const TrainingMemory* training = cached->recipe.training.get()) {

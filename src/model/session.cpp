@@ -234,9 +234,14 @@ std::vector<std::string> Session::notes() const {
 std::size_t Session::needed_bytes() const {
   std::size_t total = model_.parameters->bytes() + model_.statistics->bytes();
   std::size_t optimizer = 0;
+  const Buffer* average = nullptr;
   std::array<std::size_t, kStorages> most{};
   for (const auto& cached : programs_) {
     total += cached->program->private_bytes();
+    if (const Buffer* own = cached->recipe.parameters.get(); own != nullptr && own != average) {
+      total += own->bytes();
+      average = own;
+    }
     const auto& bytes = cached->program->plan().bytes;
     for (std::size_t s = 0; s < kStorages; ++s) most[s] = std::max(most[s], bytes[s]);
     const TrainingMemory* training = cached->recipe.training.get();

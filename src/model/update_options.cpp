@@ -72,6 +72,7 @@ Objective objective_of(const TrainingOptions& options) {
   objective.schedule = options.schedule;
   objective.warmup = options.warmup;
   objective.clip = options.clip;
+  objective.average = options.average;
   return objective;
 }
 

@@ -165,6 +165,7 @@ class Fit {
     const bool respected = options_.callback != nullptr || options_.patience > 0;
     if (respected || options_.keep_best || last_epoch) trainer_.check_weights();
     hear_stop();
+    objective_.fill_averaged_memory();
     // A stop within the evaluations saves the place before them.
     report.validation = evaluate(parts_.validation, place_.epoch, "validation");
     if (tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
@@ -175,7 +176,7 @@ class Fit {
     if (last && !tests_every_epoch_) report.test = evaluate(parts_.test, place_.epoch, "test");
     objective_.schedule.end_epoch(watched(report).loss);
     patience_ = patience;
-    if (options_.keep_best && better) trainer_.best = trainer_.model.weights();
+    if (options_.keep_best && better) trainer_.best = averaged_weights(trainer_, objective_);
     place_.stopped_early = stopped_early;
     place_.epochs.push_back(report);
     callback_.on_epoch(report);
@@ -250,6 +251,7 @@ class Fit {
     const std::int64_t steps = updates_of(trained, options_.batch);
     optimizer_ = objective_.optimizer(place_.last_epoch, steps, parts_.train.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
+    if (parts_.validation.samples + parts_.test.samples > 0) objective_.allocate_averaged_memory();
     const FitProgram program{
         model_,  objective_, options_, optimizer_, trainer_.options.disabled_passes,
         trained, ranks_};

@@ -54,9 +54,9 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
   }
   for (FitPart* part : {&parts.validation, &parts.test}) {
     if (part->samples == 0) continue;
-    part->pass =
-        session.add_pass(part->samples, leaf_of(program, form),
-                         evaluation_recipe(objective.key + part->name, program.model, part->data));
+    part->pass = session.add_pass(part->samples, leaf_of(program, form),
+                                  evaluation_recipe(objective.key + part->name, program.model,
+                                                    part->data, objective.averaged));
     part->pass.one_batch = program.model.definition().draws_noise();
   }
 }

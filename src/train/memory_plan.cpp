@@ -56,6 +56,7 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
   TrainingStep step{.batch = batch,
                     .shuffle = options.shuffle,
                     .optimizer = resolve(options, network, 1),
+                    .average = {options.average.decay, options.average.warmup},
                     .disabled_passes = options.disabled_passes};
   MemoryPlan memory{.shards = shards};
   std::size_t own = 0;
@@ -73,6 +74,7 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
     memory.gradients = sums_bytes(network, shards);
   }
   memory.workspace += own;
+  if (options.average.decay > 0) memory.optimizer += network.bytes(true);  // which is evaluated
   memory.statistics += metric_sums_bytes();
   memory.data = record_bytes(data) * static_cast<std::size_t>(batch);
   return memory;

@@ -122,10 +122,12 @@ ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::s
 }
 
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
-                                const StepData& data) {
-  ProgramRecipe evaluation = recipe(fmt::format("{}evaluate {}", key, describe(data)), model, data,
-                                    nullptr, evaluation_step);
+                                const StepData& data, std::shared_ptr<Buffer> weights) {
+  const char* whose = weights == nullptr ? "" : "average ";
+  ProgramRecipe evaluation = recipe(fmt::format("{}evaluate {}{}", key, whose, describe(data)),
+                                    model, data, nullptr, evaluation_step);
   evaluation.fixed_weights = true;
+  evaluation.parameters = std::move(weights);
   return evaluation;
 }
 

@@ -26,7 +26,8 @@ ProgramRecipe keep_recipe(const std::string& key, const ModelState& model, std::
                           std::shared_ptr<TrainingMemory> memory);
 ProgramRecipe add_recipe(const std::string& key, const ModelState& model, std::size_t level,
                          std::shared_ptr<TrainingMemory> memory);
+// weights: as ProgramRecipe::parameters; one memory for each key.
 ProgramRecipe evaluation_recipe(const std::string& key, const ModelState& model,
-                                const StepData& data);
+                                const StepData& data, std::shared_ptr<Buffer> weights = nullptr);
 
 }  // namespace linnet

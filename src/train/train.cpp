@@ -53,7 +53,11 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
   fit.augment = o.augment;
   fit.checkpoints = o.checkpoints;
   fit.callback = callback;
-  if (!o.keep_best) return trainer.fit(data, fit);
+  if (!o.keep_best) {
+    History history = trainer.fit(data, fit);
+    if (o.average.decay > 0) model.set_weights(trainer.averaged().weights());
+    return history;
+  }
   fit.keep_best = true;
   const Dataset test = fit.validation.size() > 0 ? std::exchange(fit.test, {}) : Dataset();
   History history = trainer.fit(data, fit);

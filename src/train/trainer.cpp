@@ -165,6 +165,21 @@ State ObjectiveState::trained_weights() const {
   return weights;
 }
 
+void ObjectiveState::allocate_averaged_memory() {
+  if (objective.average.decay == 0 || averaged != nullptr) return;
+  averaged = model->backend->allocate(model->parameters->bytes());
+}
+
+void ObjectiveState::fill_averaged_memory() {
+  if (averaged == nullptr) return;
+  const std::size_t bytes = network().bytes(true);
+  std::vector<std::byte> weights(bytes);
+  const std::size_t place = moments + (arrays() - 1) * align_up(bytes);
+  model->backend->download(optimizer_memory(), place, weights);
+  model->backend->upload(*averaged, 0, weights);
+  ++model->weights_version;  // programs that read it derive from it again
+}
+
 Buffer& ObjectiveState::optimizer_memory() {
   OptimizerMemory& shared = *memory->optimizer;
   if (shared.buffer == nullptr) shared.buffer = model->backend->allocate(shared.bytes);
@@ -280,14 +295,7 @@ Model Trainer::best() const {
   return best;
 }
 
-namespace {
-
-Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
-  require(objective.objective.average.decay > 0,
-          "no average of the weights is kept; set Objective::average");
-  require(objective.updates > 0, "there is no average of the weights before the first step");
-  trainer.check_finite();
-  trainer.check_weights();
+State averaged_weights(TrainerState& trainer, ObjectiveState& objective) {
   State weights = trainer.model.weights();
   for_moments(objective,
               [&](const std::string& name, const ParameterSpec& spec, std::size_t offset) {
@@ -297,8 +305,19 @@ Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
                                                   values.writable_bytes());
                 weights.set(spec.name, std::move(values));
               });
+  return weights;
+}
+
+namespace {
+
+Model averaged_of(TrainerState& trainer, ObjectiveState& objective) {
+  require(objective.objective.average.decay > 0,
+          "no average of the weights is kept; set Objective::average");
+  require(objective.updates > 0, "there is no average of the weights before the first step");
+  trainer.check_finite();
+  trainer.check_weights();
   Model averaged = trainer.model.copy();
-  averaged.set_weights(weights);
+  averaged.set_weights(averaged_weights(trainer, objective));
   return averaged;
 }
 

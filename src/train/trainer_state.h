@@ -47,6 +47,10 @@ struct ObjectiveState {
   WeightAverage average() const;
   /// Arrays of moments, the average among them.
   std::size_t arrays() const;
+  /// Allocates `averaged` where an average is kept.
+  void allocate_averaged_memory();
+  /// Copies the average there, if it was allocated. Waits.
+  void fill_averaged_memory();
   /// Returns the weights that the objective trains, by name. Waits.
   State trained_weights() const;
   /// Returns the trainer's memory of counters and moments, all zero until the first step.
@@ -63,10 +67,11 @@ struct ObjectiveState {
   HostSchedule schedule;
   std::string key;  ///< begins the keys of programs that are this objective's alone
   std::shared_ptr<TrainingMemory> memory = std::make_shared<TrainingMemory>();
-  std::size_t moments = 0;     ///< where they begin in the trainer's memory
-  std::uint64_t updates = 0;   ///< done so far
-  LbfgsMemory curvature = {};  ///< of minimize()
-  State minimum = {};          ///< the weights at which that was
+  std::shared_ptr<Buffer> averaged = nullptr;  ///< that fit() evaluates, laid out as the weights
+  std::size_t moments = 0;                     ///< where they begin in the trainer's memory
+  std::uint64_t updates = 0;                   ///< done so far
+  LbfgsMemory curvature = {};                  ///< of minimize()
+  State minimum = {};                          ///< the weights at which that was
   std::unique_ptr<Stepper> stepper = nullptr;
   std::unique_ptr<Stepper> differentiator = nullptr;
 };
@@ -108,6 +113,10 @@ struct TrainerState {
 State state_of(TrainerState& trainer);
 /// Trainer::load_state(), which holds a Turn.
 void load(TrainerState& trainer, const State& state);
+
+/// Returns the model's weights and running statistics, the weights averaged where the objective
+/// keeps an average. Waits.
+State averaged_weights(TrainerState& trainer, ObjectiveState& objective);
 
 /// One call that moves a trainer on, at a time: callbacks and a user's functions are called in the
 /// middle of one.

@@ -2,6 +2,9 @@
 // Moving averages of weights.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "../message_of.h"
 #include "fixtures.h"
 
@@ -83,6 +86,92 @@ TEST(Average, OfFrozenWeightsIsThese) {
   const Model averaged = trainer.averaged();
   EXPECT_EQ(parameter(averaged, "body.weight"), parameter(model, "body.weight"));
   EXPECT_NE(parameter(averaged, "head.weight"), parameter(model, "head.weight"));
+}
+
+Network normed() {
+  return Network({2},
+                 {Dense{.units = 6}, BatchNorm{}, ReLU{}, Dropout{.rate = 0.2}, Dense{.units = 2}});
+}
+
+/// In the batches of the fits below, so that sums have the same order.
+double loss_of(Model& model) { return evaluate(model, four_samples(), Loss::automatic, 2).loss; }
+
+/// Asks for the average after each epoch, and measures it.
+struct Averages : Callback {
+  explicit Averages(Trainer& of) : trainer(of) {}
+  void on_epoch(const EpochReport& report) override {
+    Model averaged = trainer.averaged();
+    losses.push_back(loss_of(averaged));
+    raw.push_back(trainer.evaluate(four_samples(), 2).loss);
+    reported.push_back(report.validation.loss);
+    tested.push_back(report.test.samples > 0 ? report.test.loss : 0);
+    weights.push_back(all_weights(averaged));
+  }
+  Trainer& trainer;
+  std::vector<double> losses;
+  std::vector<double> raw;
+  std::vector<double> reported;
+  std::vector<double> tested;
+  std::vector<std::vector<float>> weights;
+};
+
+TEST(Average, IsWhatAFitEvaluates) {
+  Objective objective = averaging(0.7);
+  objective.optimizer = SGD{.learning_rate = 0.3};
+  Trainer trainer(Model(normed(), {.device = "cpu", .threads = 2, .seed = 1}), objective);
+  for (int fit = 0; fit < 2; ++fit) {  // the second one runs the programs of the first
+    Averages averages(trainer);
+    trainer.fit(four_samples(), {.epochs = 4,
+                                 .batch = 2,
+                                 .validation = four_samples(),
+                                 .test = four_samples(),
+                                 .keep_best = true,
+                                 .callback = &averages});
+    EXPECT_EQ(averages.reported, averages.losses);
+    EXPECT_NE(averages.reported, averages.raw);
+    EXPECT_EQ(averages.tested.back(), averages.losses.back());
+    EXPECT_NE(all_weights(trainer.model()), averages.weights.back());
+  }
+}
+
+TEST(Average, IsWhatKeepBestKeepsAndPatienceWatches) {
+  Objective objective = averaging(0.5);
+  objective.optimizer = SGD{.learning_rate = 1.6};  // the loss soon rises
+  Trainer trainer(line(), objective);
+  Averages averages(trainer);
+  const History history = trainer.fit(four_samples(), {.epochs = 40,
+                                                       .batch = 2,
+                                                       .validation = four_samples(),
+                                                       .patience = 2,
+                                                       .keep_best = true,
+                                                       .callback = &averages});
+  ASSERT_TRUE(history.stopped_early);
+  const auto best = std::ranges::min_element(averages.losses) - averages.losses.begin();
+  EXPECT_EQ(std::ssize(averages.losses), best + 3);
+  EXPECT_EQ(all_weights(trainer.best()), averages.weights[static_cast<std::size_t>(best)]);
+}
+
+TEST(Average, IsWhatTrainLeaves) {
+  TrainingOptions options{.epochs = 3,
+                          .batch = 2,
+                          .optimizer = SGD{.learning_rate = 0.1},
+                          .average = {.decay = 0.8}};
+  Trainer trainer(line(), averaging(0.8));
+  Objective objective = averaging(0.8);
+  objective.optimizer = options.optimizer;
+  Trainer same(line(), objective);
+  same.fit(four_samples(), {.epochs = 3, .batch = 2});
+  Model last = line();
+  const Dataset test = four_samples();
+  const History history = train(last, four_samples(), options, &test);
+  EXPECT_EQ(all_weights(last), all_weights(same.averaged()));
+  EXPECT_EQ(history.epochs.back().test.loss, loss_of(last));
+  options.keep_best = true;
+  Model best = line();
+  const History kept = train(best, {.train = four_samples(), .validation = test}, options);
+  std::vector<double> losses;
+  for (const EpochReport& epoch : kept.epochs) losses.push_back(epoch.validation.loss);
+  EXPECT_EQ(loss_of(best), *std::ranges::min_element(losses));
 }
 
 TEST(Average, RefusesWhatIsNotThere) {

@@ -221,7 +221,9 @@ struct Stopper : Callback {
 
 TEST(Resume, AStopSavesFirst) {
   Case how = small_case();
+  how.objective.average = {.decay = 0.9};  // a stop within an evaluation finds it in use
   how.options.epochs = 3;
+  how.options.keep_best = true;
   how.options.validation = circle_data(300, 5);
   const Fitted whole = fitted(how, how.trainer(2), {});
   int looks = 0;
@@ -240,6 +242,32 @@ TEST(Resume, AStopSavesFirst) {
     expect_same(fitted(how, how.trainer(1), checkpoints), whole, std::to_string(looks));
   }
   EXPECT_GT(looks, 6);
+}
+
+TEST(Resume, TheAverageThatTrainLeaves) {
+  const Splits data{.train = circle_data(70), .validation = circle_data(100, 5)};
+  for (const bool keep_best : {false, true}) {
+    TrainingOptions how{.epochs = 3,
+                        .batch = 16,
+                        .optimizer = Adam{.learning_rate = 0.05},
+                        .average = {.decay = 0.9, .warmup = true},
+                        .keep_best = keep_best};
+    Model whole(forgetful(), {.device = "cpu", .threads = 2, .seed = 3});
+    train(whole, data, how);
+    int looks = 0;
+    for (bool stopped = true; stopped; ++looks) {
+      const TemporaryFolder folder;
+      how.checkpoints = resumed(folder / "c");
+      how.checkpoints.every_seconds = 0;
+      Stopper stopper(looks);
+      Model first(forgetful(), {.device = "cpu", .threads = 2, .seed = 3});
+      stopped = train(first, data, how, &stopper).interrupted;
+      Model second(forgetful(), {.device = "cpu", .threads = 1, .seed = 4});
+      train(second, data, how);
+      EXPECT_TRUE(same_bits(second.weights(), whole.weights())) << keep_best << ' ' << looks;
+    }
+    EXPECT_GT(looks, 3);
+  }
 }
 
 TEST(Resume, AStopAfterThePatienceEnd) {

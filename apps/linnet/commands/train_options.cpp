@@ -14,6 +14,7 @@
 #include "config/prepared.h"
 #include "describe/nearest.h"
 #include "model/optimizers.h"
+#include "table/values.h"
 
 namespace linnet::command {
 namespace {
@@ -22,6 +23,13 @@ constexpr const char* kConfig = "CONFIG";
 constexpr const char* kWorkload = "--workload";
 constexpr const char* kNoTable =
     "--target and what goes with it are for a table: linnet train FILE.csv --target COLUMN";
+
+/// What is wrong with the decay of an average; "" where nothing is.
+std::string decay_mistake(const std::string& given) {
+  const std::optional<double> decay = number_of(given, '.');
+  if (decay && *decay >= 0 && *decay < 1) return {};
+  return fmt::format("expected a number of at least 0 and below 1; got '{}'", given);
+}
 
 /// Options that say where a run is and what is printed, not what is trained.
 bool is_recorded(const std::string& name) {
@@ -153,6 +161,12 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
       .add_option("--schedule", o.schedule,
                   "Learning-rate schedule; the configuration's other settings stay")
       ->check(one_of(schedules().names()));
+  command
+      .add_option(
+          "--average", o.average,
+          "Decay of a moving average of the weights, e.g. 0.998, which validates, tests and is\n"
+          "saved instead of the weights; 0: none")
+      ->check(CLI::Validator(decay_mistake, "DECAY"));
   add_loss_options(command, o.loss);
   command
       .add_option("--patience", o.patience,
@@ -252,6 +266,7 @@ Job job_of(const TrainOptions& options) {
   if (options.learning_rate) learning_rate_of(t.optimizer) = *options.learning_rate;
   if (options.schedule) t.schedule = schedule_of_kind(job, *options.schedule);
   if (job.table != nullptr && options.loss.loss) t.output_losses.clear();
+  if (options.average) t.average = {.decay = *options.average, .warmup = true};
   apply(options.loss, job);
   if (job.series != nullptr && options.loss.loss) {
     for (OutputLoss& target : t.output_losses) target.loss = t.output_losses.front().loss;

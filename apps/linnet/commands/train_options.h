@@ -30,6 +30,7 @@ struct TrainOptions {
   std::optional<std::string> optimizer;
   std::optional<double> learning_rate;
   std::optional<std::string> schedule;
+  std::optional<double> average;
   LossSettings loss;
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> shards;

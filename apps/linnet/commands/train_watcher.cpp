@@ -20,7 +20,7 @@ Watcher::Watcher(Model& model, RunFolder& folder, const std::vector<std::string>
       folder_(folder),
       words_(words),
       epochs_(training.epochs),
-      keep_best_(training.keep_best),
+      replaces_(training.keep_best || training.average.decay > 0),
       on_failed_save_(training.checkpoints.on_failed_save),
       guard_(guard) {
   add_log(std::make_unique<JsonLinesLog>(folder.history()));
@@ -61,7 +61,7 @@ void Watcher::on_checkpoint(const CheckpointReport& report) {
 }
 
 void Watcher::finish() {
-  if (!saved_ || keep_best_) save();
+  if (!saved_ || replaces_) save();
 }
 
 void Watcher::save() {

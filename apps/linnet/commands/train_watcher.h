@@ -58,7 +58,7 @@ class Watcher : public Callback {
   RunFolder& folder_;
   const std::vector<std::string>& words_;
   std::int64_t epochs_;
-  bool keep_best_;  ///< the last epoch's weights may have gone for better ones
+  bool replaces_;  ///< the training ends with other weights: the best epoch's, or an average
   OnFailedSave on_failed_save_;
   InterruptGuard& guard_;
   std::int64_t saved_epoch_ = 0;

@@ -177,6 +177,12 @@ class Config {
     t.decoders = static_cast<int>(s.integer("decoders", t.decoders, 0, 1024));
     t.clip.norm = s.number("clip_norm", t.clip.norm);
     t.clip.value = s.number("clip_value", t.clip.value);
+    t.average.decay = s.number("average", t.average.decay);
+    t.average.warmup = s.flag("average_warmup", true);
+    if (!(t.average.decay >= 0 && t.average.decay < 1)) {
+      s.refuse("average",
+               fmt::format("'average' in [training] must lie in [0, 1); got {}", t.average.decay));
+    }
     read_groups(s, file_, t);
     job.model.threads = static_cast<int>(s.integer("threads", 0));
     job.model.seed = t.seed;

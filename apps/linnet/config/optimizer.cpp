@@ -91,6 +91,8 @@ void add_update_options(Json& json, const TrainingOptions& training) {
   json["warmup_epochs"] = training.warmup.epochs;
   json["clip_norm"] = training.clip.norm;
   json["clip_value"] = training.clip.value;
+  json["average"] = training.average.decay;
+  json["average_warmup"] = training.average.warmup;
   json["trains"] = Json::array();
   for (const ParameterGroup& group : training.trains) {
     Json entry{{"name", group.name}, {"learning_rate_factor", group.learning_rate_factor}};
