@@ -27,6 +27,12 @@ struct SearchColumn {
 /// has no values.
 std::vector<SearchColumn> search_columns(const Model& model, const Table& rows);
 
+/// Returns the same of the rows that the model was trained on: the range of numbers, the
+/// categories, 0 and 1 for booleans. Throws Error for a model that learned from other data; for a
+/// column of dates, whose values a model does not keep; and for a model that an older version
+/// wrote, without ranges.
+std::vector<SearchColumn> search_columns(const Model& model);
+
 /// Says what is wanted of the outputs.
 struct SearchGoal {
   /// Names what is done with the number.

@@ -104,6 +104,8 @@ class Fitting {
     const auto own = scalings_.find(column);
     fit_scaling(input, own == scalings_.end() ? options_.scaling : own->second, all.values,
                 what(column));
+    input.range = {all.values.front(), all.values.back()};
+    input.integer = rows_.columns()[column].type == ColumnType::integer;
     input.fill = all.fill(options_.missing);
     input.interpolate = options_.missing == MissingValues::interpolate;
     input.indicator = indicates(all);
@@ -238,6 +240,11 @@ LearnedTarget several_targets_of(const Table& rows, const std::vector<std::size_
                                  TableTarget kind) {
   const auto type = [&](std::size_t column) { return rows.columns()[column].type; };
   if (kind == TableTarget::automatic) {
+    require<DataError>(is_number(type(columns[0])) || type(columns[0]) == ColumnType::boolean,
+                       "several targets are all numbers or all booleans; the target '{}' of '{}' "
+                       "is of the type {}",
+                       rows.columns()[columns[0]].name, rows.name(),
+                       column_type_names()[static_cast<std::size_t>(type(columns[0]))]);
     for (const std::size_t column : columns) {
       const bool same = is_number(type(columns[0])) ? is_number(type(column))
                                                     : type(column) == ColumnType::boolean;

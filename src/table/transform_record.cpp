@@ -52,7 +52,8 @@ inline std::string_view enum_type(Scaling /*scaling*/) { return "Scaling"; }
 
 namespace {
 
-constexpr std::int64_t kVersion = 2;  // 1: numbers are standardised, the target is one column
+// 1: numbers are standardised, the target is one column; 2: numbers have no range
+constexpr std::int64_t kVersion = 3;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 24;
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its table transform";
@@ -73,6 +74,7 @@ const Kinds<TableInput>& inputs() {
               {field<&NumberInput::column>("column").required(),
                field<&NumberInput::scaling>("scaling"), number<&NumberInput::center>("center"),
                positive<&NumberInput::scale>("scale"), number<&NumberInput::quantiles>("quantiles"),
+               number<&NumberInput::range>("range"), field<&NumberInput::integer>("integer"),
                number<&NumberInput::fill>("fill"), field<&NumberInput::interpolate>("interpolate"),
                field<&NumberInput::indicator>("indicator")},
               NumberInput{});
@@ -142,12 +144,16 @@ void check_unique(const std::vector<std::string>& names, std::string_view what) 
                      "{}: expected {} that differ; got {}", kWhat, what, names.size());
 }
 
-void check_quantiles(const NumberInput& input) {
+void check_numbers(const NumberInput& input) {
   const bool some = input.scaling == Scaling::quantile;
   require<DataError>(some ? input.quantiles.size() >= 2 && std::ranges::is_sorted(input.quantiles)
                           : input.quantiles.empty(),
                      "{}: expected {} of the column '{}'", kWhat,
                      some ? "at least 2 quantiles, in order," : "no quantiles", input.column);
+  require<DataError>(input.range.empty() ||
+                         (input.range.size() == 2 && input.range[0] <= input.range[1]),
+                     "{}: expected the least and the largest value of the column '{}', in order",
+                     kWhat, input.column);
 }
 
 /// Names that belong together do, and no number of features is beyond what a network may have.
@@ -163,7 +169,7 @@ void check(const TransformRecord& record) {
   }
   std::int64_t features = 0;
   for (const TableInput& input : record.inputs) {
-    if (const auto* numbers = std::get_if<NumberInput>(&input)) check_quantiles(*numbers);
+    if (const auto* numbers = std::get_if<NumberInput>(&input)) check_numbers(*numbers);
     require<DataError>(columns.contains(column_of(input)), "{} has no column '{}'", kWhat,
                        column_of(input));
     require<DataError>(read.insert(column_of(input)).second, "{} reads the column '{}' twice",

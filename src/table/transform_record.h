@@ -23,6 +23,9 @@ struct NumberInput {
   double center = 0;
   double scale = 1;
   std::vector<double> quantiles = {};  ///< in order, of Scaling::quantile alone
+  /// Least and largest value of the training rows; empty where an older file does not say.
+  std::vector<double> range = {};
+  bool integer = false;  ///< of the type integer: values are whole
   double fill = 0;
   bool interpolate = false;  ///< a missing one lies between its neighbours where these are there
   bool indicator = false;    ///< a second feature is 1 where the value is missing
@@ -118,7 +121,7 @@ TableTarget kind_of(const LearnedTarget& target);
 /// Returns the places of the columns. Throws Error for none, and for one that is named twice.
 std::vector<std::size_t> find_targets(const Table& table, const TableTargets& targets);
 
-/// Returns the record as JSON, {"version": 2, "columns": [...], "inputs": [{"kind": "number",
+/// Returns the record as JSON, {"version": 3, "columns": [...], "inputs": [{"kind": "number",
 /// ...}], ...}.
 std::string json_of(const TransformRecord& record);
 /// Throws DataError for any other text.

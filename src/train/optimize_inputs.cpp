@@ -222,6 +222,36 @@ std::vector<SearchColumn> search_columns(const Model& model, const Table& rows) 
   return columns;
 }
 
+std::vector<SearchColumn> search_columns(const Model& model) {
+  require_table(model);
+  std::vector<SearchColumn> columns;
+  for (const RawColumn& raw : raw_columns(model.table())) {
+    SearchColumn column{.name = raw.name};
+    if (const auto* number = std::get_if<NumberInput>(&raw.input)) {
+      require(
+          !number->range.empty(),
+          "an older version wrote the model, which does not say between which values '{}' lies; "
+          "search with a table of rows",
+          raw.name);
+      column.low = number->range[0];
+      column.high = number->range[1];
+      column.integer = number->integer;
+    } else if (const auto* category = std::get_if<CategoryInput>(&raw.input)) {
+      column.choices = category->categories;
+    } else {
+      require(
+          std::holds_alternative<BooleanInput>(raw.input),
+          "the column '{}' holds dates, of which the model keeps no values; search with a table "
+          "of rows",
+          raw.name);
+      column.high = 1;
+      column.integer = true;
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
 OptimizeResult optimize_inputs(Model& model, const std::vector<SearchColumn>& given,
                                const OptimizeOptions& options) {
   require_table(model);

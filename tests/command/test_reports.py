@@ -140,7 +140,12 @@ class Reports(command.CommandTest):
     def test_optimize(self):
         write_values(self.folder / "values.csv")
         self.train_table("values.csv", "--target", "y", "--epochs", 30)
-        search = ("optimize", "run", "--data", "values.csv", "--generations", 15)
+        search = ("optimize", "run", "--generations", 15)
+        (best,) = self.run_json(*search, "--maximize", "x")["best"]
+        known = best["inputs"]["x"]
+        (best,) = self.run_json(*search, "--maximize", "x", "--data", "values.csv")["best"]
+        self.assertLessEqual(known, best["inputs"]["x"], "the training rows are some of the file's")
+        self.assertAlmostEqual(known, 1, delta=0.05)
         (best,) = self.run_json(*search, "--maximize", "y", "--subject", "x <= 0.5")["best"]
         self.assertEqual(best["inputs"]["c"], "a")
         self.assertAlmostEqual(best["inputs"]["x"], 0.5, places=3)

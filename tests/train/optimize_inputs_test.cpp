@@ -8,6 +8,7 @@
 #include <linnet/optimize_inputs.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "message_of.h"
 #include "table/transform_record.h"
@@ -89,6 +90,36 @@ TEST(OptimizeInputs, SearchColumnsAreThoseOfTheRows) {
   EXPECT_FALSE(columns[0].integer);
   EXPECT_TRUE(columns[2].integer);
   EXPECT_EQ(columns[3].choices, (std::vector<std::string>{"p", "q", "r"}));
+}
+
+TEST(OptimizeInputs, SearchColumnsAreThoseOfTheTrainingRows) {
+  Model model = bowl();
+  const std::vector<SearchColumn> given = search_columns(model, points());
+  const std::vector<SearchColumn> known = search_columns(model);
+  ASSERT_EQ(known.size(), given.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    EXPECT_EQ(known[i].name, given[i].name);
+    EXPECT_EQ(known[i].low, given[i].low);
+    EXPECT_EQ(known[i].high, given[i].high);
+    EXPECT_EQ(known[i].integer, given[i].integer);
+    EXPECT_EQ(known[i].choices, given[i].choices);
+  }
+  // An older file does not know the ranges.
+  nlohmann::json older = nlohmann::json::parse(model.table().to_json());
+  older["version"] = 2;
+  for (auto& input : older["inputs"]) {
+    input.erase("range");
+    input.erase("integer");
+  }
+  model.set_table(TableTransform::from_json(older.dump()));
+  EXPECT_EQ(message_of([&] { search_columns(model); }),
+            "an older version wrote the model, which does not say between which values 'a' lies; "
+            "search with a table of rows");
+  EXPECT_EQ(search_columns(model, points())[0].high, 10);
+  older["inputs"][0]["range"] = {2, 1};
+  EXPECT_EQ(message_of([&] { TableTransform::from_json(older.dump()); }),
+            "its table transform: expected the least and the largest value of the column 'a', in "
+            "order");
 }
 
 TEST(OptimizeInputs, FindsTheBottomOfABowl) {

@@ -143,6 +143,15 @@ std::string text_of(const OptimizeResult& result, const std::vector<SearchGoal>&
   return text;
 }
 
+std::vector<SearchColumn> columns_of(const Model& model, const std::string& data) {
+  if (!data.empty()) return search_columns(model, read_table(data, model.table().reading()));
+  try {
+    return search_columns(model);
+  } catch (const Error& error) {
+    fail("{}: --data FILE", error.what());
+  }
+}
+
 int optimize(const OptimizeArguments& arguments) {
   OptimizeOptions options = arguments.options;
   options.goals = goals_of(arguments);
@@ -152,8 +161,7 @@ int optimize(const OptimizeArguments& arguments) {
   Model model = load_model(run, on);
   require(!model.table().empty(), "'{}' did not learn from a table, so it has no columns to search",
           arguments.run);
-  std::vector<SearchColumn> columns =
-      search_columns(model, read_table(arguments.data, model.table().reading()));
+  std::vector<SearchColumn> columns = columns_of(model, arguments.data);
   for (const std::string& range : arguments.ranges) apply_range(range, columns);
   const OptimizeResult result = optimize_inputs(model, columns, options);
   if (!arguments.json) {
@@ -179,10 +187,10 @@ void add_optimize(CLI::App& app, Action& action) {
                          "Searches inputs of a table's model for which its outputs are as wanted");
   command->add_option("MODEL", o->run, "A run folder, or a trained model (.safetensors)")
       ->required();
-  command
-      ->add_option("--data", o->data,
-                   "A table whose rows say between which values each column is searched")
-      ->required();
+  command->add_option(
+      "--data", o->data,
+      "A table whose rows say between which values each column is searched; else the\n"
+      "rows that the model was trained on do");
   command
       ->add_option("--minimize", o->minimize,
                    "An output, or a linear expression of outputs and columns; of classes the\n"
@@ -213,7 +221,7 @@ void add_optimize(CLI::App& app, Action& action) {
   command->add_flag("--json", o->json, "Print one JSON object");
   command->footer(
       "Names that are not words stand in double quotes: '\"body mass\" <= 4000'.\n"
-      "Example: linnet optimize airfoil --data airfoil.csv --minimize noise --subject 'x1 <= 3'");
+      "Example: linnet optimize airfoil --minimize noise --subject 'x1 <= 3'");
   command->callback([&action, o] { action = [o] { return optimize(*o); }; });
 }
 
