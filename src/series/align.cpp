@@ -34,6 +34,11 @@ std::chrono::year_month_day date_at(std::int64_t time) {
   return {std::chrono::sys_days{std::chrono::days(floor_day(time))}};
 }
 
+std::chrono::day last_day(const std::chrono::year_month& month) {
+  return std::chrono::year_month_day_last(month.year(), std::chrono::month_day_last(month.month()))
+      .day();
+}
+
 std::int64_t month_of(std::int64_t time) {
   const std::chrono::year_month_day date = date_at(time);
   return 12 * static_cast<std::int64_t>(static_cast<int>(date.year())) +
@@ -141,10 +146,9 @@ std::int64_t time_at(const SeriesRecord& record, std::int64_t first, std::int64_
   const std::chrono::year_month_day from = date_at(first);
   const std::chrono::year_month month =
       std::chrono::year_month(from.year(), from.month()) + std::chrono::months(step * record.step);
-  const std::chrono::day last =
-      std::chrono::year_month_day_last(month.year(), std::chrono::month_day_last(month.month()))
-          .day();
-  const std::chrono::sys_days day(month / std::min(from.day(), last));
+  const std::chrono::day wanted =
+      record.month_day > 0 ? std::chrono::day(static_cast<unsigned>(record.month_day)) : from.day();
+  const std::chrono::sys_days day(month / std::min(wanted, last_day(month)));
   return day.time_since_epoch().count() * kDay + (first - floor_day(first) * kDay);
 }
 
@@ -174,9 +178,29 @@ std::vector<std::int64_t> read_times(const Table& table, const SeriesRecord& rec
   return times;
 }
 
+namespace {
+
+/// The day of the month on which all times lie, or on its last day where it is shorter; 0: none.
+std::int64_t day_of_months(const std::vector<Group>& groups) {
+  std::chrono::day latest{0};
+  for (const Group& group : groups) {
+    for (const TimedRow& row : group.rows) latest = std::max(latest, date_at(row.time).day());
+  }
+  for (const Group& group : groups) {
+    for (const TimedRow& row : group.rows) {
+      const std::chrono::year_month_day date = date_at(row.time);
+      if (date.day() != std::min(latest, last_day(date.year() / date.month()))) return 0;
+    }
+  }
+  return static_cast<std::int64_t>(static_cast<unsigned>(latest));
+}
+
+}  // namespace
+
 void find_step(const Table& table, const SeriesColumns& columns, SeriesRecord& record) {
   record.step = 1;
   record.months = false;
+  record.month_day = 0;
   if (record.time_kind == TimeKind::rows) return;
   const std::vector<Group> groups = groups_of(table, columns, record);
   check_times(table, columns, record, groups);
@@ -194,10 +218,10 @@ void find_step(const Table& table, const SeriesColumns& columns, SeriesRecord& r
     }
   }
   record.step = most_common(steps);
-  if (same_day && record.step >= 28 * kDay) {
-    record.months = true;
-    record.step = most_common(months);
-  }
+  if (!record.dates() || record.step < 28 * kDay) return;
+  if (!same_day) record.month_day = day_of_months(groups);
+  record.months = same_day || record.month_day > 0;
+  if (record.months) record.step = most_common(months);
 }
 
 AlignedRows align(const Table& table, const SeriesColumns& columns, const SeriesRecord& record) {

@@ -206,7 +206,9 @@ class Fitting {
     const ColumnType type = table_.columns()[column].type;
     SeriesColumn input{.column = name(column), .indicator = facts.missing};
     if (facts.distinct.size() < 2) return std::nullopt;
-    if (type == ColumnType::category || (!facts.numbers && !facts.booleans)) {
+    // A type that was inferred is that of all rows, those of the test set too.
+    const bool category = type == ColumnType::category && table_.contents()->given_types[column];
+    if (category || (!facts.numbers && !facts.booleans)) {
       if (type == ColumnType::date_time || facts.distinct.size() > kMostCategories) {
         return std::nullopt;
       }

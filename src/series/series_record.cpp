@@ -15,7 +15,7 @@
 namespace linnet {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;  // 1: without month_day
 constexpr std::size_t kDepth = 4;
 constexpr const char* kWhat = "its series transform";
 constexpr std::int64_t kDay = 86400;
@@ -238,6 +238,7 @@ std::string json_of(const SeriesRecord& record) {
               {"separator", std::string(1, record.separator)},
               {"times", record.times},
               {"months", record.months},
+              {"month_day", record.month_day},
               {"step", record.step},
               {"entity", record.entity},
               {"entities", record.entities},
@@ -252,9 +253,10 @@ std::string json_of(const SeriesRecord& record) {
 SeriesRecord series_record_from(const std::string& text) {
   const auto all = parse_json<json>(text, kDepth, kWhat);
   const Reader read(all);
-  require<DataError>(read.integer("version", 1, std::numeric_limits<std::int64_t>::max()) ==
-                         kVersion,
-                     "{} is of another version than {}; a newer Linnet wrote it", kWhat, kVersion);
+  const std::int64_t version = read.integer("version", 1, std::numeric_limits<std::int64_t>::max());
+  require<DataError>(version <= kVersion,
+                     "{} is of another version than 1 to {}; a newer Linnet wrote it", kWhat,
+                     kVersion);
   SeriesRecord record;
   record.header = read.flag("header");
   record.missing = read.texts("missing");
@@ -268,6 +270,7 @@ SeriesRecord series_record_from(const std::string& text) {
   record.separator = separator[0];
   record.times = read.flag("times");
   record.months = read.flag("months");
+  if (version >= 2) record.month_day = read.integer("month_day", 0, record.months ? 31 : 0);
   record.step = read.integer("step", 1, record.months ? 1200 : kMostStep);
   record.entity = read.text("entity");
   record.entities = read.texts("entities");

@@ -55,11 +55,14 @@ struct SeriesRecord {
   std::string time = {};                  ///< column; "": rows
   TimeKind time_kind = TimeKind::rows;
   DateOrder order = DateOrder::year_first;
-  char separator = '-';     ///< within dates: '-', '/' or '.'
-  bool times = false;       ///< dates have times of the day
-  bool months = false;      ///< a step is so many months, else so many seconds or units
-  std::int64_t step = 1;    ///< from one row to the next
-  std::string entity = {};  ///< column; "": one series
+  char separator = '-';  ///< within dates: '-', '/' or '.'
+  bool times = false;    ///< dates have times of the day
+  bool months = false;   ///< a step is so many months, else so many seconds or units
+  /// Day of the month of all times, or its last where it is shorter: 31 for ends of months. 0: that
+  /// of a series' first time.
+  std::int64_t month_day = 0;
+  std::int64_t step = 1;                   ///< from one row to the next
+  std::string entity = {};                 ///< column; "": one series
   std::vector<std::string> entities = {};  ///< of the training set
   std::int64_t past = 1;
   std::int64_t future = 1;

@@ -209,6 +209,60 @@ TEST(SeriesTimes, MonthsAndEightDigits) {
   EXPECT_EQ(weekly.place(1, 0).time, "20240320");
 }
 
+TEST(SeriesTimes, EndsOfMonths) {
+  const auto times_of = [](const std::vector<std::string>& days) {
+    std::string text = "d,y\n";
+    for (std::size_t i = 0; i < days.size(); ++i) text += fmt::format("{},{}.5\n", days[i], i * i);
+    const Table table = parse_table(text);
+    const SeriesTransform transform =
+        fitted(table, {.targets = {"y"}, .past = 1, .future = 1, .season = 1});
+    // The model goes on from any month.
+    const Table later = parse_table("d,y\n2023-02-28,1\n2023-03-31,2\n2023-04-30,3\n");
+    const SeriesWindows after = SeriesTransform::from_json(transform.to_json()).windows(later);
+    return step_text(*transform.record()) + " " + transform.windows(table).place(0, 0).time + " " +
+           after.place(1, 0).time;
+  };
+  EXPECT_EQ(times_of({"2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30", "2024-05-31"}),
+            "1 month 2024-02-29 2023-04-30");
+  EXPECT_EQ(times_of({"2023-02-28", "2023-03-31", "2023-04-30", "2023-05-31"}),
+            "1 month 2023-03-31 2023-04-30");
+  // A month that is missing is a row without values.
+  const Table gap = parse_table("d,y\n2023-01-30,1\n2023-02-28,2\n2023-04-30,3\n2023-05-30,4\n");
+  const SeriesTransform monthly =
+      fitted(gap, {.targets = {"y"}, .past = 1, .future = 1, .season = 1});
+  EXPECT_EQ(step_text(*monthly.record()), "1 month");
+  EXPECT_EQ(monthly.record()->month_day, 30);
+  // Neither ends of months nor a day of them.
+  const Table neither =
+      parse_table("d,y\n2023-01-31,1\n2023-02-28,2\n2023-03-30,3\n2023-04-30,4\n");
+  EXPECT_NE(message_of([&] { fitted(neither, {.targets = {"y"}}); }), "");
+  // An older file does not know the day.
+  json first = json::parse(monthly.to_json());
+  first["version"] = 1;
+  first.erase("month_day");
+  EXPECT_EQ(SeriesTransform::from_json(first.dump()).record()->month_day, 0);
+}
+
+TEST(SeriesTransform, TypesAreThoseOfTheTrainingRows) {
+  std::string text = "d,x,y\n";
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("2024-{:02}-{:02},{},{}\n", i / 28 + 1, i % 28 + 1, i * 7 % 11, i * i % 13);
+  }
+  const SeriesFit options{
+      .targets = {"y"}, .time = "none", .past = 3, .future = 1, .validation = 0.1, .test = 0.2};
+  const SeriesTransform plain = fitted(parse_table(text), options);
+  EXPECT_EQ(plain.channels(), (std::vector<std::string>{"y", "x"}));
+  const std::size_t last = text.rfind(",", text.rfind(",") - 1);
+  const std::string stray = text.substr(0, last) + ",broken" + text.substr(text.rfind(","));
+  const Table broken = parse_table(stray);
+  const SeriesTransform same = fitted(broken, options);
+  EXPECT_EQ(same.to_json(), plain.to_json());
+  EXPECT_EQ(message_of([&] { same.windows(broken); }),
+            "'table', row 40 (line 41), column 'x': expected a finite number; got 'broken'");
+  const Table given = parse_table(text, "table", {.types = {{"x", ColumnType::category}}});
+  EXPECT_EQ(fitted(given, options).channels().size(), 13U) << "y, eleven values, the unknown";
+}
+
 TEST(Season, IsFoundAndTakenFromTheCalendar) {
   std::vector<double> week;
   std::vector<double> none;
@@ -263,8 +317,8 @@ TEST(SeriesTransform, IsTheSameFromJsonAndRefusesDamage) {
   EXPECT_EQ(refusal("/separator", "%"), what + ": 'separator' is '-', '/' or '.'; got '%'");
   EXPECT_EQ(refusal("/order", "x"), what + ": 'order' is none of its kinds: 'x'");
   EXPECT_EQ(refusal("/entities", json::array({"a", "a"})), what + ": expected series that differ");
-  EXPECT_EQ(refusal("/version", 2),
-            what + " is of another version than 1; a newer Linnet wrote it");
+  EXPECT_EQ(refusal("/version", 3),
+            what + " is of another version than 1 to 2; a newer Linnet wrote it");
   json large = json::parse(text);
   large["past"] = large["future"] = 1 << 20;
   for (int i = 0; i < 32; ++i) large["inputs"][1]["categories"].push_back(fmt::format("{}", i));

@@ -27,6 +27,7 @@ struct TableContents {
   std::unordered_set<std::string> missing_texts = {};
   std::vector<TableColumn> columns = {};
   std::vector<DateOrder> date_orders = {};  ///< of each column; of dates alone it means something
+  std::vector<bool> given_types = {};       ///< of each column: its type was not inferred
   std::vector<std::string> notes = {};
 
   std::size_t rows() const { return records.size() - (header ? 1 : 0); }

@@ -116,8 +116,10 @@ void infer_types(TableContents& table, const TableOptions& options) {
     column.distinct = facts.distinct;
     column.type = type_of(facts, dates);
   }
+  table.given_types.assign(table.columns.size(), false);
   for (const auto& [name, type] : options.types) {
     const std::size_t column = find_column(table, name);
+    table.given_types[column] = true;
     check_type(table, column, type);
     table.columns[column].type = type;
   }
