@@ -58,6 +58,8 @@ struct TableTask {
   TrainingOptions training = {};  ///< the default recipe, with early stopping
   /// Rows of the table that are the test set, in its order, from 1.
   std::vector<std::int64_t> test_rows = {};
+  /// Rows of the table that are the validation set, in its order, from 1.
+  std::vector<std::int64_t> validation_rows = {};
   /// Sentences on what was decided: columns and rows that are left out, the kind of target.
   std::vector<std::string> notes = {};
 };
@@ -81,9 +83,9 @@ Network table_network(const TableTransform& transform, std::int64_t rows);
 /// network of your own learns values as fast as the default one with it.
 void add_target_scale(Network& network, const TableTransform& transform);
 
-/// Returns the default recipe: AdamW, early stopping by the validation loss, the best epoch's
-/// weights kept. The squared error of values is divided by each target's variance, so it
-/// begins near 1; labels take the binary cross-entropy.
+/// Returns the default recipe: AdamW, a moving average of the weights, early stopping by the
+/// validation loss, the best epoch's average kept. The squared error of values is divided by each
+/// target's variance, so it begins near 1; labels take the binary cross-entropy.
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows);
 
 }  // namespace linnet

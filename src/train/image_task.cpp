@@ -12,6 +12,7 @@
 #include "data/open_images.h"
 #include "data/targets.h"
 #include "train/split_task.h"
+#include "train/task_recipe.h"
 
 namespace linnet {
 namespace {
@@ -19,14 +20,7 @@ namespace {
 constexpr std::int64_t kLongestSide = 128;                  // pixels of images that keep their size
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // of images in memory
 
-/// What the default recipe takes, by the number of training images.
-struct Recipe {
-  std::int64_t batch;
-  std::int64_t epochs;
-  std::int64_t patience;
-};
-
-Recipe recipe_for(std::int64_t images) {
+TaskRecipe recipe_for(std::int64_t images) {
   if (images < 1000) return {16, 100, 25};
   if (images < 10000) return {32, 50, 12};
   if (images < 50000) return {64, 25, 6};
@@ -34,7 +28,6 @@ Recipe recipe_for(std::int64_t images) {
 }
 
 constexpr double kLearningRate = 2e-3;
-constexpr double kWeightDecay = 1e-2;
 
 /// Returns how the side of an image shrinks where `longest` becomes kLongestSide.
 std::int64_t scaled(std::int64_t side, std::int64_t longest) {
@@ -113,13 +106,7 @@ DatasetOptions image_files(const std::filesystem::path& folder, DatasetOptions o
 TrainingOptions image_training(const Shape& sample, std::int64_t images) {
   require(sample.rank() == 3, "expected images (height, width, channels); got samples of {}",
           to_string(sample));
-  const Recipe recipe = recipe_for(images);
-  TrainingOptions training;
-  training.epochs = recipe.epochs;
-  training.batch = recipe.batch;
-  training.patience = recipe.patience;
-  training.keep_best = true;
-  training.optimizer = AdamW{.learning_rate = kLearningRate, .weight_decay = kWeightDecay};
+  TrainingOptions training = training_by(recipe_for(images), kLearningRate);
   training.schedule = CosineDecay{};
   training.augment.padding = std::max<std::int64_t>(1, std::min(sample[0], sample[1]) / 8);
   training.augment.reflect = std::min(sample[0], sample[1]) > 1;

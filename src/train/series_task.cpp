@@ -11,30 +11,21 @@
 #include "base/join.h"
 #include "series/fit_series.h"
 #include "series/window_contents.h"
+#include "train/task_recipe.h"
 
 namespace linnet {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNetworks{"mlp", "conv1d", "gru", "lstm"};
 constexpr double kLearningRate = 1e-3;
-constexpr double kWeightDecay = 1e-2;
 constexpr double kEmbeddingStd = 0.1;
 constexpr double kHeadStd = 0.01;  // a network begins near persistence
 
-/// What the default networks and the recipe take, by the number of training windows.
-struct Sizes {
-  std::int64_t units;
-  double dropout;
-  std::int64_t batch;
-  std::int64_t epochs;
-  std::int64_t patience;
-};
-
-Sizes sizes_for(std::int64_t windows) {
-  if (windows < 1000) return {32, 0.1, 16, 200, 25};
-  if (windows < 5000) return {64, 0.1, 32, 120, 15};
-  if (windows < 50000) return {128, 0.1, 64, 60, 8};
-  return {128, 0.1, 256, 40, 5};
+TaskSizes sizes_for(std::int64_t windows) {
+  if (windows < 1000) return {32, 0.1, {16, 200, 25}};
+  if (windows < 5000) return {64, 0.1, {32, 120, 15}};
+  if (windows < 50000) return {128, 0.1, {64, 60, 8}};
+  return {128, 0.1, {256, 40, 5}};
 }
 
 /// The steps of the past as networks take them: targets with a trend as differences from their last
@@ -58,7 +49,7 @@ Expression steps_of(const Expression& past, const SeriesRecord& record) {
   return parts.size() == 1 ? parts[0] : concat(parts, 1);
 }
 
-Expression encoded(const Expression& steps, SeriesNetwork kind, const Sizes& sizes) {
+Expression encoded(const Expression& steps, SeriesNetwork kind, const TaskSizes& sizes) {
   switch (kind) {
     case SeriesNetwork::mlp: return steps | Flatten{};
     case SeriesNetwork::conv1d: {
@@ -141,7 +132,7 @@ std::vector<std::string_view> series_network_names() {
 Network series_network(const SeriesTransform& transform, SeriesNetwork kind, std::int64_t windows) {
   require(!transform.empty(), "the series transform is empty; series_task() makes one");
   const SeriesRecord& record = *transform.record();
-  const Sizes sizes = sizes_for(windows);
+  const TaskSizes sizes = sizes_for(windows);
   FunctionalNetwork functional;
   const Expression past = functional.input("past", {record.past, record.channels()});
   const Expression steps = steps_of(past, record);
@@ -187,13 +178,7 @@ Network series_network(const SeriesTransform& transform, SeriesNetwork kind, std
 }
 
 TrainingOptions series_training(const SeriesTransform& transform, std::int64_t windows) {
-  const Sizes sizes = sizes_for(windows);
-  TrainingOptions training;
-  training.epochs = sizes.epochs;
-  training.batch = sizes.batch;
-  training.patience = sizes.patience;
-  training.keep_best = true;
-  training.optimizer = AdamW{.learning_rate = kLearningRate, .weight_decay = kWeightDecay};
+  TrainingOptions training = training_by(sizes_for(windows).recipe, kLearningRate);
   if (transform.empty()) return training;
   const SeriesRecord& record = *transform.record();
   for (std::size_t i = 0; i < record.targets.size(); ++i) {

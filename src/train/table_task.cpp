@@ -10,28 +10,20 @@
 #include "base/join.h"
 #include "table/transform_record.h"
 #include "train/table_split.h"
+#include "train/task_recipe.h"
 
 namespace linnet {
 namespace {
 
-/// What the default network and recipe take, by the number of training rows.
-struct Sizes {
-  std::int64_t units;
-  double dropout;
-  std::int64_t batch;
-  std::int64_t epochs;
-  std::int64_t patience;
-};
-
-Sizes sizes_for(std::int64_t rows) {
-  if (rows < 2000) return {128, 0.05, 16, 400, 40};
-  if (rows < 10000) return {128, 0.3, 32, 200, 20};
-  if (rows < 100000) return {256, 0.1, 128, 100, 10};
-  return {256, 0.1, 512, 60, 6};
+TaskSizes sizes_for(std::int64_t rows) {
+  if (rows < 2000) return {128, 0.05, {16, 400, 40}};
+  if (rows < 10000) return {128, 0.3, {32, 200, 20}};
+  if (rows < 100000) return {256, 0.1, {128, 100, 10}};
+  return {256, 0.1, {512, 60, 6}};
 }
 
 constexpr double kLearningRate = 1e-3;
-constexpr double kWeightDecay = 1e-2;
+constexpr double kAverage = 0.998;
 constexpr double kEmbeddingStd = 0.1;
 
 /// fastai's rule for the length of an embedding.
@@ -127,7 +119,7 @@ void check_fitted(const Table& table, const std::vector<std::size_t>& targets,
 
 Network table_network(const TableTransform& transform, std::int64_t rows) {
   require(!transform.empty(), "the table transform is empty; TableTransform::fit() makes one");
-  const Sizes sizes = sizes_for(rows);
+  const TaskSizes sizes = sizes_for(rows);
   FunctionalNetwork functional;
   std::vector<Expression> parts;
   const auto features = static_cast<std::int64_t>(transform.feature_names().size());
@@ -170,13 +162,8 @@ void add_target_scale(Network& network, const TableTransform& transform) {
 }
 
 TrainingOptions table_training(const TableTransform& transform, std::int64_t rows) {
-  const Sizes sizes = sizes_for(rows);
-  TrainingOptions training;
-  training.epochs = sizes.epochs;
-  training.batch = sizes.batch;
-  training.patience = sizes.patience;
-  training.keep_best = true;
-  training.optimizer = AdamW{.learning_rate = kLearningRate, .weight_decay = kWeightDecay};
+  TrainingOptions training = training_by(sizes_for(rows).recipe, kLearningRate);
+  training.average = {.decay = kAverage, .warmup = true};
   if (transform.target_kind() == TableTarget::classes) return training;
   OutputLoss loss;
   loss.output = "output";
@@ -216,6 +203,7 @@ TableTask table_task(const Table& table, const TableTaskOptions& options) {
                .validation = task.transform.transform(table.take(parts.validation)),
                .test = task.transform.transform(table.take(parts.test))};
   for (const std::int64_t row : parts.test) task.test_rows.push_back(row + 1);
+  for (const std::int64_t row : parts.validation) task.validation_rows.push_back(row + 1);
   add_left_out(table, targets, task.notes);
   task.notes.push_back(
       fmt::format("learns {} from {} features{}; {} rows train, {} validate, {} test",

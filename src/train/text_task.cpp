@@ -14,6 +14,7 @@
 #include "data/texts.h"
 #include "data/vocabulary.h"
 #include "train/split_task.h"
+#include "train/task_recipe.h"
 
 namespace linnet {
 namespace {
@@ -29,16 +30,8 @@ constexpr std::int64_t kFeatures = 64;
 constexpr double kEmbeddingStd = 0.1;
 constexpr double kDropout = 0.5;
 constexpr double kLearningRate = 2e-3;
-constexpr double kWeightDecay = 1e-2;
 
-/// What the default recipe takes, by the number of training texts.
-struct Recipe {
-  std::int64_t batch;
-  std::int64_t epochs;
-  std::int64_t patience;
-};
-
-Recipe recipe_for(std::int64_t texts) {
+TaskRecipe recipe_for(std::int64_t texts) {
   if (texts < 2000) return {16, 60, 10};
   if (texts < 20000) return {32, 30, 5};
   return {64, 20, 3};
@@ -132,14 +125,7 @@ Network text_network(std::int64_t length, std::int64_t vocabulary, std::int64_t 
 }
 
 TrainingOptions text_training(std::int64_t texts) {
-  const Recipe recipe = recipe_for(texts);
-  TrainingOptions training;
-  training.epochs = recipe.epochs;
-  training.batch = recipe.batch;
-  training.patience = recipe.patience;
-  training.keep_best = true;
-  training.optimizer = AdamW{.learning_rate = kLearningRate, .weight_decay = kWeightDecay};
-  return training;
+  return training_by(recipe_for(texts), kLearningRate);
 }
 
 TextTask text_task(const fs::path& path, const TextTaskOptions& options) {

@@ -52,6 +52,8 @@ TEST(TableTask, LearnsClassesAndPredictsRawRowsOfAFile) {
   options.transform.most_one_hot = 2;  // c becomes ids
   TableTask task = table_task(table, options);
   EXPECT_EQ(task.transform.id_columns(), 1);
+  EXPECT_EQ(task.training.average.decay, 0.998);
+  EXPECT_TRUE(task.training.average.warmup);
   task.training.epochs = 15;
   Model model = trained(task);
   EXPECT_GT(evaluate_metrics(model, task.data.test).accuracy, 0.9);
