@@ -236,7 +236,12 @@ LinearExpression linear_expression(const std::string& text, const std::vector<st
   if (whole != names.end()) {
     return {.terms = {{static_cast<std::size_t>(whole - names.begin()), 1.0}}};
   }
-  return Reader(text, names).read();
+  LinearExpression read = Reader(text, names).read();
+  const bool finite =
+      std::ranges::all_of(read.terms, [](const auto& term) { return std::isfinite(term.second); });
+  require(finite && std::isfinite(read.constant), "'{}' computes with numbers that are too large",
+          text);
+  return read;
 }
 
 }  // namespace linnet

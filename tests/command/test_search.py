@@ -119,7 +119,63 @@ class Search(command.CommandTest):
         if len(units) < 7:
             self.assertGreaterEqual(scores[-1], scores[-2])
 
+    def write_table(self, search='method = "select"', data='ignore = "number"'):
+        rows = ["a,noise,b,number,more noise,y"]
+        for i in range(240):
+            a, b, c, d = (((i * k) % 97) / 48 - 1 for k in (13, 29, 41, 71))
+            rows.append(f"{a:.4f},{c:.4f},{b:.4f},{i % 7},{d:.4f},{10 * a - 3 * b:.4f}")
+        (self.folder / "rows.csv").write_text("\n".join(rows) + "\n")
+        (self.folder / "net.toml").write_text(
+            f'[data]\nfile = "rows.csv"\ntarget = "y"\n{data}\n[training]\nepochs = 12\nthreads = 1\n'
+            f'device = "cpu"\n[search]\n{search}\n')
+
+    def test_selecting_columns(self):
+        self.write_table()
+        found = self.search()
+        runs = found["runs"]
+        self.assertEqual([run["run"] for run in runs], ["run-001", "run-002", "run-003", "run-004"])
+        self.assertEqual([sorted(run["importance"]) for run in runs],
+                         [["a", "b", "more noise", "noise"],
+                          sorted({"a", "b", "more noise", "noise"} - set(runs[1]["left_out"])),
+                          ["a", "b"], ["a"]])
+        self.assertEqual(runs[3]["left_out"], runs[2]["left_out"] + ["b"])
+        for run, after in zip(runs, runs[1:]):
+            least = min(run["importance"], key=run["importance"].get)
+            self.assertEqual(after["left_out"], run["left_out"] + [least])
+        best = min(runs, key=lambda run: run["score"])
+        self.assertEqual((self.folder / "found/best/model.safetensors").read_bytes(),
+                         (self.folder / "found" / best["run"] / "model.safetensors").read_bytes())
+        self.assertLess(runs[2]["score"], runs[3]["score"], "y needs b")
+        # As the training itself would have it.
+        self.run_linnet("train", "rows.csv", "--target", "y", "--ignore", "number", "--epochs", "12",
+                        "--threads", "1", *(f"--ignore={name}" for name in runs[2]["left_out"]),
+                        "--out", "plain")
+        self.assertEqual(self.score(self.folder / "plain"), runs[2]["score"])
+        # A search that was stopped goes on; its table has a line a step.
+        shutil.rmtree(self.folder / "found/run-003")
+        out, err = self.run_linnet("search", "net.toml", "--out", "found")
+        self.assertRegex(err, r"run-002 of 4: .*, without '(more )?noise' \(from before\)\n")
+        self.assertEqual(json.loads((self.folder / "found/search.json").read_text())["runs"], runs)
+        self.assertEqual([line.split()[0] for line in out.splitlines()],
+                         ["run"] + [run["run"] for run in runs])
+        self.write_table(search='method = "select"\nruns = 2')
+        self.assertEqual(self.search(out="two")["runs"], runs[:2])
+
+    def test_what_cannot_be_selected(self):
+        self.write_table(data="validation = 0")
+        self.assert_error('method = "select" measures columns on the validation set; validation in '
+                          "[data] is 0", "search", "net.toml", "--out", "found")
+        self.write_table(data='seed = { search = [1, 2] }')
+        self.assert_error('method = "select" leaves out columns of a table; \'data.seed\' is searched by '
+                          "another method", "search", "net.toml", "--out", "found")
+        self.write(units=4, rate=0.1, search='method = "select"')
+        self.assert_error('method = "select" leaves out columns of a table: [data] names its file and '
+                          "target, without folds", "search", "net.toml", "--out", "third")
+
     def test_what_is_wrong_is_said(self):
+        self.assert_error("'rows.csv' is a table; expected a configuration (TOML) with file = \"rows.csv\" in "
+                          "[data] and [search]", "search", "rows.csv")
+
         def error(sentence):
             self.assert_error(sentence, "search", "net.toml", "--out", "found")
         self.write(units=4, rate=0.1)

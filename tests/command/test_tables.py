@@ -147,6 +147,41 @@ class Tables(command.CommandTest):
         self.assert_error("--folds keeps no model that could be continued; leave out --resume", *arguments,
                           "--resume", "somewhere")
 
+    def test_folds_in_a_configuration(self):
+        write_flowers(self.folder / "flowers.csv")
+        (self.folder / "folds.toml").write_text(
+            '[data]\nfile = "flowers.csv"\ntarget = "kind"\nfolds = 3\n[training]\nepochs = 3\nthreads = 1\n')
+        result = self.run_json("train", "folds.toml", "--device", "cpu")
+        self.assertEqual(len(result["folds"]), 3)
+        same = self.run_json("train", "flowers.csv", "--target", "kind", "--folds", 3, "--epochs", 3,
+                             "--threads", 1, "--device", "cpu")
+        self.assertEqual(result["mean"], same["mean"])
+        self.assertEqual(len(self.run_json("train", "folds.toml", "--folds", 2, "--device", "cpu")["folds"]), 2)
+
+    def test_an_average_of_the_weights(self):
+        write_values(self.folder / "values.csv")
+        arguments = ("values.csv", "--target", "y", "--epochs", 4, "--save-last")
+        saved = {}
+        for decay in ("0", "0.5", "0.9"):
+            summary = self.train_table(*arguments, "--average", decay, out=f"run-{decay}")
+            self.assertEqual(summary["average"], float(decay))
+            saved[decay] = (self.folder / f"run-{decay}/model.safetensors").read_bytes()
+            # What the last epoch's validation said is what the saved model does.
+            self.assertAlmostEqual(summary["test_loss"],
+                                   self.history(self.folder / f"run-{decay}")[-1]["test_loss"], places=9)
+        self.assertEqual(len(set(saved.values())), 3)
+        (self.folder / "run.toml").write_text(
+            '[data]\nfile = "values.csv"\ntarget = "y"\n[training]\nepochs = 4\naverage = 0.9\nsave_best = '
+            'false\n')
+        self.train_table("run.toml", out="toml")
+        self.assertEqual((self.folder / "toml/model.safetensors").read_bytes(), saved["0.9"])
+        self.assert_error("--average: expected a number of at least 0 and below 1; got '1'", "train",
+                          *arguments, "--average", 1)
+        (self.folder / "run.toml").write_text(
+            '[data]\nfile = "values.csv"\ntarget = "y"\n[training]\naverage = 1.5\n')
+        self.assert_error("run.toml:5:11: 'average' in [training] must lie in [0, 1); got 1.5", "train",
+                          "run.toml")
+
     def test_a_configuration_describes_a_table(self):
         write_flowers(self.folder / "flowers.csv")
         (self.folder / "run.toml").write_text(
@@ -215,6 +250,9 @@ class Tables(command.CommandTest):
         self.train_table("few.csv", "--from", "first", "--epochs", 1, out="second")
         metrics = json.loads((self.folder / "second/metrics.json").read_text())
         self.assertGreater(metrics["r_squared"], 0.9, "30 rows and 1 epoch, but the first model's weights")
+        self.train_table("--from", "first", "--data", "few.csv", "--epochs", 1, out="third")
+        self.assertEqual((self.folder / "second/model.safetensors").read_bytes(),
+                         (self.folder / "third/model.safetensors").read_bytes())
         self.assert_error("the fitted transform predicts 'y'; got the target 'x'", "train", "few.csv", "--from",
                           "first", "--target", "x")
         self.assert_error("the columns are transformed as those of 'first' were; leave out --scale, --ignore "
@@ -308,6 +346,9 @@ class Tables(command.CommandTest):
                           "quantil")
         self.assert_error("the column 'colour' of 'flowers.csv' is of the type category; scalings are for "
                           "numbers", "train", "flowers.csv", "--target", "kind", "--scale", "colour=robust")
+        self.assert_error("several targets are all numbers or all booleans; the target 'colour' of "
+                          "'flowers.csv' is of the type category", "train", "flowers.csv", "--target", "colour",
+                          "--target", "kind")
         self.assert_error("a split is by group or by time; got the group 'colour' and the time 'seen'",
                           "train", "flowers.csv", "--target", "kind", "--group", "colour", "--time", "seen")
         self.assert_error("'flowers.csv', row 4 (line 5), column 'length': the time is missing", "train",

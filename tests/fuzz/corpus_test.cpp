@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "config/config.h"
+#include "config/search_space.h"
 #include "data/folder.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/seeds.h"
@@ -54,6 +55,9 @@ TEST(FuzzSeeds, OfModelsAndConfigurationsAreAccepted) {
   }
   for (const fs::path& path : list_folder(seeds / "toml").files) {
     EXPECT_NO_THROW(command::read_config(path)) << path;
+  }
+  for (const fs::path& path : list_folder(seeds / "search").files) {
+    EXPECT_NO_THROW(command::read_search(read_file(path), path)) << path;
   }
 }
 

@@ -244,6 +244,35 @@ layers = [{ type = "embedding", vocabulary = 20, features = 4 },
 loss = "focal"
 patience = 2
 )");
+  const Seeds search(folder, "search");
+  search.add("ranges", R"([network]
+input = [9]
+layers = [{ type = "dense", units = { search = [16, 64] } }, { type = "dense", units = 2 }]
+[optimizer]
+kind = "adamw"
+learning_rate = { search = { from = 1e-4, to = 1e-1, log = true } }
+[search]
+method = "grid"
+points = 3
+metric = "validation_accuracy"
+)");
+  search.add("growing", R"([training]
+batch = { search = { from = 8, to = 1024 } }
+[search]
+method = "grow"
+)");
+  search.add("columns", R"([data]
+file = "rows.csv"
+target = "y"
+ignore = ["a", 3]
+[search]
+method = "select"
+runs = 5
+)");
+  const Seeds constraint(folder, "constraint");
+  constraint.add("sum", "x1 + 2*x2 <= 3");
+  constraint.add("share", "-(\"body mass\" - y)/4 >= 1e-3 x1");
+  constraint.add("category", "island != Biscoe");
 }
 
 }  // namespace

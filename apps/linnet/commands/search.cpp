@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <linnet/importance.h>
+#include <linnet/table_task.h>
+#include <linnet/tables.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +10,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "base/files.h"
+#include "base/join.h"
 #include "commands/commands.h"
 #include "commands/interrupt.h"
 #include "commands/train.h"
@@ -20,6 +26,7 @@
 #include "io/html_report.h"
 #include "report/json.h"
 #include "report/runs.h"
+#include "report/saved_run.h"
 
 namespace linnet::command {
 namespace {
@@ -47,6 +54,8 @@ struct Trial {
   std::optional<double> score = {};  ///< none: it failed
   std::int64_t trained = 0;          ///< epochs
   std::string failure = {};
+  std::vector<std::string> left_out = {};         ///< columns, by `select`
+  std::vector<ColumnImportance> importance = {};  ///< of the others, in its validation set
 };
 
 /// Runs trainings and keeps what they gave.
@@ -62,6 +71,7 @@ class Search {
       case SearchMethod::grid: return all(trials(grid_values(plan_)));
       case SearchMethod::halving: return halve(random_trials());
       case SearchMethod::grow: return grow(trials(growing_values(plan_)));
+      case SearchMethod::select: return select();
     }
     return true;
   }
@@ -71,6 +81,10 @@ class Search {
     std::vector<Trial> sorted = done_;
     std::ranges::stable_sort(sorted, [&](const Trial& a, const Trial& b) { return better(a, b); });
     return sorted;
+  }
+  /// As they are shown: of `select` the steps in their order, else the best first.
+  std::vector<Trial> listed() const {
+    return plan_.method == SearchMethod::select ? done_ : ranked();
   }
   const SearchPlan& plan() const { return plan_; }
 
@@ -150,10 +164,43 @@ class Search {
     return true;
   }
 
+  /// Leaves out the least important column and trains again, as long as there are several.
+  bool select() {
+    const Job job = job_of(options_of({}));
+    require(job.table != nullptr && job.folds == 0,
+            "method = \"select\" leaves out columns of a table: [data] names its file and target, "
+            "without folds");
+    require(!job.table->validation_rows.empty(),
+            "method = \"select\" measures columns on the validation set; validation in [data] is "
+            "0");
+    const std::int64_t columns = std::ssize(job.table->transform.input_columns());
+    const std::int64_t most = std::min(plan_.runs, columns);
+    std::vector<std::string> left_out;
+    for (std::int64_t step = 1; step <= most; ++step) {
+      Trial trial{.name = fmt::format("run-{:03}", step), .left_out = left_out};
+      if (!train_one(trial, static_cast<std::size_t>(most))) return false;
+      if (!trial.score) break;
+      done_.back().importance = importance_of(trial);
+      const auto& all = done_.back().importance;
+      if (all.size() < 2) break;
+      left_out.push_back(std::ranges::min_element(all, {}, &ColumnImportance::mean)->column);
+    }
+    return true;
+  }
+
+  std::vector<ColumnImportance> importance_of(const Trial& trial) const {
+    const Job job = job_of(options_of(trial));
+    ModelOptions on = job.model;
+    Model model = load_model(find_run(folder_ / trial.name), on);
+    std::vector<std::int64_t> rows = job.table->validation_rows;
+    for (std::int64_t& row : rows) --row;  // which count from 1
+    return permutation_importance(model, job.rows->take(rows), {.seed = plan_.seed}).columns;
+  }
+
   TrainOptions options_of(const Trial& trial) const {
     TrainOptions options;
     options.config = arguments_.file;
-    options.configuration = configuration_with(plan_, trial.values, trial.epochs);
+    options.configuration = configuration_with(plan_, trial.values, trial.epochs, trial.left_out);
     options.threads = arguments_.threads;
     if (!arguments_.device.empty()) options.on.device = arguments_.device;
     options.quiet = true;
@@ -207,11 +254,17 @@ class Search {
     for (std::size_t i = 0; i < plan_.values.size(); ++i) {
       text += fmt::format(", {} {}", plan_.values[i].path, shown_value(trial.values[i]));
     }
+    if (!trial.left_out.empty()) {
+      text += fmt::format(", without {}", quoted_list(trial.left_out));
+    }
     fmt::print(stderr, "linnet: {} of {}: {}{}\n", trial.name, count, text,
                there ? " (from before)" : "");
   }
 
  public:
+  static std::string quoted_list(const std::vector<std::string>& names) {
+    return fmt::format("'{}'", join(names, "', '"));
+  }
   static std::string shown_value(const SearchValue& value) {
     const auto* number = std::get_if<double>(&value);
     return number != nullptr ? fmt::format("{:.4g}", *number) : text_of(value);
@@ -264,7 +317,7 @@ Json json_of(const Search& search, const fs::path& folder) {
             {"metric", plan.metric},
             {"seed", plan.seed},
             {"runs", Json::array()}};
-  for (const Trial& trial : search.ranked()) {
+  for (const Trial& trial : search.listed()) {
     Json values = Json::object();
     for (std::size_t i = 0; i < plan.values.size(); ++i) {
       std::visit([&](const auto& of) { values[plan.values[i].path] = of; }, trial.values[i]);
@@ -273,13 +326,31 @@ Json json_of(const Search& search, const fs::path& folder) {
              {"score", trial.score ? Json(*trial.score) : Json()},
              {"epochs", trial.trained},
              {"values", std::move(values)}};
+    if (plan.method == SearchMethod::select) {
+      run["left_out"] = trial.left_out;
+      run["importance"] = Json::object();
+      for (const ColumnImportance& of : trial.importance) run["importance"][of.column] = of.mean;
+    }
     if (!trial.failure.empty()) run["failure"] = trial.failure;
     json["runs"].push_back(std::move(run));
   }
   return json;
 }
 
+/// The steps of `select`: what each has left out beside those before it.
+ReportTable steps_of(const Search& search) {
+  ReportTable table{.title = "Steps",
+                    .header = {"run", search.plan().metric, "epochs", "columns", "left out"}};
+  for (const Trial& trial : search.listed()) {
+    table.rows.push_back({trial.name, trial.score ? fmt::format("{:.5g}", *trial.score) : "failed",
+                          std::to_string(trial.trained), std::to_string(trial.importance.size()),
+                          trial.left_out.empty() ? "" : trial.left_out.back()});
+  }
+  return table;
+}
+
 ReportTable table_of(const Search& search) {
+  if (search.plan().method == SearchMethod::select) return steps_of(search);
   ReportTable table{.title = "Runs", .header = {"run", search.plan().metric, "epochs"}};
   for (const SearchedValue& value : search.plan().values) table.header.push_back(value.path);
   for (const Trial& trial : search.ranked()) {
@@ -311,6 +382,10 @@ std::string text_of(const ReportTable& table) {
 }
 
 int search_file(const SearchArguments& arguments) {
+  require(
+      !is_table_name(arguments.file),
+      "'{}' is a table; expected a configuration (TOML) with file = \"{}\" in [data] and [search]",
+      arguments.file, arguments.file);
   const std::string text = read_text(arguments.file, kMostBytes);
   SearchPlan plan = read_search(text, arguments.file);
   const fs::path folder = arguments.out.empty() ? fs::path("runs") / fs::path(arguments.file).stem()
@@ -338,7 +413,9 @@ int search_file(const SearchArguments& arguments) {
     print_json(json);
   } else {
     print_out(text_of(table));
-    fmt::print(stderr, "linnet: the best run is kept in {}\n", (folder / kBest).string());
+    const std::vector<std::string>& left_out = ranked.front().left_out;
+    fmt::print(stderr, "linnet: the best run is kept in {}{}\n", (folder / kBest).string(),
+               left_out.empty() ? "" : fmt::format("; without {}", Search::quoted_list(left_out)));
   }
   return kSuccess;
 }
@@ -350,11 +427,13 @@ void add_search(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "search", "Trains with many settings, prints a table of the runs, and keeps the best");
   command
-      ->add_option("FILE", o->file,
-                   "A configuration of `linnet train` (TOML) in which searched values are\n"
-                   "{ search = [16, 32] } or { search = { from = 1e-4, to = 1e-2, log = true } }.\n"
-                   "[search] says how: method (random, grid, halving, grow), runs, seed, metric\n"
-                   "(validation_loss, ...), points of a range in a grid, factor of halving")
+      ->add_option(
+          "FILE", o->file,
+          "A configuration of `linnet train` (TOML) in which searched values are\n"
+          "{ search = [16, 32] } or { search = { from = 1e-4, to = 1e-2, log = true } }.\n"
+          "[search] says how: method (random, grid, halving, grow; select leaves out the\n"
+          "least important columns of a table), runs, seed, metric (validation_loss, ...),\n"
+          "points of a range in a grid, factor of halving")
       ->required();
   command->add_option("--out", o->out,
                       "Folder of the runs; runs/<name> if not given. The same command again "

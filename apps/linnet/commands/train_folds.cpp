@@ -38,8 +38,9 @@ struct Score {
   }
   /// Of the folds as a sample: divided by one less than their number.
   double std() const {
+    const double middle = mean();
     double sum = 0;
-    for (const double score : folds) sum += (score - mean()) * (score - mean());
+    for (const double score : folds) sum += (score - middle) * (score - middle);
     return std::sqrt(sum / static_cast<double>(folds.size() - 1));
   }
   std::string text(double score) const {
@@ -166,6 +167,7 @@ int train_folds(const TrainOptions& options, const Job& first) {
   for (std::int64_t fold = 0; fold < first.folds; ++fold) {
     TrainOptions of = options;
     of.table.fold = fold;
+    of.table.rows = first.rows;
     const Job job = fold == 0 ? first : job_of(of);
     const std::vector<std::string>& notes = job.table->notes;
     say(fmt::format("fold {}: {}", fold + 1, fold == 0 ? join(notes, "; ") : notes.back()));

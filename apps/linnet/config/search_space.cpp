@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view kMark = "search";
 constexpr std::size_t kMostOfAGrid = 10'000;
+constexpr std::int64_t kMostRuns = 100'000;
+constexpr double kMostWhole = 9007199254740992;  // 2^53
 
 bool is_searched(const toml::node& node) {
   const toml::table* table = node.as_table();
@@ -102,13 +104,16 @@ SearchedValue searched_value(const toml::node& node, const std::string& path,
   require(std::isfinite(value.from) && std::isfinite(value.to) && value.from < value.to,
           "{}'from' of '{}' is below 'to'; got {} and {}", place_of(file, what.source()), path,
           value.from, value.to);
+  require(std::isfinite(value.to - value.from) &&
+              (!value.integer || std::max(std::abs(value.from), value.to) <= kMostWhole),
+          "{}'from' and 'to' of '{}' are too large", place_of(file, what.source()), path);
   require(!value.log || value.from > 0, "{}'from' of '{}' is above 0 where log = true; got {}",
           place_of(file, what.source()), path, value.from);
   return value;
 }
 
 const std::vector<std::string>& method_names() {
-  static const std::vector<std::string> names{"random", "grid", "halving", "grow"};
+  static const std::vector<std::string> names{"random", "grid", "halving", "grow", "select"};
   return names;
 }
 
@@ -145,9 +150,9 @@ SearchPlan read_search(const std::string& text, const std::filesystem::path& pat
     require(node->is_table(), "{}'search' is a table: [search]", place_of(file, node->source()));
     Section section(*node->as_table(), file, "[search]");
     plan.method = static_cast<SearchMethod>(section.choice("method", 0, method_names()));
-    plan.runs = section.integer("runs", plan.runs, 1);
-    plan.points = section.integer("points", plan.points, 2);
-    plan.factor = section.integer("factor", plan.factor, 2);
+    plan.runs = section.integer("runs", plan.runs, 1, kMostRuns);
+    plan.points = section.integer("points", plan.points, 2, kMostOfAGrid);
+    plan.factor = section.integer("factor", plan.factor, 2, kMostRuns);
     plan.seed = static_cast<std::uint64_t>(
         section.integer("seed", 0, 0, std::numeric_limits<std::int64_t>::max()));
     plan.metric = metric_names()[section.choice("metric", 0, metric_names())];
@@ -158,6 +163,12 @@ SearchPlan read_search(const std::string& text, const std::filesystem::path& pat
                     [&](const std::string& at, toml::node& node, const auto& /*replace*/) {
                       plan.values.push_back(searched_value(node, at, file));
                     });
+  if (plan.method == SearchMethod::select) {
+    require(plan.values.empty(),
+            "method = \"select\" leaves out columns of a table; '{}' is searched by another method",
+            plan.values.empty() ? "" : plan.values.front().path);
+    return plan;
+  }
   require(!plan.values.empty(),
           "'{}' searches nothing; write e.g. batch = {{ search = [16, 32, 64] }} in [training]",
           file);
@@ -221,14 +232,37 @@ std::vector<std::vector<SearchValue>> growing_values(const SearchPlan& plan) {
   }
 }
 
+namespace {
+
+/// Adds columns to `ignore` of [data], which is a text, a number or an array of these.
+void ignore_columns(toml::table& configuration, const std::vector<std::string>& columns) {
+  if (columns.empty()) return;
+  if (!configuration.contains("data")) configuration.insert("data", toml::table());
+  toml::table* data = configuration["data"].as_table();
+  if (data == nullptr) return;  // which reading the configuration refuses
+  toml::array ignored;
+  if (const toml::node* given = data->get("ignore")) {
+    if (const toml::array* several = given->as_array()) {
+      ignored = *several;
+    } else {
+      given->visit([&](const auto& one) { ignored.push_back(one); });
+    }
+  }
+  for (const std::string& column : columns) ignored.push_back(column);
+  data->insert_or_assign("ignore", std::move(ignored));
+}
+
+}  // namespace
+
 std::string configuration_with(const SearchPlan& plan, const std::vector<SearchValue>& values,
-                               std::int64_t epochs) {
+                               std::int64_t epochs, const std::vector<std::string>& left_out) {
   toml::table configuration = plan.configuration;
   std::size_t next = 0;
   for_each_searched(configuration, "",
                     [&](const std::string& /*at*/, toml::node& /*node*/, const auto& replace) {
                       replace(values[next++]);
                     });
+  ignore_columns(configuration, left_out);
   if (epochs > 0) {
     if (!configuration.contains("training")) configuration.insert("training", toml::table());
     configuration["training"].as_table()->insert_or_assign("epochs", epochs);

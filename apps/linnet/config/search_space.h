@@ -30,12 +30,12 @@ struct SearchedValue {
   SearchValue at(double place) const;
 };
 
-enum class SearchMethod : std::uint8_t { random, grid, halving, grow };
+enum class SearchMethod : std::uint8_t { random, grid, halving, grow, select };
 
 /// What [search] says, and the configuration without it.
 struct SearchPlan {
   SearchMethod method = SearchMethod::random;
-  std::int64_t runs = 20;   ///< of random and halving
+  std::int64_t runs = 20;   ///< of random and halving; of select at most
   std::int64_t points = 5;  ///< of a range in a grid
   std::int64_t factor = 3;  ///< of halving: one of so many goes on
   std::uint64_t seed = 0;
@@ -59,8 +59,9 @@ std::vector<std::vector<SearchValue>> grid_values(const SearchPlan& plan);
 /// `from`, twice as much, and so on up to `to`, of all values together.
 std::vector<std::vector<SearchValue>> growing_values(const SearchPlan& plan);
 
-/// The text of the configuration with these values; `epochs` above 0 replaces the number of epochs.
+/// The text of the configuration with these values; `epochs` above 0 replaces the number of epochs,
+/// and the table's columns `left_out` are ignored too.
 std::string configuration_with(const SearchPlan& plan, const std::vector<SearchValue>& values,
-                               std::int64_t epochs);
+                               std::int64_t epochs, const std::vector<std::string>& left_out = {});
 
 }  // namespace linnet::command

@@ -321,7 +321,8 @@ void read_table_settings(Section& data, TableSettings& settings) {
 }
 
 void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed) {
-  const Table table = read_table(settings.file, table_options(settings));
+  const Table table =
+      settings.rows ? *settings.rows : read_table(settings.file, table_options(settings));
   TableTaskOptions options = task_options(settings, seed);
   std::optional<Model> from;
   if (!job.from.empty()) {
@@ -345,6 +346,7 @@ void describe_table(Job& job, const TableSettings& settings, std::uint64_t seed)
   job.data = settings.file;
   job.folds = options.folds;
   job.table = std::move(task);
+  job.rows = table;
 }
 
 Job table_job(const TableSettings& settings, std::uint64_t seed, const std::string& from) {

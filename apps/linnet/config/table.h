@@ -41,7 +41,8 @@ struct TableSettings : TableReading {
   std::string group = {};
   std::string time = {};
   std::optional<std::int64_t> folds = {};
-  std::int64_t fold = 0;  ///< the one that is trained
+  std::int64_t fold = 0;           ///< the one that is trained
+  std::optional<Table> rows = {};  ///< of the file, where they are read already
 
   /// Returns whether anything but the file was given.
   bool any() const;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <linnet/network.h>
+#include <linnet/tables.h>
 #include <linnet/trainer.h>
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,7 @@ struct Job {
   std::int64_t head = 0;                 ///< outputs of its new last layer; 0: it keeps its own
   std::shared_ptr<const SeriesTask> series = {};  ///< of a training on series
   std::shared_ptr<const TableTask> table = {};    ///< of a table's training: its data and transform
+  std::optional<Table> rows = {};                 ///< of `table`: the whole table
   std::int64_t folds = 0;  ///< parts of a cross-validation of the table; 0: none
   std::shared_ptr<const PreparedData> prepared = {};  ///< of a folder or a file of texts
   /// As others have published it, by mode, "train" or "infer"; of a workload alone.
