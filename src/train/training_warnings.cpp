@@ -76,12 +76,12 @@ struct Seen {
 };
 
 /// `noted` is sorted.
-Seen seen_in(const std::vector<std::uint64_t>& noted, const Dataset& data) {
+Seen seen_in(const std::vector<std::uint64_t>& noted, std::span<const std::uint64_t> hashes) {
   Seen seen;
   if (noted.empty()) return seen;
   const std::uint64_t limit =
       noted.size() < kMostHashes ? kHashBits : noted.back();  // all are noted, or the smallest
-  for (const std::uint64_t hash : hashes_of(data)) {
+  for (const std::uint64_t hash : hashes) {
     if (hash > limit) continue;
     ++seen.looked_up;
     if (std::ranges::binary_search(noted, hash)) ++seen.found;
@@ -185,17 +185,18 @@ void warn_of_targets(const Model& model, const Dataset& train, const TrainingOpt
 }
 
 void warn_of_seen(const Model& model, const Splits& data, std::vector<std::string>& warnings) {
+  if (data.validation.size() == 0 && data.test.size() == 0) return;
   std::vector<std::uint64_t> training = hashes_of(data.train);
   keep_smallest(training);
   for (const auto& [name, part] :
        {std::pair("validation", &data.validation), std::pair("test", &data.test)}) {
-    if (part->size() == 0) continue;
-    if (const Seen seen = seen_in(training, *part); seen.warns()) {
+    const std::vector<std::uint64_t> hashes = hashes_of(*part);
+    if (const Seen seen = seen_in(training, hashes); seen.warns()) {
       warnings.push_back(fmt::format(
           "about {:.0f} % of the {} set of '{}' is in the training set too, so its metrics are too "
           "good for new data",
           100 * seen.share(), name, data.train.info().name));
-    } else if (const Seen before = seen_in(model.training_record().seen, *part); before.warns()) {
+    } else if (const Seen before = seen_in(model.training_record().seen, hashes); before.warns()) {
       warnings.push_back(
           fmt::format("about {:.0f} % of the {} set of '{}' was in an earlier training set of the "
                       "model, so its "
@@ -214,6 +215,13 @@ std::vector<std::string> training_warnings(const Model& model, const Splits& dat
   warn_of_inputs(model, data.train, options.augment.crops(), warnings);
   warn_of_targets(model, data.train, options, warnings);
   warn_of_seen(model, data, warnings);
+  if ((options.keep_best || options.patience > 0) && data.validation.size() == 0 &&
+      data.test.size() > 0) {
+    warnings.push_back(
+        fmt::format("the test set of '{}' chooses the epoch, since there is no validation set, so "
+                    "its metrics are too good for new data",
+                    data.train.info().name));
+  }
   return warnings;
 }
 
@@ -227,7 +235,8 @@ void remember_samples(Model& model, const Dataset& train) {
 }
 
 double seen_share(const Model& model, const Dataset& data) {
-  const Seen seen = seen_in(model.training_record().seen, data);
+  const std::vector<std::uint64_t>& noted = model.training_record().seen;
+  const Seen seen = seen_in(noted, noted.empty() ? std::vector<std::uint64_t>() : hashes_of(data));
   return seen.warns() ? seen.share() : 0;
 }
 

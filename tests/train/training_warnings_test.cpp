@@ -57,6 +57,22 @@ TEST(TrainingWarnings, InputsThatNoLayerScales) {
   EXPECT_TRUE(training_warnings(after, {.train = large}, {}).empty());
 }
 
+TEST(TrainingWarnings, ATestSetThatChoosesTheEpoch) {
+  const Model model = model_of({Dense{.units = 2}});
+  const Splits split{.train = points(50, 1, 1, true), .test = points(50, 1, 2, true)};
+  const auto count = [&](const Splits& data, const TrainingOptions& options) {
+    return training_warnings(model, data, options).size();
+  };
+  EXPECT_EQ(count(split, {}), 0U);
+  EXPECT_EQ(count(split, {.patience = 3}), 1U);
+  EXPECT_TRUE(warns(training_warnings(model, split, {.keep_best = true}),
+                    "chooses the epoch, since there is no validation set"));
+  Splits held_out = split;
+  held_out.validation = points(50, 1, 3, true);
+  EXPECT_EQ(count(held_out, {.patience = 3, .keep_best = true}), 0U);
+  EXPECT_EQ(count({.train = split.train}, {.patience = 3}), 0U);
+}
+
 TEST(TrainingWarnings, TheSquaredErrorOfZerosAndOnes) {
   const Dataset data = points(50, 1, 1);
   const Model model = model_of({Dense{.units = 1}});
