@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "data/fashion_mnist.h"
 #include "data/folder.h"
 #include "data/load_dataset.h"
@@ -99,15 +100,16 @@ fs::path unpacked(const std::vector<fs::path>& archives, const KeptData& data,
   const fs::path place = !places.cache.empty()     ? places.cache
                          : !places.folders.empty() ? places.folders.front()
                                                    : fs::path();
+  const std::string others = "; the known data sets are " + join(names(), ", ");
   if (place.empty()) {
-    fail<DataError>("{} was not found: name the folder of its {}", data.name, data.files);
+    fail<DataError>("{} was not found: name the folder of its {}{}", data.name, data.files, others);
   }
   const std::string folder = (place / data.folder).string();
   // A folder that is named by its path has the fine labels.
-  require<DataError>(data.name != kCoarse, "{} was not found: put the {} of CIFAR-100 into '{}'",
-                     data.name, data.files, folder);
-  fail<DataError>("{} was not found: put its {} into '{}', or name their folder", data.name,
-                  data.files, folder);
+  require<DataError>(data.name != kCoarse, "{} was not found: put the {} of CIFAR-100 into '{}'{}",
+                     data.name, data.files, folder, others);
+  fail<DataError>("{} was not found: put its {} into '{}', or name their folder{}", data.name,
+                  data.files, folder, others);
 }
 
 fs::path find_kept(const KeptData& data, const Places& places) {

@@ -25,6 +25,10 @@ std::string cifar_archive(int train) {
          kTarEnd;
 }
 
+constexpr const char* kKnown =
+    "; the known data sets are fashion-mnist, digits, mnist, cifar10, cifar100, cifar100-coarse, "
+    "imdb, chest-xray, rosenbrock";
+
 TEST(Datasets, NamesAreFoldersInPlacesInTheirOrder) {
   const TemporaryFolder folder;
   const datasets::Places places{.folders = {folder / "none", folder / "one"},
@@ -32,9 +36,9 @@ TEST(Datasets, NamesAreFoldersInPlacesInTheirOrder) {
   EXPECT_EQ(error_of([&] { datasets::find("imdb", places); }),
             "imdb was not found: put its reviews (train.tsv and test.tsv, or the folders of "
             "aclImdb) into " +
-                quoted(folder / "cache/imdb") + ", or name their folder");
+                quoted(folder / "cache/imdb") + ", or name their folder" + kKnown);
   EXPECT_EQ(error_of([&] { datasets::find("mnist"); }),
-            "mnist was not found: name the folder of its IDX files");
+            std::string("mnist was not found: name the folder of its IDX files") + kKnown);
   folder.write("cache/imdb/train.tsv", "1\tgood film\n0\tbad film\n");
   folder.write("cache/imdb/test.tsv", "1\tgood film\n");
   EXPECT_EQ(datasets::find("imdb", places), folder / "cache/imdb");

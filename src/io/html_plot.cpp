@@ -201,7 +201,12 @@ Ticks ticks_over(double low, double high, double least_step) {
 
 std::string tick_text(double value, double step) {
   if (std::abs(value) < step * 1e-6) value = 0;  // not -0, nor what rounding leaves
-  if (std::abs(value) >= 1e6 || step < 1e-5) return fmt::format("{:.3g}", value);
+  if (std::abs(value) >= 1e6 || step < 1e-5) {
+    // Down to the digit of the step, so that neighbours differ.
+    const double size = std::max(std::abs(value), step);
+    const double digits = std::floor(std::log10(size)) - std::floor(std::log10(step) + 1e-9) + 1;
+    return fmt::format("{:.{}g}", value, static_cast<int>(std::clamp(digits, 3.0, 17.0)));
+  }
   const int digits = static_cast<int>(std::max(0.0, std::ceil(-std::log10(step) - 1e-9)));
   return fmt::format("{:.{}f}", value, digits);
 }

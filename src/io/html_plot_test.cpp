@@ -14,6 +14,22 @@ bool holds(const std::string& text, const std::string& part) {
 
 using Form = ReportSeries::Form;
 
+TEST(HtmlPlot, NeighbouringTicksDiffer) {
+  for (const double low : {0.0, 12.0, 9.99e5, 1e6, 1234567.0, 3.2e9, -4.0e7, 1e-9, 1.0}) {
+    for (const double range : {1e-8, 1e-6, 0.003, 2.0, 5000.0, 7e6}) {
+      if (range < 1e-12 * low) continue;
+      const Ticks ticks = ticks_over(low, low + range, 1e-300);
+      for (int i = 1; i < ticks.count; ++i) {
+        EXPECT_NE(tick_text(ticks.at(i), ticks.step), tick_text(ticks.at(i - 1), ticks.step))
+            << low << ' ' << range;
+      }
+    }
+  }
+  EXPECT_EQ(tick_text(1e6, 1e6), "1e+06");
+  EXPECT_EQ(tick_text(1.25e6, 5e4), "1.25e+06");
+  EXPECT_EQ(tick_text(1234568, 1), "1234568");
+}
+
 TEST(HtmlPlot, DrawsEachFormOverItsRange) {
   ReportPlot plot{.title = "a & b", .note = "<note>", .x_name = "x", .y_name = "y"};
   plot.series = {{.name = "one", .form = Form::line, .colour = 1, .points = {{0, 0}, {10, 5}}},

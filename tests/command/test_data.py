@@ -119,7 +119,9 @@ class DataTest(command.CommandTest):
         cache = self.folder / "cache"
         environment = {**command.os.environ, "XDG_CACHE_HOME": str(cache)}
         self.assert_error("imdb was not found: put its reviews (train.tsv and test.tsv, or the "
-                          f"folders of aclImdb) into '{cache}/linnet/imdb', or name their folder",
+                          f"folders of aclImdb) into '{cache}/linnet/imdb', or name their folder; the known "
+                          "data sets are fashion-mnist, digits, mnist, cifar10, cifar100, cifar100-coarse, imdb, "
+                          "chest-xray, rosenbrock",
                           "data", "info", "imdb", env=environment)
         (cache / "linnet/imdb").mkdir(parents=True)
         for part in ("train", "test"):

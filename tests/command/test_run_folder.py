@@ -82,7 +82,7 @@ class RunFolder(command.CommandTest):
         self.assertIn("linnet: measured choices are not kept between runs: there is no cache folder", err)
         _, err = self.run_linnet("train", "points.toml", "--data", "cifar10", status=2,
                                  env=environment)
-        self.assertIn("cifar10 was not found: name the folder of its binary batches\n", err)
+        self.assertIn("cifar10 was not found: name the folder of its binary batches; the known data sets are ", err)
 
 
 class Refusals(command.CommandTest):

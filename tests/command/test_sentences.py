@@ -79,7 +79,7 @@ class Files(command.CommandTest):
         _, err = self.run_linnet(*self.training, "cifar10", status=2,
                                  env={**environment, "TMPDIR": "/nowhere"})
         self.assertRegex(err, r"\nlinnet: error: cifar10 was not found: name the folder of its binary "
-                         r"batches\n$")
+                         r"batches; the known data sets are fashion-mnist, .*, rosenbrock\n$")
 
 
 class Options(command.CommandTest):
@@ -104,7 +104,10 @@ class Options(command.CommandTest):
                           + NAMES, *self.training, "--data", "zzzzzzzz")
         cache = {**os.environ, "XDG_CACHE_HOME": "cache"}
         coarse = ("train", "--workload", "resnet50-cifar100", "--data", "cifar100-coarse")
-        self.assert_error("cifar100-coarse was not found: put the binary batches of CIFAR-100 into 'cache/linnet/cifar100'", *coarse, env=cache)
+        self.assert_error("cifar100-coarse was not found: put the binary batches of CIFAR-100 into "
+                          "'cache/linnet/cifar100'; the known data sets are fashion-mnist, digits, mnist, "
+                          "cifar10, cifar100, cifar100-coarse, imdb, chest-xray, rosenbrock",
+                          *coarse, env=cache)
         # What the sentence asks for is enough.
         folder = self.folder / "cache/linnet/cifar100"
         folder.mkdir(parents=True)
