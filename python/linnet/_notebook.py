@@ -126,6 +126,12 @@ def network_html(network: Any) -> str:
     return summary_html(summarize(network))
 
 
+def network_text(network: Any) -> str:
+    inputs, outputs = ", ".join(network.input_names), ", ".join(network.output_names)
+    return (f"<Network: {inputs} {network.input_shape} → {outputs} {network.output_shape}, "
+            f"{network.parameters:,} parameters>")
+
+
 _PROFILE = ("name", "layer", "engine", "seconds", "share", "flops", "bytes", "of_ceiling")
 
 

@@ -20,6 +20,7 @@ void bind_reports(nb::module_& m);
 void bind_models(nb::module_& m);
 void bind_predictors(nb::module_& m);
 void bind_trainers(nb::module_& m);
+void bind_tables(nb::module_& m);
 void bind_inspection(nb::module_& m);
 
 }  // namespace linnet::python

@@ -10,6 +10,7 @@
 #include "docstrings.h"
 #include "models.h"
 #include "shapes.h"
+#include "shown.h"
 #include "training.h"
 
 namespace linnet::python {
@@ -20,19 +21,6 @@ std::vector<std::string> names_of<Dump>() {
 }
 
 namespace {
-
-template <class C>
-void shown(C& c, const char* html, const char* text) {
-  for (const auto& [name, function] :
-       {std::pair<const char*, const char*>{"_repr_html_", html}, {"__repr__", text}}) {
-    c.def(
-        name,
-        [function = function](const nb::object& self) {
-          return nb::module_::import_("linnet._notebook").attr(function)(self);
-        },
-        nb::sig(keep(fmt::format("def {}(self) -> str", name))));
-  }
-}
 
 void bind_summary(nb::module_& m) {
   nb::class_<LayerSummary>(m, "LayerSummary", doc("LayerSummary"))
@@ -62,7 +50,8 @@ void bind_summary(nb::module_& m) {
       .def_ro("batch", &NetworkSummary::batch, doc("NetworkSummary.batch"))
       .def_ro("training", &NetworkSummary::training, doc("NetworkSummary.training"))
       .def_ro("prediction", &NetworkSummary::prediction, doc("NetworkSummary.prediction"));
-  shown(summary, "summary_html", "summary_text");
+  shown(summary, "_repr_html_", "summary_html");
+  shown(summary, "__repr__", "summary_text");
   m.def(
       "summarize",
       [](const Network& network, std::int64_t batch) {
@@ -107,7 +96,8 @@ void bind_profile(nb::module_& m) {
           },
           nb::sig("def table(self) -> dict[str, list[typing.Any]]"),
           "Returns the operators' numbers by name, a column each, e.g. for pandas.DataFrame().");
-  shown(profile, "profile_html", "profile_text");
+  shown(profile, "_repr_html_", "profile_html");
+  shown(profile, "__repr__", "profile_text");
   m.def(
       "profile_training",
       [](ModelHandle& model, const DataLike& data, std::int64_t batch, std::int64_t steps) {

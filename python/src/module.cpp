@@ -21,5 +21,6 @@ NB_MODULE(_linnet, m) {
   bind_models(m);
   bind_predictors(m);
   bind_trainers(m);
+  bind_tables(m);
   bind_inspection(m);
 }

@@ -11,6 +11,7 @@
 #include "expressions.h"
 #include "options.h"
 #include "shapes.h"
+#include "shown.h"
 
 namespace linnet::python {
 
@@ -95,6 +96,8 @@ void bind_network(nb::module_& m) {
       .def("__getstate__", &Network::to_json)
       .def("__setstate__",
            [](Network& n, const std::string& text) { new (&n) Network(Network::from_json(text)); });
+  shown(network, "_repr_html_", "network_html");
+  shown(network, "__repr__", "network_text");
 }
 
 void bind_functional(nb::module_& m) {

@@ -15,6 +15,7 @@
 #include "docstrings.h"
 #include "gil.h"
 #include "options.h"
+#include "shown.h"
 
 namespace linnet::python {
 
@@ -28,17 +29,6 @@ std::vector<std::string> names_of<Metrics::Kind>() {
 }
 
 namespace {
-
-/// Lets linnet/_notebook.py show an object in notebooks.
-template <class C>
-void shown(C& c, const char* function) {
-  c.def(
-      "_repr_html_",
-      [function](const nb::object& self) {
-        return nb::module_::import_("linnet._notebook").attr(function)(self);
-      },
-      nb::sig("def _repr_html_(self) -> str"));
-}
 
 std::string text_of(const Evaluation& e) {
   std::string out = fmt::format("Evaluation(loss={:.6g}", e.loss);
@@ -54,7 +44,7 @@ void bind_evaluation(nb::module_& m) {
       .def_ro("samples", &Evaluation::samples, doc("Evaluation.samples"))
       .def_ro("metrics", &Evaluation::metrics, doc("Evaluation.metrics"))
       .def("__repr__", &text_of);
-  shown(evaluation, "evaluation_html");
+  shown(evaluation, "_repr_html_", "evaluation_html");
 }
 
 void bind_progress(nb::module_& m) {
@@ -137,7 +127,7 @@ void bind_history(nb::module_& m) {
         return fmt::format("<History: {} epochs, last {}>", h.epochs.size(),
                            text_of(h.epochs.back().train));
       });
-  shown(history, "history_html");
+  shown(history, "_repr_html_", "history_html");
 }
 
 void bind_minimum(nb::module_& m) {
@@ -184,7 +174,7 @@ void bind_metrics(nb::module_& m) {
       .def_ro("r_squared", &Metrics::r_squared, doc("Metrics.r_squared"))
       .def_ro("mae", &Metrics::mae, doc("Metrics.mae"))
       .def_ro("rmse", &Metrics::rmse, doc("Metrics.rmse"));
-  shown(metrics, "metrics_html");
+  shown(metrics, "_repr_html_", "metrics_html");
 }
 
 }  // namespace

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linnet/table_task.h>
+#include <linnet/tables.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.h"
+#include "callbacks.h"
+#include "datasets.h"
+#include "docstrings.h"
+#include "models.h"
+#include "training.h"
+
+namespace linnet::python {
+
+template <>
+inline constexpr const char* kClassName<TrainingOptions> = "TrainingOptions";
+
+template <>
+std::vector<std::string> names_of<ColumnType>() {
+  const auto names = column_type_names();
+  return {names.begin(), names.end()};
+}
+
+/// Separators are texts of one character.
+template <>
+struct Convert<std::optional<char>> {
+  static std::string type() { return "str | None"; }
+  static std::optional<char> from(nb::handle value, const Place& place) {
+    if (value.is_none()) return {};
+    const auto text = Convert<std::string>::from(value, place);
+    if (text.size() != 1) refuse(place, "one character", value);
+    return text.front();
+  }
+  static nb::object to(const std::optional<char>& value) {
+    return value ? nb::object(nb::str(&*value, 1)) : nb::object(nb::none());
+  }
+};
+template <>
+struct Convert<std::map<std::string, ColumnType>> {
+  static std::string type() { return "dict[str, " + Convert<ColumnType>::type() + "]"; }
+  static std::map<std::string, ColumnType> from(nb::handle value, const Place& place) {
+    if (!nb::isinstance<nb::dict>(value)) refuse(place, "a dict", value);
+    std::map<std::string, ColumnType> all;
+    for (const auto& [key, kind] : nb::cast<nb::dict>(value)) {
+      all[Convert<std::string>::from(key, place)] = Convert<ColumnType>::from(kind, place);
+    }
+    return all;
+  }
+  static nb::object to(const std::map<std::string, ColumnType>& value) {
+    nb::dict all;
+    for (const auto& [key, kind] : value) all[key.c_str()] = Convert<ColumnType>::to(kind);
+    return all;
+  }
+};
+
+template <>
+const Options<TableOptions>& options<TableOptions>() {
+  using O = TableOptions;
+  static const Options<O> all{"TableOptions",
+                              {option<&O::separator>("separator"), option<&O::header>("header"),
+                               option<&O::decimal>("decimal"), option<&O::missing>("missing"),
+                               option<&O::types>("types")}};
+  return all;
+}
+template <>
+const Options<TableTaskOptions>& options<TableTaskOptions>() {
+  using O = TableTaskOptions;
+  static const Options<O> all{"TableTaskOptions",
+                              {option<&O::validation>("validation"), option<&O::test>("test"),
+                               option<&O::stratify>("stratify"), option<&O::group>("group"),
+                               option<&O::time>("time"), option<&O::folds>("folds"),
+                               option<&O::fold>("fold"), option<&O::seed>("seed")}};
+  return all;
+}
+template <>
+const Options<TrainingOptions>& options<TrainingOptions>() {
+  using O = TrainingOptions;
+  static const Option<O> loss{"loss",
+                              [](O& to, nb::handle value, const Place& place) {
+                                set_loss(to.loss, to.custom_loss, value, place);
+                              },
+                              [](const O& from) { return Convert<Loss>::to(from.loss); },
+                              loss_type()};
+  static const Options<O> all{
+      "TrainingOptions",
+      {option<&O::epochs>("epochs"), option<&O::batch>("batch"), option<&O::optimizer>("optimizer"),
+       option<&O::schedule>("schedule"), option<&O::warmup>("warmup"), option<&O::clip>("clip"),
+       option<&O::trains>("trains"), loss, option<&O::loss_options>("loss_options"),
+       option<&O::output_losses>("output_losses"), option<&O::patience>("patience"),
+       option<&O::keep_best>("keep_best"), option<&O::shuffle>("shuffle"),
+       option<&O::drop_last>("drop_last"), option<&O::seed>("seed"), option<&O::augment>("augment"),
+       option<&O::checkpoints>("checkpoints"), option<&O::metrics>("metrics")}};
+  return all;
+}
+
+namespace {
+
+/// A table as calls take it: a Table, a path, or a frame of pandas, polars or pyarrow.
+Table table_of(nb::handle value) {
+  if (nb::isinstance<Table>(value)) return nb::cast<Table>(value);
+  const nb::object made = nb::module_::import_("linnet._frames").attr("table")(value);
+  if (!nb::isinstance<Table>(made)) throw nb::type_error("expected a Table");
+  return nb::cast<Table>(made);
+}
+
+void bind_table(nb::module_& m) {
+  nb::class_<TableColumn>(m, "TableColumn", doc("TableColumn"))
+      .def_ro("name", &TableColumn::name, doc("TableColumn.name"))
+      .def_prop_ro(
+          "type", [](const TableColumn& c) { return Convert<ColumnType>::to(c.type); },
+          nb::sig(keep("def type(self) -> " + Convert<ColumnType>::type())),
+          doc("TableColumn.type"))
+      .def_ro("missing", &TableColumn::missing, doc("TableColumn.missing"))
+      .def_ro("distinct", &TableColumn::distinct, doc("TableColumn.distinct"));
+  nb::class_<Table>(m, "Table", doc("Table"))
+      .def("__len__", &Table::rows)
+      .def_prop_ro("name", &Table::name, doc("Table.name"))
+      .def_prop_ro("rows", &Table::rows, doc("Table.rows"))
+      .def_prop_ro("columns", &Table::columns, doc("Table.columns"))
+      .def_prop_ro("notes", &Table::notes, doc("Table.notes"));
+  const auto read = [](const nb::kwargs& named, std::string_view owner) {
+    TableOptions how;
+    options<TableOptions>().read(how, nb::borrow<nb::dict>(named), owner);
+    return how;
+  };
+  m.def(
+      "read_table",
+      [read](const std::filesystem::path& path, const nb::kwargs& named) {
+        const TableOptions how = read(named, "read_table");
+        return without_gil([&] { return read_table(path, how); });
+      },
+      nb::sig(signature("read_table", "path: str | os.PathLike[str]",
+                        options<TableOptions>().parameters(), "Table")),
+      doc("read_table", options<TableOptions>().arguments()));
+  m.def(
+      "parse_table",
+      [read](const std::string& text, const std::string& name, const nb::kwargs& named) {
+        const TableOptions how = read(named, "parse_table");
+        return without_gil([&] { return parse_table(text, name, how); });
+      },
+      nb::arg("text"), nb::arg("name") = "table", nb::arg("options"),
+      nb::sig(signature("parse_table", "text: str, name: str = 'table'",
+                        options<TableOptions>().parameters(), "Table")),
+      doc("parse_table", options<TableOptions>().arguments()));
+}
+
+void bind_transform(nb::module_& m) {
+  nb::class_<TableTransform>(m, "TableTransform", doc("TableTransform"))
+      .def(
+          "transform",
+          [](const TableTransform& t, const nb::object& rows) {
+            const Table table = table_of(rows);
+            return without_gil([&] { return t.transform(table); });
+          },
+          nb::arg("rows"), nb::sig("def transform(self, rows: typing.Any) -> Dataset"),
+          doc("TableTransform.transform"))
+      .def(
+          "inputs",
+          [](const TableTransform& t, const nb::object& rows) {
+            const Table table = table_of(rows);
+            return without_gil([&] { return t.inputs(table); });
+          },
+          nb::arg("rows"), nb::sig("def inputs(self, rows: typing.Any) -> Dataset"),
+          doc("TableTransform.inputs"))
+      .def_prop_ro("target", &TableTransform::target, doc("TableTransform.target"))
+      .def_prop_ro("classes", &TableTransform::classes, doc("TableTransform.classes"))
+      .def_prop_ro("input_columns", &TableTransform::input_columns,
+                   doc("TableTransform.input_columns"))
+      .def_prop_ro("feature_names", &TableTransform::feature_names,
+                   doc("TableTransform.feature_names"))
+      .def("to_json", &TableTransform::to_json, doc("TableTransform.to_json"));
+  nb::class_<TrainingOptions>(m, "TrainingOptions", doc("TrainingOptions"))
+      .def(
+          "__init__",
+          [](TrainingOptions* self, const nb::kwargs& named) {
+            TrainingOptions how;
+            options<TrainingOptions>().read(how, nb::borrow<nb::dict>(named), "TrainingOptions");
+            new (self) TrainingOptions(std::move(how));
+          },
+          nb::sig(signature("__init__", "self", options<TrainingOptions>().parameters(), "None")),
+          keep(options<TrainingOptions>().arguments()));
+  nb::class_<TableTask>(m, "TableTask", doc("TableTask"))
+      .def_ro("transform", &TableTask::transform, doc("TableTask.transform"))
+      .def_ro("data", &TableTask::data, doc("TableTask.data"))
+      .def_ro("network", &TableTask::network, doc("TableTask.network"))
+      .def_ro("training", &TableTask::training, doc("TableTask.training"))
+      .def_ro("test_rows", &TableTask::test_rows, doc("TableTask.test_rows"))
+      .def_ro("notes", &TableTask::notes, doc("TableTask.notes"))
+      .def(
+          "model",
+          [](const TableTask& task, const nb::kwargs& named) {
+            ModelOptions on;
+            options<ModelOptions>().read(on, nb::borrow<nb::dict>(named), "TableTask.model");
+            return ModelHandle(without_gil([&] {
+              Model model(task.network, on);
+              model.set_table(task.transform);
+              return model;
+            }));
+          },
+          nb::sig(signature("model", "self", options<ModelOptions>().parameters(), "Model")),
+          "Returns a model of the network that holds the transform.");
+  m.def(
+      "table_task",
+      [](const nb::object& rows, const nb::object& target, const nb::kwargs& named) {
+        const Table table = table_of(rows);
+        TableTaskOptions how;
+        how.target =
+            nb::isinstance<nb::str>(target)
+                ? TableTargets(Convert<std::string>::from(target, {"table_task", "target"}))
+                : TableTargets(
+                      Convert<std::vector<std::string>>::from(target, {"table_task", "target"}));
+        options<TableTaskOptions>().read(how, nb::borrow<nb::dict>(named), "table_task");
+        return without_gil([&] { return table_task(table, how); });
+      },
+      nb::arg("table"), nb::arg("target"), nb::arg("options"),
+      nb::sig(signature("table_task",
+                        "table: typing.Any, target: str | collections.abc.Sequence[str]",
+                        options<TableTaskOptions>().parameters(), "TableTask")),
+      doc("table_task", options<TableTaskOptions>().arguments()));
+}
+
+History trained(ModelHandle& model, const nb::object& data, const nb::object& training,
+                const nb::kwargs& named) {
+  nb::dict arguments = nb::borrow<nb::dict>(named);
+  nb::object callbacks = nb::none();
+  if (arguments.contains("callbacks")) callbacks = arguments.attr("pop")("callbacks");
+  TrainingOptions how;
+  if (!training.is_none()) {
+    how = Convert<TrainingOptions>::from(training, {"train", "training"});
+  }
+  options<TrainingOptions>().read(how, arguments, "train");
+  const Splits splits =
+      nb::isinstance<Splits>(data) ? nb::cast<Splits>(data) : Splits{.train = dataset_of(data)};
+  PythonCallbacks heard(callbacks);
+  return model.use([&](Model& m) { return train(m, splits, how, &heard); });
+}
+
+}  // namespace
+
+void bind_tables(nb::module_& m) {
+  bind_table(m);
+  bind_transform(m);
+  m.def("train", &trained, nb::arg("model"), nb::arg("data"), nb::arg("training") = nb::none(),
+        nb::arg("options"),
+        nb::sig(signature("train",
+                          "model: Model, data: Splits | " + std::string(DataLike::Name.text) +
+                              ", training: TrainingOptions | None = None",
+                          options<TrainingOptions>().parameters() +
+                              ", callbacks: linnet.callbacks.Callback | "
+                              "collections.abc.Sequence[linnet.callbacks.Callback] | None = None",
+                          "History")),
+        doc("train", "Arguments that are given replace those of `training`.\n\n" +
+                         options<TrainingOptions>().arguments()));
+}
+
+}  // namespace linnet::python

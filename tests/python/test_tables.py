@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of files, text and frames."""
+import importlib.util
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import linnet as ln
+
+
+def columns(rows=200):
+    random = np.random.default_rng(1)
+    x, kind = random.random(rows), random.choice(["red", "green"], rows)
+    y = 3 * x + (kind == "red") + 0.01 * random.random(rows)
+    return {"x": [None if i % 17 == 0 else float(v) for i, v in enumerate(x)], "kind": list(map(str, kind)),
+            "y": list(map(float, y))}
+
+
+class Tables(unittest.TestCase):
+    def test_a_dict_of_columns(self):
+        task = ln.table_task(columns(), "y", seed=1)
+        self.assertEqual(task.transform.input_columns, ["x", "kind"])
+        model = task.model(seed=1)
+        before = ln.evaluate_metrics(model, task.data.test).rmse
+        history = ln.train(model, task.data, task.training, epochs=60)
+        self.assertGreater(len(history.epochs), 1)
+        self.assertLess(ln.evaluate_metrics(model, task.data.test).rmse, before / 2)
+        rows = {"x": [0.5], "kind": ["red"]}
+        self.assertEqual(model.predict(task.transform.inputs(rows)).shape, (1, 1))
+
+    def test_files(self):
+        text = "x,kind,y\n" + "".join(
+            f"{'' if x is None else repr(x)},{kind},{y!r}\n" for x, kind, y in zip(*columns().values()))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.csv"
+            path.write_text(text)
+            table = ln.read_table(path)
+            self.assertEqual([c.name for c in table.columns], ["x", "kind", "y"])
+            self.assertEqual([c.missing for c in table.columns], [12, 0, 0])
+            a, b = (ln.table_task(rows, "y", seed=1) for rows in (path, columns()))
+        np.testing.assert_array_equal(a.data.train.column("numbers"), b.data.train.column("numbers"))
+
+    @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is not installed")
+    def test_pandas(self):
+        import pandas
+        frame = pandas.DataFrame(columns())
+        a, b = (ln.table_task(rows, "y", seed=1) for rows in (frame, columns()))
+        np.testing.assert_array_equal(a.data.train.column("numbers"), b.data.train.column("numbers"))
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_parquet(self):
+        import pyarrow
+        from pyarrow import parquet
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
+            parquet.write_table(pyarrow.table(columns()), path)
+            a, b = (ln.table_task(rows, "y", seed=1) for rows in (path, columns()))
+        np.testing.assert_array_equal(a.data.train.column("numbers"), b.data.train.column("numbers"))
+
+    def test_errors(self):
+        with self.assertRaisesRegex(TypeError, "a frame of pandas"):
+            ln.table_task(3, "y")
+        with self.assertRaisesRegex(ln.DataError, "nothing|colour|no column"):
+            ln.table_task(columns(), "colour")
+
+
+if __name__ == "__main__":
+    unittest.main()
