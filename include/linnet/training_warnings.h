@@ -17,7 +17,8 @@ namespace linnet {
 /// - inputs of large numbers that neither the first layers nor a table transform scale,
 /// - the squared error on targets that are all 0 or 1,
 /// - a validation or test set of which a tenth or more is in the training set, or was in that of an
-///   earlier training (remember_samples()).
+///   earlier training (remember_samples()),
+/// - a test set that chooses the epoch (patience, keep_best), since there is no validation set.
 /// Samples that a source gives are not looked at.
 std::vector<std::string> training_warnings(const Model& model, const Splits& data,
                                            const TrainingOptions& options);
