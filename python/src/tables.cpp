@@ -87,11 +87,12 @@ const Options<TrainingOptions>& options<TrainingOptions>() {
       "TrainingOptions",
       {option<&O::epochs>("epochs"), option<&O::batch>("batch"), option<&O::optimizer>("optimizer"),
        option<&O::schedule>("schedule"), option<&O::warmup>("warmup"), option<&O::clip>("clip"),
-       option<&O::trains>("trains"), loss, option<&O::loss_options>("loss_options"),
-       option<&O::output_losses>("output_losses"), option<&O::patience>("patience"),
-       option<&O::keep_best>("keep_best"), option<&O::shuffle>("shuffle"),
-       option<&O::drop_last>("drop_last"), option<&O::seed>("seed"), option<&O::augment>("augment"),
-       option<&O::checkpoints>("checkpoints"), option<&O::metrics>("metrics")}};
+       option<&O::average>("average"), option<&O::trains>("trains"), loss,
+       option<&O::loss_options>("loss_options"), option<&O::output_losses>("output_losses"),
+       option<&O::patience>("patience"), option<&O::keep_best>("keep_best"),
+       option<&O::shuffle>("shuffle"), option<&O::drop_last>("drop_last"), option<&O::seed>("seed"),
+       option<&O::augment>("augment"), option<&O::checkpoints>("checkpoints"),
+       option<&O::metrics>("metrics")}};
   return all;
 }
 
