@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linnet/error.h>
+#include <linnet/ranks.h>
 #include <linnet/version.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 
 #include "base/memory.h"
 #include "commands/commands.h"
+#include "commands/launch.h"
 #include "commands/propose.h"
 #include "commit.h"
 #include "describe/nearest.h"
@@ -78,6 +80,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   add_train(app, action);
+  add_launch(app, action);
   add_predict(app, action);
   add_evaluate(app, action);
   add_importance(app, action);
@@ -150,6 +153,8 @@ int main(int argc, char** argv) {
     // Whatever is known to be large says so itself.
     return linnet::in_memory(fmt::format("what `linnet {}` needs", argc > 1 ? argv[1] : ""),
                              [&] { return run(argc, argv); });
+  } catch (const linnet::RankError& error) {
+    return report(kLostRank, error.what());
   } catch (const linnet::Error& error) {
     return report(kUserError, error.what());
   } catch (const std::exception& error) {

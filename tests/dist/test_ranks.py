@@ -24,7 +24,8 @@ def free_port():
 class Job:
     """The ranks of one job, whose output lies in files."""
 
-    def __init__(self, engine, size, *arguments, port=None, ranks=None, world=None):
+    def __init__(self, engine, size, *arguments, port=None, ranks=None, world=None,
+                 address="127.0.0.1", inside=()):
         self.folder = tempfile.TemporaryDirectory()
         self.port = port or free_port()
         self.processes = {}
@@ -33,9 +34,9 @@ class Job:
             self._start(0, command + [PROBE, engine, *arguments], {})
             return
         for rank in range(size) if ranks is None else ranks:
-            self._start(rank, [PROBE, engine, *arguments],
+            self._start(rank, [*inside, PROBE, engine, *arguments],
                         {"RANK": str(rank), "WORLD_SIZE": str(world or size),
-                         "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port)})
+                         "MASTER_ADDR": address, "MASTER_PORT": str(self.port)})
 
     def _start(self, rank, command, variables):
         with open(self._file(rank), "wb") as out:
@@ -135,6 +136,39 @@ class Ranks(unittest.TestCase):
     @unittest.skipUnless(MPIEXEC, "MPI is not installed")
     def test_a_stopped_rank_of_mpi_is_named(self):
         self.lose("mpi", signal.SIGSTOP, 2, r"did not answer for \d+ s")
+
+    def test_ranks_that_are_cut_off_are_named(self):
+        """Two hosts, the second one a network namespace, and a cable between them."""
+        host, here, there = (f"ln{os.getpid()}{end}" for end in ("", "a", "b"))
+        subnet = f"10.{os.getpid() % 200 + 20}.99"
+
+        def ip(*words, check=True):
+            return subprocess.run(["ip", *words], check=check, capture_output=True).returncode
+
+        try:
+            ip("netns", "add", host)
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("this user may not make network namespaces")
+        self.addCleanup(ip, "netns", "del", host, check=False)
+        ip("link", "add", here, "type", "veth", "peer", "name", there)
+        self.addCleanup(ip, "link", "del", here, check=False)
+        ip("link", "set", there, "netns", host)
+        ip("addr", "add", f"{subnet}.1/24", "dev", here)
+        ip("link", "set", here, "up")
+        for words in (("addr", "add", f"{subnet}.2/24", "dev", there), ("link", "set", there, "up"),
+                      ("link", "set", "lo", "up")):
+            ip("netns", "exec", host, "ip", *words)
+        steps = ("1000000", "10000", "1", "2")
+        first = self.job("gloo", 4, *steps, ranks=(0, 1), address=f"{subnet}.1")
+        second = self.job("gloo", 4, *steps, ranks=(2, 3), address=f"{subnet}.1", port=first.port,
+                          inside=("ip", "netns", "exec", host))
+        first.wait_for("step 5")
+        ip("link", "set", here, "down")
+        how = r"did not answer for \d+ s in the sum of gradients at step \d+\n"
+        for job, rank, named in ((first, 0, "[23]"), (first, 1, "[23]"), (second, 2, "0"),
+                                 (second, 3, "0")):
+            self.assertEqual(job.wait(rank), 4, job.output(rank))
+            self.assertRegex(job.output(rank), f"lost rank: rank {named} {how}")
 
     def test_a_rank_that_does_not_come_is_named(self):
         job = self.job("gloo", 4, "1", "10", "0", "1", "1", ranks=(0, 1, 3))

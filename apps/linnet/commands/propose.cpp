@@ -200,7 +200,8 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> all{
       {"Train and use models",
-       {"train", "predict", "evaluate", "serve", "runs", "search", "importance", "optimize"}},
+       {"train", "launch", "predict", "evaluate", "serve", "runs", "search", "importance",
+        "optimize"}},
       {"Look at data and networks", {"data", "summary", "plan", "layers", "optimizers"}},
       {"Bring models in and out", {"convert", "export", "features"}},
       {"Speed and this machine", {"bench", "profile", "devices", "completion"}}};

@@ -26,7 +26,9 @@
 #include "commands/train_watcher.h"
 #include "config/prepared.h"
 #include "config/pretrained.h"
+#include "config/ranks.h"
 #include "data/folder.h"
+#include "dist/rank_group.h"
 #include "report/folder_lock.h"
 #include "report/series_report.h"
 
@@ -40,8 +42,12 @@ History train_watched(Model& model, const LoadedData& data, const TrainingOption
     return train(model, data.splits, training, &watcher);
   } catch (const Error& error) {
     if (watcher.saved_epoch() == 0) throw;
-    fail("{}; the weights of epoch {} are kept in '{}'", error.what(), watcher.saved_epoch(),
-         folder.model().string());
+    const std::string sentence =
+        fmt::format("{}; the weights of epoch {} are kept in '{}'", error.what(),
+                    watcher.saved_epoch(), folder.model().string());
+    const auto* lost = dynamic_cast<const RankError*>(&error);
+    if (lost != nullptr) throw RankError(lost->rank, sentence);
+    throw Error(sentence);
   }
 }
 
@@ -79,21 +85,51 @@ SeriesReport series_test(Model& model, const Job& job) {
   return report_series(model, windows, test ? "test" : "validation");
 }
 
-/// Trains in a folder that is ready.
-int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
-  clean_cache();
+/// What all ranks of a job prepare alike.
+struct Prepared {
+  Model model;
+  LoadedData data;
+  std::vector<std::string> warnings;
+};
+
+Prepared prepare(Job& job, const TrainOptions& options) {
   Model model = make_model(job);  // before the data: a missing device costs no download
   LoadedData data = data_of(job, options.quiet);
   data.splits = match_classes(job, model, std::move(data.splits), options.force);
   if (job.for_images) {
     model = Model(fit_network(job, data.splits.train.inputs()[0].record()), job.model);
   }
-  const std::vector<std::string> warnings =
+  std::vector<std::string> warnings =
       training_warnings(model, data.splits, with_class_weights(job, data.splits.train));
   for (const std::string& warning : warnings) {
     if (!options.quiet) fmt::print(stderr, "linnet: warning: {}\n", warning);
   }
   remember_samples(model, data.splits.train);
+  return {std::move(model), std::move(data), std::move(warnings)};
+}
+
+/// Rank 0 alone has the run's folder. Once that is ready it tells the others where checkpoints are;
+/// nothing: the run is finished.
+std::string meet_at(const Ranks& ranks, const std::string& checkpoints) {
+  RankGroup* group = RankAccess::group(ranks);
+  return group == nullptr ? checkpoints : group->broadcast(checkpoints, "the start of the run");
+}
+
+/// Hears of signals in ranks that show and write nothing.
+class SilentWatcher : public Callback {
+ public:
+  explicit SilentWatcher(InterruptGuard& guard) : guard_(guard) {}
+  void on_progress(const Progress&) override { guard_.training(); }
+  bool stop_requested() override { return InterruptGuard::requested(); }
+
+ private:
+  InterruptGuard& guard_;
+};
+
+/// Trains in a folder that is ready.
+int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptions& options) {
+  clean_cache();
+  auto [model, data, warnings] = prepare(job, options);
   Checkpoints& checkpoints = job.training.checkpoints;
   checkpoints.folder = folder.checkpoints();
   checkpoints.resume = true;
@@ -141,13 +177,18 @@ int train_in(RunFolder& folder, Job job, InterruptGuard& guard, const TrainOptio
 }
 
 int begin_run(const TrainOptions& options, const CLI::App& command,
-              const std::filesystem::path& wanted) {
-  const Job job = job_of(options);
-  if (job.folds > 0) return train_folds(options, job);
+              const std::filesystem::path& wanted, const Ranks& ranks) {
+  Job job = job_of(options);
+  if (job.folds > 0) {
+    require(ranks.size() == 1, "--folds trains in one process; got {} ranks", ranks.size());
+    return train_folds(options, job);
+  }
   RunFolder folder(wanted, job.name);  // first: an hour of loading for a folder in use is lost
   InterruptGuard guard(folder.removable());  // to the end: a report half written is none
   write_run_start(folder.start(), start_of(command, job.configuration));
-  return train_in(folder, job, guard, options);
+  meet_at(ranks, folder.checkpoints().string());
+  job.training.ranks = ranks;
+  return train_in(folder, std::move(job), guard, options);
 }
 
 /// Returns the summary of a run that is finished; null for another.
@@ -159,7 +200,7 @@ Json finished(const RunFolder& folder) {
   return whole ? summary : Json();
 }
 
-int continue_run(const TrainOptions& given, const CLI::App& command) {
+int continue_run(const TrainOptions& given, const CLI::App& command, const Ranks& ranks) {
   RunFolder folder(given.resume);
   const RunStart started = read_run_start(folder.start());
   const TrainOptions options = continued_options(started, start_of(command, ""), given);
@@ -168,6 +209,7 @@ int continue_run(const TrainOptions& given, const CLI::App& command) {
   if (const Json summary = finished(folder); !summary.is_null()) {
     fmt::print(stderr, "linnet: the run in '{}' is finished\n", folder.path().string());
     if (options.json) print_json(summary);
+    meet_at(ranks, "");
     return kSuccess;
   }
   if (checkpoint_files(folder.checkpoints()).empty()) {
@@ -181,16 +223,54 @@ int continue_run(const TrainOptions& given, const CLI::App& command) {
     job.model.cpu.choices = engine_choices(read_checkpoint(folder.checkpoints()).state);
   }
   InterruptGuard guard(folder.removable(), true);
+  meet_at(ranks, folder.checkpoints().string());
+  job.training.ranks = ranks;
   return train_in(folder, std::move(job), guard, options);
 }
 
-int train_job(const TrainOptions& options, const CLI::App& command) {
-  if (options.resume.empty()) return begin_run(options, command, options.out);
+/// Trains what rank 0 trains.
+int follow(const TrainOptions& given, const CLI::App& command, const Ranks& ranks) {
+  const std::string checkpoints = meet_at(ranks, "");
+  if (checkpoints.empty()) return kSuccess;
+  const std::filesystem::path start = std::filesystem::path(given.resume) / kStartFile;
+  const bool continued = !given.resume.empty() && is_file(start);
+  const TrainOptions options =
+      continued ? continued_options(read_run_start(start), start_of(command, ""), given) : given;
+  Job job = job_of(options);
+  InterruptGuard guard({}, continued);
+  if (continued && job.model.cpu.tune && !checkpoint_files(checkpoints).empty()) {
+    job.model.cpu.choices = engine_choices(read_checkpoint(checkpoints).state);
+  }
+  auto [model, data, warnings] = prepare(job, options);
+  job.training.ranks = ranks;
+  job.training.checkpoints.folder = checkpoints;
+  job.training.checkpoints.resume = true;
+  SilentWatcher watcher(guard);
+  const History history =
+      train(model, data.splits, with_class_weights(job, data.splits.train), &watcher);
+  return history.interrupted ? kInterrupted : kSuccess;
+}
+
+int train_rank(const TrainOptions& options, const CLI::App& command, const Ranks& ranks) {
+  if (ranks.rank() > 0) return follow(options, command, ranks);
+  if (options.resume.empty()) return begin_run(options, command, options.out, ranks);
   const std::filesystem::path start = std::filesystem::path(options.resume) / kStartFile;
-  if (is_file(start)) return continue_run(options, command);
+  if (is_file(start)) return continue_run(options, command, ranks);
   require(!options.config.empty() || !options.workload.empty(),
           "the folder '{}' has no run to continue (no {})", options.resume, kStartFile);
-  return begin_run(options, command, options.resume);
+  return begin_run(options, command, options.resume, ranks);
+}
+
+int train_job(const TrainOptions& options, const CLI::App& command) {
+  const Ranks ranks = ranks_of_environment(options.rank_deadline);
+  try {
+    return train_rank(options, command, ranks);
+  } catch (const RankError&) {
+    throw;
+  } catch (const std::exception& error) {
+    ranks.leave(error.what());  // so that the others can say why
+    throw;
+  }
 }
 
 }  // namespace
@@ -210,10 +290,10 @@ int train_in_folder(const TrainOptions& options, const std::filesystem::path& fo
   of.quiet = options.quiet;
   if (begun) {
     of.resume = folder.string();
-    return continue_run(of, command);
+    return continue_run(of, command, {});
   }
   of.configuration = options.configuration;
-  return begin_run(of, command, folder);
+  return begin_run(of, command, folder, {});
 }
 
 void add_train(CLI::App& app, Action& action) {

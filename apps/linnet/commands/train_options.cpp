@@ -33,7 +33,8 @@ std::string decay_mistake(const std::string& given) {
 
 /// Options that say where a run is and what is printed, not what is trained.
 bool is_recorded(const std::string& name) {
-  return name != "--out" && name != "--resume" && name != "--json" && name != "--help";
+  return name != "--out" && name != "--resume" && name != "--json" && name != "--help" &&
+         name != "--rank-deadline";
 }
 
 /// Returns whether the data are named, and are images or texts.
@@ -202,6 +203,10 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
           "without a stop; its arguments need not be given again. With CONFIG or --workload,\n"
           "a folder without a run starts one")
       ->excludes(out);
+  command
+      .add_option("--rank-deadline", o.rank_deadline,
+                  "Seconds of silence after which another process of the job is lost")
+      ->check(CLI::Range(1.0, 1e6));
   command.add_flag("--json", o.json, "Print the summary as one JSON object");
   command.footer(
       "Example: linnet train --workload mnist-cnn --data fashion-mnist --epochs 5 --out "

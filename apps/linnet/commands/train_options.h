@@ -53,6 +53,7 @@ struct TrainOptions {
   std::vector<std::string> logs;
   std::string resume;
   std::string out;
+  double rank_deadline = 10;
   bool json = false;
   bool quiet = false;  ///< no argument: nothing is shown of a training that goes well
   /// Text of the configuration with which a run was started, no argument; empty: read the file.

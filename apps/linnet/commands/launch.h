@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "commands/commands.h"
+
+namespace linnet::command {
+
+/// Exit status where another rank of the job ended, stopped or was cut off.
+inline constexpr int kLostRank = 4;
+
+void add_launch(CLI::App& app, Action& action);
+
+}  // namespace linnet::command
