@@ -47,11 +47,12 @@ def sequential(sample: int | Sequence[int], layers: Sequence[Layer], dtype: Any 
     return Network(sample, layers, dtype)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "sklearn":  # needs scikit-learn, which nothing else does
-        import importlib
-        return importlib.import_module("linnet.sklearn")
-    raise AttributeError(f"module 'linnet' has no attribute '{name}'")
+if not TYPE_CHECKING:
+    def __getattr__(name: str) -> Any:
+        if name == "sklearn":  # needs scikit-learn, which nothing else does
+            import importlib
+            return importlib.import_module("linnet.sklearn")
+        raise AttributeError(f"module 'linnet' has no attribute '{name}'")
 
 
 _SHADOW = {"abs", "all", "any", "max", "min", "pow", "round", "slice", "sum"}  # Python's own
