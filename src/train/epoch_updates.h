@@ -23,8 +23,8 @@ struct EpochUpdates {
 
   /// Runs updates [begin, end); `first` describes the epoch's first one.
   void run(const StepInfo& first, std::uint64_t begin, std::uint64_t end) const;
-  /// Adds the operator to a step of the epoch that begins with `first`, which is repeated: that of
-  /// an own leaf, if it is one.
+  /// Adds the operator to a step of the epoch that begins with `first`, which is repeated:
+  /// where it is in a leaf of this process.
   void explain(const StepInfo& first, NotFinite& found) const;
 
  private:

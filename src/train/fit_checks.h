@@ -3,6 +3,7 @@
 
 #include <linnet/trainer.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace linnet {

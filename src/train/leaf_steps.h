@@ -36,7 +36,7 @@ class LeafSteps {
 
   /// Returns what each leaf's program is told.
   std::vector<LeafRows> told(std::span<const LeafRows> leaves) const;
-  /// Runs the program of an own leaf; called in the order of the leaves, with its place among them.
+  /// Runs the program of a leaf of this process; called in their order, with its place among these.
   using RunLeaf = std::function<void(std::size_t leaf, const LeafRows& rows)>;
   /// One step.
   void run(std::span<const LeafRows> leaves, const RunLeaf& run);
