@@ -2,37 +2,21 @@
 // Trainings on several ranks, which are threads of this process: the bits of one rank.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <mutex>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "fixtures.h"
+#include "pixels.h"
 #include "thread_ranks.h"
 
 namespace linnet::testing {
 namespace {
 
-Network with_dropout() {
-  return Network({8, 8, 1},
-                 {Rescale{}, Conv2d{.filters = 6, .kernel = 3}, ReLU{}, Dropout{0.3}, Flatten{},
-                  Dense{.units = 11}, Tanh{}, Dropout{0.5}, Dense{.units = 5}});
-}
-
 Network with_batch_norm() {
   return Network({8, 8, 1}, {Rescale{}, Conv2d{.filters = 4}, BatchNorm{}, ReLU{}, Flatten{},
                              Dense{.units = 5}});
-}
-
-Dataset pixels(std::int64_t count, std::uint32_t salt = 0) {
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * 64);
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::uint8_t>((i + salt) * 2654435761U >> 13);
-  }
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    labels[i] = static_cast<std::int32_t>((i * 7 + i / 3) % 5);
-  }
-  return Dataset({{"x", Tensor(std::move(bytes), {count, 8, 8, 1})}},
-                 {{"y", Tensor(std::move(labels))}});
 }
 
 /// What a training leaves, which must not depend on the number of ranks.

@@ -7,28 +7,10 @@
 #include "counting_backend.h"
 #include "fixtures.h"
 #include "model/model_state.h"
+#include "pixels.h"
 
 namespace linnet::testing {
 namespace {
-
-Network with_dropout() {
-  return Network({8, 8, 1},
-                 {Rescale{}, Conv2d{.filters = 6, .kernel = 3}, ReLU{}, Dropout{0.3}, Flatten{},
-                  Dense{.units = 11}, Tanh{}, Dropout{0.5}, Dense{.units = 5}});
-}
-
-Dataset pixels(std::int64_t count) {
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * 64);
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::uint8_t>(i * 2654435761U >> 13);
-  }
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    labels[i] = static_cast<std::int32_t>((i * 7 + i / 3) % 5);
-  }
-  return Dataset({{"x", Tensor(std::move(bytes), {count, 8, 8, 1})}},
-                 {{"y", Tensor(std::move(labels))}});
-}
 
 std::vector<Batch> batches_of(const Trainer& trainer, const Dataset& data, std::int64_t size) {
   std::vector<Batch> batches;
