@@ -35,6 +35,7 @@ struct MemoryPlan {
   /// One batch as the data hold it, and the outputs of predictions; on a CPU the caller's.
   std::size_t data = 0;
   std::int64_t shards = 1;  ///< parts in which a batch is computed
+  bool recompute = false;   ///< whether some values are computed twice: TrainerOptions::recompute
 
   /// Returns the sum of all bytes.
   std::size_t total() const {
@@ -65,8 +66,9 @@ NetworkSummary summarize(const Network& network, std::int64_t batch,
 struct MaxBatchOptions {
   std::size_t memory_limit = std::size_t{1} << 30;  ///< bytes of MemoryPlan::total()
   bool training = true;                             ///< of a training; else of predictions
-  bool shards = false;                              ///< may compute a training's batch in parts
-  bool stream = false;                              ///< need not hold the batch's samples at once
+  bool recompute = false;  ///< may compute some values twice: TrainerOptions::recompute
+  bool shards = false;     ///< may compute a training's batch in parts
+  bool stream = false;     ///< need not hold the batch's samples at once
 };
 
 /// Describes the largest batch within a limit.

@@ -107,6 +107,9 @@ struct TrainerOptions {
   std::vector<CustomMetric> metrics = {};
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
+  /// Computes results of concatenations and batch norms a second time where the backward pass needs
+  /// them, instead of keeping them: less memory, the same bits, more time.
+  bool recompute = false;
   /// Processes that train together: each computes its own shards of every batch, and all have the
   /// same weights after every step. They make the same calls with the same options and data, or
   /// fit() throws Error naming what differs. Only rank 0 writes checkpoints.
@@ -123,9 +126,10 @@ struct FitOptions {
   /// depends on this number, but not on who computes a part. Batch norms use the statistics of each
   /// part, and mix-up pairs the samples within it.
   std::int64_t shards = 0;
-  /// Bytes that the fit may need as planned (History::planned_bytes), 0: any number. With `shards`
-  /// 0 it takes the fewest shards that fit, as History::shards says. Throws Error, naming the
-  /// smallest limit that would do, where nothing fits.
+  /// Bytes that the fit may need as planned (History::planned_bytes), 0: any number. It recomputes
+  /// (TrainerOptions::recompute) where that is enough, else with `shards` 0 it also takes the
+  /// fewest shards that fit, as History::shards says. Throws Error, naming the smallest limit that
+  /// would do, where nothing fits.
   std::size_t memory_limit = 0;
   /// Validation set, evaluated after every epoch; empty: none. Dataset::split() splits one off.
   Dataset validation = {};
@@ -323,7 +327,8 @@ struct TrainingOptions {
   std::vector<CustomMetric> metrics = {};  ///< custom metrics: TrainerOptions::metrics
   /// Names of graph passes to leave out, as `linnet plan` prints them; for diagnosis.
   std::vector<std::string> disabled_passes = {};
-  Ranks ranks = {};  ///< processes that train together: TrainerOptions::ranks
+  bool recompute = false;  ///< less memory for more time: TrainerOptions::recompute
+  Ranks ranks = {};        ///< processes that train together: TrainerOptions::ranks
 };
 
 /// Trains `model` on `data`, and returns the history. An epoch's last, smaller batch is trained

@@ -43,6 +43,7 @@ struct TrainingStep {
   WeightAverage average = {};
   std::size_t moments = kMomentsOffset;  ///< where they begin, then the average
   std::vector<std::string> disabled_passes = {};
+  bool recompute = false;  ///< TrainerOptions::recompute
 };
 
 /// Adds the end of a step over one leaf or several, by the leaf's results: checks that

@@ -25,6 +25,7 @@
 #include "ops/share/share.h"
 #include "ops/softmax/softmax.h"
 #include "plan/passes/match.h"
+#include "plan/passes/recompute.h"
 
 namespace linnet {
 namespace {
@@ -222,11 +223,13 @@ Leaf add_leaf(const NetworkDefinition& network, const StepData& data, const Trai
   if (gradients_pass_frozen_norms(graph, trainable)) disabled.emplace_back("fold_batch_norm");
   run_passes(graph, forward_passes(), supports, disabled);
 
+  const std::size_t backward = graph.nodes().size();
   const std::vector<Value> gradients = differentiate(graph, leaf.loss, trainable);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (gradients[i]) store_gradient(graph, gradients[i], *specs[i]);
   }
   leaf.measured = measure_statistics(graph, network, whole ? layout.statistics : layout.measured);
+  if (step.recompute) leaf.loss = recompute(graph, backward, leaf.loss);
   return leaf;
 }
 

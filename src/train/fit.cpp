@@ -252,9 +252,8 @@ class Fit {
     optimizer_ = objective_.optimizer(place_.last_epoch, steps, parts_.train.data);
     objective_.schedule.set_steps(optimizer_.settings.warmup_steps, steps);
     if (parts_.validation.samples + parts_.test.samples > 0) objective_.allocate_averaged_memory();
-    const FitProgram program{
-        model_,  objective_, options_, optimizer_, trainer_.options.disabled_passes,
-        trained, ranks_};
+    const FitProgram program{model_,           objective_, options_, optimizer_,
+                             trainer_.options, trained,    ranks_};
     form_ = choose_form(parts_, program, notes_);
     options_.shards = static_cast<std::int64_t>(form_.shards.count);
     add_programs(session_, parts_, program, form_);

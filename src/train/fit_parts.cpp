@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/join.h"
 #include "model/check_values.h"
 #include "model/update_options.h"
 #include "train/recipes.h"
@@ -39,7 +40,8 @@ void add_passes(Session& session, FitParts& parts, const FitProgram& program, co
                           .optimizer = program.optimizer,
                           .average = objective.average(),
                           .moments = objective.moments,
-                          .disabled_passes = program.disabled_passes};
+                          .disabled_passes = program.trainer.disabled_passes,
+                          .recompute = form.recompute};
   const auto recipe = form.shards.count == 1 ? training_recipe : leaf_recipe;
   parts.train.pass = session.add_pass(program.trained, options.batch,
                                       recipe(objective.key, program.model, parts.train.data, step,
@@ -97,23 +99,38 @@ std::vector<FitForm> forms_of(const FitParts& parts, const FitProgram& program) 
   const std::vector<bool> trains =
       trained_parameters(program.model.definition(), program.optimizer);
   const bool on_host = program.model.backend->threads() > 0;
-  std::vector<FitForm> forms;
+  const bool recompute = program.trainer.recompute;
   const std::int64_t first = options.shards > 0 ? options.shards : program.size();
   const std::int64_t last = options.shards > 0 ? options.shards : kMostShards;
+  std::vector<FitForm> forms;
   for (std::int64_t shards = first; shards <= last; shards *= 2) {
     const bool useless = shards > first && shards / 2 >= options.batch;
     if (useless || norm_of_one_value(network, program.trained, options.batch, shards, trains)) {
       break;
     }
-    if (shards == first && !options.streamed) {
-      forms.push_back(
-          {.shards = shards_of_rank(shards, program.rank(), program.size()), .streamed = false});
-      if (on_host) continue;
-    }
-    forms.push_back({.shards = shards_of_rank(shards, program.rank(), program.size()),
-                     .streamed = options.streamed || !on_host});
+    FitForm form{.shards = shards_of_rank(shards, program.rank(), program.size()),
+                 .streamed = options.streamed,
+                 .recompute = recompute};
+    const auto add = [&] { forms.push_back(form); };
+    if (shards == first) add();
+    form.streamed = options.streamed || !on_host;
+    if (shards > first || form.streamed != options.streamed) add();
+    form.recompute = true;
+    if (!recompute) add();
   }
   return forms;
+}
+
+/// Says what a form does beyond another.
+std::string change_of(const FitForm& plain, const FitForm& form, std::int64_t leaf) {
+  std::vector<std::string> words;
+  if (form.shards.count > plain.shards.count) {
+    words.push_back(
+        fmt::format("computed in {} shards of at most {} samples", form.shards.count, leaf));
+  }
+  if (form.streamed != plain.streamed) words.emplace_back("streamed");
+  if (form.recompute != plain.recompute) words.emplace_back("partly recomputed");
+  return join(words, ", ");
 }
 
 std::string mebibytes(std::size_t bytes) {
@@ -130,7 +147,8 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
           "expected at least as many shards as ranks, {}; got {}", ranks, options.shards);
   FitForm form{.shards = shards_of_rank(options.shards > 0 ? options.shards : ranks, program.rank(),
                                         program.size()),
-               .streamed = options.streamed};
+               .streamed = options.streamed,
+               .recompute = program.trainer.recompute};
   check_batch_norms(program.model.definition(), program.trained, options.batch,
                     static_cast<std::int64_t>(form.shards.count),
                     trained_parameters(program.model.definition(), program.optimizer));
@@ -142,13 +160,11 @@ FitForm choose_form(const FitParts& parts, const FitProgram& program,
       smallest = smallest == 0 ? needed : std::min(smallest, needed);
       if (needed > options.memory_limit) continue;
       found = tried;
-      if (tried.shards.count > form.shards.count || tried.streamed != form.streamed) {
-        notes.push_back(fmt::format(
-            "to stay within {}, a batch of {} is computed in {} shards of at most {} samples{}: {} "
-            "are planned",
-            mebibytes(options.memory_limit), options.batch, tried.shards.count,
-            leaf_of(program, tried), tried.streamed != form.streamed ? ", streamed" : "",
-            mebibytes(needed)));
+      if (const std::string change = change_of(form, tried, leaf_of(program, tried));
+          !change.empty()) {
+        notes.push_back(fmt::format("to stay within {}, a batch of {} is {}: {} are planned",
+                                    mebibytes(options.memory_limit), options.batch, change,
+                                    mebibytes(needed)));
       }
       break;
     }

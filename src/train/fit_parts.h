@@ -34,7 +34,8 @@ struct FitPart {
 /// How the steps of a fit are computed, which changes what they need.
 struct FitForm {
   Shards shards = {};
-  bool streamed = false;  ///< FitOptions::streamed
+  bool streamed = false;   ///< FitOptions::streamed
+  bool recompute = false;  ///< TrainerOptions::recompute
 };
 
 /// The data sets of a fit, with the programs that train on and evaluate them.
@@ -53,7 +54,7 @@ struct FitProgram {
   const ObjectiveState& objective;
   const FitOptions& options;
   const OptimizerAttrs& optimizer;
-  const std::vector<std::string>& disabled_passes;
+  const TrainerOptions& trainer;
   std::int64_t trained;  ///< samples of an epoch
   RankGroup* ranks;      ///< null: this process alone
 

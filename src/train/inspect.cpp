@@ -18,7 +18,8 @@ Graph training_graph(const NetworkDefinition& network, std::int64_t batch,
                        {.batch = batch,
                         .shuffle = options.shuffle,
                         .optimizer = resolve(options, network, 1),
-                        .disabled_passes = options.disabled_passes},
+                        .disabled_passes = options.disabled_passes,
+                        .recompute = options.recompute},
                        supports_of(backend));
 }
 

@@ -21,7 +21,9 @@ class Search {
  public:
   Search(const NetworkDefinition& network, const MaxBatchOptions& limit,
          const TrainingOptions& options, Backend& backend)
-      : network_(network), limit_(limit), options_(options), backend_(backend) {}
+      : network_(network), limit_(limit), options_(options), backend_(backend) {
+    options_.recompute = options.recompute || limit.recompute;
+  }
 
   MaxBatch run() {
     MaxBatch found;
@@ -76,7 +78,7 @@ class Search {
 
   const NetworkDefinition& network_;
   const MaxBatchOptions& limit_;
-  const TrainingOptions& options_;
+  TrainingOptions options_;
   Backend& backend_;
   std::int64_t too_large_ = kMostBatch * 2;  ///< rows of a leaf that do not fit, without their data
   std::map<std::pair<std::int64_t, std::int64_t>, MemoryPlan> known_;  ///< by rows; 1: no shards

@@ -57,8 +57,9 @@ MemoryPlan training_memory(const NetworkDefinition& network, std::int64_t batch,
                     .shuffle = options.shuffle,
                     .optimizer = resolve(options, network, 1),
                     .average = {options.average.decay, options.average.warmup},
-                    .disabled_passes = options.disabled_passes};
-  MemoryPlan memory{.shards = shards};
+                    .disabled_passes = options.disabled_passes,
+                    .recompute = options.recompute};
+  MemoryPlan memory{.shards = shards, .recompute = options.recompute};
   std::size_t own = 0;
   const auto plan = [&](Graph graph, bool fixed_weights = false) {
     const auto program = backend.prepare(std::move(graph), {.fixed_weights = fixed_weights});
@@ -88,18 +89,22 @@ std::size_t sums_bytes(const NetworkDefinition& network, std::int64_t shards) {
 MemoryPlan planned_training(const NetworkDefinition& network, std::int64_t batch,
                             const TrainingOptions& options, Backend& backend) {
   if (options.shards != 0) check_shards(options.shards);
+  const std::size_t limit = options.memory_limit;
   const std::int64_t first = std::max<std::int64_t>(options.shards, 1);
-  MemoryPlan memory = training_memory(network, batch, first, options, backend);
-  if (options.memory_limit == 0 || memory.total() <= options.memory_limit) return memory;
-  std::size_t least = memory.total();
-  for (std::int64_t shards = 2; options.shards == 0 && shards < 2 * batch && shards <= kMostShards;
+  const std::int64_t last = options.shards > 0 || limit == 0 ? first : kMostShards;
+  std::size_t least = 0;
+  for (std::int64_t shards = first; shards <= last && (shards == first || shards < 2 * batch);
        shards *= 2) {
-    memory = training_memory(network, batch, shards, options, backend);
-    if (memory.total() <= options.memory_limit) return memory;
-    least = std::min(least, memory.total());
+    TrainingOptions tried = options;
+    for (const bool recompute : {options.recompute, true}) {
+      tried.recompute = recompute;
+      const MemoryPlan memory = training_memory(network, batch, shards, tried, backend);
+      if (limit == 0 || memory.total() <= limit) return memory;
+      least = least == 0 ? memory.total() : std::min(least, memory.total());
+    }
   }
   fail("this training needs at least {} bytes at batch {}; the memory limit is {} bytes", least,
-       batch, options.memory_limit);
+       batch, limit);
 }
 
 MemoryPlan prediction_memory(const NetworkDefinition& network, std::int64_t batch, Loss loss,

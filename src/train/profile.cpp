@@ -85,7 +85,8 @@ Profile profile_training(Model& model, const Dataset& data, std::int64_t batch, 
   const std::int64_t steps_per_epoch = (data.size() + batch - 1) / batch;
   const TrainingStep step{.shuffle = options.shuffle && stream == nullptr,
                           .optimizer = resolve(options, network, steps_per_epoch),
-                          .disabled_passes = options.disabled_passes};
+                          .disabled_passes = options.disabled_passes,
+                          .recompute = options.recompute};
   DataPass pass = session.add_pass(batch, batch,
                                    training_recipe("profile ", state, read, step,
                                                    std::make_shared<TrainingMemory>()));

@@ -39,6 +39,7 @@ History fit_once(Model& model, const Dataset& data, const TrainingOptions& o, Fi
                   {.seed = o.seed,
                    .metrics = o.metrics,
                    .disabled_passes = o.disabled_passes,
+                   .recompute = o.recompute,
                    .ranks = o.ranks});
   fit.epochs = o.epochs;
   fit.batch = o.batch;

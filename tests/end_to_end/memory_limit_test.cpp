@@ -6,6 +6,7 @@
 #include "fixtures.h"
 #include "message_of.h"
 #include "networks/networks.h"
+#include "pixels.h"
 
 namespace linnet::testing {
 namespace {
@@ -26,7 +27,7 @@ TEST(MemoryLimit, AFitTakesTheFewestShardsThatStayWithinIt) {
   options.memory_limit = four;
   Model model(workloads::mnist_cnn(), {.device = "cpu", .threads = 1, .seed = 2});
   const History history = train(model, data, options);
-  EXPECT_EQ(history.shards, 4);
+  EXPECT_EQ(history.shards, 4);  // nothing of this network is recomputed
   EXPECT_EQ(history.planned_bytes, four);
   ASSERT_FALSE(history.notes.empty());
   EXPECT_NE(history.notes[0].find("in 4 shards of at most 32 samples"), std::string::npos)
@@ -62,6 +63,58 @@ TEST(MemoryLimit, ShardsOfOneSampleAreNoneForABatchNorm) {
     train(model, circle_data(8), {.batch = 8, .shards = 8});
   });
   EXPECT_NE(message.find("8 shards of batches of 8 samples"), std::string::npos) << message;
+}
+
+/// Blocks of a DenseNet and a ResNet, small.
+Network with_blocks() {
+  FunctionalNetwork functional;
+  Expression x = functional.input("x", {8, 8, 1}) | Rescale{} | Conv2d{.filters = 8};
+  const auto block = [](const Expression& in) {
+    return in | BatchNorm{} | ReLU{} | Conv2d{.filters = 8, .padding = Padding2d::same()};
+  };
+  for (int i = 0; i < 4; ++i) x = concat({x, block(x)}, 2);
+  for (int i = 0; i < 2; ++i) {
+    const Expression inner = x | Conv2d{.filters = 16} | BatchNorm{} | ReLU{};
+    x = (inner | Conv2d{.filters = 40} | BatchNorm{}) + x | ReLU{};
+  }
+  return functional.build({{"y", x | GlobalAvgPool2d{} | Dense{.units = 5}}});
+}
+
+TEST(Recompute, GivesTheSameBitsInLessMemory) {
+  for (const std::int64_t shards : {1, 2}) {
+    const auto trained = [&](bool recompute) {
+      Model model(with_blocks(), {.device = "cpu", .threads = 2, .seed = 3});
+      TrainingOptions options = options_of(8, shards);
+      options.epochs = 2;
+      options.recompute = recompute;
+      const History history = train(model, pixels(20), options);
+      std::vector<float> left = all_weights(model);
+      const std::vector<float> mean = parameter(model, "batch_norm_3.running_mean");
+      left.insert(left.end(), mean.begin(), mean.end());
+      left.push_back(static_cast<float>(history.epochs.back().train.loss));
+      return std::pair(left, history.planned_bytes);
+    };
+    const auto plain = trained(false);
+    const auto again = trained(true);
+    EXPECT_EQ(again.first, plain.first) << shards;
+    EXPECT_LT(again.second, plain.second) << shards;
+  }
+}
+
+TEST(Recompute, ComesBeforeShards) {
+  TrainingOptions options = options_of(16);
+  options.recompute = true;
+  const auto fit = [&](const TrainingOptions& how) {
+    Model model(with_blocks(), {.device = "cpu", .threads = 1, .seed = 3});
+    return train(model, pixels(32), how);
+  };
+  const std::size_t needed = fit(options).planned_bytes;
+  options.recompute = false;
+  options.memory_limit = needed;
+  const History history = fit(options);
+  EXPECT_EQ(history.shards, 1);
+  EXPECT_EQ(history.planned_bytes, needed);
+  EXPECT_NE(history.notes.at(0).find("partly recomputed"), std::string::npos) << history.notes[0];
 }
 
 TEST(MaxBatch, IsTheLargestThatASummaryAllows) {

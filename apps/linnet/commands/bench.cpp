@@ -36,6 +36,7 @@ struct BenchOptions {
   DeviceOptions on;
   std::optional<std::int64_t> batch;
   std::int64_t shards = 0;
+  bool recompute = false;
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> warmup;
   std::optional<int> threads;
@@ -64,6 +65,7 @@ Job job_of(BenchOptions& options) {
   t.epochs = options.epochs.value_or(size.epochs);
   t.batch = options.batch.value_or(size.batch);
   t.shards = options.shards;
+  t.recompute = options.recompute;
   options.warmup = options.warmup.value_or(size.warmup);
   if (!options.wanted.samples && size.samples > 0) options.wanted.samples = size.samples;
   t.streamed = options.streamed();
@@ -244,6 +246,8 @@ void add_bench(CLI::App& app, Action& action) {
       ->add_option("--batch", o->batch,
                    "Samples in a batch; the workload's published batch size if not given")
       ->check(at_least(1));
+  command->add_flag("--recompute", o->recompute,
+                    "Compute some values of training twice: less memory");
   command->add_option("--shards", o->shards, "Parts in which training computes a batch")
       ->check(at_least(1));
   command->add_option("--epochs", o->epochs, "Timed passes over the data")->check(at_least(1));

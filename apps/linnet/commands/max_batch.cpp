@@ -47,6 +47,7 @@ std::size_t measured_bytes(const MaxBatchArguments& arguments, const MaxBatch& f
   }
   words.insert(words.end(), {"--measure", std::to_string(found.batch), "--shards",
                              std::to_string(found.memory.shards)});
+  if (found.memory.recompute) words.insert(words.end(), {"--allow", "recompute"});
   return std::stoull(run_again(words));
 }
 
@@ -75,8 +76,9 @@ int max_batch(const MaxBatchArguments& arguments) {
   const Job job = job_from(arguments.config, arguments.workload, "linnet max-batch");
   const bool training = arguments.mode == "train";
   if (arguments.measure > 0) {
-    print_out(
-        fmt::format("{}\n", measure_memory(job, training, arguments.measure, arguments.shards)));
+    print_out(fmt::format("{}\n", measure_memory(job, training, arguments.measure,
+                                                 {.shards = arguments.shards,
+                                                  .recompute = arguments.allows("recompute")})));
     return kSuccess;
   }
   require(!arguments.verify ||
@@ -85,6 +87,7 @@ int max_batch(const MaxBatchArguments& arguments) {
           "another device");
   const MaxBatchOptions limit{.memory_limit = arguments.memory_limit,
                               .training = training,
+                              .recompute = arguments.allows("recompute"),
                               .shards = arguments.allows("shards"),
                               .stream = arguments.allows("stream")};
   const MaxBatch found =
@@ -125,11 +128,13 @@ void add_max_batch(CLI::App& app, Action& action) {
   command->add_option("--mode", arguments->mode, "train or infer")
       ->check(one_of({"train", "infer"}));
   command
-      ->add_option("--allow", arguments->allow,
-                   "shards: compute a batch in parts; stream: do not hold all its samples at once; "
-                   "or both, as shards,stream")
+      ->add_option(
+          "--allow", arguments->allow,
+          "What may be done for a larger one, e.g. recompute,shards. recompute: compute "
+          "some values twice; shards: compute a batch in parts; stream: do not hold all its "
+          "samples at once")
       ->delimiter(',')
-      ->check(one_of({"shards", "stream"}));
+      ->check(one_of({"recompute", "shards", "stream"}));
   command->add_flag(
       "--verify", arguments->verify,
       "Run a step of that batch in a fresh process and print the memory that it took");

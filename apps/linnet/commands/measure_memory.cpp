@@ -53,7 +53,8 @@ void reset_peak() {
 
 }  // namespace
 
-std::size_t measure_memory(const Job& job, bool training, std::int64_t batch, std::int64_t shards) {
+std::size_t measure_memory(const Job& job, bool training, std::int64_t batch,
+                           const MemoryPlan& plan) {
   const std::size_t before = resident_bytes();
   const Dataset data = zeros_for(job.network, job.training.loss, batch);
   reset_peak();
@@ -62,7 +63,8 @@ std::size_t measure_memory(const Job& job, bool training, std::int64_t batch, st
     TrainingOptions options = job.training;
     options.epochs = 1;
     options.batch = batch;
-    options.shards = shards;
+    options.shards = plan.shards;
+    options.recompute = plan.recompute;
     train(model, data, options);
   } else {
     static_cast<void>(model.predict(data, batch));

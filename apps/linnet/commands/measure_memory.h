@@ -13,8 +13,9 @@
 namespace linnet::command {
 
 /// Returns by how much this process grows at most while it makes a batch of zeros and runs one step
-/// on it, in bytes of resident memory. For a process that has done nothing else.
-std::size_t measure_memory(const Job& job, bool training, std::int64_t batch, std::int64_t shards);
+/// on it as `plan` says, in bytes of resident memory. For a process that has done nothing else.
+std::size_t measure_memory(const Job& job, bool training, std::int64_t batch,
+                           const MemoryPlan& plan);
 
 /// Returns what this program prints in a fresh process with such arguments. Throws Error if it
 /// cannot be started or fails.

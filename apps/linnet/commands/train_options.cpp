@@ -140,6 +140,9 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
                   "Bytes that the training may need as planned, e.g. 512MiB: without --shards it "
                   "takes as many as that asks for")
       ->transform(CLI::AsSizeValue(false));
+  command.add_flag("--recompute", o.recompute,
+                   "Compute batch norms and concatenations again for the gradients instead of "
+                   "keeping them: less memory, the same weights, more time");
   command.add_flag("--drop-last", o.drop_last,
                    "Leave out the last, incomplete batch of each epoch");
   command.add_option("--epochs", o.epochs, "Passes over the training set")->check(at_least(1));
@@ -283,6 +286,7 @@ Job job_of(const TrainOptions& options) {
   job.model.seed = t.seed;
   t.batch = options.batch.value_or(t.batch);
   t.shards = options.shards.value_or(t.shards);
+  t.recompute = t.recompute || options.recompute;
   t.memory_limit = options.memory_limit.value_or(t.memory_limit);
   t.streamed = t.streamed || options.streamed;
   t.prefetch = options.prefetch.value_or(t.prefetch);

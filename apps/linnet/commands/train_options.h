@@ -35,6 +35,7 @@ struct TrainOptions {
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> shards;
   std::optional<std::size_t> memory_limit;
+  bool recompute = false;
   std::optional<std::int64_t> prefetch;
   bool streamed = false;
   bool drop_last = false;

@@ -163,6 +163,7 @@ class Config {
     t.epochs = s.integer("epochs", t.epochs, 1);
     t.batch = s.integer("batch", t.batch, 1);
     t.shards = s.integer("shards", t.shards, 0);
+    t.recompute = s.flag("recompute", t.recompute);
     t.memory_limit = static_cast<std::size_t>(
         s.integer("memory_limit", static_cast<std::int64_t>(t.memory_limit), 0));
     t.seed = static_cast<std::uint64_t>(

@@ -33,6 +33,7 @@ Json memory_json(const MemoryPlan& memory) {
   Json json;
   for (const Line& line : lines_of(memory)) json[line.name] = line.bytes;
   json["shards"] = memory.shards;
+  json["recompute"] = memory.recompute;
   return json;
 }
 
