@@ -74,8 +74,9 @@ Network with_blocks() {
   };
   for (int i = 0; i < 4; ++i) x = concat({x, block(x)}, 2);
   for (int i = 0; i < 2; ++i) {
-    const Expression inner = x | Conv2d{.filters = 16} | BatchNorm{} | ReLU{};
-    x = (inner | Conv2d{.filters = 40} | BatchNorm{}) + x | ReLU{};
+    const Expression inner =
+        x | Conv2d{.filters = 16, .padding = Padding2d::same()} | BatchNorm{} | ReLU{};
+    x = (inner | Conv2d{.filters = 40, .padding = Padding2d::same()} | BatchNorm{}) + x | ReLU{};
   }
   return functional.build({{"y", x | GlobalAvgPool2d{} | Dense{.units = 5}}});
 }
