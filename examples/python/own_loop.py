@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loop of one's own, with a custom layer and loss, and arrays of NumPy."""
+"""A custom loop, with a custom layer and loss, and arrays of NumPy."""
 import numpy as np
 
 import linnet as ln

@@ -202,7 +202,8 @@ const std::vector<Group>& groups() {
       {"Train and use models",
        {"train", "launch", "predict", "evaluate", "serve", "runs", "search", "importance",
         "optimize"}},
-      {"Look at data and networks", {"data", "summary", "plan", "layers", "optimizers"}},
+      {"Look at data and networks",
+       {"data", "summary", "plan", "max-batch", "layers", "optimizers"}},
       {"Bring models in and out", {"convert", "export", "features"}},
       {"Speed and this machine", {"bench", "profile", "devices", "completion"}}};
   return all;

@@ -60,7 +60,7 @@ class Recompute {
   /// Returns the node that gives `v` again; null: it is kept.
   const Node* source(Value v) const {
     const Node* node = old_.producer(v);
-    if (node == nullptr || old_.info(v).storage != Storage::arena || v.id != node->outputs[0].id) {
+    if (node == nullptr || old_.info(v).storage != Storage::arena || v != node->outputs.front()) {
       return nullptr;
     }
     const bool is_forward = node < old_.nodes().data() + backward_;
@@ -73,7 +73,8 @@ class Recompute {
     if (const auto* norm = op_as<BatchNormOp>(&node)) {
       return norm->attrs().momentum == 1 && !norm->attrs().residual;
     }
-    if (op_as<ActivationOp>(&node) != nullptr) return source(node.inputs[0]) != nullptr;
+    if (op_as<ActivationOp>(&node) != nullptr)
+      return source(node.inputs[ActivationOp::In::x]) != nullptr;
     return op_as<ConcatOp>(&node) != nullptr;
   }
 
@@ -89,7 +90,7 @@ class Recompute {
     } else {
       for (Value input : node->inputs) inputs.push_back(again(input));
     }
-    const Value made = new_.add(node->op, std::move(inputs), node->name)[0];
+    const Value made = new_.add(node->op, std::move(inputs), node->name).front();
     new_.info(made).name = old_.info(v).name;
     again_[v.id] = made;  // the entry may have moved
     return made;
