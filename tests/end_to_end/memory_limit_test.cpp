@@ -76,7 +76,8 @@ Network with_blocks() {
   for (int i = 0; i < 2; ++i) {
     const Expression inner =
         x | Conv2d{.filters = 16, .padding = Padding2d::same()} | BatchNorm{} | ReLU{};
-    x = (inner | Conv2d{.filters = 40, .padding = Padding2d::same()} | BatchNorm{}) + x | ReLU{};
+    const Expression outer = inner | Conv2d{.filters = 40, .padding = Padding2d::same()};
+    x = ((outer | BatchNorm{}) + x) | ReLU{};
   }
   return functional.build({{"y", x | GlobalAvgPool2d{} | Dense{.units = 5}}});
 }
