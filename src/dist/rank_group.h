@@ -61,7 +61,8 @@ std::string broadcast_text(Communicator& ranks, std::string text);
 struct RankAccess {
   /// Returns the group of a handle; null: this process alone.
   static RankGroup* group(const Ranks& ranks) { return ranks.group_.get(); }
-  static Ranks make(std::unique_ptr<Communicator> communicator, int local_rank = 0);
+  [[gnu::visibility("hidden")]] static Ranks make(std::unique_ptr<Communicator> communicator,
+                                                  int local_rank = 0);
 };
 
 }  // namespace linnet

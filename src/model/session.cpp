@@ -82,7 +82,9 @@ void DataPass::start_feed(const StepInfo& first, std::uint64_t leaf) const {
     const std::uint64_t count = pass.shards.size(shard, rows);
     if (count > 0) fill(step * pass.batch + pass.shards.begin(shard, rows), count, to);
   };
-  feed.stream->start((steps() * shards.own() - leaf) * slot, bring_leaf);
+  const std::uint64_t last = shards.size(shards.last - 1, rows_of(steps() - 1));
+  const std::uint64_t before = steps() * shards.own() - leaf - 1;
+  feed.stream->start(before * slot + (last > 0 ? last : slot), bring_leaf);
 }
 
 StepInfo DataPass::in_ring(StepInfo step) const {

@@ -168,10 +168,10 @@ TEST_P(CudaTraining, StopsBeforeSomethingNotFiniteHarmsAWeight) {
   }
 }
 
-TEST_P(CudaTraining, OfSeveralBatchesAStepFollowsTheCpu) {
+TEST_P(CudaTraining, OfSeveralShardsAStepFollowsTheCpu) {
   const Network network({2},
                         {Dense{.units = 9}, BatchNorm{}, ReLU{}, Dropout{0.3}, Dense{.units = 2}});
-  const Dataset data = circle_data(44);
+  const Dataset data = circle_data(50);
   Objective objective;
   objective.optimizer = SGD{.learning_rate = 0.01, .momentum = 0.9};
   objective.loss_options.class_weights = {0.3, 2};

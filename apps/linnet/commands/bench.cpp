@@ -109,6 +109,7 @@ Json bench_json(const Job& job, const BenchOptions& options, const Model& model,
   json["startup_seconds"] = run.startup_seconds;
   json["peak_bytes"] = peak_bytes();
   json["planned_bytes"] = run.planned_bytes > 0 ? Json(run.planned_bytes) : Json();
+  json["shards"] = options.infer() ? Json() : Json(run.shards);
   json["interrupted"] = false;
   json["stopped_early"] = false;
   json["bad_images"] = train.info().bad_files.size() + data.splits.test.info().bad_files.size();

@@ -127,6 +127,7 @@ TimedRun time_training(Model& model, const Dataset& data, TrainingOptions option
                .samples = data.size(),
                .startup_seconds = history.startup_seconds,
                .planned_bytes = history.planned_bytes,
+               .shards = history.shards,
                .epochs = history.epochs,
                .notes = history.notes,
                .failed = not_learning(history.epochs)};

@@ -24,6 +24,7 @@ struct TimedRun {
   std::int64_t samples = 0;     ///< in an epoch, its last incomplete batch included
   double startup_seconds = 0;   ///< compiling, preparing and allocating
   std::size_t planned_bytes = 0;
+  std::int64_t shards = 1;
   std::vector<EpochReport> epochs = {};  ///< of training, the warm-up included
   std::vector<std::string> notes = {};
   std::string failed = {};  ///< why what was timed is worth nothing; else empty
